@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   make demo     install what is missing, build, and find the pairs of two inputs
+#   make test     install what is missing, build, and pass every test
+#   make          build the library and the command
+#   make bench    time the engine beside its peers, after verifying it
+#   make asan     tests with the address and undefined-behaviour sanitizers
+#   make tsan     tests of pairs with the thread sanitizer
+#   make fuzz     every reader's kept inputs, and ten seconds of new ones
+#   make test-gpu tests on this machine's GPU
+#   make tidy     clang-tidy            make format   clang-format, in place
+#   make clean    remove build/
+#
+# Each sits on the CMake preset of the same name, which work without this file too.
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+KITH := build/release/cli/kith
+DEMO := build/demo
+
+.PHONY: build test demo bench asan tsan fuzz test-gpu tidy format clean
+.SILENT:
+.PRECIOUS: build/%/CMakeCache.txt
+
+build: release-build
+
+build/%/CMakeCache.txt:
+	.ci/packages build
+	cmake --preset $*
+
+%-build: build/%/CMakeCache.txt
+	cmake --build --preset $* -j $(JOBS)
+
+%-test: %-build
+	ctest --preset $* -j $(JOBS)
+
+test:
+	.ci/packages build test
+	$(MAKE) release-test
+
+demo: build/release/CMakeCache.txt
+	cmake --build --preset release -j $(JOBS) --target kith_cli
+	mkdir -p $(DEMO)
+	sh examples/demo.sh $(KITH) $(DEMO)
+
+asan: asan-test
+
+tsan fuzz:
+	.ci/packages build test check
+	$(MAKE) $@-test
+
+test-gpu: cuda-test
+
+bench: release-build
+	cmake --build --preset release --target run_bench
+
+tidy:
+	.ci/packages build test check
+	$(MAKE) build/release-clang/CMakeCache.txt
+	tests/lint/tidy build/release-clang
+
+format:
+	.ci/packages check
+	tests/lint/sources c | xargs clang-format -i
+
+clean:
+	rm -rf build

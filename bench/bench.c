@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
+ */
+#include "bench_pairs.h"
+#include "harness.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: kith_bench pairs [options]          time pair lists\n"
+    "       kith_bench points SET N FILE.npy    write a set: uniform or clustered\n"
+    "\n"
+    "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
+    "  -b, --backend NAME   where no list of instruction sets is run (default: cpu)\n"
+    "  -c, --case NAME      run one case\n"
+    "  -n, --points N       points of the standard case (default: 1000000)\n"
+    "  -q, --quick          20000 points, to see that it works\n"
+    "  -o, --output FILE    write results as JSON\n"
+    "\n"
+    "Example: OMP_PROC_BIND=true kith_bench pairs --threads 1,2 -o results.json\n";
+
+static bool parse_threads(const char *text, int threads[BENCH_MOST_THREADS])
+{
+    int n = 0;
+    char *end = NULL;
+    memset(threads, 0, BENCH_MOST_THREADS * sizeof *threads);
+    do {
+        const long value = strtol(text, &end, 10);
+        if (end == text || value < 1 || value > 4096 || n == BENCH_MOST_THREADS - 1) {
+            return false;
+        }
+        threads[n++] = (int)value;
+        text = end + 1;
+    } while (*end == ',');
+    return *end == '\0';
+}
+
+static bool parse_options(int argc, char **argv, bench_options *options, const char **output)
+{
+    static const struct option names[] = {{"threads", required_argument, NULL, 't'},
+                                          {"backend", required_argument, NULL, 'b'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"points", required_argument, NULL, 'n'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {NULL, 0, NULL, 0}};
+    const int cores = harness_cores();
+    *options = (bench_options){.threads = {1, cores > 1 ? cores : 0},
+                               .backend = "cpu",
+                               .n = 1000000,
+                               .store_bytes = 1 << 28};
+    bool ok = true;
+    for (int c; ok && (c = getopt_long(argc, argv, "t:b:c:n:qo:", names, NULL)) != -1;) {
+        switch (c) {
+        case 't': ok = parse_threads(optarg, options->threads); break;
+        case 'b': options->backend = optarg; break;
+        case 'c': options->only = optarg; break;
+        case 'n': ok = (options->n = atoll(optarg)) > 0 && options->n <= INT32_MAX / 10; break;
+        case 'q':
+            options->n = 20000;
+            options->store_bytes = 1 << 24;
+            break;
+        case 'o': *output = optarg; break;
+        default: ok = false;
+        }
+    }
+    return ok && optind == argc;
+}
+
+static int run_pairs(int argc, char **argv)
+{
+    bench_options options;
+    const char *output = NULL;
+    json out = {0};
+    if (!parse_options(argc - 1, argv + 1, &options, &output)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (output && !(out.file = fopen(output, "w"))) {
+        perror(output);
+        return 1;
+    }
+    json_open(&out, NULL, '{');
+    json_integer(&out, "schema", 1);
+    harness_describe(&out, argc, argv);
+    bool ok = bench_pairs(&options, &out);
+    json_close(&out, '}');
+    if (out.file && fclose(out.file) != 0) {
+        perror(output);
+        ok = false;
+    }
+    if (output && !ok) {
+        unlink(output);
+    }
+    return ok ? 0 : 1;
+}
+
+/* NumPy's format 1.0: a dictionary in text, padded so that the data begin at byte 128. */
+static bool write_npy(FILE *file, const double *xyz, int64_t n)
+{
+    char dict[112], head[118 + 1];
+    snprintf(dict, sizeof dict, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, 3), }",
+             (long long)n);
+    snprintf(head, sizeof head, "%-117s\n", dict);
+    return fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file) == 10 &&
+           fwrite(head, 1, 118, file) == 118 &&
+           fwrite(xyz, 3 * sizeof *xyz, (size_t)n, file) == (size_t)n;
+}
+
+static int write_points(const char *set, const char *number, const char *path)
+{
+    const int64_t n = atoll(number);
+    double *const xyz = n > 0 ? bench_make_set(set, n) : NULL;
+    FILE *const file = xyz ? fopen(path, "wb") : NULL;
+    bool ok = file && write_npy(file, xyz, n);
+    if (file && fclose(file) != 0) {
+        ok = false;
+    }
+    if (!xyz) {
+        fprintf(stderr, "kith_bench: no set \"%s\" of %s points\n", set, number);
+    } else if (!ok) {
+        perror(path);
+    }
+    free(xyz);
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "pairs") == 0) {
+        return run_pairs(argc, argv);
+    }
+    if (argc == 5 && strcmp(argv[1], "points") == 0) {
+        return write_points(argv[2], argv[3], argv[4]);
+    }
+    const bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
+    fputs(usage, asked ? stdout : stderr);
+    return asked ? 0 : 2;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The benchmark of pair lists. The standard case is a million uniform points in the unit cube with
+ * cutoff 0.03, 54.7 million pairs; other sizes keep the number of neighbours. For each case and
+ * number of threads: the list is made once and compared with the answer of an independent method
+ * (verify.c), pair for pair by a hash of the set, and only then timed.
+ */
+#include "bench_pairs.h"
+#include "harness.h"
+#include "verify.h"
+
+#include <math.h>
+#include <sets.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEATS = 5, STANDARD_N = 1000000, CHECKED_N = 2000 };
+
+typedef struct pairs_case {
+    const char *name, *set;
+    int scale;     /* points, in units of the standard case */
+    double cutoff; /* at a million points */
+    kith_precision precision;
+    bool periodic, count_only, every_isa;
+    kith_pairs_options list;
+} pairs_case;
+
+/* Grouped by set, precision and boundary: what is verified once serves a whole group. */
+static const pairs_case cases[] = {
+    {"half", "uniform", 1, 0.03, KITH_DOUBLE, .every_isa = true},
+    {"half distances", "uniform", 1, 0.03, KITH_DOUBLE, .list.extras = KITH_DISTANCES},
+    {"half sorted", "uniform", 1, 0.03, KITH_DOUBLE, .list.sorted = 1},
+    {"full csr", "uniform", 1, 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_CSR},
+    {"count", "uniform", 1, 0.03, KITH_DOUBLE, .count_only = true},
+    {"periodic", "uniform", 1, 0.03, KITH_DOUBLE, .periodic = true},
+    {"float", "uniform", 1, 0.03, KITH_FLOAT, .periodic = false},
+    {"float periodic", "uniform", 1, 0.03, KITH_FLOAT, .periodic = true},
+    {"clustered", "clustered", 1, 0.003, KITH_DOUBLE, .periodic = false},
+    {"clustered periodic", "clustered", 1, 0.003, KITH_DOUBLE, .periodic = true},
+    {"ten times", "uniform", 10, 0.03, KITH_DOUBLE, .periodic = false},
+};
+
+/* Points of a case, and what is right for them. */
+typedef struct problem {
+    const pairs_case *made_for;
+    double *xyz;   /* [n][3] */
+    float *single; /* [n][3], in float precision */
+    verify_question question;
+    verify_answer answer;
+} problem;
+
+/* One list to be made, again and again. */
+typedef struct job {
+    kith_ctx *ctx;
+    kith_points points;
+    kith_box box;
+    double cutoff;
+    kith_pairs_options list;
+    bool count_only;
+    kith_pairs pairs; /* count only: n alone is set */
+} job;
+
+double *bench_make_set(const char *set, int64_t n)
+{
+    double *const xyz = malloc(((size_t)n + 1) * 3 * sizeof *xyz);
+    if (xyz && strcmp(set, "uniform") == 0) {
+        sets_uniform(xyz, n, 1);
+    } else if (xyz && strcmp(set, "clustered") == 0) {
+        sets_clustered(xyz, n, 1);
+    } else {
+        free(xyz);
+        return NULL;
+    }
+    return xyz;
+}
+
+static void problem_free(problem *p)
+{
+    free(p->xyz);
+    free(p->single);
+    memset(p, 0, sizeof *p);
+}
+
+/* Round points to float, inside the cube still. */
+static bool round_points(problem *p, int64_t n)
+{
+    p->single = malloc(((size_t)n + 1) * 3 * sizeof *p->single);
+    for (int64_t k = 0; p->single && k < 3 * n; k++) {
+        p->single[k] = fminf((float)p->xyz[k], nextafterf(1, 0));
+        p->xyz[k] = p->single[k];
+    }
+    return p->single;
+}
+
+/* The judge is judged too, where all pairs can be compared. */
+static bool judge(problem *p)
+{
+    verify_question few = p->question;
+    verify_answer by_cells, by_all;
+    if (few.n > CHECKED_N) {
+        few.cutoff = fmin(few.cutoff * cbrt((double)few.n / CHECKED_N), 0.3);
+        few.n = CHECKED_N;
+    }
+    verify_all_pairs(&few, &by_all);
+    if (!verify_cells(&few, &by_cells) || !verify_cells(&p->question, &p->answer)) {
+        return false;
+    }
+    return memcmp(&by_all, &by_cells, sizeof by_all) == 0 && p->answer.pairs > 0;
+}
+
+static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
+{
+    const pairs_case *const old = p->made_for;
+    if (old && strcmp(old->set, c->set) == 0 && old->scale == c->scale &&
+        old->precision == c->precision && old->periodic == c->periodic) {
+        return true;
+    }
+    const int64_t n = standard * c->scale;
+    problem_free(p);
+    p->xyz = bench_make_set(c->set, n);
+    if (!p->xyz || (c->precision == KITH_FLOAT && !round_points(p, n))) {
+        return false;
+    }
+    p->question = (verify_question){p->xyz, n, c->cutoff * cbrt((double)STANDARD_N / (double)n),
+                                    c->precision, c->periodic};
+    p->made_for = c;
+    return judge(p);
+}
+
+static bool make_list(void *user)
+{
+    job *const j = user;
+    if (j->count_only) {
+        return kith_pairs_count(j->ctx, &j->points, &j->box, j->cutoff, &j->list, &j->pairs.n,
+                                NULL) == KITH_OK;
+    }
+    return kith_pairs_find(j->ctx, &j->points, &j->box, j->cutoff, &j->list, &j->pairs) == KITH_OK;
+}
+
+static rung_hash hash_of(const kith_pairs *pairs, kith_layout layout)
+{
+    rung_hash hash = {{0}};
+    for (int64_t p = 0; layout == KITH_IJ && p < pairs->n; p++) {
+        rung_hash_add(&hash, pairs->i[p], pairs->j[p]);
+    }
+    for (int64_t i = 0; layout == KITH_CSR && i < pairs->rows; i++) {
+        for (int64_t p = pairs->offsets[i]; p < pairs->offsets[i + 1]; p++) {
+            rung_hash_add(&hash, (int32_t)i, pairs->j[p]);
+        }
+    }
+    return hash;
+}
+
+static bool is_sorted(const kith_pairs *pairs)
+{
+    for (int64_t p = 1; p < pairs->n; p++) {
+        const int32_t di = pairs->i[p] - pairs->i[p - 1];
+        if (di < 0 || (di == 0 && pairs->j[p] <= pairs->j[p - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Distances in open space and double precision, to a few units in the last place. */
+static bool are_distances(const kith_pairs *pairs, const double *xyz)
+{
+    const double *const distances = pairs->distances;
+    for (int64_t p = 0; p < pairs->n; p++) {
+        const double *const a = xyz + 3 * (int64_t)pairs->i[p];
+        const double *const b = xyz + 3 * (int64_t)pairs->j[p];
+        const double d = hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
+        if (!(fabs(distances[p] - d) <= 1e-15 * d)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_right(const job *j, const problem *p)
+{
+    const kith_pairs *const pairs = &j->pairs;
+    const int64_t expected = p->answer.pairs * (j->list.full ? 2 : 1);
+    if (pairs->n != expected || j->count_only) {
+        return pairs->n == expected;
+    }
+    const rung_hash hash = hash_of(pairs, j->list.layout);
+    return memcmp(&hash, j->list.full ? &p->answer.full : &p->answer.half, sizeof hash) == 0 &&
+           (!j->list.sorted || is_sorted(pairs)) &&
+           (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));
+}
+
+static int64_t bytes_written(const job *j)
+{
+    int64_t bytes = j->pairs.n * (int64_t)sizeof(int32_t);
+    bytes += j->list.layout == KITH_IJ ? bytes : (j->points.n + 1) * (int64_t)sizeof(int64_t);
+    bytes += j->list.extras & KITH_DISTANCES ? j->pairs.n * (int64_t)j->points.precision : 0;
+    return j->count_only ? 0 : bytes;
+}
+
+static void report(const pairs_case *c, const job *j, const harness_times *times, double store_rate,
+                   json *out)
+{
+    const double half = (double)j->pairs.n / (j->list.full ? 2 : 1);
+    const double bytes = (double)bytes_written(j);
+    const double n = (double)j->points.n;
+    json_open(out, NULL, '{');
+    json_text(out, "program", "kith");
+    json_text(out, "version", kith_version());
+    json_text(out, "case", c->name);
+    json_text(out, "set", c->set);
+    json_integer(out, "n", j->points.n);
+    json_number(out, "cutoff", j->cutoff);
+    json_bool(out, "periodic", c->periodic);
+    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
+    json_text(out, "list", c->count_only ? "count" : j->list.layout == KITH_CSR ? "csr" : "ij");
+    json_bool(out, "full", j->list.full);
+    json_bool(out, "sorted", j->list.sorted);
+    json_bool(out, "distances", j->list.extras & KITH_DISTANCES);
+    json_text(out, "backend", kith_backend(j->ctx));
+    json_integer(out, "threads", kith_threads(j->ctx));
+    json_integer(out, "pairs", j->pairs.n);
+    json_integer(out, "repeats", times->repeats);
+    json_number(out, "seconds", times->median);
+    json_number(out, "seconds_min", times->least);
+    json_number(out, "seconds_max", times->most);
+    json_number(out, "seconds_first", times->first);
+    json_number(out, "million_half_pairs_per_second", 1e-6 * half / times->median);
+    json_number(out, "gigabytes_per_second", 1e-9 * bytes / times->median);
+    json_number(out, "store_floor_seconds", bytes / store_rate);
+    json_number(out, "scratch_bytes_per_particle", (double)kith_scratch_bytes(j->ctx) / n);
+    json_close(out, '}');
+    printf("%-19s %-12s %3d %9lld %10lld %9.4f %9.4f %9.4f %8.1f %7.2f %6.2f %7.1f\n", c->name,
+           kith_backend(j->ctx), kith_threads(j->ctx), (long long)j->points.n,
+           (long long)j->pairs.n, times->median, times->least, times->first,
+           1e-6 * half / times->median, 1e-9 * bytes / times->median,
+           bytes / store_rate / times->median, (double)kith_scratch_bytes(j->ctx) / n);
+    fflush(stdout);
+}
+
+static void print_head(void)
+{
+    printf("%-19s %-12s %3s %9s %10s %9s %9s %9s %8s %7s %6s %7s\n", "", "", "", "", "", "median",
+           "least", "first", "M half", "", "of", "scratch");
+    printf("%-19s %-12s %3s %9s %10s %9s %9s %9s %8s %7s %6s %7s\n", "case", "backend", "thr", "n",
+           "pairs", "s", "s", "s", "pairs/s", "GB/s", "floor", "B/point");
+}
+
+/* Every run has its own context, so that scratch is that of the case alone. */
+static bool run(const pairs_case *c, const problem *p, const char *backend, int threads,
+                double store_rate, json *out)
+{
+    const void *const xyz = p->single ? (const void *)p->single : p->xyz;
+    kith_options options;
+    harness_times times;
+    job j = {.points = kith_points_packed(xyz, p->question.n, c->precision),
+             .box = c->periodic ? kith_box_periodic(1, 1, 1) : kith_box_open(),
+             .cutoff = p->question.cutoff,
+             .count_only = c->count_only};
+    kith_options_init(&options);
+    options.backend = backend;
+    options.threads = threads;
+    const kith_status status = kith_open(&options, &j.ctx);
+    if (status != KITH_OK) {
+        fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
+        return status == KITH_NO_BACKEND;
+    }
+    kith_pairs_options_init(&j.list);
+    j.list.full = c->list.full;
+    j.list.sorted = c->list.sorted;
+    j.list.layout = c->list.layout;
+    j.list.extras = c->list.extras;
+
+    bool ok = make_list(&j);
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s: %s\n", c->name, kith_message(j.ctx));
+    } else if (!is_right(&j, p)) {
+        fprintf(stderr,
+                "kith_bench: %s, %s, %d threads: wrong list; %lld pairs, %lld half pairs "
+                "expected\n",
+                c->name, kith_backend(j.ctx), threads, (long long)j.pairs.n,
+                (long long)p->answer.pairs);
+        ok = false;
+    }
+    kith_pairs_free(&j.pairs);
+    if (ok && (ok = harness_time(make_list, &j, REPEATS, &times))) {
+        report(c, &j, &times, store_rate, out);
+    }
+    kith_pairs_free(&j.pairs);
+    kith_close(j.ctx);
+    return ok;
+}
+
+static bool run_case(const pairs_case *c, const problem *p, const bench_options *options,
+                     const double store_rates[BENCH_MOST_THREADS], json *out)
+{
+    const char *const isas[] = {"cpu:baseline", "cpu:avx2", "cpu:avx512", NULL};
+    const char *const one[] = {options->backend, NULL};
+    for (const char *const *backend = c->every_isa ? isas : one; *backend; backend++) {
+        for (int t = 0; options->threads[t]; t++) {
+            if (!run(c, p, *backend, options->threads[t], store_rates[t], out)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool bench_pairs(const bench_options *options, json *out)
+{
+    double store_rates[BENCH_MOST_THREADS];
+    problem p = {0};
+    bool ok = true, any = false;
+    json_open(out, "store", '[');
+    for (int t = 0; options->threads[t]; t++) {
+        store_rates[t] = harness_store_rate(options->threads[t], options->store_bytes);
+        json_open(out, NULL, '{');
+        json_integer(out, "threads", options->threads[t]);
+        json_number(out, "gigabytes_per_second", 1e-9 * store_rates[t]);
+        json_close(out, '}');
+        printf("%d threads store %.2f GB/s\n", options->threads[t], 1e-9 * store_rates[t]);
+    }
+    json_close(out, ']');
+    json_open(out, "results", '[');
+    print_head();
+    for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
+        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+            continue;
+        }
+        any = true;
+        ok = problem_make(&p, &cases[c], options->n);
+        if (!ok) {
+            fprintf(stderr, "kith_bench: %s: no memory, or the judge contradicts itself\n",
+                    cases[c].name);
+        }
+        ok = ok && run_case(&cases[c], &p, options, store_rates, out);
+    }
+    json_close(out, ']');
+    problem_free(&p);
+    if (!any) {
+        fprintf(stderr, "kith_bench: no case \"%s\"\n", options->only);
+    }
+    return ok && any;
+}

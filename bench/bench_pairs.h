@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The benchmark of pair lists.
+ */
+#ifndef KITH_BENCH_PAIRS_H
+#define KITH_BENCH_PAIRS_H
+
+#include "json.h"
+
+enum { BENCH_MOST_THREADS = 16 };
+
+typedef struct bench_options {
+    int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end */
+    const char *backend;             /**< where no list of instruction sets is run */
+    const char *only;                /**< name of the one case to run; NULL: all */
+    int64_t n;                       /**< points of the standard case */
+    int64_t store_bytes;             /**< buffer in which the store rate is measured */
+} bench_options;
+
+/** Verify and time every case. Writes the arrays "store" and "results", and a table to stdout.
+ *  @return false when a list is wrong or a call failed; stderr says which */
+bool bench_pairs(const bench_options *options, json *out);
+
+/** Make a set by name ("uniform", "clustered"). @return [n][3]; NULL: no such set or no memory */
+double *bench_make_set(const char *set, int64_t n);
+
+#endif

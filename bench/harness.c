@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Timing, the speed of memory, and a description of machine, build and run.
+ */
+#include "harness.h"
+
+#include <kith.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+double harness_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool harness_time(harness_work work, void *user, int repeats, harness_times *out)
+{
+    double times[HARNESS_MOST_REPEATS];
+    double total = 0;
+    int n = 0;
+    const double start = harness_now();
+    if (!work(user)) {
+        return false;
+    }
+    out->first = harness_now() - start;
+    while (n < HARNESS_MOST_REPEATS && (n < repeats || total < 0.5)) {
+        const double begin = harness_now();
+        if (!work(user)) {
+            return false;
+        }
+        times[n] = harness_now() - begin;
+        total += times[n++];
+    }
+    qsort(times, (size_t)n, sizeof *times, compare_doubles);
+    out->repeats = n;
+    out->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+    out->least = times[0];
+    out->most = times[n - 1];
+    return true;
+}
+
+typedef struct store_test {
+    char *buffer;
+    int64_t bytes;
+    int threads;
+    bool stream;
+} store_test;
+
+static void store_stream(char *to, int64_t bytes)
+{
+#if defined(__SSE2__)
+    const __m128i value = _mm_set1_epi32(1);
+    for (int64_t b = 0; b < bytes; b += 16) {
+        _mm_stream_si128((__m128i *)(void *)(to + b), value);
+    }
+    _mm_sfence();
+#else
+    memset(to, 1, (size_t)bytes);
+#endif
+}
+
+static bool store_all(void *user)
+{
+    enum { BLOCK = 1 << 20 };
+    const store_test *const test = user;
+    const int64_t blocks = test->bytes / BLOCK;
+#pragma omp parallel for schedule(static) num_threads(test->threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        if (test->stream) {
+            store_stream(test->buffer + b * BLOCK, BLOCK);
+        } else {
+            memset(test->buffer + b * BLOCK, 2, BLOCK);
+        }
+    }
+    return true;
+}
+
+double harness_store_rate(int threads, int64_t bytes)
+{
+    harness_times times;
+    store_test test = {aligned_alloc(64, (size_t)bytes), bytes, threads, false};
+    double rate = 0;
+    for (int s = 0; test.buffer && s < 2; s++) {
+        test.stream = s;
+        if (harness_time(store_all, &test, 5, &times) && (double)bytes / times.median > rate) {
+            rate = (double)bytes / times.median;
+        }
+    }
+    free(test.buffer);
+    return rate;
+}
+
+int harness_cores(void)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 1 ? (int)cores : 1;
+}
+
+/* The first line of a file or of a command's output that begins with prefix, after the prefix. */
+static void find_line(FILE *file, const char *prefix, char *out, size_t size)
+{
+    char line[512];
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, prefix, strlen(prefix)) == 0) {
+            const char *const value = line + strlen(prefix) + strspn(line + strlen(prefix), "\t :");
+            snprintf(out, size, "%.*s", (int)strcspn(value, "\n"), value);
+            return;
+        }
+    }
+}
+
+static void describe_machine(json *out)
+{
+    char cpu[256] = "unknown";
+    FILE *const info = fopen("/proc/cpuinfo", "r");
+    struct utsname name;
+    find_line(info, "model name", cpu, sizeof cpu);
+    if (info) {
+        fclose(info);
+    }
+    json_open(out, "machine", '{');
+    json_text(out, "cpu", cpu);
+    json_integer(out, "cores", harness_cores());
+    json_integer(out, "memory_bytes", (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    if (uname(&name) == 0) {
+        json_text(out, "architecture", name.machine);
+        json_text(out, "system", name.release);
+    }
+    json_close(out, '}');
+}
+
+static void describe_build(json *out)
+{
+    char commit[128] = "unknown";
+    FILE *const git = popen("git -C '" KITH_BENCH_SOURCE "' describe --always --dirty 2>/dev/null",
+                            "r");
+    find_line(git, "", commit, sizeof commit);
+    if (git) {
+        pclose(git);
+    }
+    json_open(out, "build", '{');
+    json_text(out, "version", kith_version());
+    json_text(out, "commit", commit);
+    json_text(out, "compiler", KITH_BENCH_COMPILER);
+    json_text(out, "flags", KITH_BENCH_FLAGS);
+    json_close(out, '}');
+}
+
+void harness_describe(json *out, int argc, char **argv)
+{
+    static const char *const settings[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",
+                                           "KITH_BACKEND"};
+    char text[1024];
+    const time_t now = time(NULL);
+    describe_machine(out);
+    describe_build(out);
+    json_open(out, "run", '{');
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    json_text(out, "date", text);
+    json_open(out, "command", '[');
+    for (int a = 0; a < argc; a++) {
+        json_text(out, NULL, argv[a]);
+    }
+    json_close(out, ']');
+    json_open(out, "environment", '{');
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+        if (getenv(settings[s])) {
+            json_text(out, settings[s], getenv(settings[s]));
+        }
+    }
+    json_close(out, '}');
+    json_close(out, '}');
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Timing, and what must be known about a run to compare it with another.
+ */
+#ifndef KITH_BENCH_HARNESS_H
+#define KITH_BENCH_HARNESS_H
+
+#include "json.h"
+
+enum { HARNESS_MOST_REPEATS = 25 };
+
+/** Times of one piece of work [s]. */
+typedef struct harness_times {
+    int repeats;
+    double first;  /**< the first call: memory is allocated and touched */
+    double median; /**< of the repeats after the first */
+    double least, most;
+} harness_times;
+
+typedef bool (*harness_work)(void *user);
+
+/**
+ * Run work once, then again until it ran at least `repeats` times and half a second.
+ * @return false as soon as work does
+ */
+bool harness_time(harness_work work, void *user, int repeats, harness_times *out);
+
+/** Seconds on a clock that only goes forward. */
+double harness_now(void);
+
+/**
+ * Measure how fast memory can be written: the floor under every list.
+ * @param bytes  size of the buffer; should be far beyond the caches
+ * @return bytes a second, the better of memset and non-temporal stores; 0 without memory
+ */
+double harness_store_rate(int threads, int64_t bytes);
+
+/** CPUs of this machine. Not those of the affinity mask: OMP_PROC_BIND leaves one in it. */
+int harness_cores(void);
+
+/** Write the objects "machine", "build" and "run". */
+void harness_describe(json *out, int argc, char **argv);
+
+#endif

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read and check a results file of kith_bench; results/README.md describes it.
+
+    results.py FILE...      exit 0 when every file is whole
+"""
+
+import json
+import sys
+
+RUN = {
+    "machine": {"cpu": str, "cores": int, "memory_bytes": int},
+    "build": {"version": str, "commit": str, "compiler": str, "flags": str},
+    "run": {"date": str, "command": list, "environment": dict},
+}
+RESULT = {
+    "program": str, "version": str, "case": str, "set": str, "n": int, "cutoff": float,
+    "periodic": bool, "precision": str, "list": str, "full": bool, "sorted": bool,
+    "threads": int, "pairs": int, "repeats": int, "seconds": float, "seconds_min": float,
+    "seconds_max": float, "million_half_pairs_per_second": float,
+}
+OWN = {"backend": str, "distances": bool, "seconds_first": float, "gigabytes_per_second": float,
+       "store_floor_seconds": float, "scratch_bytes_per_particle": float}
+PEER = {"kith_seconds": float, "ratio": float}
+
+
+def refuse(constant):
+    raise ValueError(f"{constant} is not JSON")
+
+
+def check_fields(where, value, fields):
+    for name, kind in fields.items():
+        if name not in value:
+            raise ValueError(f"{where}: no \"{name}\"")
+        found = value[name]
+        right = isinstance(found, kind) or (kind is float and isinstance(found, int))
+        if not right or (kind is not bool and isinstance(found, bool)):
+            raise ValueError(f"{where}: {name} is {found!r}, expected {kind.__name__}")
+
+
+def check(data):
+    if data.get("schema") != 1:
+        raise ValueError("schema is not 1")
+    for name, fields in RUN.items():
+        check_fields(name, data[name], fields)
+    if not data["results"]:
+        raise ValueError("no results")
+    for k, result in enumerate(data["results"]):
+        where = f"results[{k}]"
+        check_fields(where, result, RESULT)
+        check_fields(where, result, OWN if result["program"] == "kith" else PEER)
+        if not 0 < result["seconds_min"] <= result["seconds"] <= result["seconds_max"]:
+            raise ValueError(f"{where}: seconds are not in order")
+        if result["pairs"] <= 0 or result["repeats"] < 3:
+            raise ValueError(f"{where}: no pairs, or fewer than 3 repeats")
+
+
+def load(path):
+    """Return a checked results file."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file, parse_constant=refuse)
+    check(data)
+    return data
+
+
+def main():
+    for path in sys.argv[1:]:
+        try:
+            load(path)
+        except (OSError, ValueError, KeyError) as error:
+            sys.exit(f"{path}: {error}")
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening the library.
+ */
+#include "engine.h"
+
+#include "report.h"
+
+#include <stdio.h>
+
+int engine_open(const options *o, progress *bar, kith_ctx **out)
+{
+    kith_options settings;
+    kith_options_init(&settings);
+    settings.backend = o->backend;
+    settings.threads = o->threads;
+    settings.watch = progress_watch;
+    settings.user = bar;
+    const kith_status status = kith_open(&settings, out);
+    return status == KITH_OK ? STATUS_OK : report_kith(NULL, status, NULL);
+}
+
+void engine_print(const kith_ctx *ctx)
+{
+    const int threads = kith_threads(ctx);
+    printf("%s, %d thread%s", kith_backend(ctx), threads, threads == 1 ? "" : "s");
+}

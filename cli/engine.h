@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening the library as the options say.
+ */
+#ifndef KITH_CLI_ENGINE_H
+#define KITH_CLI_ENGINE_H
+
+#include "options.h"
+#include "progress.h"
+
+/** Open a context whose calls report to the bar. @return STATUS_OK, or another after reporting. */
+int engine_open(const options *o, progress *bar, kith_ctx **out);
+
+/** Print the backend and its threads: "cpu:avx512, 2 threads". */
+void engine_print(const kith_ctx *ctx);
+
+#endif

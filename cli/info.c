@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith info: say what is in a file, and where its particles lie.
+ */
+#include "input.h"
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+#include "space.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct info_task {
+    options shared;
+    const char *file;
+} info_task;
+
+/* Where the particles lie. */
+typedef struct extent {
+    int64_t finite;     /* particles with finite coordinates */
+    int64_t first_bad;  /* the first other one; -1: none */
+    double low[3], high[3];
+} extent;
+
+static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
+                                             {&options_report, 0, NULL, 0},
+                                             {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    info_task *task = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_ARG:
+        if (task->file) {
+            argp_error(state, "one FILE only: got '%s' and '%s'", task->file, arg);
+        }
+        task->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!task->file) {
+            argp_error(state, "no FILE given");
+        }
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .parser = parse_option,
+    .args_doc = "FILE",
+    .doc = "Say what is in a particle file: format, particles, box, species, fields, and the bounds"
+           " of its coordinates."
+           "\vExample:\n"
+           "  kith make plummer 10k --seed 1 -o sphere.std\n"
+           "  kith info sphere.std",
+    .children = children};
+
+static double coordinate(const io_particles *p, int64_t k)
+{
+    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[k]
+                                      : ((const double *)p->pos)[k];
+}
+
+static extent measure(const io_particles *particles)
+{
+    extent e = {.first_bad = -1,
+                .low = {INFINITY, INFINITY, INFINITY},
+                .high = {-INFINITY, -INFINITY, -INFINITY}};
+    for (int64_t p = 0; p < particles->n; p++) {
+        double x[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = coordinate(particles, 3 * p + k);
+        }
+        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
+            e.first_bad = e.first_bad < 0 ? p : e.first_bad;
+            continue;
+        }
+        e.finite++;
+        for (int k = 0; k < 3; k++) {
+            e.low[k] = x[k] < e.low[k] ? x[k] : e.low[k];
+            e.high[k] = x[k] > e.high[k] ? x[k] : e.high[k];
+        }
+    }
+    return e;
+}
+
+static const char *precision_name(const io_summary *s)
+{
+    return s->precision == KITH_FLOAT ? "float" : s->precision == KITH_DOUBLE ? "double" : "text";
+}
+
+static void label(const style *look, const char *name)
+{
+    printf("  %s%-12s%s", look->bold, name, look->end);
+}
+
+static void print_lists(const io_summary *s, const style *look)
+{
+    for (int k = 0; k < s->n_species; k++) {
+        label(look, k ? "" : "species");
+        printf("%-8s %s\n", s->species[k].name, report_count(s->species[k].n).s);
+    }
+    for (int k = 0; k < s->n_fields; k++) {
+        label(look, k ? "" : "fields");
+        printf("%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
+    }
+}
+
+static void print_extent(const extent *e, int dim, const style *look)
+{
+    for (int k = 0; k < dim && e->finite > 0; k++) {
+        label(look, k ? "" : "bounds");
+        printf("%c from %s to %s\n", "xyz"[k], report_real(e->low[k]).s, report_real(e->high[k]).s);
+    }
+    if (e->first_bad >= 0) {
+        label(look, "not finite");
+        printf("%sparticle %lld is the first that is NaN or infinite%s\n", look->bold,
+               (long long)e->first_bad, look->end);
+    }
+}
+
+static void print_info(const info_task *task, const io_summary *s, const input *in,
+                       const io_error *error)
+{
+    const style look = report_style();
+    printf("%s%s%s\n", look.bold, task->file, look.end);
+    label(&look, "format");
+    printf("%s, %s\n", s->description, report_bytes(s->bytes).s);
+    label(&look, "particles");
+    printf("%s, %s", report_count(s->n).s, precision_name(s));
+    if (s->frames > 1) {
+        printf(", in the first of %s frames", report_count(s->frames).s);
+    }
+    putchar('\n');
+    if (s->has_time) {
+        label(&look, "time");
+        puts(report_real(s->time).s);
+    }
+    label(&look, "box");
+    if (s->has_box) {
+        space_print_box(&s->box);
+        putchar('\n');
+    } else {
+        puts("none in the file");
+    }
+    print_lists(s, &look);
+    if (error->status == IO_OK) {
+        const extent e = measure(&in->particles);
+        print_extent(&e, in->particles.dim, &look);
+    } else {
+        label(&look, "bounds");
+        printf("not read: %s\n", error->text);
+    }
+}
+
+static json_t *extent_json(const input *in)
+{
+    const extent e = measure(&in->particles);
+    json_t *low = json_array(), *high = json_array();
+    for (int k = 0; k < in->particles.dim; k++) {
+        json_array_append_new(low, report_json_real(e.low[k]));
+        json_array_append_new(high, report_json_real(e.high[k]));
+    }
+    return json_pack("{s:I, s:o, s:o, s:o}", "finite", (json_int_t)e.finite, "low", low, "high",
+                     high, "first_not_finite",
+                     e.first_bad < 0 ? json_null() : json_integer((json_int_t)e.first_bad));
+}
+
+static json_t *info_json(const info_task *task, const io_summary *s, const input *in,
+                         const io_error *error)
+{
+    json_t *species = json_array(), *fields = json_array();
+    for (int k = 0; k < s->n_species; k++) {
+        json_array_append_new(species,
+                              json_pack("{s:o, s:I}", "name", report_json_text(s->species[k].name),
+                                        "particles", (json_int_t)s->species[k].n));
+    }
+    for (int k = 0; k < s->n_fields; k++) {
+        json_array_append_new(fields,
+                              json_pack("{s:o, s:o, s:o}", "name",
+                                        report_json_text(s->fields[k].name), "type",
+                                        report_json_text(s->fields[k].type), "shape",
+                                        report_json_text(s->fields[k].shape)));
+    }
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}",
+                     "kith", kith_version(), "verb", "info", "path", report_json_text(task->file),
+                     "format", io_format_name(s->format), "description",
+                     report_json_text(s->description), "bytes", (json_int_t)s->bytes, "particles",
+                     (json_int_t)s->n, "frames", (json_int_t)s->frames, "precision",
+                     precision_name(s), "box", s->has_box ? space_box_json(&s->box) : json_null(),
+                     "time", s->has_time ? report_json_real(s->time) : json_null(), "species",
+                     species, "fields", fields, "bounds",
+                     error->status == IO_OK ? extent_json(in) : json_null());
+}
+
+int verb_info(int argc, char **argv)
+{
+    info_task task = {0};
+    options_init(&task.shared);
+    options_parse(&arguments, argc, argv, &task);
+    progress_catch_signals();
+
+    io_error error = {0};
+    io_summary summary;
+    if (io_inspect(task.file, &summary, &error) != IO_OK) {
+        return report_io(&error, false);
+    }
+    /* A file whose coordinates have to be named by an option (IO_INVALID) still has its list. */
+    input in = {0};
+    error.status = input_read(&task.shared, task.file, &in, &error);
+    if (error.status != IO_OK && error.status != IO_INVALID) {
+        return report_io(&error, false);
+    }
+    int status = STATUS_OK;
+    if (task.shared.json) {
+        status = report_json(info_json(&task, &summary, &in, &error));
+    } else {
+        print_info(&task, &summary, &in, &error);
+    }
+    input_free(&in);
+    return status;
+}

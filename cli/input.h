@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading a particle file as the options say, with progress.
+ */
+#ifndef KITH_CLI_INPUT_H
+#define KITH_CLI_INPUT_H
+
+#include "options.h"
+
+#include <jansson.h>
+
+typedef struct input {
+    const char *path;
+    io_particles particles;
+    int64_t bytes;  /**< size of the file */
+    double seconds; /**< that reading took */
+} input;
+
+/** Read path. Zero the input first; input_free frees it. */
+io_status input_read(const options *o, const char *path, input *in, io_error *error);
+void input_free(input *in);
+
+/** The particles as the library takes them; borrowed. */
+kith_points input_points(const input *in);
+
+/** Path, particles, precision, size, time to read. */
+json_t *input_json(const input *in);
+void input_print(const input *in);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command `kith VERB ...`: finds the verb and hands over.
+ */
+#include "report.h"
+#include "verbs.h"
+
+#include <argp.h>
+#include <kith.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct verb {
+    const char *name, *title, *summary;
+    int (*run)(int argc, char **argv);
+} verbs[] = {
+    {"pairs", "kith pairs", "find all pairs of particles within a radius", verb_pairs},
+    {"info", "kith info", "say what is in a particle file", verb_info},
+    {"make", "kith make", "make a reproducible set of particles", verb_make},
+};
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+static int print_help(void)
+{
+    puts("Usage: kith VERB ...\nWhich particles are near each other?\n");
+    for (int v = 0; v < VERBS; v++) {
+        printf("  kith %-8s %s\n", verbs[v].name, verbs[v].summary);
+    }
+    puts("\n"
+         "  kith VERB --help    the options of a verb, with an example\n"
+         "  kith --version      the version\n"
+         "\n"
+         "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ; found by content, not by name.\n"
+         "Environment: KITH_BACKEND (as --backend), OMP_NUM_THREADS, NO_COLOR.\n"
+         "\n"
+         "Try it:\n"
+         "  kith make clustered 100k --seed 1 -o halos.h5\n"
+         "  kith info halos.h5\n"
+         "  kith pairs halos.h5 --cutoff 0.01\n"
+         "\n"
+         "Exit status:");
+    report_print_statuses();
+    return STATUS_OK;
+}
+
+static int print_version(void)
+{
+    printf("kith %s", KITH_VERSION);
+    if (strcmp(KITH_VERSION, kith_version()) != 0) {
+        printf(" (with libkith %s)", kith_version());
+    }
+    putchar('\n');
+    return STATUS_OK;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** Edits (insert, delete, replace) that turn one short word into the other. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 15 };
+    const int na = (int)strnlen(a, LONGEST), nb = (int)strnlen(b, LONGEST);
+    int row[LONGEST + 1];
+    for (int j = 0; j <= nb; j++) {
+        row[j] = j;
+    }
+    for (int i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[nb];
+}
+
+static int unknown_verb(const char *word)
+{
+    const struct verb *nearest = &verbs[0];
+    for (int v = 1; v < VERBS; v++) {
+        if (edit_distance(word, verbs[v].name) < edit_distance(word, nearest->name)) {
+            nearest = &verbs[v];
+        }
+    }
+    char hint[80] = "kith --help lists the verbs";
+    if (edit_distance(word, nearest->name) <= 2) {
+        snprintf(hint, sizeof hint, "did you mean kith %s?", nearest->name);
+    }
+    return report_error(STATUS_USAGE, hint, "unknown verb '%s'", word);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away (| head) is then an error of writing, which is reported. */
+    signal(SIGPIPE, SIG_IGN);
+    atexit(report_close_stdout);
+    argp_err_exit_status = STATUS_USAGE;
+
+    const char *word = argc > 1 ? argv[1] : "";
+    for (int v = 0; v < VERBS; v++) {
+        if (strcmp(word, verbs[v].name) == 0) {
+            char title[32];
+            snprintf(title, sizeof title, "%s", verbs[v].title);
+            argv[1] = title;
+            return verbs[v].run(argc - 1, argv + 1);
+        }
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        return print_help();
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        return print_version();
+    }
+    if (argc < 2) {
+        return report_error(STATUS_USAGE, "kith --help lists the verbs", "no verb given");
+    }
+    return unknown_verb(word);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The shared options. A text that cannot be read is wrong usage (status 2); a number that can be
+ * read and makes no sense is an invalid value (status 6).
+ */
+#include "options.h"
+
+#include "parse.h"
+#include "report.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys of options without a letter, outside the letters. */
+enum {
+    KEY_BOX = 0x100,
+    KEY_ORIGIN,
+    KEY_PERIODIC,
+    KEY_PRECISION,
+    KEY_SPECIES,
+    KEY_DATASET,
+    KEY_COLUMNS,
+    KEY_FRAME,
+    KEY_BACKEND,
+    KEY_THREADS,
+    KEY_JSON
+};
+
+void options_init(options *o)
+{
+    *o = (options){0};
+}
+
+void options_invalid(const char *option, const char *value, const char *expected)
+{
+    exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
+}
+
+kith_precision options_precision(struct argp_state *state, const char *text)
+{
+    if (strcmp(text, "float") == 0) {
+        return KITH_FLOAT;
+    }
+    if (strcmp(text, "double") != 0) {
+        argp_error(state, "--precision: got '%s', expected float or double", text);
+    }
+    return KITH_DOUBLE;
+}
+
+static error_t parse_reading(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    switch (key) {
+    case KEY_DATASET: o->read.dataset = arg; return 0;
+    case KEY_COLUMNS: o->read.columns = arg; return 0;
+    case KEY_SPECIES: o->read.species = arg; return 0;
+    case KEY_PRECISION: o->read.precision = options_precision(state, arg); return 0;
+    case KEY_FRAME:
+        if (!parse_int64(arg, &o->read.frame)) {
+            argp_error(state, "--frame: got '%s', expected a whole number from 0", arg);
+        }
+        if (o->read.frame < 0) {
+            options_invalid("--frame", arg, "0 or more");
+        }
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void parse_box(options *o, const char *arg, struct argp_state *state)
+{
+    const int n = parse_reals(arg, 9, o->box);
+    if (n != 1 && n != 2 && n != 3 && n != 6 && n != 9) {
+        argp_error(state, "--box: got '%s', expected L, LX,LY,LZ, LX,LY,LZ,XY,XZ,YZ or nine numbers",
+                   arg);
+    }
+    for (int k = 0; k < n; k++) {
+        const bool is_length = n < 9 && k < 3;
+        if (!isfinite(o->box[k]) || (is_length && !(o->box[k] > 0))) {
+            options_invalid("--box", arg, is_length ? "lengths above 0" : "finite numbers");
+        }
+    }
+    o->box_numbers = n;
+}
+
+static error_t parse_space(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    switch (key) {
+    case KEY_BOX: parse_box(o, arg, state); return 0;
+    case KEY_ORIGIN:
+        if (parse_reals(arg, 3, o->origin) != 3) {
+            argp_error(state, "--origin: got '%s', expected X,Y,Z", arg);
+        }
+        for (int k = 0; k < 3; k++) {
+            if (!isfinite(o->origin[k])) {
+                options_invalid("--origin", arg, "finite numbers");
+            }
+        }
+        o->has_origin = true;
+        return 0;
+    case KEY_PERIODIC:
+        if (!parse_axes(arg, o->periodic)) {
+            argp_error(state, "--periodic: got '%s', expected axes such as xyz or xy, or none", arg);
+        }
+        o->has_periodic = true;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_engine(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    int64_t threads = 0;
+    switch (key) {
+    case KEY_BACKEND: o->backend = arg; return 0;
+    case KEY_THREADS:
+        if (!parse_int64(arg, &threads)) {
+            argp_error(state, "--threads: got '%s', expected a whole number from 1", arg);
+        }
+        if (threads < 1 || threads > INT_MAX) {
+            options_invalid("--threads", arg, "1 or more; without --threads all cores are used");
+        }
+        o->threads = (int)threads;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_result(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    switch (key) {
+    case 'o':
+        if (*arg == '\0') {
+            argp_error(state, "--output: the name is empty");
+        }
+        o->output = arg;
+        return 0;
+    case 'q': o->quiet = true; return 0;
+    case KEY_JSON: o->json = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option reading[] = {
+    {0, 0, 0, 0, "Input:", 10},
+    {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10},
+    {"columns", KEY_COLUMNS, "X,Y,Z", 0, "text: numbers from 0, or names in its header", 10},
+    {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
+    {"frame", KEY_FRAME, "K", 0, "frame of an XYZ file, from 0", 10},
+    {"precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", 10},
+    {0}};
+static const struct argp_option space[] = {
+    {0, 0, 0, 0, "Space:", 20},
+    {"box", KEY_BOX, "LX,LY,LZ", 0, "box, also L or LX,LY,LZ,XY,XZ,YZ or 9 numbers", 20},
+    {"origin", KEY_ORIGIN, "X,Y,Z", 0, "the box's low corner; default 0,0,0", 20},
+    {"periodic", KEY_PERIODIC, "xyz|xy|none", 0, "periodic axes; default: all, when a box is known",
+     20},
+    {0}};
+static const struct argp_option engine[] = {
+    {0, 0, 0, 0, "Engine:", 30},
+    {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu, cpu:avx2, cpu:avx512, cuda, cuda:1", 30},
+    {"threads", KEY_THREADS, "N", 0, "CPU threads; default: all cores", 30},
+    {0}};
+
+#define REPORT_OPTIONS                               \
+    {0, 0, 0, 0, "Result:", 40},                     \
+    {"json", KEY_JSON, 0, 0, "summary as JSON", 40}, \
+    {"quiet", 'q', 0, 0, "no summary, no progress", 40}
+static const struct argp_option report[] = {REPORT_OPTIONS, {0}};
+static const struct argp_option result[] = {
+    REPORT_OPTIONS, {"output", 'o', "FILE", 0, "write the result here", 40}, {0}};
+
+const struct argp options_reading = {.options = reading, .parser = parse_reading};
+const struct argp options_space = {.options = space, .parser = parse_space};
+const struct argp options_engine = {.options = engine, .parser = parse_engine};
+const struct argp options_report = {.options = report, .parser = parse_result};
+const struct argp options_result = {.options = result, .parser = parse_result};
+
+void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o)
+{
+    for (int child = 0; children[child].argp; child++) {
+        state->child_inputs[child] = o;
+    }
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    /* Help pages have no room for argp's note; users may set another style. */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+    const error_t failed = argp_parse(argp, argc, argv, 0, NULL, input);
+    if (failed) {
+        exit(report_error(STATUS_USAGE, NULL, "arguments: %s", strerror(failed)));
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The options that verbs share, in groups that a verb takes as children of its argp parser. The
+ * input of each child is a struct options, which options_init has filled.
+ */
+#ifndef KITH_CLI_OPTIONS_H
+#define KITH_CLI_OPTIONS_H
+
+#include "io.h"
+
+#include <argp.h>
+
+typedef struct options {
+    io_read_options read; /**< group reading */
+
+    int box_numbers;      /**< group space: numbers given to --box, 0 without */
+    double box[9];
+    bool has_origin, has_periodic;
+    double origin[3];
+    int periodic[3];
+
+    const char *backend;  /**< group engine: NULL by default */
+    int threads;          /**< 0 by default */
+
+    bool json, quiet;     /**< group report */
+    const char *output;   /**< group result: NULL by default, "-" for standard output */
+} options;
+
+/** Groups: what to read, the space, how to compute, how to report, where the result goes (which
+ *  includes how to report). */
+extern const struct argp options_reading, options_space, options_engine, options_report,
+    options_result;
+
+void options_init(options *o);
+
+/** Parse argv; ends the command on wrong arguments. The verb's parser must call
+ *  options_parse_init in ARGP_KEY_INIT to hand a struct options to its children. */
+void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o);
+
+/** End the command: this option's value makes no sense (exit status 6). */
+_Noreturn void options_invalid(const char *option, const char *value, const char *expected);
+
+/** Read the value of --precision; ends the command when it is not one. */
+kith_precision options_precision(struct argp_state *state, const char *text);
+
+#endif

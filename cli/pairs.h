@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith pairs` was asked and what it found: passed from the search to the summary.
+ */
+#ifndef KITH_CLI_PAIRS_H
+#define KITH_CLI_PAIRS_H
+
+#include "input.h"
+#include "options.h"
+#include "space.h"
+#include "spread.h"
+
+typedef struct pairs_task {
+    options shared;
+    const char *input;
+    const char *against; /**< NULL: one set */
+    double cutoff;
+    kith_pairs_options list;
+    bool has_cutoff, count_only;
+    char *command;       /**< the command line, for the output's header */
+} pairs_task;
+
+typedef struct pairs_outcome {
+    input a, b; /**< the particles, and those of --against */
+    space space;
+    kith_ctx *ctx;
+    int64_t n;           /**< pairs */
+    int64_t *neighbours; /**< [a.particles.n], NULL with --count */
+    spread spread;       /**< of the neighbours */
+    double search_seconds, write_seconds;
+    int64_t output_bytes;
+} pairs_outcome;
+
+void pairs_print(const pairs_task *task, const pairs_outcome *found);
+json_t *pairs_json(const pairs_task *task, const pairs_outcome *found);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith pairs` says at the end, to a person or to a script.
+ */
+#include "engine.h"
+#include "pairs.h"
+#include "report.h"
+
+#include <stdio.h>
+
+static void label(const style *look, const char *name)
+{
+    printf("  %s%-12s%s", look->bold, name, look->end);
+}
+
+static void print_neighbours(const pairs_outcome *found, const style *look)
+{
+    const spread *s = &found->spread;
+    label(look, "neighbours");
+    if (s->n == 0) {
+        puts("no particles");
+        return;
+    }
+    printf("mean %.4g, least %s, most %s\n", s->mean, report_count(s->least).s,
+           report_count(s->most).s);
+    spread_draw(s, look, "  ");
+}
+
+static void print_search(const pairs_outcome *found, const style *look)
+{
+    label(look, "search");
+    printf("%s on ", report_seconds(found->search_seconds).s);
+    engine_print(found->ctx);
+    if (found->n > 0) {
+        const double rate = report_rate((double)found->n, found->search_seconds);
+        printf("; %s pairs/s", report_count((int64_t)rate).s);
+    }
+    putchar('\n');
+}
+
+void pairs_print(const pairs_task *task, const pairs_outcome *found)
+{
+    const style look = report_style();
+    printf("%s%s%s\n", look.bold, task->input, look.end);
+    label(&look, "particles");
+    input_print(&found->a);
+    if (task->against) {
+        label(&look, "against");
+        printf("%s: ", task->against);
+        input_print(&found->b);
+    }
+    label(&look, "box");
+    space_print(&found->space);
+    label(&look, "cutoff");
+    puts(report_real(task->cutoff).s);
+    label(&look, "pairs");
+    printf("%s%s%s, %s\n", look.bold, report_count(found->n).s, look.end,
+           task->against       ? "each (i, j) once"
+           : task->list.full   ? "each twice: full list"
+                               : "each once: half list");
+    print_neighbours(found, &look);
+    print_search(found, &look);
+    label(&look, "memory");
+    printf("%s at most, %s of it scratch\n", report_bytes(report_peak_memory()).s,
+           report_bytes(kith_scratch_bytes(found->ctx)).s);
+    if (task->shared.output) {
+        label(&look, "output");
+        printf("%s, %s in %s\n", task->shared.output, report_bytes(found->output_bytes).s,
+               report_seconds(found->write_seconds).s);
+    }
+}
+
+json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
+{
+    const options *o = &task->shared;
+    json_t *list = json_pack("{s:b, s:b, s:b, s:b, s:b}", "full",
+                             task->list.full || task->against != NULL, "sorted", task->list.sorted,
+                             "distances", task->list.extras & KITH_DISTANCES, "vectors",
+                             task->list.extras & KITH_VECTORS, "shifts",
+                             task->list.extras & KITH_SHIFTS);
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "read", found->a.seconds + found->b.seconds,
+                                "search", found->search_seconds, "write", found->write_seconds);
+    json_t *memory = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)report_peak_memory(),
+                               "scratch_bytes", (json_int_t)kith_scratch_bytes(found->ctx));
+    json_t *output = json_null();
+    if (o->output) {
+        output = json_pack("{s:o, s:I}", "path", report_json_text(o->output), "bytes",
+                           (json_int_t)found->output_bytes);
+    }
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:f, s:o, s:I, s:o, s:s, s:i, s:o, s:f, s:o, s:o}", "kith",
+        kith_version(), "verb", "pairs", "input", input_json(&found->a), "against",
+        task->against ? input_json(&found->b) : json_null(), "box", space_json(&found->space),
+        "cutoff", task->cutoff, "list", list, "pairs", (json_int_t)found->n, "neighbours",
+        found->neighbours ? spread_json(&found->spread) : json_null(), "backend",
+        kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds", seconds,
+        "pairs_per_second", report_rate((double)found->n, found->search_seconds), "memory", memory,
+        "output", output);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Strict reading of numbers from the command line: the whole of the text or nothing.
+ */
+#ifndef KITH_CLI_PARSE_H
+#define KITH_CLI_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Read a number; "nan" and "inf" are numbers, whose use the caller judges. */
+bool parse_real(const char *text, double *out);
+
+/** Read up to capacity numbers with commas between. @return how many; 0 when the text is not such
+ *  a list. */
+int parse_reals(const char *text, int capacity, double *out);
+
+/** Read a decimal integer. */
+bool parse_int64(const char *text, int64_t *out);
+bool parse_uint64(const char *text, uint64_t *out);
+
+/** Read a whole number written as 1000000, 1_000_000, 1e6, 1M, 2.5k or 1G. */
+bool parse_count(const char *text, int64_t *out);
+
+/** Read periodic axes: "xyz", "xy", "z", "none". */
+bool parse_axes(const char *text, int axes[3]);
+
+#endif

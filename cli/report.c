@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Errors, and numbers for people and scripts.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void report_print_statuses(void)
+{
+    puts("    0  ok                                   7  beyond a limit of this build\n"
+         "    2  wrong arguments                      8  no memory\n"
+         "    3  input cannot be read                 9  output cannot be written\n"
+         "    4  input malformed or truncated        10  backend or format not available\n"
+         "    5  a coordinate is not finite         130  interrupted\n"
+         "    6  a value makes no sense (cutoff, box)");
+}
+
+int report_error(int status, const char *hint, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("kith: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    if (hint) {
+        fprintf(stderr, "      %s\n", hint);
+    }
+    return status;
+}
+
+int report_io(const io_error *error, bool writing)
+{
+    int status = STATUS_INPUT;
+    switch (error->status) {
+    case IO_OK:
+    case IO_SYSTEM: status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
+    case IO_FORMAT:
+    case IO_TRUNCATED: status = STATUS_FORMAT; break;
+    case IO_INVALID: status = STATUS_INVALID; break;
+    case IO_LIMIT: status = STATUS_LIMIT; break;
+    case IO_NO_MEMORY: status = STATUS_NO_MEMORY; break;
+    case IO_CANCELLED: return report_interrupted(NULL);
+    case IO_UNSUPPORTED: status = STATUS_NO_BACKEND; break;
+    }
+    return report_error(status, NULL, "%s", error->text);
+}
+
+int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
+{
+    int exit_status = STATUS_INVALID;
+    switch (status) {
+    case KITH_OK:
+    case KITH_INVALID: exit_status = STATUS_INVALID; break;
+    case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
+    case KITH_CAPACITY:
+    case KITH_LIMIT: exit_status = STATUS_LIMIT; break;
+    case KITH_NO_MEMORY: exit_status = STATUS_NO_MEMORY; break;
+    case KITH_CANCELLED: return report_interrupted(NULL);
+    case KITH_UNSUPPORTED:
+    case KITH_NO_BACKEND:
+    case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
+    }
+    return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
+                        kith_message(ctx));
+}
+
+int report_interrupted(const char *output)
+{
+    if (output) {
+        return report_error(STATUS_INTERRUPTED, NULL, "interrupted; %s was not written", output);
+    }
+    return report_error(STATUS_INTERRUPTED, NULL, "interrupted");
+}
+
+void report_close_stdout(void)
+{
+    const bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) != 0 || failed) {
+        report_error(STATUS_OUTPUT, NULL, "standard output: %s",
+                     errno ? strerror(errno) : "cannot be written");
+        _exit(STATUS_OUTPUT);
+    }
+}
+
+/** 1234567 as 1,234,567. */
+static printed grouped(int64_t n)
+{
+    char digits[32];
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)n);
+    printed out;
+    char *to = out.s;
+    for (int k = 0; k < length; k++) {
+        *to++ = digits[k];
+        const int left = length - 1 - k;
+        if (left > 0 && left % 3 == 0 && digits[k] != '-') {
+            *to++ = ',';
+        }
+    }
+    *to = '\0';
+    return out;
+}
+
+printed report_count(int64_t n)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}};
+    for (int u = 0; u < 3; u++) {
+        if ((double)n >= units[u].unit) {
+            printed out;
+            snprintf(out.s, sizeof out.s, "%.4g %s", (double)n / units[u].unit, units[u].name);
+            return out;
+        }
+    }
+    return grouped(n);
+}
+
+printed report_bytes(int64_t n)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double size = (double)n;
+    int u = 0;
+    while (size >= 999.5 && u < 6) {
+        size /= 1000;
+        u++;
+    }
+    printed out;
+    snprintf(out.s, sizeof out.s, "%.3g %s", size, units[u]);
+    return out;
+}
+
+printed report_seconds(double s)
+{
+    printed out;
+    if (s < 0.0995) {
+        snprintf(out.s, sizeof out.s, "%.3g ms", s * 1e3);
+    } else if (s < 59.95) {
+        snprintf(out.s, sizeof out.s, "%.3g s", s);
+    } else if (s < 5999.5) {
+        const int whole = (int)(s + 0.5);
+        snprintf(out.s, sizeof out.s, "%d min %02d s", whole / 60, whole % 60);
+    } else {
+        const double minutes = floor(s / 60 + 0.5);
+        snprintf(out.s, sizeof out.s, "%.0f h %02.0f min", floor(minutes / 60), fmod(minutes, 60));
+    }
+    return out;
+}
+
+printed report_real(double x)
+{
+    printed out;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out.s, sizeof out.s, "%.*g", digits, x);
+        if (strtod(out.s, NULL) == x) {
+            break;
+        }
+    }
+    return out;
+}
+
+double report_rate(double n, double s)
+{
+    return s > 0 ? n / s : 0;
+}
+
+style report_style(void)
+{
+    setlocale(LC_CTYPE, "");
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    const bool colour = isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+                        !(term && strcmp(term, "dumb") == 0);
+    const bool blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (colour) {
+        return (style){"\033[1m", "\033[2m", "\033[36m", "\033[0m", blocks};
+    }
+    return (style){"", "", "", "", blocks};
+}
+
+int64_t report_peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+int report_json(json_t *value)
+{
+    if (!value) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for the JSON report");
+    }
+    const int failed = json_dumpf(value, stdout, JSON_INDENT(2));
+    json_decref(value);
+    if (failed) {
+        return report_error(STATUS_OUTPUT, NULL, "standard output: %s", strerror(errno));
+    }
+    putchar('\n');
+    return STATUS_OK;
+}
+
+json_t *report_json_text(const char *s)
+{
+    json_t *value = json_string(s);
+    if (!value) {
+        char *ascii = strdup(s);
+        for (char *c = ascii; c && *c; c++) {
+            *c = (*c & 0x80) ? '?' : *c;
+        }
+        value = ascii ? json_string(ascii) : NULL;
+        free(ascii);
+    }
+    return value;
+}
+
+json_t *report_json_real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the command says: errors with their exit statuses, numbers for people, JSON for scripts.
+ */
+#ifndef KITH_CLI_REPORT_H
+#define KITH_CLI_REPORT_H
+
+#include "io.h"
+
+#include <jansson.h>
+
+/** Exit statuses; never reused for another meaning. */
+enum {
+    STATUS_OK = 0,
+    STATUS_USAGE = 2,
+    STATUS_INPUT = 3,
+    STATUS_FORMAT = 4,
+    STATUS_NOT_FINITE = 5,
+    STATUS_INVALID = 6,
+    STATUS_LIMIT = 7,
+    STATUS_NO_MEMORY = 8,
+    STATUS_OUTPUT = 9,
+    STATUS_NO_BACKEND = 10,
+    STATUS_INTERRUPTED = 130
+};
+
+/** Print the table of exit statuses. */
+void report_print_statuses(void);
+
+/** Print "kith: ..." and a hint to stderr. @param hint  may be NULL. @return status. */
+int report_error(int status, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Report a failure of io. @param writing  true when an output failed, not an input. @return the
+ *  exit status that goes with it. */
+int report_io(const io_error *error, bool writing);
+
+/** Report a failure of a call on ctx. @param about  the file it was about. @return exit status. */
+int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
+
+/** Report an interrupt. @param output  the file that is not there because of it; may be NULL. */
+int report_interrupted(const char *output);
+
+/** For atexit: a standard output that could not be written ends the command with an error. */
+void report_close_stdout(void);
+
+/** A short text returned by value, valid to the end of the full expression. */
+typedef struct printed {
+    char s[64];
+} printed;
+
+printed report_count(int64_t n);          /**< 32,768 or 54.67 million */
+printed report_bytes(int64_t n);          /**< 1.18 MB */
+printed report_seconds(double s);         /**< 1.2 ms, 0.315 s, 2 min 05 s */
+printed report_real(double x);            /**< the shortest decimal that reads back as x */
+double report_rate(double n, double s); /**< n/s; 0 when no time was measured */
+
+/** What of a terminal's abilities to use on stdout; "" when it is none, or NO_COLOR is set. */
+typedef struct style {
+    const char *bold, *faint, *bar, *end;
+    bool blocks; /**< bars of block characters can be shown */
+} style;
+
+style report_style(void);
+
+/** Bytes of memory the process has used at most. */
+int64_t report_peak_memory(void);
+
+/** Print a JSON value and let go of it. NULL says that memory ran out. @return exit status. */
+int report_json(json_t *value);
+json_t *report_json_text(const char *s); /**< also where s is not UTF-8 */
+json_t *report_json_real(double x);      /**< null where x is not finite */
+
+#endif

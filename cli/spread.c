@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How whole numbers are spread.
+ */
+#include "spread.h"
+
+#include <stdio.h>
+
+/** The smallest of 1, 2, 5, 10, 20, 50, ... that covers the range in ten bins or fewer. */
+static int64_t even_width(int64_t least, int64_t most)
+{
+    int64_t width = 1;
+    for (int step = 0; most / width - least / width + 1 > 10; step++) {
+        width = step % 3 == 1 ? width / 2 * 5 : width * 2;
+    }
+    return width;
+}
+
+static void choose_bins(spread *s)
+{
+    const bool long_tail = s->most >= 16 && (double)s->most > 8 * s->mean;
+    s->bins = 0;
+    if (long_tail) {
+        /* 0, 1, 2-3, 4-7, ...; what lies below the least has no bin. */
+        s->from[0] = 0;
+        for (int64_t edge = 1; s->from[s->bins] <= s->most; edge *= 2) {
+            s->bins += edge > s->least;
+            s->from[s->bins] = edge;
+        }
+        return;
+    }
+    const int64_t width = even_width(s->least, s->most);
+    s->from[0] = s->least / width * width;
+    while (s->from[s->bins] <= s->most) {
+        s->from[s->bins + 1] = s->from[s->bins] + width;
+        s->bins++;
+    }
+}
+
+spread spread_of(const int64_t *values, int64_t n)
+{
+    spread s = {.n = n};
+    if (n == 0) {
+        return s;
+    }
+    s.least = s.most = values[0];
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        s.least = values[k] < s.least ? values[k] : s.least;
+        s.most = values[k] > s.most ? values[k] : s.most;
+        sum += (double)values[k];
+    }
+    s.mean = sum / (double)n;
+    choose_bins(&s);
+    for (int64_t k = 0; k < n; k++) {
+        int b = 0;
+        while (values[k] >= s.from[b + 1]) {
+            b++;
+        }
+        s.count[b]++;
+    }
+    return s;
+}
+
+/** A bar of width eighths of a character. */
+static void draw_bar(int eighths, const style *look)
+{
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    fputs(look->bar, stdout);
+    for (int k = 0; k < eighths / 8; k++) {
+        fputs(look->blocks ? "█" : "#", stdout);
+    }
+    fputs(look->blocks ? parts[eighths % 8] : "", stdout);
+    fputs(look->end, stdout);
+}
+
+void spread_draw(const spread *s, const style *look, const char *indent)
+{
+    enum { WIDTH = 30 };
+    int64_t highest = 1;
+    for (int b = 0; b < s->bins; b++) {
+        highest = s->count[b] > highest ? s->count[b] : highest;
+    }
+    for (int b = 0; b < s->bins; b++) {
+        const int64_t last = s->from[b + 1] - 1;
+        char range[48];
+        if (last == s->from[b]) {
+            snprintf(range, sizeof range, "%lld", (long long)last);
+        } else {
+            snprintf(range, sizeof range, "%lld - %lld", (long long)s->from[b], (long long)last);
+        }
+        printf("%s%15s  ", indent, range);
+        const double share = (double)s->count[b] / (double)highest;
+        int eighths = (int)(share * WIDTH * 8 + 0.5);
+        if (s->count[b] > 0 && eighths == 0) {
+            eighths = 1;
+        }
+        draw_bar(eighths, look);
+        printf(" %s%s%s\n", look->faint, report_count(s->count[b]).s, look->end);
+    }
+}
+
+json_t *spread_json(const spread *s)
+{
+    json_t *histogram = json_array();
+    for (int b = 0; b < s->bins; b++) {
+        json_array_append_new(histogram, json_pack("{s:I, s:I, s:I}", "from",
+                                                   (json_int_t)s->from[b], "to",
+                                                   (json_int_t)(s->from[b + 1] - 1), "particles",
+                                                   (json_int_t)s->count[b]));
+    }
+    return json_pack("{s:f, s:I, s:I, s:o}", "mean", s->mean, "least", (json_int_t)s->least,
+                     "most", (json_int_t)s->most, "histogram", histogram);
+}

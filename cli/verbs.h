@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The verbs of the command. Each parses its own arguments (argv[0] is "kith VERB"), does its work
+ * and returns an exit status of report.h.
+ */
+#ifndef KITH_CLI_VERBS_H
+#define KITH_CLI_VERBS_H
+
+int verb_pairs(int argc, char **argv);
+int verb_info(int argc, char **argv);
+int verb_make(int argc, char **argv);
+
+#endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# kith_flags: what every C file of the project is compiled with. Only flags that keep the value of
+# every operation: the definition of a pair is rounded step by step on all processors.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+# The installed command finds the library beside it, wherever the tree is moved.
+file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+
+add_library(kith_flags INTERFACE)
+target_compile_definitions(kith_flags INTERFACE _GNU_SOURCE)
+target_compile_options(kith_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wstrict-prototypes;-Wvla
+    -Wmissing-prototypes;-Wpointer-arith;-Wcast-qual;-Wwrite-strings;-Wundef
+    -ffp-contract=off;-fno-math-errno>
+    $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
+
+# Sanitizers go to every target, or their run-time libraries disagree.
+if(KITH_SANITIZE)
+    set(flags -fsanitize=${KITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:${flags}>")
+    add_link_options(-fsanitize=${KITH_SANITIZE})
+endif()
+if(KITH_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "KITH_FUZZ needs clang: use the preset fuzz")
+    endif()
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# How tests are added. A test is a small C program: silent and 0 when it passes, a message and not 0
+# when it fails, 77 when this machine cannot run it.
+set(KITH_TEST_BACKENDS cpu:baseline)
+if("avx2" IN_LIST KITH_ISAS)
+    list(APPEND KITH_TEST_BACKENDS cpu:avx2 cpu:avx512)
+endif()
+if(KITH_HAVE_CUDA)
+    list(APPEND KITH_TEST_BACKENDS cuda)
+endif()
+
+# What the run-time libraries need to know; each "NAME=value".
+set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2)
+if(KITH_SANITIZE MATCHES "thread")
+    # Archer tells the sanitizer what OpenMP synchronises; libomp itself is not instrumented.
+    string(REGEX MATCH "^[0-9]+" llvm "${CMAKE_C_COMPILER_VERSION}")
+    find_library(KITH_ARCHER archer PATHS /usr/lib/llvm-${llvm}/lib)
+    list(APPEND KITH_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+    if(KITH_ARCHER)
+        list(APPEND KITH_TEST_ENVIRONMENT "OMP_TOOL_LIBRARIES=${KITH_ARCHER}")
+    else()
+        message(WARNING "libarcher.so not found: the thread sanitizer will report false races")
+    endif()
+endif()
+
+# kith_set_test(test [LABELS label...] [TIMEOUT seconds])
+# Give a test added by add_test() the properties that all share.
+function(kith_set_test test)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS")
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    set_tests_properties(${test} PROPERTIES
+        SKIP_RETURN_CODE 77
+        TIMEOUT ${arg_TIMEOUT}
+        ENVIRONMENT "${KITH_TEST_ENVIRONMENT}"
+        LABELS "${arg_LABELS}")
+endfunction()
+
+# kith_add_test(name SOURCES file... [LIBRARIES target...] [LABELS label...] [ARGS word...]
+#               [BACKENDS backend... | NONE] [TIMEOUT seconds])
+# Build a test program and run it once for each backend, as `program BACKEND ARGS...`; once, as
+# `program ARGS...`, with BACKENDS NONE. It links kith unless LIBRARIES names kith_static.
+function(kith_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;ARGS;BACKENDS")
+    if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "kith_add_test(${name}): no SOURCES, or unknown words: "
+                            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT "kith_static" IN_LIST arg_LIBRARIES)
+        list(APPEND arg_LIBRARIES kith)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE kith_flags ${arg_LIBRARIES} m)
+
+    if(NOT arg_BACKENDS)
+        set(arg_BACKENDS ${KITH_TEST_BACKENDS})
+    endif()
+    foreach(backend IN LISTS arg_BACKENDS)
+        set(test ${name})
+        set(labels ${arg_LABELS})
+        if(backend STREQUAL "NONE")
+            set(backend "")
+        else()
+            string(APPEND test "/${backend}")
+        endif()
+        if(backend MATCHES "^cuda")
+            list(APPEND labels gpu)
+        endif()
+        add_test(NAME ${test} COMMAND ${name} ${backend} ${arg_ARGS})
+        kith_set_test(${test} LABELS ${labels} TIMEOUT ${arg_TIMEOUT})
+    endforeach()
+endfunction()
+
+# kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])
+# Build a libFuzzer target and a test that runs its kept corpus, then new ones for ten seconds.
+# What it finds stays in the build folder, so that a run never changes the sources.
+function(kith_add_fuzzer name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LIBRARIES;ARGS")
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE kith_flags ${arg_LIBRARIES} m)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set(found "${CMAKE_CURRENT_BINARY_DIR}/${name}.found")
+    file(MAKE_DIRECTORY "${found}")
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=10 -timeout=10 -rss_limit_mb=2048
+             "-artifact_prefix=${found}/" ${arg_ARGS} "${found}" "${arg_CORPUS}")
+    kith_set_test(${name} LABELS fuzz)
+endfunction()

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What kith does, on a crystal and on a clustered universe:  demo.sh KITH FOLDER
+set -eu
+kith=$1 folder=$2
+here=$(dirname "$0")
+
+run()
+{
+    printf '\n$ kith %s\n' "$*"
+    "$kith" "$@"
+}
+
+echo
+echo "Alpha quartz: every silicon atom (648 of them) is bonded to four oxygen atoms."
+run pairs "$here/data/quartz.xyz" --cutoff 1.7 -o "$folder/bonds.npy"
+
+echo
+echo "Halos over a uniform background, a million particles in a periodic box."
+run make clustered 1M --seed 1 -o "$folder/halos.npy"
+run pairs "$folder/halos.npy" --box 1 --cutoff 0.003 -o "$folder/pairs.npy"
+echo
+echo "The lists are in $folder: numpy.load() reads them."

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith: which particles are near each other?
+ *
+ * One engine finds all pairs of particles within a radius, on CPU cores and on GPUs.
+ *
+ *     kith_ctx *ctx = NULL;
+ *     kith_open(NULL, &ctx);                                        // best backend, all cores
+ *     kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE); // double xyz[n][3]
+ *     kith_box box = kith_box_periodic(lx, ly, lz);
+ *     kith_pairs pairs = {0};
+ *     if (kith_pairs_find(ctx, &points, &box, cutoff, NULL, &pairs) != KITH_OK)
+ *         puts(kith_message(ctx));
+ *     for (int64_t p = 0; p < pairs.n; p++)
+ *         use(pairs.i[p], pairs.j[p]);
+ *     kith_pairs_free(&pairs);
+ *     kith_close(ctx);
+ *
+ * UNITS. None: lengths are in the caller's unit, the same for coordinates, box and cutoff.
+ *
+ * A PAIR. Particles i and j, with j taken at the periodic image S = (Sa, Sb, Sc), are a pair when
+ *     r2 <= cutoff * cutoff,   r2 = (dx*dx + dy*dy) + dz*dz,
+ *     d  = (((r_j - r_i) + Sc*c) + Sb*b) + Sa*a,
+ * every operation rounded in the precision of the coordinates (what NumPy gives), the coordinates
+ * wrapped into the box first, and (i, S) != (j, 0). Every backend, instruction set and number of
+ * threads gives this same set. All images count: a cutoff beyond half the box is allowed, and the
+ * same i, j then appears once for each image within the cutoff.
+ *
+ * A HALF list holds each pair once, with i < j; an image of a particle itself (i = j) is held once,
+ * with the last non-zero of Sa, Sb, Sc positive. A FULL list holds (i, j, S) and (j, i, -S).
+ *
+ * A BOX has an origin o and three row vectors. Any axis may be periodic or open.
+ *
+ *                 c                      a = ( lx,  0,  0)
+ *                /       b               b = ( xy, ly,  0)     LAMMPS, HOOMD, GROMACS
+ *               /      .                 c = ( xz, yz, lz)
+ *              / .
+ *             o--------------> a         or any three independent vectors (ASE, vesin)
+ *
+ * MEMORY. Inputs are borrowed for the call, never written, never kept. Where the library allocates
+ * (kith_pairs_find), the result owns its arrays until kith_pairs_free. Scratch is kept in the
+ * context and reused: a second call of the same size allocates nothing.
+ *
+ * THREADS. A context serves one call at a time; different contexts are independent. The library
+ * starts OpenMP threads inside a call, and never prints, exits or touches signal handlers.
+ *
+ * ERRORS. Every fallible call returns a kith_status; kith_message() has the sentence.
+ */
+#ifndef KITH_H
+#define KITH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define KITH_API
+#elif defined(__GNUC__)
+#define KITH_API __attribute__((visibility("default")))
+#else
+#define KITH_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------ status */
+
+/** What a call returns: 0 is success, errors are negative, values are never reused. */
+typedef enum kith_status {
+    KITH_OK = 0,
+    KITH_INVALID = -1,     /**< an argument makes no sense; the message names it */
+    KITH_NOT_FINITE = -2,  /**< a coordinate is NaN or infinite; the message has the first index */
+    KITH_CAPACITY = -3,    /**< the caller's arrays are too small; the size needed is returned */
+    KITH_LIMIT = -4,       /**< beyond a limit of this build (2^31 - 1 particles, say) */
+    KITH_NO_MEMORY = -5,   /**< memory could not be had; the context stays usable */
+    KITH_CANCELLED = -6,   /**< a callback asked to stop */
+    KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
+    KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
+    KITH_DEVICE_LOST = -9  /**< the device failed during the call; close the context */
+} kith_status;
+
+/** Return the name of a status, such as "KITH_CAPACITY". @return static text, never NULL. */
+KITH_API const char *kith_status_name(kith_status status);
+
+/* ----------------------------------------------------------------------------------- context */
+
+/** A backend, its threads, callbacks and scratch. Opaque; made by kith_open. */
+typedef struct kith_ctx kith_ctx;
+
+/**
+ * Called from the thread that made the call, a few times a second while work goes on.
+ * @param user   kith_options.user
+ * @param done   work finished so far, from 0 to total
+ * @param total  all of the work, in units of the operation
+ * @return 0 to go on; anything else stops the call, which then returns KITH_CANCELLED.
+ */
+typedef int (*kith_watch_fn)(void *user, int64_t done, int64_t total);
+
+/** How to open a context. Fill with kith_options_init, then change what you need. */
+typedef struct kith_options {
+    size_t size;         /**< sizeof(kith_options): set by kith_options_init */
+    const char *backend; /**< "auto", "cpu", "cpu:baseline", "cpu:avx2", "cpu:avx512", "cuda",
+                              "cuda:1"; NULL: the environment's KITH_BACKEND, else "auto" */
+    int threads;         /**< CPU threads; 0: OMP_NUM_THREADS, else all cores */
+    kith_watch_fn watch; /**< progress and cancellation; may be NULL */
+    void *user;          /**< handed to watch */
+} kith_options;
+
+/** Set every field to its default. @param[out] options  the caller's struct; not NULL. */
+KITH_API void kith_options_init(kith_options *options);
+
+/**
+ * Open a context.
+ * @param options   NULL: the defaults
+ * @param[out] out  the context; kith_close it. NULL on failure: kith_message(NULL) says why.
+ * @return KITH_OK; KITH_INVALID for an unknown backend or bad option; KITH_NO_BACKEND when the
+ *         backend is known but cannot run here; KITH_NO_MEMORY.
+ */
+KITH_API kith_status kith_open(const kith_options *options, kith_ctx **out);
+
+/** Close a context and free its scratch. @param ctx  NULL is fine. */
+KITH_API void kith_close(kith_ctx *ctx);
+
+/**
+ * Say what went wrong in the last call that failed.
+ * @param ctx  the context, or NULL for the last kith_open that failed in this thread
+ * @return a sentence, owned by the library, valid until the next call on ctx; "" if none failed.
+ */
+KITH_API const char *kith_message(const kith_ctx *ctx);
+
+/** Name the backend chosen, such as "cpu:avx512". @return text owned by ctx. */
+KITH_API const char *kith_backend(const kith_ctx *ctx);
+
+/** Number of CPU threads the context uses. */
+KITH_API int kith_threads(const kith_ctx *ctx);
+
+/** Bytes of scratch the context holds now. Thread safety: not during a call on ctx. */
+KITH_API int64_t kith_scratch_bytes(const kith_ctx *ctx);
+
+/* ------------------------------------------------------------------------------ points, boxes */
+
+/** The type of coordinates, distances and vectors. */
+typedef enum kith_precision { KITH_FLOAT = 4, KITH_DOUBLE = 8 } kith_precision;
+
+/** Where an array lives. Always said by the caller, never guessed. */
+typedef enum kith_memory { KITH_HOST = 0, KITH_DEVICE = 1 } kith_memory;
+
+/**
+ * A borrowed set of coordinates. Coordinate k of particle p is the element at x[p*stride],
+ * y[p*stride], z[p*stride] of the given precision, so that both [n][3] and separate arrays fit.
+ */
+typedef struct kith_points {
+    int64_t n;                /**< particles, 0 or more */
+    const void *x, *y, *z;    /**< first particle's coordinates; z may be NULL in a 2-D box */
+    int64_t stride;           /**< elements from one particle to the next, 1 or more */
+    kith_precision precision; /**< element type */
+    kith_memory memory;       /**< where the arrays live */
+} kith_points;
+
+/** Describe an array [n][3] in host memory. @param xyz  n*3 elements; borrowed. */
+KITH_API kith_points kith_points_packed(const void *xyz, int64_t n, kith_precision precision);
+
+/** Describe three arrays [n] in host memory. @param z  may be NULL in a 2-D box. */
+KITH_API kith_points kith_points_split(const void *x, const void *y, const void *z, int64_t n,
+                                       kith_precision precision);
+
+/**
+ * The space. Rows a, b, c as drawn above. The vector of an open axis gives only a direction and
+ * may be zero. In a 2-D box (dim 2) z is ignored and c is unused. For float coordinates the box is
+ * rounded to float first.
+ */
+typedef struct kith_box {
+    double origin[3]; /**< where fractional coordinates are 0 */
+    double row[3][3]; /**< a, b, c */
+    int periodic[3];  /**< along a, b, c: 1 periodic, 0 open */
+    int dim;          /**< 3 or 2 */
+} kith_box;
+
+/** Open space without any boundary. */
+KITH_API kith_box kith_box_open(void);
+
+/** A box [0, lx) x [0, ly) x [0, lz), periodic on all axes. */
+KITH_API kith_box kith_box_periodic(double lx, double ly, double lz);
+
+/** A box with rows (lx, 0, 0), (xy, ly, 0), (xz, yz, lz), periodic on all axes. */
+KITH_API kith_box kith_box_triclinic(double lx, double ly, double lz, double xy, double xz,
+                                     double yz);
+
+/* ------------------------------------------------------------------------------------- pairs */
+
+/** How a list is laid out. */
+typedef enum kith_layout {
+    KITH_IJ = 0, /**< two arrays: pair p is (i[p], j[p]) */
+    KITH_CSR = 1 /**< the neighbours of i are j[offsets[i]] to j[offsets[i + 1] - 1] */
+} kith_layout;
+
+/** What else to store for each pair; a bit set. */
+enum { KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4 };
+
+/** What list to make. Fill with kith_pairs_options_init, then change what you need. */
+typedef struct kith_pairs_options {
+    size_t size;                /**< sizeof(kith_pairs_options): set by the init call */
+    const kith_points *against; /**< B: pairs of i in the points with j in B; NULL: one set. Lists
+                                     against B are always full: each (i, j, S) once */
+    int full;                   /**< 0: half list; 1: full list */
+    int sorted;                 /**< 1: by i, then j, then Sc, Sb, Sa */
+    kith_layout layout;         /**< KITH_IJ or KITH_CSR */
+    unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
+    int64_t block_pairs;        /**< kith_pairs_each: the most pairs in a block; 0: 2^24 */
+} kith_pairs_options;
+
+/** Set every field to its default: half (i, j), unsorted, no extras. */
+KITH_API void kith_pairs_options_init(kith_pairs_options *options);
+
+/**
+ * A pair list. Zero it before its first use. The order of pairs depends on the input alone: not on
+ * threads, instruction set or run.
+ */
+typedef struct kith_pairs {
+    int64_t n;        /**< pairs in the list */
+    int64_t rows;     /**< particles i may name; offsets has rows + 1 entries */
+    int32_t *i;       /**< [n], KITH_IJ only */
+    int32_t *j;       /**< [n] */
+    int64_t *offsets; /**< [rows + 1], KITH_CSR only */
+    void *distances;  /**< [n], precision of the points: |r_j + S.cell - r_i| */
+    void *vectors;    /**< [n][3], precision of the points: r_j + S.cell - r_i */
+    int32_t *shifts;  /**< [n][3]: S for the coordinates as given, so also when some lie outside
+                           the box */
+    int64_t capacity; /**< pairs that the arrays have room for */
+    kith_memory memory; /**< where the arrays live */
+    void *owner;      /**< the library's; NULL when the arrays are the caller's */
+} kith_pairs;
+
+/**
+ * Find all pairs within the cutoff, into arrays that the library allocates.
+ * Cost: O(n + pairs) time; at most 64 bytes of scratch a particle beyond the list.
+ * @param ctx         the context
+ * @param points      the particles
+ * @param box         NULL: open space
+ * @param cutoff      radius, > 0, its square finite and not zero in the points' precision
+ * @param options     NULL: the defaults
+ * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
+ *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure the list is empty, and still to be freed.
+ */
+KITH_API kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_pairs *out);
+
+/**
+ * Count the pairs, storing none.
+ * @param[out] n           pairs in the list that the options describe
+ * @param[out] neighbours  [points->n]: the entries of each i in the full list; host memory; NULL if
+ *                         not wanted
+ * @return as kith_pairs_find.
+ */
+KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                      double cutoff, const kith_pairs_options *options, int64_t *n,
+                                      int64_t *neighbours);
+
+/**
+ * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
+ * the extras named must have arrays.
+ * @param[in,out] out  capacity, memory and the arrays set by the caller; n and rows are returned
+ * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed, and the
+ *         contents of the arrays are undefined.
+ */
+KITH_API kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_pairs *out);
+
+/**
+ * Receives one block of a list.
+ * @param block  the pairs, KITH_IJ, host memory, owned by the library and valid during this call
+ * @param first  index in the whole list of the block's first pair
+ * @return 0 to go on; anything else stops, and kith_pairs_each returns KITH_CANCELLED.
+ */
+typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first);
+
+/**
+ * Find all pairs and hand them over in blocks, so that memory stays bounded whatever their number.
+ * The blocks in order are the list of kith_pairs_find with layout KITH_IJ.
+ * @param fn    called from the calling thread
+ * @param user  handed to fn
+ * @return as kith_pairs_find; KITH_CANCELLED when fn stopped it.
+ */
+KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_block_fn fn, void *user);
+
+/** Free a list's arrays and zero it. @param pairs  NULL or a zeroed list is fine. */
+KITH_API void kith_pairs_free(kith_pairs *pairs);
+
+/* ----------------------------------------------------------------------------------- version */
+
+#define KITH_VERSION_MAJOR 0
+#define KITH_VERSION_MINOR 1
+#define KITH_VERSION_PATCH 0
+#define KITH_VERSION "0.1.0"
+
+/** True when this header is at least version major.minor. */
+#define KITH_VERSION_GE(major, minor) \
+    (KITH_VERSION_MAJOR > (major) || \
+     (KITH_VERSION_MAJOR == (major) && KITH_VERSION_MINOR >= (minor)))
+
+/** Version of the library that is running, such as "0.1.0". */
+KITH_API const char *kith_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Error sentences. Names and fields may come from a hostile file, so that control characters,
+ * which a terminal might obey, never get through.
+ */
+#include "io_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+io_status io__fail(io_error *error, const char *path, io_status status, const char *format, ...)
+{
+    enum { SHOWN = 300 }; /* bytes of a long path, so that the sentence still fits */
+    const size_t length = strlen(path);
+    const char *tail = length > SHOWN ? path + length - SHOWN : path;
+    const int used = snprintf(error->text, sizeof error->text, "%s%s: ",
+                              length > SHOWN ? "..." : "", tail);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, arguments);
+    va_end(arguments);
+    clean(error->text);
+    error->status = status;
+    return status;
+}
+
+void io__copy_name(char *out, size_t room, const char *text, size_t length)
+{
+    const size_t n = length < room - 1 ? length : room - 1;
+    memcpy(out, text, n);
+    out[n] = 0;
+    clean(out);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * HDF5 out: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in the
+ * layout of Gadget.
+ *
+ * The HDF5 library keeps data back and writes them when a file is closed. On a full disk it can then
+ * neither finish nor forget the file; so everything is flushed before closing, and a file given up
+ * is closed into memory (abandon).
+ */
+#include "io_hdf5.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 15 }; /* pairs: a chunk of vectors fits the library's cache of 1 MiB */
+
+/** What a writer of pairs keeps open. */
+typedef struct list_file {
+    hid_t file;
+    hid_t dataset[IO_PAIR_COLUMNS];
+} list_file;
+
+static hid_t element_type(const io_column *column)
+{
+    if (column->kind == 'i')
+        return H5T_NATIVE_INT32;
+    return column->size == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+static bool put_number(hid_t object, const char *name, hid_t type, const void *data, hsize_t n)
+{
+    const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_text(hid_t object, const char *name, const char *text)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    const bool done = put_number(object, name, type, text, 1);
+    H5Tclose(type);
+    return done;
+}
+
+static io_status write_failed(io_output *output)
+{
+    return io__output_fail(output, IO_SYSTEM, "cannot write: %s",
+                           errno ? strerror(errno) : "the HDF5 library failed");
+}
+
+/** Send what the library still has to write into memory, so that closing cannot fail. */
+static void abandon(hid_t file)
+{
+    int *descriptor = NULL;
+    const int memory = memfd_create("kith", MFD_CLOEXEC);
+    if (memory >= 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&descriptor) >= 0)
+        dup2(memory, *descriptor);
+    if (memory >= 0)
+        close(memory);
+}
+
+static hid_t create_file(const io_output *output)
+{
+    errno = 0;
+    return output->part ? H5Fcreate(output->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT) : -1;
+}
+
+static hid_t create_column(hid_t file, const io_column *column)
+{
+    const int rank = column->count == 1 ? 1 : 2;
+    const hsize_t width = (hsize_t)column->count;
+    const hsize_t none[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {CHUNK, width};
+    const hid_t space = H5Screate_simple(rank, none, most);
+    const hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(plan, rank, chunk);
+    const hid_t dataset = H5Dcreate2(file, column->name, element_type(column), space, H5P_DEFAULT,
+                                     plan, H5P_DEFAULT);
+    H5Pclose(plan);
+    H5Sclose(space);
+    return dataset;
+}
+
+static io_status create_list(io_pairs_writer *writer, list_file *list)
+{
+    io_output *output = &writer->output;
+    if (!output->part)
+        return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    list->file = create_file(output);
+    if (list->file < 0)
+        return write_failed(output);
+    for (int k = 0; k < writer->n_columns; k++) {
+        list->dataset[k] = create_column(list->file, &writer->columns[k]);
+        if (list->dataset[k] < 0)
+            return write_failed(output);
+    }
+    const io_pairs_layout *layout = &writer->layout;
+    const char *given = layout->command ? layout->command : "";
+    char command[4096];
+    io__copy_name(command, sizeof command, given, strlen(given));
+    const bool done =
+        put_text(list->file, "command", command) &&
+        put_text(list->file, "kith_version", KITH_VERSION) &&
+        put_number(list->file, "cutoff", H5T_NATIVE_DOUBLE, &layout->cutoff, 1) &&
+        put_number(list->file, "n_particles", H5T_NATIVE_INT64, &layout->n_particles, 1);
+    return done ? IO_OK : write_failed(output);
+}
+
+static io_status begin(io_pairs_writer *writer)
+{
+    list_file *list = malloc(sizeof *list);
+    if (!list)
+        return io__output_fail(&writer->output, IO_NO_MEMORY, "no memory to write with");
+    list->file = -1;
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++)
+        list->dataset[k] = -1;
+    writer->private = list;
+    io_quiet quiet;
+    io__quiet_begin(&quiet);
+    const io_status status = create_list(writer, list);
+    io__quiet_end(&quiet);
+    return status;
+}
+
+/** Lengthen a dataset to first + n rows and write the last n. */
+static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_t n)
+{
+    const int rank = column->count == 1 ? 1 : 2;
+    const hsize_t width = (hsize_t)column->count;
+    const hsize_t shape[2] = {first + n, width}, begin_at[2] = {first, 0}, count[2] = {n, width};
+    if (H5Dset_extent(dataset, shape) < 0)
+        return false;
+    const hid_t to = H5Dget_space(dataset);
+    const hid_t from = H5Screate_simple(rank, count, NULL);
+    const bool done =
+        H5Sselect_hyperslab(to, H5S_SELECT_SET, begin_at, NULL, count, NULL) >= 0 &&
+        H5Dwrite(dataset, element_type(column), from, to, H5P_DEFAULT, column->data) >= 0;
+    H5Sclose(from);
+    H5Sclose(to);
+    return done;
+}
+
+static io_status write_block(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    const list_file *list = writer->private;
+    io_quiet quiet;
+    bool done = true;
+    errno = 0;
+    io__quiet_begin(&quiet);
+    for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
+        done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
+    io__quiet_end(&quiet);
+    return done ? IO_OK : write_failed(&writer->output);
+}
+
+static void close_list(list_file *list)
+{
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++)
+        if (list->dataset[k] >= 0)
+            H5Dclose(list->dataset[k]);
+    if (list->file >= 0)
+        H5Fclose(list->file);
+    list->file = -1;
+}
+
+static io_status end(io_pairs_writer *writer)
+{
+    list_file *list = writer->private;
+    io_quiet quiet;
+    errno = 0;
+    io__quiet_begin(&quiet);
+    const bool done = H5Fflush(list->file, H5F_SCOPE_GLOBAL) >= 0;
+    const io_status status = done ? IO_OK : write_failed(&writer->output);
+    if (done) {
+        close_list(list);
+        free(list);
+        writer->private = NULL;
+    }
+    io__quiet_end(&quiet);
+    return status;
+}
+
+static void drop(io_pairs_writer *writer)
+{
+    list_file *list = writer->private;
+    if (!list)
+        return;
+    io_quiet quiet;
+    io__quiet_begin(&quiet);
+    if (list->file >= 0)
+        abandon(list->file);
+    close_list(list);
+    io__quiet_end(&quiet);
+    free(list);
+    writer->private = NULL;
+}
+
+const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
+
+/** /Header as Gadget has it; the box when it is periodic, upright and begins at 0. */
+static bool put_header(hid_t file, const io_particles *particles)
+{
+    const double nothing[6] = {0};
+    const uint32_t counts[6] = {0, (uint32_t)particles->n};
+    const int32_t one = 1;
+    const kith_box *box = &particles->box;
+    const double length[3] = {box->row[0][0], box->row[1][1], box->row[2][2]};
+    const kith_box upright = io__box_periodic(length);
+    const bool has_box = particles->has_box &&
+                         memcmp(box->row, upright.row, sizeof box->row) == 0 &&
+                         memcmp(box->origin, upright.origin, sizeof box->origin) == 0 &&
+                         box->periodic[0] && box->periodic[1] && box->periodic[2];
+    const bool cube = length[0] == length[1] && length[1] == length[2];
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (header < 0)
+        return false;
+    const bool done =
+        put_number(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
+        put_number(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
+        put_number(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
+        put_number(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
+        put_number(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
+        put_number(header, "BoxSize", H5T_NATIVE_DOUBLE, has_box ? length : nothing,
+                   has_box && !cube ? 3 : 1);
+    H5Gclose(header);
+    return done;
+}
+
+static bool put_coordinates(hid_t file, const io_particles *particles)
+{
+    const hid_t type = particles->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    const hsize_t n = (hsize_t)particles->n, dim = particles->dim == 2 ? 2 : 3;
+    const hsize_t memory[2] = {n, 3}, shape[2] = {n, dim}, none[2] = {0, 0};
+    const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t from = H5Screate_simple(2, memory, NULL);
+    const hid_t to = H5Screate_simple(2, shape, NULL);
+    const hid_t dataset = H5Dcreate2(file, "PartType1/Coordinates", type, to, H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT);
+    bool done = group >= 0 && dataset >= 0;
+    if (done && n > 0)
+        done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&
+               H5Dwrite(dataset, type, from, to, H5P_DEFAULT, particles->pos) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(to);
+    H5Sclose(from);
+    if (group >= 0)
+        H5Gclose(group);
+    return done;
+}
+
+io_status io__hdf5_write(io_output *output, const io_particles *particles)
+{
+    if (!output->part)
+        return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    io_quiet quiet;
+    io__quiet_begin(&quiet);
+    const hid_t file = create_file(output);
+    const bool done = file >= 0 && put_header(file, particles) &&
+                      put_coordinates(file, particles) &&
+                      H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+    const io_status status = done ? IO_OK : write_failed(output);
+    if (file >= 0 && !done)
+        abandon(file);
+    if (file >= 0)
+        H5Fclose(file);
+    io__quiet_end(&quiet);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * io_read and io_inspect: tell the format, check that the options fit it, hand over.
+ */
+#include "io_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct io_reader {
+    const char *name;
+    io_status (*read)(io_file *file, io_particles *out);
+    io_status (*inspect)(io_file *file, io_summary *out);
+    bool dataset, columns, species, frames; /* options it knows */
+} io_reader;
+
+static const io_reader readers[] = {
+    [IO_UNKNOWN] = {.name = "unknown"},
+    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 0},
+    [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1},
+    [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0},
+    [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0},
+    [IO_XYZ] = {"XYZ", io__xyz_read, io__xyz_inspect, 0, 0, 1, 1},
+};
+
+const char *io_format_name(io_format format)
+{
+    return format >= IO_UNKNOWN && format <= IO_XYZ ? readers[format].name : "unknown";
+}
+
+static io_status check_options(io_file *file, const io_reader *reader)
+{
+    const io_read_options *options = file->options;
+    const char *refused = options->dataset && !reader->dataset   ? "dataset"
+                          : options->columns && !reader->columns ? "columns"
+                          : options->species && !reader->species ? "species"
+                          : options->frame && !reader->frames    ? "frame"
+                                                                 : NULL;
+    if (refused)
+        return io__file_fail(file, IO_INVALID, "is a %s file, where a choice of %s means nothing",
+                             reader->name, refused);
+    if (options->frame < 0)
+        return io__file_fail(file, IO_INVALID, "frame %lld; expected 0 or more",
+                             (long long)options->frame);
+    if (options->precision != 0 && options->precision != KITH_FLOAT &&
+        options->precision != KITH_DOUBLE)
+        return io__file_fail(file, IO_INVALID, "precision %d; expected KITH_FLOAT or KITH_DOUBLE",
+                             (int)options->precision);
+    return IO_OK;
+}
+
+io_status io_read(const char *path, const io_read_options *options, io_particles *out,
+                  io_error *error)
+{
+    io_error unwanted;
+    error = error ? error : &unwanted;
+    *error = (io_error){0};
+    *out = (io_particles){0};
+    io_file file;
+    io_format format = IO_UNKNOWN;
+    io_status status = io__file_open(&file, path, options, error);
+    if (status == IO_OK)
+        status = io__detect(&file, &format);
+    if (status == IO_OK)
+        status = check_options(&file, &readers[format]);
+    if (status == IO_OK)
+        status = readers[format].read(&file, out);
+    if (status == IO_OK)
+        status = io__file_watch(&file, file.size);
+    if (status != IO_OK)
+        io_particles_free(out);
+    io__file_close(&file);
+    return status;
+}
+
+io_status io_inspect(const char *path, io_summary *out, io_error *error)
+{
+    io_error unwanted;
+    error = error ? error : &unwanted;
+    *error = (io_error){0};
+    *out = (io_summary){.frames = 1, .box = io__box_open()};
+    io_file file;
+    io_status status = io__file_open(&file, path, NULL, error);
+    if (status == IO_OK)
+        status = io__detect(&file, &out->format);
+    out->bytes = file.size;
+    if (status == IO_OK)
+        status = readers[out->format].inspect(&file, out);
+    io__file_close(&file);
+    return status;
+}
+
+void io_particles_free(io_particles *particles)
+{
+    if (!particles)
+        return;
+    free(particles->pos);
+    *particles = (io_particles){0};
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Particle files in, results out. One format per file; a format is found by content, never by name.
+ * Needs only kith.h. Nothing here prints, exits or touches signal handlers.
+ */
+#ifndef KITH_IO_H
+#define KITH_IO_H
+
+#include <kith.h>
+#include <stdbool.h>
+
+/** What a call returns; io_error.text has the sentence: file, field, value, what was expected. */
+typedef enum io_status {
+    IO_OK = 0,
+    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full; see errno text */
+    IO_FORMAT = -2,      /**< not a file we know, or malformed */
+    IO_TRUNCATED = -3,   /**< the file ends before its header says */
+    IO_INVALID = -4,     /**< the options make no sense for this file */
+    IO_LIMIT = -5,       /**< more particles than 2^31 - 1, or a size beyond reason */
+    IO_NO_MEMORY = -6,   /**< memory could not be had */
+    IO_CANCELLED = -7,   /**< the watch callback asked to stop */
+    IO_UNSUPPORTED = -8  /**< known, but not offered in this build (HDF5 left out) */
+} io_status;
+
+typedef struct io_error {
+    io_status status;
+    char text[1024];
+} io_error;
+
+typedef enum io_format { IO_UNKNOWN, IO_NPY, IO_HDF5, IO_TIPSY, IO_TEXT, IO_XYZ } io_format;
+
+enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64 };
+
+/** Particles read from a file. Zero it first; io_particles_free frees it. */
+typedef struct io_particles {
+    int64_t n;
+    int dim;                  /**< 3; 2 when the file has two columns (z is then 0) */
+    kith_precision precision; /**< of pos */
+    void *pos;                /**< [n][3], 64-byte aligned */
+    bool has_box;             /**< the file says its box */
+    kith_box box;             /**< that box; open space otherwise */
+} io_particles;
+
+/** What to read. Zero it: everything by default. */
+typedef struct io_read_options {
+    const char *dataset;      /**< HDF5: name of the dataset, NULL: found by convention */
+    const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: the first three */
+    const char *species;      /**< "dark,gas" or XYZ element names; NULL: all */
+    kith_precision precision; /**< convert to this; 0: as in the file */
+    int64_t frame;            /**< XYZ: which frame, from 0 */
+    kith_watch_fn watch;      /**< progress in bytes; may be NULL */
+    void *user;
+} io_read_options;
+
+/** Read a file's particles. @param[out] out  valid only on IO_OK. */
+io_status io_read(const char *path, const io_read_options *options, io_particles *out,
+                  io_error *error);
+void io_particles_free(io_particles *particles);
+
+/** What is in a file, without reading all of it where the format allows. */
+typedef struct io_summary {
+    io_format format;
+    char description[256];    /**< "tipsy, standard (big-endian), 32-byte header" */
+    int64_t bytes;            /**< file size */
+    int64_t n;                /**< particles (or rows) of the first frame */
+    int64_t frames;           /**< 1 for snapshots */
+    kith_precision precision; /**< of the coordinates in the file; 0 for text */
+    bool has_box, has_time;
+    kith_box box;
+    double time;
+    int n_species;
+    struct {
+        char name[IO_NAME_LENGTH];
+        int64_t n;
+    } species[IO_MAX_SPECIES];
+    int n_fields;             /**< datasets of an HDF5 file, columns of text, properties of XYZ */
+    struct {
+        char name[IO_NAME_LENGTH], type[IO_NAME_LENGTH], shape[IO_NAME_LENGTH];
+    } fields[IO_MAX_SPECIES];
+} io_summary;
+
+io_status io_inspect(const char *path, io_summary *out, io_error *error);
+const char *io_format_name(io_format format);
+
+/** A list being written, block by block, beside its final name; nothing of that name exists or
+ *  changes until io_pairs_commit. */
+typedef struct io_pairs_writer io_pairs_writer;
+
+/** What is written for each pair. */
+typedef struct io_pairs_layout {
+    io_format format;         /**< IO_NPY, IO_HDF5 or IO_TEXT; IO_UNKNOWN: by the path's ending */
+    unsigned extras;          /**< KITH_DISTANCES | ... */
+    kith_precision precision; /**< of distances and vectors */
+    const char *command;      /**< the command line, kept in HDF5 attributes and text headers */
+    double cutoff;
+    int64_t n_particles;
+} io_pairs_layout;
+
+/** Start. .npy: a structured array of i, j[, distance][, vector][, shift]; HDF5: one dataset each;
+ *  text: one line each with a header. */
+io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
+                        io_error *error);
+/** Append pairs->n pairs of layout KITH_IJ. */
+io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error);
+/** Finish: flush to disk and rename into place. Frees the writer, also on failure. */
+io_status io_pairs_commit(io_pairs_writer *writer, io_error *error);
+/** Throw away what was written. Frees the writer. NULL is fine. */
+void io_pairs_abort(io_pairs_writer *writer);
+
+/** Write particles: IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
+ *  IO_TEXT or IO_XYZ (with Lattice when periodic); atomically. */
+io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
+                             io_error *error);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the format files share: a file being read, its lines, blocks of records, a file being
+ * written. Every function that can fail fills the io_error it was given and returns its status.
+ */
+#ifndef KITH_IO_INTERNAL_H
+#define KITH_IO_INTERNAL_H
+
+#include "io.h"
+
+#include <locale.h>
+
+#define IO_TRY(call)                  \
+    do {                              \
+        io_status status_ = (call);   \
+        if (status_ != IO_OK)         \
+            return status_;           \
+    } while (0)
+
+/* ------------------------------------------------------------------------------------ errors */
+
+/** Write "path: sentence" into error, control characters replaced. @return status. */
+io_status io__fail(io_error *error, const char *path, io_status status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Copy at most room - 1 bytes of text[0..length), control characters replaced. */
+void io__copy_name(char *out, size_t room, const char *text, size_t length);
+
+/* ------------------------------------------------------------------------ a file being read */
+
+enum { IO_BLOCK = 4 << 20 }; /* bytes read at once */
+
+typedef struct io_file {
+    const char *path;
+    int fd;
+    int64_t size;
+    const io_read_options *options; /* never NULL */
+    io_error *error;                /* never NULL */
+    double watched;                 /* when watch was last called [s] */
+} io_file;
+
+io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
+                        io_error *error);
+void io__file_close(io_file *file);
+
+/** Read size bytes at offset, all of them, and report progress. */
+io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset);
+
+/** Report that `done` bytes were dealt with. @return IO_CANCELLED when asked to stop. */
+io_status io__file_watch(io_file *file, int64_t done);
+
+/** io__fail about this file. */
+#define io__file_fail(file, status, ...) \
+    io__fail((file)->error, (file)->path, (status), __VA_ARGS__)
+
+/* --------------------------------------------------------------------------- lines of a file */
+
+typedef struct io_lines {
+    io_file *file;
+    char *buffer;       /* [IO_BLOCK + 1] */
+    int64_t begin, end; /* what of buffer is still to be handed out */
+    int64_t offset;     /* where in the file buffer[end] comes from */
+    int64_t number;     /* of the line handed out last, from 1 */
+    char *line;         /* that line */
+    bool again;         /* hand it out once more */
+    locale_t locale;    /* "C", in which numbers are parsed */
+} io_lines;
+
+/** Start at the file's first line, past a UTF-8 byte order mark. */
+io_status io__lines_open(io_lines *lines, io_file *file);
+void io__lines_close(io_lines *lines);
+
+/** Hand out the next line without its end, NUL-terminated, the caller's to change; NULL at the end
+ *  of the file. */
+io_status io__lines_next(io_lines *lines, char **line);
+
+/** Make the next call of io__lines_next return the last line, unchanged by us, once more. */
+void io__lines_back(io_lines *lines);
+
+/** io__fail about the line handed out last. */
+io_status io__lines_fail(const io_lines *lines, io_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** A field of a line. */
+typedef struct io_token {
+    const char *text;
+    size_t length;
+} io_token;
+
+/** Take the next run of non-blanks at *at and move *at behind it. @return false when none. */
+bool io__token_next(const char **at, io_token *token);
+
+/** A token's length for printf's %.*s. */
+int io__token_shown(io_token token);
+
+/** Parse the whole token, correctly rounded. Overflow and trash are errors that name the line and
+ *  what the number was to be. */
+io_status io__lines_number(const io_lines *lines, io_token token, const char *what, double *out);
+
+/** Parse one number at text as strtod does, but faster and always with a decimal point.
+ *  @return its end; text when there is none. errno is ERANGE on overflow, else 0. */
+const char *io__number(const char *text, locale_t locale, double *out);
+
+/* ---------------------------------------------------------------------------------- particles */
+
+/** Allocate n particles and set the box to open space. @param native  precision in the file */
+io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
+                              kith_precision native);
+
+/** Store one particle, growing the array as needed; *capacity starts at 0. */
+io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
+                             const double xyz[3]);
+
+/** Open space; an axis-parallel periodic box. As the library's, which io need not link. */
+kith_box io__box_open(void);
+kith_box io__box_periodic(const double length[3]);
+
+/** The element type of an array in a file. */
+typedef struct io_scalar {
+    char kind;    /* 'f', 'i' or 'u' */
+    int size;     /* bytes: 1, 2, 4, 8 */
+    bool swapped; /* not in this machine's byte order */
+} io_scalar;
+
+/** Coordinates in a file: `columns` of them, side by side, in every record. */
+typedef struct io_records {
+    int64_t offset; /* of the first coordinate of the first record [byte] */
+    int64_t stride; /* from one record to the next [byte] */
+    int64_t n;
+    int columns;
+    io_scalar type;
+} io_records;
+
+/** Read all records into out->pos, beginning with particle `first`, coordinate `axis`. */
+io_status io__records_read(io_file *file, const io_records *records, io_particles *out,
+                           int64_t first, int axis);
+
+/* ------------------------------------------------------------------------------------ species */
+
+typedef struct io_species {
+    int n;
+    struct {
+        char name[IO_NAME_LENGTH];
+        int64_t n;
+    } item[IO_MAX_SPECIES];
+} io_species;
+
+/** The species that the options ask for; none when all are wanted. */
+io_status io__species_parse(io_file *file, io_species *out);
+
+/** Index of the name, compared without case; -1 when it is not there. */
+int io__species_find(const io_species *species, io_token name);
+
+/** Fail when one of the species asked for was found on no particle. */
+io_status io__species_check(io_file *file, const io_species *species);
+
+/* ------------------------------------------------------------------------------------ formats */
+
+/** Tell the format, or fail with what the file seems to be. */
+io_status io__detect(io_file *file, io_format *out);
+
+/** True when the file's size is that of the tipsy snapshot its header describes; *looks is true
+ *  also when only the size is wrong. */
+bool io__tipsy_detect(io_file *file, bool *looks);
+
+io_status io__npy_read(io_file *file, io_particles *out);
+io_status io__npy_inspect(io_file *file, io_summary *out);
+io_status io__hdf5_read(io_file *file, io_particles *out);
+io_status io__hdf5_inspect(io_file *file, io_summary *out);
+io_status io__tipsy_read(io_file *file, io_particles *out);
+io_status io__tipsy_inspect(io_file *file, io_summary *out);
+io_status io__text_read(io_file *file, io_particles *out);
+io_status io__text_inspect(io_file *file, io_summary *out);
+io_status io__xyz_read(io_file *file, io_particles *out);
+io_status io__xyz_inspect(io_file *file, io_summary *out);
+
+/* --------------------------------------------------------------------- a file being written */
+
+typedef struct io_output {
+    char *path;      /* the final name, symbolic links resolved */
+    char *part;      /* the name meanwhile; NULL: path is a device or pipe, written directly */
+    int fd;
+    char *buffer;    /* [IO_BLOCK] */
+    int64_t used;    /* of buffer */
+    int64_t written; /* before buffer */
+    io_error *error; /* of the call under way */
+} io_output;
+
+io_status io__output_open(io_output *output, const char *path, io_error *error);
+io_status io__output_write(io_output *output, const void *data, int64_t size);
+/** Room for size <= IO_BLOCK bytes, to be filled at once by the caller; NULL on failure. */
+char *io__output_reserve(io_output *output, int64_t size);
+/** Overwrite bytes at the start of the file. */
+io_status io__output_patch(io_output *output, const void *data, int64_t size);
+io_status io__output_printf(io_output *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Flush to disk and rename into place. On failure nothing is left. Frees output's parts. */
+io_status io__output_commit(io_output *output);
+void io__output_abort(io_output *output);
+
+/** Print numbers with a decimal point, whatever the program's locale, until io__locale_leave. */
+locale_t io__locale_enter(void);
+void io__locale_leave(locale_t before);
+
+/** io__fail about this output. */
+#define io__output_fail(output, status, ...) \
+    io__fail((output)->error, (output)->path, (status), __VA_ARGS__)
+
+/* ------------------------------------------------------------------------------ lists of pairs */
+
+/** One field of a list: `count` elements of `size` bytes for each pair, packed. */
+typedef struct io_column {
+    const char *name;
+    const char *data; /* NULL when only the layout is asked for */
+    char kind;        /* 'i' or 'f' */
+    int size, count;
+} io_column;
+
+enum { IO_PAIR_COLUMNS = 5 };
+
+typedef struct io_pairs_format {
+    io_status (*begin)(io_pairs_writer *writer);
+    io_status (*write)(io_pairs_writer *writer, const io_column *columns, int64_t n);
+    io_status (*end)(io_pairs_writer *writer);
+    void (*drop)(io_pairs_writer *writer); /* free what begin made; after end, too */
+} io_pairs_format;
+
+struct io_pairs_writer {
+    const io_pairs_format *format;
+    io_output output;
+    io_pairs_layout layout;
+    io_column columns[IO_PAIR_COLUMNS];
+    int n_columns;
+    int64_t n;     /* pairs so far */
+    bool failed;   /* a block could not be written: no commit */
+    bool csv;      /* text: commas and a plain header */
+    void *private; /* the format's own */
+};
+
+extern const io_pairs_format io__pairs_npy, io__pairs_text, io__pairs_hdf5;
+
+/** A NumPy header of this many bytes: type as in Python, shape as "(3,)". */
+enum { IO_NPY_HEADER = 256 };
+void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape);
+/** NumPy's letter for this machine's byte order. */
+char io__npy_order(void);
+
+/** Write a file of particles through HDF5, under the name output->part. */
+io_status io__hdf5_write(io_output *output, const io_particles *particles);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stands in for the HDF5 files in a build without the HDF5 library.
+ */
+#include "io_internal.h"
+
+static const char reason[] = "this build of kith has no HDF5; install libhdf5-dev and rebuild, or "
+                             "use .npy";
+
+io_status io__hdf5_read(io_file *file, io_particles *out)
+{
+    (void)out;
+    return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__hdf5_inspect(io_file *file, io_summary *out)
+{
+    (void)out;
+    return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__hdf5_write(io_output *output, const io_particles *particles)
+{
+    (void)particles;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+static io_status begin(io_pairs_writer *writer)
+{
+    return io__output_fail(&writer->output, IO_UNSUPPORTED, "%s", reason);
+}
+
+static void drop(io_pairs_writer *writer)
+{
+    (void)writer;
+}
+
+const io_pairs_format io__pairs_hdf5 = {.begin = begin, .drop = drop};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Particles out, in any of the formats that are read. The box is kept where the format has a place
+ * for it: in XYZ any box, in HDF5 one that is periodic and begins at 0.
+ */
+#include "io_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double coordinate(const io_particles *particles, int64_t p, int axis)
+{
+    return particles->precision == KITH_FLOAT
+               ? (double)((const float *)particles->pos)[3 * p + axis]
+               : ((const double *)particles->pos)[3 * p + axis];
+}
+
+static io_status write_npy(io_output *output, const io_particles *particles)
+{
+    char header[IO_NPY_HEADER], type[8], shape[40];
+    const int dim = particles->dim == 2 ? 2 : 3;
+    const int64_t size = particles->precision;
+    snprintf(type, sizeof type, "'%cf%d'", io__npy_order(), (int)size);
+    snprintf(shape, sizeof shape, "(%lld, %d)", (long long)particles->n, dim);
+    io__npy_header(header, type, shape);
+    IO_TRY(io__output_write(output, header, sizeof header));
+    if (dim == 3)
+        return io__output_write(output, particles->pos, 3 * particles->n * size);
+    for (int64_t p = 0; p < particles->n; p++)
+        IO_TRY(io__output_write(output, (const char *)particles->pos + 3 * p * size, 2 * size));
+    return IO_OK;
+}
+
+static void put32(char *out, uint32_t bits)
+{
+    for (int k = 0; k < 4; k++)
+        out[k] = (char)(bits >> (24 - 8 * k) & 0xff);
+}
+
+/** Standard, dark particles of mass 1/n. */
+static io_status write_tipsy(io_output *output, const io_particles *particles)
+{
+    enum { HEADER = 32, RECORD = 36 };
+    char header[HEADER] = {0};
+    const uint32_t n = (uint32_t)particles->n;
+    put32(header + 8, n);
+    put32(header + 12, particles->dim == 2 ? 2 : 3);
+    put32(header + 20, n);
+    IO_TRY(io__output_write(output, header, HEADER));
+    for (int64_t p = 0; p < particles->n; p++) {
+        const float values[4] = {1.0f / (float)n, (float)coordinate(particles, p, 0),
+                                 (float)coordinate(particles, p, 1),
+                                 (float)coordinate(particles, p, 2)};
+        char record[RECORD] = {0};
+        for (int k = 0; k < 4; k++) {
+            uint32_t bits;
+            memcpy(&bits, &values[k], sizeof bits);
+            put32(record + 4 * k, bits);
+        }
+        IO_TRY(io__output_write(output, record, RECORD));
+    }
+    return IO_OK;
+}
+
+/** Rows of numbers that read back as the same bits, each after `first`. */
+static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
+                            int dim)
+{
+    const int digits = particles->precision == KITH_FLOAT ? 9 : 17;
+    for (int64_t p = 0; p < particles->n; p++) {
+        char line[128];
+        int used = snprintf(line, sizeof line, "%s", first);
+        for (int axis = 0; axis < dim; axis++)
+            used += sprintf(line + used, "%.*g%c", digits, coordinate(particles, p, axis),
+                            axis == dim - 1 ? '\n' : ' ');
+        IO_TRY(io__output_write(output, line, used));
+    }
+    return IO_OK;
+}
+
+static io_status write_text(io_output *output, const io_particles *particles)
+{
+    const int dim = particles->dim == 2 ? 2 : 3;
+    IO_TRY(io__output_printf(output, dim == 2 ? "# x y\n" : "# x y z\n"));
+    return write_rows(output, particles, "", dim);
+}
+
+static io_status write_xyz(io_output *output, const io_particles *particles)
+{
+    IO_TRY(io__output_printf(output, "%lld\n", (long long)particles->n));
+    if (particles->has_box) {
+        const kith_box *box = &particles->box;
+        const double(*row)[3] = box->row;
+        IO_TRY(io__output_printf(output, "Lattice=\"%.17g %.17g %.17g %.17g %.17g %.17g %.17g "
+                                 "%.17g %.17g\" Origin=\"%.17g %.17g %.17g\" pbc=\"%c %c %c\" ",
+                                 row[0][0], row[0][1], row[0][2], row[1][0], row[1][1], row[1][2],
+                                 row[2][0], row[2][1], row[2][2], box->origin[0], box->origin[1],
+                                 box->origin[2], "FT"[box->periodic[0] != 0],
+                                 "FT"[box->periodic[1] != 0], "FT"[box->periodic[2] != 0]));
+    }
+    IO_TRY(io__output_printf(output, "Properties=species:S:1:pos:R:3\n"));
+    return write_rows(output, particles, "X ", 3);
+}
+
+io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
+                             io_error *error)
+{
+    static io_status (*const writers[])(io_output *, const io_particles *) = {
+        [IO_NPY] = write_npy,   [IO_HDF5] = io__hdf5_write, [IO_TIPSY] = write_tipsy,
+        [IO_TEXT] = write_text, [IO_XYZ] = write_xyz,
+    };
+    io_error unwanted;
+    error = error ? error : &unwanted;
+    *error = (io_error){0};
+    if (format <= IO_UNKNOWN || format > IO_XYZ)
+        return io__fail(error, path, IO_INVALID, "no format of particle files was chosen");
+    if (particles->n < 0 || particles->n > INT32_MAX)
+        return io__fail(error, path, IO_LIMIT, "%lld particles; at most %d can be written",
+                        (long long)particles->n, INT32_MAX);
+    io_output output;
+    IO_TRY(io__output_open(&output, path, error));
+    const locale_t before = io__locale_enter();
+    const io_status status = writers[format](&output, particles);
+    io__locale_leave(before);
+    if (status == IO_OK)
+        return io__output_commit(&output);
+    io__output_abort(&output);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The choice of species: "dark,gas".
+ */
+#include "io_internal.h"
+
+#include <string.h>
+#include <strings.h>
+
+io_status io__species_parse(io_file *file, io_species *out)
+{
+    *out = (io_species){0};
+    const char *list = file->options->species;
+    while (list && *list) {
+        const size_t length = strcspn(list, ",");
+        const char *next = list + length + (list[length] == ',');
+        io_token name = {list + strspn(list, " "), 0};
+        name.length = strcspn(name.text, ", ");
+        list = next;
+        if (name.length == 0 || io__species_find(out, name) >= 0)
+            continue;
+        if (out->n == IO_MAX_SPECIES || name.length >= IO_NAME_LENGTH)
+            return io__file_fail(file, IO_INVALID, "species '%s': expected at most %d names of "
+                                 "at most %d letters", file->options->species, IO_MAX_SPECIES,
+                                 IO_NAME_LENGTH - 1);
+        io__copy_name(out->item[out->n++].name, IO_NAME_LENGTH, name.text, name.length);
+    }
+    if (file->options->species && out->n == 0)
+        return io__file_fail(file, IO_INVALID, "species '%s' names none",
+                             file->options->species);
+    return IO_OK;
+}
+
+int io__species_find(const io_species *species, io_token name)
+{
+    for (int k = 0; k < species->n; k++)
+        if (strncasecmp(species->item[k].name, name.text, name.length) == 0 &&
+            species->item[k].name[name.length] == 0)
+            return k;
+    return -1;
+}
+
+io_status io__species_check(io_file *file, const io_species *species)
+{
+    for (int k = 0; k < species->n; k++)
+        if (species->item[k].n == 0)
+            return io__file_fail(file, IO_INVALID, "holds no particles of species '%s'; "
+                                 "`kith info` lists those it has", species->item[k].name);
+    return IO_OK;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tipsy snapshots: a header, then gas, dark and star records of 4-byte floats, each beginning with
+ * mass and position. Big-endian ("standard") or native; the header has 32 bytes, or 28 where the
+ * machine that wrote it aligned doubles to 4. The file's exact size tells which.
+ */
+#include "io_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GAS, DARK, STAR, KINDS };
+
+static const char *const kind_name[KINDS] = {"gas", "dark", "star"};
+static const int record_bytes[KINDS] = {48, 36, 44};
+
+typedef struct tipsy_header {
+    double time;
+    int dim;
+    int bytes;    /* 32 or 28 */
+    bool swapped; /* not in this machine's byte order */
+    int64_t n[KINDS];
+} tipsy_header;
+
+static uint32_t get32(const char *at, bool swapped)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return swapped ? __builtin_bswap32(value) : value;
+}
+
+static int64_t expected_size(const tipsy_header *header)
+{
+    int64_t size = header->bytes;
+    for (int kind = 0; kind < KINDS; kind++)
+        size += header->n[kind] * record_bytes[kind];
+    return size;
+}
+
+/** Read head as a header of this length and byte order. @return whether it makes sense. */
+static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, tipsy_header *out)
+{
+    *out = (tipsy_header){.bytes = bytes, .swapped = swapped};
+    uint64_t time;
+    memcpy(&time, head, sizeof time);
+    time = swapped ? __builtin_bswap64(time) : time;
+    memcpy(&out->time, &time, sizeof time);
+    int64_t n = get32(head + 8, swapped);
+    out->dim = (int)get32(head + 12, swapped);
+    for (int kind = 0; kind < KINDS; kind++)
+        out->n[kind] = get32(head + 16 + 4 * kind, swapped);
+    if (high_bits) {
+        /* one byte each of n, gas, dark, star, in this order from the lowest, as pynbody has it */
+        const int64_t pad = get32(head + 28, swapped);
+        n += (pad & 0xff) << 32;
+        for (int kind = 0; kind < KINDS; kind++)
+            out->n[kind] += (pad >> (8 * (kind + 1)) & 0xff) << 32;
+    }
+    return out->dim >= 1 && out->dim <= 3 && n == out->n[GAS] + out->n[DARK] + out->n[STAR];
+}
+
+/** Find the reading of the header that gives the file's size; else one that at least makes sense.
+ *  @return 2 for the first, 1 for the second, 0 for none. */
+static int find_header(io_file *file, tipsy_header *out)
+{
+    static const struct {
+        int bytes;
+        bool swapped, high_bits;
+    } tries[] = {{32, true, false},  {32, false, false}, {28, true, false},
+                 {28, false, false}, {32, true, true},   {32, false, true}};
+    char head[32] = {0};
+    int found = 0;
+    if (file->size < 28 || io__file_read(file, head, file->size < 32 ? 28 : 32, 0) != IO_OK)
+        return 0;
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        tipsy_header header;
+        if (!parse(head, tries[k].bytes, tries[k].swapped, tries[k].high_bits, &header))
+            continue;
+        const bool fits = expected_size(&header) == file->size;
+        if (fits || found == 0)
+            *out = header;
+        found = fits ? 2 : 1;
+        if (fits)
+            break;
+    }
+    return found;
+}
+
+bool io__tipsy_detect(io_file *file, bool *looks)
+{
+    tipsy_header header;
+    const int found = find_header(file, &header);
+    *looks = found > 0 && (found == 2 || header.n[GAS] + header.n[DARK] + header.n[STAR] > 0);
+    return found == 2;
+}
+
+static io_status read_header(io_file *file, tipsy_header *out)
+{
+    const int found = find_header(file, out);
+    if (found == 2)
+        return IO_OK;
+    if (found == 0)
+        return io__file_fail(file, IO_FORMAT, "is not a tipsy file any more");
+    const int64_t size = expected_size(out);
+    return io__file_fail(file, file->size < size ? IO_TRUNCATED : IO_FORMAT,
+                         "looks like tipsy, with %lld gas, %lld dark and %lld star particles, but "
+                         "has %lld bytes; expected %lld",
+                         (long long)out->n[GAS], (long long)out->n[DARK], (long long)out->n[STAR],
+                         (long long)file->size, (long long)size);
+}
+
+/** Set which kinds are wanted. @return their number of particles in *n. */
+static io_status choose(io_file *file, const tipsy_header *header, bool wanted[KINDS], int64_t *n)
+{
+    io_species species;
+    IO_TRY(io__species_parse(file, &species));
+    *n = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        const int at = io__species_find(&species, (io_token){kind_name[kind],
+                                                             strlen(kind_name[kind])});
+        wanted[kind] = species.n == 0 || at >= 0;
+        if (wanted[kind])
+            *n += header->n[kind];
+        if (at >= 0)
+            species.item[at].n = header->n[kind];
+    }
+    return io__species_check(file, &species);
+}
+
+io_status io__tipsy_read(io_file *file, io_particles *out)
+{
+    const io_scalar type = {'f', 4, false};
+    enum { MASS = 4 }; /* bytes before the position */
+    tipsy_header header;
+    bool wanted[KINDS];
+    int64_t n = 0;
+    IO_TRY(read_header(file, &header));
+    IO_TRY(choose(file, &header, wanted, &n));
+    IO_TRY(io__particles_alloc(file, out, n, header.dim == 2 ? 2 : 3, KITH_FLOAT));
+    int64_t offset = header.bytes;
+    int64_t first = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        io_records records = {offset + MASS, record_bytes[kind], header.n[kind], out->dim, type};
+        records.type.swapped = header.swapped;
+        offset += header.n[kind] * record_bytes[kind];
+        if (!wanted[kind])
+            continue;
+        IO_TRY(io__records_read(file, &records, out, first, 0));
+        first += header.n[kind];
+    }
+    return IO_OK;
+}
+
+io_status io__tipsy_inspect(io_file *file, io_summary *out)
+{
+    tipsy_header header;
+    IO_TRY(read_header(file, &header));
+    const bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != header.swapped;
+    snprintf(out->description, sizeof out->description, "tipsy, %s, %d-byte header",
+             little ? "native (little-endian)" : "standard (big-endian)", header.bytes);
+    out->precision = KITH_FLOAT;
+    out->has_time = true;
+    out->time = header.time;
+    out->n_species = KINDS;
+    for (int kind = 0; kind < KINDS; kind++) {
+        snprintf(out->species[kind].name, IO_NAME_LENGTH, "%s", kind_name[kind]);
+        out->species[kind].n = header.n[kind];
+        out->n += header.n[kind];
+    }
+    return IO_OK;
+}

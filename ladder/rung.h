@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the rungs of the pair ladder share. Every rung answers the same question: all pairs of
+ * points within a cutoff, in open space and double precision, each once with i < j, in any order.
+ */
+#ifndef KITH_RUNG_H
+#define KITH_RUNG_H
+
+#include <kith.h>
+#include <stdbool.h>
+
+/** The question. */
+typedef struct rung_input {
+    const double *xyz; /**< [n][3] */
+    int64_t n;
+    double cutoff;
+    kith_ctx *ctx; /**< for the mainline alone */
+} rung_input;
+
+/**
+ * A rung.
+ * @param[in,out] list  zeroed, or from an earlier call, whose arrays are then reused
+ * @param[out] scratch  bytes held at the peak, beside the list
+ * @return false when memory could not be had, or the library failed
+ */
+typedef bool (*rung_find)(const rung_input *in, kith_pairs *list, int64_t *scratch);
+
+bool rung_all_pairs(const rung_input *in, kith_pairs *list, int64_t *scratch);
+bool rung_cells(const rung_input *in, kith_pairs *list, int64_t *scratch);
+bool rung_candidates(const rung_input *in, kith_pairs *list, int64_t *scratch);
+bool rung_mainline(const rung_input *in, kith_pairs *list, int64_t *scratch);
+
+/** Make room for that many pairs. @return false when memory could not be had. */
+bool rung_reserve(kith_pairs *list, int64_t pairs);
+
+/** Free a list, whether its arrays are a rung's or the library's. */
+void rung_free(kith_pairs *list);
+
+/** Two sums over pairs: equal lists in any order have equal hashes, and others practically never. */
+typedef struct rung_hash {
+    uint64_t sum[2];
+} rung_hash;
+
+/** Add a pair to a hash. The mixing is the finalizer of SplitMix64 (Steele et al. 2014). */
+static inline void rung_hash_add(rung_hash *hash, int32_t i, int32_t j)
+{
+    uint64_t z = (uint64_t)(uint32_t)i << 32 | (uint32_t)j;
+    for (int s = 0; s < 2; s++) {
+        z += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        z ^= z >> 31;
+        hash->sum[s] += z;
+    }
+}
+
+/** The definition, rounded after each operation. */
+static inline bool rung_is_pair(const double a[3], const double b[3], double cutoff)
+{
+    const double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
+    return (dx * dx + dy * dy) + dz * dz <= cutoff * cutoff;
+}
+
+/** Add a pair, the smaller index first. */
+static inline bool rung_append(kith_pairs *list, int32_t a, int32_t b)
+{
+    if (list->n == list->capacity && !rung_reserve(list, 2 * list->capacity + 1024)) {
+        return false;
+    }
+    list->i[list->n] = a < b ? a : b;
+    list->j[list->n] = a < b ? b : a;
+    list->n++;
+    return true;
+}
+
+/** Cubes over the points, a little wider than the cutoff, at most about eight a point. */
+typedef struct rung_grid {
+    double low[3], scale[3]; /**< cell = (x - low) * scale */
+    int32_t side[3];         /**< cells along x, y, z */
+    int64_t cells;
+} rung_grid;
+
+rung_grid rung_grid_over(const rung_input *in);
+
+/** Find the cell of a point. */
+static inline void rung_grid_find(const rung_grid *grid, const double x[3], int32_t cell[3])
+{
+    for (int k = 0; k < 3; k++) {
+        cell[k] = (int32_t)((x[k] - grid->low[k]) * grid->scale[k]);
+        if (cell[k] >= grid->side[k]) {
+            cell[k] = grid->side[k] - 1;
+        }
+    }
+}
+
+/**
+ * Number the neighbour that is one of 27 steps away; step 13 stays, 14 to 26 go forward.
+ * @return -1 outside the grid
+ */
+static inline int64_t rung_grid_step(const rung_grid *grid, const int32_t cell[3], int step)
+{
+    const int32_t x = cell[0] + step % 3 - 1;
+    const int32_t y = cell[1] + step / 3 % 3 - 1;
+    const int32_t z = cell[2] + step / 9 - 1;
+    if (x < 0 || y < 0 || z < 0 || x >= grid->side[0] || y >= grid->side[1] || z >= grid->side[2]) {
+        return -1;
+    }
+    return ((int64_t)z * grid->side[1] + y) * grid->side[0] + x;
+}
+
+#endif

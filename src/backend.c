@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Choosing a backend by its name: "auto", "cpu", "cpu:avx2", "cuda:1".
+ */
+#include "backend.h"
+
+#include <string.h>
+
+#ifndef KITH_HAVE_CUDA
+static kith_status absent_open(kith_ctx *ctx, const char *variant)
+{
+    (void)variant;
+    return kith__fail(ctx, KITH_NO_BACKEND,
+                      "backend \"cuda\" is not in this build of kith: configure with a CUDA "
+                      "compiler and KITH_CUDA=ON");
+}
+
+const struct kith__backend kith__cuda_backend = {.name = "cuda", .help = "N", .open = absent_open};
+#endif
+
+static const struct kith__backend *const backends[] = {&kith__cuda_backend, &kith__cpu_backend};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+kith_status kith__backend_open(kith_ctx *ctx, const char *name)
+{
+    if (strcmp(name, "auto") == 0) {
+        kith_status status = KITH_NO_BACKEND;
+        for (int b = 0; b < BACKENDS && status == KITH_NO_BACKEND; b++) {
+            ctx->backend = backends[b];
+            status = backends[b]->open(ctx, "");
+        }
+        return status;
+    }
+    for (int b = 0; b < BACKENDS; b++) {
+        const size_t length = strlen(backends[b]->name);
+        const char after = strncmp(name, backends[b]->name, length) == 0 ? name[length] : 'x';
+        if (after == '\0' || after == ':') {
+            ctx->backend = backends[b];
+            return backends[b]->open(ctx, after == ':' ? name + length + 1 : "");
+        }
+    }
+    return kith__fail(ctx, KITH_INVALID,
+                      "backend \"%s\" is unknown; known are auto, cpu, cpu:baseline, cpu:avx2, "
+                      "cpu:avx512, cuda, cuda:N",
+                      name);
+}

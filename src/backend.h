@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * THE SEAM. A backend is a const table of whole operations, chosen by name when a context opens.
+ * Arguments arrive checked (question.h); a NULL operation is not offered.
+ */
+#ifndef KITH_BACKEND_H
+#define KITH_BACKEND_H
+
+#include "question.h"
+
+/** What list is wanted: kith_pairs_options, checked. */
+struct kith__list {
+    bool full, sorted;
+    kith_layout layout;
+    unsigned extras;
+    int64_t block_pairs;
+};
+
+struct kith__backend {
+    const char *name; /**< what stands before the colon */
+    const char *help; /**< what may stand behind it */
+
+    /** Prepare ctx->state and ctx->name. @param variant  what stands behind the colon, or "".
+     *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY. */
+    kith_status (*open)(kith_ctx *ctx, const char *variant);
+    void (*close)(kith_ctx *ctx);
+    int64_t (*scratch_bytes)(const kith_ctx *ctx);
+
+    kith_status (*pairs_count)(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__list *list, int64_t *n, int64_t *neighbours);
+    /** grow: the arrays are the library's and may be allocated; otherwise the caller's, and
+     *  KITH_CAPACITY with out->n set when they are too small. */
+    kith_status (*pairs_fill)(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, bool grow, kith_pairs *out);
+    kith_status (*pairs_each)(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, kith_block_fn fn, void *user);
+};
+
+extern const struct kith__backend kith__cpu_backend;
+extern const struct kith__backend kith__cuda_backend;
+
+/** Choose by name and open; sets ctx->backend. */
+kith_status kith__backend_open(kith_ctx *ctx, const char *name);
+
+#endif

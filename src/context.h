@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The context and the three error macros. Callers of library functions see only kith.h.
+ */
+#ifndef KITH_CONTEXT_H
+#define KITH_CONTEXT_H
+
+#include <kith.h>
+#include <stdbool.h>
+
+#include "work.h"
+
+struct kith__backend;
+
+struct kith_ctx {
+    const struct kith__backend *backend;
+    void *state; /**< the backend's own */
+    int threads;
+    kith_watch_fn watch;
+    void *user;
+    char name[32];     /**< "cpu:avx512" */
+    char message[512]; /**< of the last failure */
+    struct kith__work work;
+};
+
+/** Store a message and return the status. ctx NULL: the message of this thread's kith_open. */
+kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Ask the watch callback. @return true when it wants to stop. */
+bool kith__watch(const kith_ctx *ctx, int64_t done, int64_t total);
+
+/** At the public border: refuse an argument. */
+#define KITH_CHECK(ctx, condition, status, ...) \
+    do { \
+        if (!(condition)) { \
+            return kith__fail(ctx, status, __VA_ARGS__); \
+        } \
+    } while (0)
+
+/** Pass a failure on, where nothing is owned. */
+#define KITH_TRY(expression) \
+    do { \
+        const kith_status try_status = (expression); \
+        if (try_status != KITH_OK) { \
+            return try_status; \
+        } \
+    } while (0)
+
+/** Pass a failure on through `done:`, where something is owned; needs `kith_status status`. */
+#define KITH_GO(expression) \
+    do { \
+        status = (expression); \
+        if (status != KITH_OK) { \
+            goto done; \
+        } \
+    } while (0)
+
+#endif

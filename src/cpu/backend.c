@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The CPU backend: one kernel source, compiled for several instruction sets, picked here.
+ */
+#include "../backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+struct choice {
+    const struct kith__kernel *kernel;
+    bool runs; /**< on this processor */
+};
+
+enum { CHOICES = 3 };
+
+/** Best first. */
+static void list_choices(struct choice choices[CHOICES])
+{
+    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, true};
+#ifdef KITH_HAVE_X86_ISA
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    choices[0] = (struct choice){&kith__kernel_avx512, avx512};
+    choices[1] = (struct choice){&kith__kernel_avx2, avx2};
+#else
+    choices[0] = choices[1] = (struct choice){NULL, false};
+#endif
+}
+
+static bool is_known(const char *variant)
+{
+    static const char *const known[] = {"", "baseline", "avx2", "avx512"};
+    bool found = false;
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        found = found || strcmp(variant, known[k]) == 0;
+    }
+    return found;
+}
+
+static kith_status cpu_open(kith_ctx *ctx, const char *variant)
+{
+    KITH_CHECK(ctx, is_known(variant), KITH_INVALID,
+               "backend \"cpu:%s\" is unknown; known are cpu, cpu:baseline, cpu:avx2, cpu:avx512",
+               variant);
+    struct choice choices[CHOICES];
+    list_choices(choices);
+    const struct kith__kernel *kernel = NULL;
+    for (int c = 0; c < CHOICES && !kernel; c++) {
+        if (choices[c].runs && (!*variant || strcmp(variant, choices[c].kernel->name) == 0)) {
+            kernel = choices[c].kernel;
+        }
+    }
+    KITH_CHECK(ctx, kernel != NULL, KITH_NO_BACKEND,
+               "backend \"cpu:%s\": this processor or build has no such instructions", variant);
+
+    struct kith__cpu *cpu = calloc(1, sizeof *cpu);
+    struct kith__sweep *sweeps = calloc((size_t)ctx->threads, sizeof *sweeps);
+    if (!cpu || !sweeps) {
+        free(cpu);
+        free(sweeps);
+        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    }
+    *cpu = (struct kith__cpu){kernel, sweeps};
+    ctx->state = cpu;
+    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", kernel->name);
+    return KITH_OK;
+}
+
+static void cpu_close(kith_ctx *ctx)
+{
+    struct kith__cpu *cpu = ctx->state;
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__sweep_free(&cpu->sweeps[t]);
+    }
+    free(cpu->sweeps);
+    free(cpu);
+}
+
+static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
+{
+    const struct kith__cpu *cpu = ctx->state;
+    int64_t bytes = 0;
+    for (int t = 0; t < ctx->threads; t++) {
+        const struct kith__sweep *s = &cpu->sweeps[t];
+        bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
+                           s->order.bytes + s->buffer.bytes + s->row_memory.bytes);
+    }
+    return bytes;
+}
+
+void kith__sweep_free(struct kith__sweep *sweep)
+{
+    kith__buffer_free(&sweep->tile.memory);
+    kith__buffer_free(&sweep->spare.memory);
+    kith__buffer_free(&sweep->order);
+    kith__buffer_free(&sweep->buffer);
+    kith__buffer_free(&sweep->row_memory);
+}
+
+const struct kith__backend kith__cpu_backend = {
+    .name = "cpu",
+    .help = "baseline, avx2, avx512",
+    .open = cpu_open,
+    .close = cpu_close,
+    .scratch_bytes = cpu_scratch_bytes,
+    .pairs_count = kith__cpu_pairs_count,
+    .pairs_fill = kith__cpu_pairs_fill,
+    .pairs_each = kith__cpu_pairs_each,
+};

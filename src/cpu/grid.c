@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building the grid: survey the coordinates, choose the cells, sort the particles by cell (a stable
+ * radix sort of the pair (cell, index) packed in 64 bits), write the coordinates in that order.
+ */
+#include "grid.h"
+
+#include <float.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sort.h"
+
+/* What one look at the coordinates tells. */
+struct survey {
+    double lo[3], hi[3]; /* fractional */
+    int64_t bad, far;    /* first particle that is not finite, or too far out; n: none */
+    bool wrapped;
+};
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "grid_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "grid_real.h"
+#undef real
+#undef KITH_REAL
+
+/* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
+ * coordinates u are then further apart than the cutoff although u is rounded, up to |u| of
+ * far_cells; what lies beyond shares the outermost cells. */
+static const double cell_margin = 1.0 / 256;
+static const double far_cells = 1099511627776.0; /* 2^40 */
+
+/* The table of cells may have this many entries for each particle. */
+static const int64_t table_per_particle = 2;
+static const int64_t small_table = 4096;
+
+/* Axes longer than this leave out empty cells when the table would be too large. */
+static const int64_t long_axis = 64;
+
+static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
+                               const kith_points *points, struct survey *out)
+{
+    if (q->precision == KITH_FLOAT) {
+        survey_f(q, points, ctx->threads, out);
+    } else {
+        survey_d(q, points, ctx->threads, out);
+    }
+    KITH_CHECK(ctx, out->bad == points->n, KITH_NOT_FINITE,
+               "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
+               (long long)out->bad);
+    KITH_CHECK(ctx, out->far == points->n, KITH_LIMIT,
+               "%s: particle %lld is more than 2^30 boxes outside the periodic box", name,
+               (long long)out->far);
+    return KITH_OK;
+}
+
+static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
+                   double f[3])
+{
+    if (q->precision == KITH_FLOAT) {
+        locate_f(q, points, p, f);
+    } else {
+        locate_d(q, points, p, f);
+    }
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/** Median of some particles' fractional coordinates: where most of them are, whatever outliers. */
+static void find_anchor(const struct kith__question *q, double anchor[3])
+{
+    enum { SAMPLE = 255 };
+    double f[3][SAMPLE];
+    const int64_t n = q->a.n < SAMPLE ? q->a.n : SAMPLE;
+    for (int64_t s = 0; s < n; s++) {
+        double at[3];
+        locate(q, &q->a, q->a.n * s / n, at);
+        for (int k = 0; k < 3; k++) {
+            f[k][s] = at[k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        qsort(f[k], (size_t)n, sizeof f[k][0], ascending);
+        anchor[k] = n ? f[k][n / 2] : 0;
+    }
+}
+
+/** Number of the open axis' cell that holds fractional coordinate f. */
+static int64_t open_cell(const struct kith__axis *axis, double f)
+{
+    const double u = (f - axis->anchor) * axis->scale;
+    return (int64_t)floor(fmin(fmax(u, -far_cells), far_cells));
+}
+
+/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
+static inline int64_t plain_cell(const struct kith__axis *axis, double f)
+{
+    if (axis->periodic) {
+        const int64_t c = (int64_t)(f * axis->scale);
+        return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
+    }
+    return open_cell(axis, f) - axis->first;
+}
+
+/** Cell of fractional coordinate f along an axis. */
+static inline int64_t axis_cell(const struct kith__axis *axis, double f)
+{
+    int64_t cell = plain_cell(axis, f);
+    if (axis->n_places) {
+        int64_t low = 0;
+        int64_t high = axis->n_places - 1;
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (axis->places[middle] < cell) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        cell = axis->ranks[low];
+    }
+    return cell;
+}
+
+static void choose_axis(const struct kith__question *q, const struct survey *survey,
+                        const double anchor[3], double side, int k, struct kith__axis *axis)
+{
+    const double height = q->height[k];
+    *axis = (struct kith__axis){.periodic = q->box_d.periodic[k] != 0, .reach = 1};
+    if (axis->periodic) {
+        const double n = floor(fmin(height / side, far_cells));
+        axis->n = n > 1 ? (int64_t)n : 1;
+        axis->scale = (double)axis->n;
+        /* the tiny factor keeps a quotient that is 1 but for rounding from becoming 2 */
+        axis->reach = (int)ceil(side * (double)axis->n / height * (1 - 1e-9));
+    } else {
+        axis->anchor = anchor[k];
+        axis->scale = height / side;
+        axis->first = open_cell(axis, survey->lo[k]);
+        axis->n = open_cell(axis, survey->hi[k]) - axis->first + 1;
+    }
+    axis->plain_n = axis->n;
+}
+
+/** Product of the axes, or -1 beyond 2^62. */
+static int64_t count_cells(const struct kith__axis axis[3])
+{
+    const double product = (double)axis[0].n * (double)axis[1].n * (double)axis[2].n;
+    return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
+}
+
+static int64_t table_limit(const struct kith__question *q)
+{
+    const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
+    return n * table_per_particle > small_table ? n * table_per_particle : small_table;
+}
+
+/** The cells that particles occupy along axis k, ascending, each once; returns their number, and
+ *  where they are in *places. */
+static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
+                              const struct kith__axis *axis, uint64_t **places)
+{
+    const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
+    uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    uint64_t *spare = ctx->work.slot[KITH_GRID_SPARE].data;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t p = 0; p < n; p++) {
+        const bool in_a = p < q->a.n;
+        double f[3];
+        locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
+        cell[p] = (uint64_t)plain_cell(axis, f[k]);
+    }
+    int bits = 1;
+    while (bits < 62 && axis->plain_n >> bits) {
+        bits++;
+    }
+    uint64_t *sorted = kith__sort(cell, spare, n, 0, bits, ctx->work.slot[KITH_GRID_BINS].data,
+                                  ctx->threads);
+    int64_t found = 0;
+    for (int64_t p = 0; p < n; p++) {
+        if (found == 0 || sorted[p] != sorted[found - 1]) {
+            sorted[found++] = sorted[p];
+        }
+    }
+    *places = sorted;
+    return found;
+}
+
+/**
+ * Leave out empty cells along axis k: occupied cells keep their distance up to the reach, and wider
+ * gaps become one cell more than the reach. An axis then has O(n) cells, however long it is.
+ */
+static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q, int k,
+                                   struct kith__axis *axis)
+{
+    uint64_t *occupied;
+    const int64_t n = occupied_cells(ctx, q, k, axis, &occupied);
+    int64_t *places = kith__work_need(&ctx->work, KITH_GRID_PLACES + k,
+                                      (size_t)n * 2 * sizeof *places);
+    KITH_CHECK(ctx, places != NULL, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)n);
+    int64_t *ranks = places + n;
+    const int64_t widest = axis->reach + 1;
+    for (int64_t c = 0; c < n; c++) {
+        places[c] = (int64_t)occupied[c];
+        const int64_t gap = c ? places[c] - places[c - 1] : 0;
+        ranks[c] = c ? ranks[c - 1] + (gap < widest ? gap : widest) : 0;
+    }
+    const int64_t around = places[0] + axis->plain_n - places[n - 1];
+    axis->n = ranks[n - 1] + (!axis->periodic ? 1 : around < widest ? around : widest);
+    axis->places = places;
+    axis->ranks = ranks;
+    axis->n_places = n;
+    return KITH_OK;
+}
+
+/** Bound on a particle's distance from the origin: fractions of a skewed box are rounded with it. */
+static double farthest(const struct kith__question *q, const struct survey *survey)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *row = q->box_d.row[k];
+        sum += fmax(fabs(survey->lo[k]), fabs(survey->hi[k])) *
+               (fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
+    }
+    return sum;
+}
+
+/** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
+ *  fit 62 bits. *table says whether a table of all cells is to be made. */
+static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
+                                const struct survey *survey, struct kith__grid *grid, bool *table)
+{
+    const int64_t limit = table_limit(q);
+    const double epsilon = q->precision == KITH_FLOAT ? FLT_EPSILON : DBL_EPSILON;
+    double side = q->cutoff * (1 + cell_margin) + 16 * epsilon * q->reach;
+    if (!q->box_d.orthorhombic) {
+        side += 16 * DBL_EPSILON * farthest(q, survey);
+    }
+    double anchor[3];
+    find_anchor(q, anchor);
+    for (;; side *= 2) {
+        for (int k = 0; k < 3; k++) {
+            choose_axis(q, survey, anchor, side, k, &grid->axis[k]);
+        }
+        grid->cells = count_cells(grid->axis);
+        for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
+            if (grid->axis[k].n > long_axis) {
+                KITH_TRY(leave_out_empty(ctx, q, k, &grid->axis[k]));
+                grid->cells = count_cells(grid->axis);
+            }
+        }
+        if (grid->cells >= 0) {
+            *table = grid->cells <= limit;
+            return KITH_OK;
+        }
+    }
+}
+
+static uint64_t cell_key(const struct kith__grid *grid, const double f[3])
+{
+    const int64_t cx = axis_cell(&grid->axis[0], f[0]);
+    const int64_t cy = axis_cell(&grid->axis[1], f[1]);
+    const int64_t cz = axis_cell(&grid->axis[2], f[2]);
+    return (uint64_t)((cz * grid->axis[1].n + cy) * grid->axis[0].n + cx);
+}
+
+static int bit_length(uint64_t value)
+{
+    int bits = 0;
+    while (value >> bits) {
+        bits++;
+    }
+    return bits;
+}
+
+/** Sort (key, index) for keys below 2^32: returns elements with the key above 32 bits of index. */
+static uint64_t *sort_short_keys(kith_ctx *ctx, const struct kith__question *q,
+                                 const kith_points *points, const struct kith__grid *grid,
+                                 uint64_t *elements, uint64_t *spare)
+{
+    const int64_t n = points->n;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t p = 0; p < n; p++) {
+        double f[3];
+        locate(q, points, p, f);
+        elements[p] = cell_key(grid, f) << 32 | (uint64_t)p;
+    }
+    return kith__sort(elements, spare, n, 32, 32 + bit_length((uint64_t)grid->cells - 1),
+                      ctx->work.slot[KITH_GRID_BINS].data, ctx->threads);
+}
+
+/** The same for longer keys, by their lower and then their upper half; full keys go to keys. */
+static uint64_t *sort_long_keys(kith_ctx *ctx, const struct kith__question *q,
+                                const kith_points *points, const struct kith__grid *grid,
+                                uint64_t *elements, uint64_t *spare, uint64_t *keys)
+{
+    const int64_t n = points->n;
+    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t p = 0; p < n; p++) {
+        double f[3];
+        locate(q, points, p, f);
+        keys[p] = cell_key(grid, f);
+        elements[p] = keys[p] << 32 | (uint64_t)p;
+    }
+    uint64_t *half = kith__sort(elements, spare, n, 32, 64, bins, ctx->threads);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t s = 0; s < n; s++) {
+        const uint64_t p = half[s] & UINT32_MAX;
+        half[s] = (keys[p] >> 32) << 32 | p;
+    }
+    return kith__sort(half, half == elements ? spare : elements, n, 32,
+                      32 + bit_length(((uint64_t)grid->cells - 1) >> 32), bins, ctx->threads);
+}
+
+/** Fill the table of first particles from the sorted keys. */
+static void fill_table(const struct kith__sorted *sorted, int64_t cells, int threads)
+{
+    const int64_t n = sorted->n;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t s = 0; s <= n; s++) {
+        const int64_t from = s == 0 ? 0 : (int64_t)sorted->key[s - 1] + 1;
+        const int64_t to = s == n ? cells : (int64_t)sorted->key[s];
+        for (int64_t cell = from; cell <= to; cell++) {
+            sorted->start[cell] = (uint32_t)s;
+        }
+    }
+}
+
+static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
+                            const kith_points *points, const struct kith__grid *grid, int set,
+                            bool table, struct kith__sorted *sorted)
+{
+    struct kith__work *work = &ctx->work;
+    const int slot = set * KITH_GRID_SLOTS;
+    const size_t n = (size_t)points->n;
+    const size_t real = (size_t)q->precision;
+    const bool is_long = grid->cells > (int64_t)UINT32_MAX;
+    size_t room = n * sizeof(uint64_t);
+    if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
+        room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
+    }
+    uint64_t *elements = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
+    uint64_t *spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
+    uint64_t *keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
+    *sorted = (struct kith__sorted){
+        .n = points->n,
+        .x = kith__work_need(work, slot + KITH_GRID_X, n * real),
+        .y = kith__work_need(work, slot + KITH_GRID_Y, n * real),
+        .z = kith__work_need(work, slot + KITH_GRID_Z, n * real),
+        .id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t)),
+    };
+    KITH_CHECK(ctx, elements && spare && (keys || !is_long) && sorted->x && sorted->y &&
+                   sorted->z && sorted->id,
+               KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
+
+    sorted->key = is_long ? sort_long_keys(ctx, q, points, grid, elements, spare, keys)
+                          : sort_short_keys(ctx, q, points, grid, elements, spare);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t s = 0; s < sorted->n; s++) {
+        const uint64_t element = sorted->key[s];
+        sorted->id[s] = (int32_t)(element & UINT32_MAX);
+        sorted->key[s] = is_long ? keys[element & UINT32_MAX] : element >> 32;
+    }
+    if (table) {
+        sorted->start = (uint32_t *)(sorted->key == elements ? spare : elements);
+        fill_table(sorted, grid->cells, ctx->threads);
+    }
+    if (q->precision == KITH_FLOAT) {
+        gather_f(q, points, ctx->threads, sorted);
+    } else {
+        gather_d(q, points, ctx->threads, sorted);
+    }
+    return KITH_OK;
+}
+
+kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q,
+                             struct kith__grid *grid)
+{
+    struct survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
+                            .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
+    *grid = (struct kith__grid){0};
+    KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey));
+    if (q->cross) {
+        KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey));
+    }
+    grid->wrapped = survey.wrapped;
+    if (q->a.n == 0 || q->b.n == 0) {
+        return KITH_OK; /* no particles, no cells: nothing to sweep */
+    }
+    const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t);
+    const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
+    KITH_CHECK(ctx, kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&
+                   kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, all) &&
+                   kith__work_need(&ctx->work, KITH_GRID_SPARE, all),
+               KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)q->a.n);
+    bool table = false;
+    KITH_TRY(choose_cells(ctx, q, &survey, grid, &table));
+    KITH_TRY(sort_set(ctx, q, &q->a, grid, 0, table && !q->cross, &grid->a));
+    grid->b = grid->a;
+    if (q->cross) {
+        KITH_TRY(sort_set(ctx, q, &q->b, grid, 1, table, &grid->b));
+    }
+    return KITH_OK;
+}
+
+int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)
+{
+    /* Gallop away from the guess until [low, high] holds the answer, then halve. */
+    const uint64_t *keys = sorted->key;
+    int64_t low = near;
+    int64_t high = near;
+    for (int64_t step = 1; low > 0 && keys[low - 1] >= key; step *= 2) {
+        high = low - 1;
+        low = low > step ? low - step : 0;
+    }
+    for (int64_t step = 1; high < sorted->n && keys[high] < key; step *= 2) {
+        low = high + 1;
+        high = high + step < sorted->n ? high + step : sorted->n;
+    }
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (keys[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void kith__grid_image(const struct kith__question *q, const kith_points *points, int64_t p,
+                      int32_t image[3])
+{
+    if (q->precision == KITH_FLOAT) {
+        float r[3];
+        load_f(&q->box_f, points, q->dim, p, r, image);
+    } else {
+        double r[3];
+        load_d(&q->box_d, points, q->dim, p, r, image);
+    }
+}

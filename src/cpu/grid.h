@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Particles sorted by cell. Cells are at least a cutoff wide, so that the neighbours of a cell's
+ * particles are in the cells around it; cells of one row (x runs fastest) are consecutive, so that
+ * a run of them is one range of particles. Memory is O(n) for any input: the table of cells is kept
+ * while it is no larger than a few n, and beyond that cells are found in the sorted keys.
+ */
+#ifndef KITH_CPU_GRID_H
+#define KITH_CPU_GRID_H
+
+#include "../question.h"
+
+/** One axis of the cells. */
+struct kith__axis {
+    int64_t n;             /**< cells */
+    int reach;             /**< cells to look at on each side */
+    bool periodic;
+    double anchor;         /**< open: fractional coordinate where cell numbers start */
+    double scale;          /**< cells for each unit of fractional coordinate */
+    int64_t first;         /**< open: number of the first cell */
+    int64_t plain_n;       /**< cells before empty ones were left out */
+    int64_t n_places;      /**< 0: none were left out; else the number of occupied cells, */
+    const int64_t *places; /**< what they were, ascending, */
+    const int64_t *ranks;  /**< and what they are now */
+};
+
+/** One set of particles in cell order. */
+struct kith__sorted {
+    int64_t n;
+    void *x, *y, *z;  /**< wrapped, precision of the points */
+    int32_t *id;      /**< index in the caller's order; ascending inside a cell */
+    uint64_t *key;    /**< cell of each; ascending */
+    uint32_t *start;  /**< [cells + 1] first particle of each cell; NULL: search the keys */
+};
+
+struct kith__grid {
+    struct kith__axis axis[3];
+    int64_t cells;
+    struct kith__sorted a, b; /**< b is a unless the question has two sets */
+    bool wrapped;             /**< some particle was outside the box */
+};
+
+/** Slots of the context's scratch that the grid of set 0 (a) and 1 (b) uses. */
+enum {
+    KITH_GRID_X,
+    KITH_GRID_Y,
+    KITH_GRID_Z,
+    KITH_GRID_ID,
+    KITH_GRID_ELEMENTS,
+    KITH_GRID_SPARE,
+    KITH_GRID_KEYS,
+    KITH_GRID_SLOTS,
+    KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,
+    KITH_GRID_PLACES, /* three slots, one an axis */
+    KITH_GRID_END = KITH_GRID_PLACES + 3
+};
+
+/** Check the coordinates and sort them. O(n).
+ *  @return KITH_OK; KITH_NOT_FINITE with the first index in the message; KITH_LIMIT when a particle
+ *  is too far outside a periodic box; KITH_NO_MEMORY. */
+kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
+                             struct kith__grid *grid);
+
+/** First particle of `sorted` whose key is not less than key; near is a guess. */
+int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
+
+/** Wrapping image of the caller's particle p: it stands at r - image.rows in the grid. */
+void kith__grid_image(const struct kith__question *question, const kith_points *points, int64_t p,
+                      int32_t image[3]);
+
+#endif

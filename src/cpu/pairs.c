@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists on CPU cores. Two ways:
+ *
+ * Appended (i, j): one sweep. Threads collect the hits of a block in a small buffer, then take their
+ * turn, in the order of the blocks, to learn where these go, and write them side by side. The list
+ * is exactly as long as it is, and its order does not depend on the threads.
+ *
+ * By rows (CSR, or sorted): one sweep counts each particle's hits, their sums are the rows' places,
+ * a second sweep fills them.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "../list.h"
+#include "run.h"
+
+/* ------------------------------------------------------------------------------------ counting */
+
+static void count_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    int64_t *counts = run->job;
+    const int64_t before = sweep->hits;
+    cpu->kernel->count(sweep, block);
+    if (counts) {
+        counts[block] = sweep->hits - before;
+    }
+}
+
+static int64_t sum_hits(const kith_ctx *ctx)
+{
+    const struct kith__cpu *cpu = ctx->state;
+    int64_t sum = 0;
+    for (int t = 0; t < ctx->threads; t++) {
+        sum += cpu->sweeps[t].hits;
+    }
+    return sum;
+}
+
+static void count_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    cpu->kernel->count_rows(sweep, block);
+}
+
+/** Count each particle's hits into counts[a.n], by the caller's index. */
+static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
+                              int64_t *counts)
+{
+    struct kith__cpu *cpu = ctx->state;
+    memset(counts, 0, (size_t)n * sizeof *counts);
+    for (int t = 0; t < ctx->threads; t++) {
+        cpu->sweeps[t].counts = counts;
+        cpu->sweeps[t].upper = upper;
+    }
+    const int64_t blocks = kith__blocks(grid);
+    struct kith__run run = {.ctx = ctx, .last = blocks, .watch_to = blocks,
+                            .watch_total = 2 * blocks, .block = count_row_block};
+    return kith__run(&run);
+}
+
+kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *q,
+                                  const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    const int64_t each_twice = list->full && !q->cross ? 2 : 1;
+    if (neighbours) {
+        kith__run_prepare(ctx, q, &grid, KITH_ALL);
+        KITH_TRY(count_rows(ctx, &grid, q->a.n, false, neighbours));
+        int64_t sum = 0;
+        for (int64_t p = 0; p < q->a.n; p++) {
+            sum += neighbours[p];
+        }
+        *n = list->full ? sum : sum / 2;
+        return KITH_OK;
+    }
+    kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
+    const int64_t blocks = kith__blocks(&grid);
+    struct kith__run run = {.ctx = ctx, .last = blocks, .watch_to = blocks, .watch_total = blocks,
+                            .block = count_block};
+    KITH_TRY(kith__run(&run));
+    *n = sum_hits(ctx) * each_twice;
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------ appended */
+
+/** A list being appended to. */
+struct append {
+    struct kith__run run;
+    int64_t capacity;
+    int64_t total;          /* pairs so far; owned by whose turn it is */
+    _Atomic int64_t turn;   /* block that may add to total */
+};
+
+/** Wait until all earlier blocks have added their pairs. @return false when the run has stopped. */
+static bool wait_turn(struct append *append, int64_t block)
+{
+    enum { SPINS = 256 };
+    for (int spins = 0; atomic_load_explicit(&append->turn, memory_order_acquire) != block;
+         spins++) {
+        if (atomic_load(&append->run.stop)) {
+            return false;
+        }
+        if (spins > SPINS) {
+            sched_yield();
+        }
+    }
+    return true;
+}
+
+/** Write the buffer at `at` if the list has room for it, else only forget it. */
+static void write_or_drop(struct append *append, struct kith__sweep *sweep, int64_t at)
+{
+    const struct kith__cpu *cpu = append->run.ctx->state;
+    if (at + sweep->n_hits <= append->capacity) {
+        cpu->kernel->write(sweep, at);
+    }
+    sweep->n_hits = 0;
+    sweep->n_rows = 0;
+}
+
+/** The buffer is full in the middle of a block: take the turn and keep it. */
+static void flush_append(struct kith__sweep *sweep)
+{
+    struct append *append = sweep->driver;
+    if (!wait_turn(append, sweep->block)) {
+        sweep->n_hits = 0;
+        sweep->n_rows = 0;
+        return;
+    }
+    const int64_t at = append->total;
+    append->total += sweep->n_hits;
+    write_or_drop(append, sweep, at);
+}
+
+static void append_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    struct append *append = run->job;
+    const struct kith__cpu *cpu = run->ctx->state;
+    sweep->block = block;
+    sweep->n_hits = 0;
+    sweep->n_rows = 0;
+    cpu->kernel->collect(sweep, block);
+    if (!sweep->no_memory && wait_turn(append, block)) {
+        const int64_t at = append->total;
+        append->total += sweep->n_hits;
+        atomic_store_explicit(&append->turn, block + 1, memory_order_release);
+        write_or_drop(append, sweep, at);
+    }
+}
+
+/** Append the pairs of blocks [first, last) to out, from its beginning; *total is their number,
+ *  also when out is too small for all. */
+static kith_status append_blocks(kith_ctx *ctx, const kith_pairs *out, unsigned extras,
+                                 struct kith__run run, int64_t *total)
+{
+    struct kith__cpu *cpu = ctx->state;
+    struct append append = {.run = run, .capacity = out->capacity};
+    append.run.ctx = ctx;
+    append.run.block = append_block;
+    append.run.job = &append;
+    atomic_store(&append.turn, run.first);
+    for (int t = 0; t < ctx->threads; t++) {
+        struct kith__sweep *sweep = &cpu->sweeps[t];
+        if (sweep->extras != (extras != 0)) {
+            sweep->room_hits = 0; /* the buffer holds other arrays now */
+        }
+        sweep->extras = extras != 0;
+        sweep->flush = flush_append;
+        sweep->out = out;
+        sweep->driver = &append;
+    }
+    KITH_TRY(kith__run(&append.run));
+    *total = append.total;
+    return KITH_OK;
+}
+
+/** Guess the number of pairs from some blocks, a little high. */
+static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
+{
+    enum { SAMPLE = 24 };
+    const struct kith__cpu *cpu = ctx->state;
+    const int64_t blocks = kith__blocks(grid);
+    struct kith__sweep *sweep = &cpu->sweeps[0];
+    const int64_t step = blocks > SAMPLE ? blocks / SAMPLE : 1;
+    int64_t seen = 0;
+    for (int64_t block = step / 2; block < blocks; block += step) {
+        cpu->kernel->count(sweep, block);
+        seen++;
+    }
+    KITH_CHECK(ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
+    const double mean = seen ? (double)sweep->hits / (double)seen : 0;
+    *guess = (int64_t)(mean * (double)blocks * (seen == blocks ? 1.0 : 1.08)) + 64;
+    sweep->hits = 0;
+    return KITH_OK;
+}
+
+static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__list *list, const struct kith__grid *grid,
+                                 bool grow, kith_pairs *out)
+{
+    kith__run_prepare(ctx, q, grid, list->full ? KITH_ALL : KITH_FORWARD);
+    const int64_t blocks = kith__blocks(grid);
+    const struct kith__run run = {.last = blocks, .watch_to = blocks, .watch_total = blocks};
+    if (grow) {
+        int64_t guess = out->owner ? out->capacity : 0;
+        if (guess == 0) {
+            KITH_TRY(guess_pairs(ctx, grid, &guess));
+        }
+        KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, guess, out));
+    }
+    int64_t total = 0;
+    KITH_TRY(append_blocks(ctx, out, list->extras, run, &total));
+    if (grow && total > out->capacity) {
+        KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, total, out));
+        KITH_TRY(append_blocks(ctx, out, list->extras, run, &total));
+    }
+    out->n = total;
+    out->rows = q->a.n;
+    KITH_CHECK(ctx, total <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays have room for %lld", (long long)total,
+               (long long)out->capacity);
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------- by rows */
+
+static void fill_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    cpu->kernel->fill_rows(sweep, block);
+}
+
+/** Prepare the sweeps for rows; *offsets is where each row begins in the list, [a.n + 1]. */
+static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__list *list, const struct kith__grid *grid,
+                              int64_t **offsets)
+{
+    const int64_t n = q->a.n;
+    kith__run_prepare(ctx, q, grid, KITH_ALL);
+    int64_t *place = kith__work_need(&ctx->work, KITH_CPU_OFFSETS, (size_t)(n + 1) * sizeof *place);
+    KITH_CHECK(ctx, place != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
+    KITH_TRY(count_rows(ctx, grid, n, !list->full, place + 1));
+    place[0] = 0;
+    for (int64_t p = 0; p < n; p++) {
+        place[p + 1] += place[p];
+    }
+    *offsets = place;
+    return KITH_OK;
+}
+
+/** Fill rows [begin, end) into out from its beginning. */
+static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
+                                  const struct kith__grid *grid, const int64_t *offsets,
+                                  int64_t begin, int64_t end, const kith_pairs *out)
+{
+    struct kith__cpu *cpu = ctx->state;
+    for (int t = 0; t < ctx->threads; t++) {
+        struct kith__sweep *sweep = &cpu->sweeps[t];
+        if (sweep->extras != (list->extras != 0)) {
+            sweep->room_hits = 0;
+        }
+        sweep->extras = list->extras != 0;
+        sweep->by_id = list->sorted;
+        sweep->out = out;
+        sweep->offsets = offsets;
+        sweep->base = offsets[begin];
+        sweep->id_begin = (int32_t)begin;
+        sweep->id_end = end == grid->a.n ? INT32_MAX : (int32_t)end;
+    }
+    const int64_t blocks = kith__blocks(grid);
+    const int64_t pairs = offsets[grid->a.n] + 1;
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_from = pairs + offsets[begin],
+                            .watch_to = pairs + offsets[end],
+                            .watch_total = 2 * pairs,
+                            .block = fill_row_block};
+    return kith__run(&run);
+}
+
+static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__list *list, const struct kith__grid *grid,
+                                bool grow, kith_pairs *out)
+{
+    int64_t *offsets = NULL;
+    const int64_t n = q->a.n;
+    KITH_TRY(place_rows(ctx, q, list, grid, &offsets));
+    if (grow) {
+        const int64_t old = out->owner ? out->capacity : 0;
+        const int64_t needed = offsets[n];
+        KITH_TRY(kith__list_need(ctx, list, q->precision, n, needed > old ? needed : old, out));
+    }
+    out->n = offsets[n];
+    out->rows = n;
+    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
+               (long long)out->capacity);
+    const bool csr = list->layout == KITH_CSR;
+    if (csr) {
+        memcpy(out->offsets, offsets, (size_t)(n + 1) * sizeof *offsets);
+    }
+    kith_pairs arrays = *out;
+    arrays.i = csr ? NULL : out->i;
+    return fill_row_range(ctx, list, grid, offsets, 0, n, &arrays);
+}
+
+kith_status kith__cpu_pairs_fill(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    const bool by_rows = list->sorted || list->layout == KITH_CSR;
+    return by_rows ? fill_by_rows(ctx, q, list, &grid, grow, out)
+                   : fill_appended(ctx, q, list, &grid, grow, out);
+}
+
+/* ------------------------------------------------------------------------------------ streamed */
+
+/** A list being handed over in blocks. */
+struct stream {
+    kith_ctx *ctx;
+    const struct kith__question *question;
+    const struct kith__list *list;
+    const struct kith__grid *grid;
+    kith_block_fn fn;
+    void *user;
+    kith_pairs staging;
+    int64_t delivered;
+    bool stopped; /* by fn */
+};
+
+static kith_status stage(struct stream *stream, int64_t pairs)
+{
+    return kith__list_need(stream->ctx, stream->list, stream->question->precision,
+                           stream->question->a.n, pairs, &stream->staging);
+}
+
+/** Hand over the first n staged pairs, in pieces no larger than wanted. */
+static kith_status deliver(struct stream *stream, int64_t n)
+{
+    const kith_pairs *all = &stream->staging;
+    const size_t real = (size_t)stream->question->precision;
+    for (int64_t at = 0; at < n && !stream->stopped; at += stream->list->block_pairs) {
+        const int64_t left = n - at;
+        kith_pairs piece = *all;
+        piece.n = left < stream->list->block_pairs ? left : stream->list->block_pairs;
+        piece.capacity = piece.n;
+        piece.owner = NULL;
+        piece.i = all->i + at;
+        piece.j = all->j + at;
+        piece.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
+        piece.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
+        piece.shifts = all->shifts ? all->shifts + 3 * at : NULL;
+        stream->stopped = stream->fn(stream->user, &piece, stream->delivered) != 0;
+        stream->delivered += piece.n;
+    }
+    KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");
+    return KITH_OK;
+}
+
+/** A buffer of a block too large to be staged whole. */
+static void flush_stream(struct kith__sweep *sweep)
+{
+    struct stream *stream = sweep->driver;
+    struct kith__cpu *cpu = stream->ctx->state;
+    const int64_t n = sweep->n_hits;
+    const kith_status status = stream->stopped ? KITH_OK : stage(stream, n);
+    sweep->no_memory = status != KITH_OK;
+    if (status == KITH_OK && !stream->stopped) {
+        cpu->kernel->write(sweep, 0);
+        (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
+    }
+    sweep->n_hits = 0;
+    sweep->n_rows = 0;
+}
+
+/** Stream one block that holds more pairs than are wanted at a time, on the calling thread. */
+static kith_status stream_large_block(struct stream *stream, int64_t block)
+{
+    struct kith__cpu *cpu = stream->ctx->state;
+    struct kith__sweep *sweep = &cpu->sweeps[0];
+    if (sweep->extras != (stream->list->extras != 0)) {
+        sweep->room_hits = 0;
+    }
+    sweep->extras = stream->list->extras != 0;
+    sweep->out = &stream->staging;
+    sweep->flush = flush_stream;
+    sweep->driver = stream;
+    sweep->n_hits = 0;
+    sweep->n_rows = 0;
+    cpu->kernel->collect(sweep, block);
+    flush_stream(sweep);
+    KITH_CHECK(stream->ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
+    KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");
+    return KITH_OK;
+}
+
+static kith_status stream_appended(struct stream *stream)
+{
+    kith_ctx *ctx = stream->ctx;
+    const int64_t blocks = kith__blocks(stream->grid);
+    const int64_t most = stream->list->block_pairs;
+    kith__run_prepare(ctx, stream->question, stream->grid,
+                      stream->list->full ? KITH_ALL : KITH_FORWARD);
+    int64_t *counts = kith__work_need(&ctx->work, KITH_CPU_BLOCK_COUNTS,
+                                      (size_t)(blocks + 1) * sizeof *counts);
+    KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
+               (long long)blocks);
+    struct kith__run count = {.ctx = ctx, .last = blocks, .watch_to = blocks,
+                              .watch_total = 2 * blocks, .block = count_block, .job = counts};
+    KITH_TRY(kith__run(&count));
+    for (int64_t first = 0, last; first < blocks; first = last) {
+        int64_t pairs = counts[first];
+        for (last = first + 1; last < blocks && pairs + counts[last] <= most; last++) {
+            pairs += counts[last];
+        }
+        if (pairs > most) {
+            KITH_TRY(stream_large_block(stream, first));
+            continue;
+        }
+        const struct kith__run run = {.first = first, .last = last, .watch_from = blocks + first,
+                                      .watch_to = blocks + last, .watch_total = 2 * blocks};
+        KITH_TRY(stage(stream, pairs));
+        KITH_TRY(append_blocks(ctx, &stream->staging, stream->list->extras, run, &pairs));
+        KITH_TRY(deliver(stream, pairs));
+    }
+    return KITH_OK;
+}
+
+static kith_status stream_by_rows(struct stream *stream)
+{
+    int64_t *offsets = NULL;
+    const int64_t n = stream->question->a.n;
+    KITH_TRY(place_rows(stream->ctx, stream->question, stream->list, stream->grid, &offsets));
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = begin + 1;
+        while (end < n && offsets[end + 1] - offsets[begin] <= stream->list->block_pairs) {
+            end++;
+        }
+        const int64_t pairs = offsets[end] - offsets[begin];
+        if (pairs > 0) {
+            KITH_TRY(stage(stream, pairs));
+            KITH_TRY(fill_row_range(stream->ctx, stream->list, stream->grid, offsets, begin, end,
+                                    &stream->staging));
+            KITH_TRY(deliver(stream, pairs));
+        }
+    }
+    return KITH_OK;
+}
+
+kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    struct stream stream = {.ctx = ctx, .question = q, .list = list, .grid = &grid, .fn = fn,
+                            .user = user};
+    const kith_status status = list->sorted ? stream_by_rows(&stream) : stream_appended(&stream);
+    kith__list_free(stream.staging.owner);
+    return status;
+}

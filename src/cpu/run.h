@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Running the blocks of a sweep on all threads.
+ */
+#ifndef KITH_CPU_RUN_H
+#define KITH_CPU_RUN_H
+
+#include <stdatomic.h>
+
+#include "state.h"
+
+/** A parallel pass over blocks [first, last) of the grid. */
+struct kith__run {
+    kith_ctx *ctx;
+    int64_t first, last;
+    int64_t watch_from, watch_to, watch_total; /**< what the watch callback is told */
+    void (*block)(struct kith__run *run, struct kith__sweep *sweep, int64_t block);
+    void *job;
+
+    _Atomic int64_t next; /**< block to hand out; blocks are handed out in order */
+    atomic_bool stop;     /**< no memory, or cancelled */
+};
+
+/** Prepare every thread's sweep for a list. */
+void kith__run_prepare(kith_ctx *ctx, const struct kith__question *question,
+                       const struct kith__grid *grid, enum kith__stencil stencil);
+
+/** Do every block. @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED. */
+kith_status kith__run(struct kith__run *run);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The few vector operations that the sweep needs, for the instruction set this file is compiled
+ * for: W floats or 32-bit integers at a time. Masks hold one bit a lane.
+ */
+#ifndef KITH_CPU_SIMD_H
+#define KITH_CPU_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define W 16
+#elif defined(__AVX2__)
+#define W 8
+#else
+#define W 4
+#endif
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+typedef float vf __attribute__((vector_size(4 * W)));
+typedef int32_t vi __attribute__((vector_size(4 * W)));
+
+static inline vf vf_load(const float *p)
+{
+    vf v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline vi vi_load(const int32_t *p)
+{
+    vi v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline vf vf_set(float a)
+{
+    return a - (vf){0};
+}
+
+static inline vi vi_set(int32_t a)
+{
+    return a - (vi){0};
+}
+
+/** 0, 1, 2, ... */
+static inline vi vi_lanes(void)
+{
+    static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return vi_load(lanes);
+}
+
+#if defined(__AVX512F__)
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+static inline vf vf_abs(vf a)
+{
+    return (vf)_mm512_abs_ps((__m512)a);
+}
+static inline vf vf_max(vf a, vf b)
+{
+    return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+}
+static inline unsigned vf_le(vf a, vf b)
+{
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
+}
+static inline unsigned vi_gt(vi a, vi b)
+{
+    return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+}
+/* Compress in register and store whole: the memory form is slow on some processors. */
+static inline void vi_compress(int32_t *to, vi a, unsigned mask)
+{
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, (__m512i)a));
+}
+static inline void vf_compress(float *to, vf a, unsigned mask)
+{
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)mask, (__m512)a));
+}
+
+#elif defined(__AVX2__)
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+static inline vf vf_abs(vf a)
+{
+    return (vf)_mm256_andnot_ps(_mm256_set1_ps(-0.0f), (__m256)a);
+}
+static inline vf vf_max(vf a, vf b)
+{
+    return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+}
+static inline unsigned vf_le(vf a, vf b)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
+}
+static inline unsigned vi_gt(vi a, vi b)
+{
+    const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(greater));
+}
+/** Lane numbers of the set bits, in order. */
+static inline __m256i set_lanes(unsigned mask)
+{
+    const uint64_t bytes = _pdep_u64(mask, 0x0101010101010101u) * 0xff;
+    const uint64_t lanes = _pext_u64(0x0706050403020100u, bytes);
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)lanes));
+}
+static inline void vi_compress(int32_t *to, vi a, unsigned mask)
+{
+    const __m256i packed = _mm256_permutevar8x32_epi32((__m256i)a, set_lanes(mask));
+    _mm256_storeu_si256((__m256i *)(void *)to, packed);
+}
+static inline void vf_compress(float *to, vf a, unsigned mask)
+{
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)a, set_lanes(mask)));
+}
+
+#else
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return a * b + c;
+}
+static inline vf vf_abs(vf a)
+{
+    return (vf)((vi)a & 0x7fffffff);
+}
+static inline vf vf_max(vf a, vf b)
+{
+    const vi greater = a > b;
+    return (vf)((greater & (vi)a) | (~greater & (vi)b));
+}
+static inline unsigned lane_bits(vi all)
+{
+#if defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)all);
+#else
+    return (all[0] & 1u) | (all[1] & 2u) | (all[2] & 4u) | (all[3] & 8u);
+#endif
+}
+static inline unsigned vf_le(vf a, vf b)
+{
+    return lane_bits(a <= b);
+}
+static inline unsigned vi_gt(vi a, vi b)
+{
+    return lane_bits(a > b);
+}
+static inline void vi_compress(int32_t *to, vi a, unsigned mask)
+{
+    for (int lane = 0; lane < W; lane++) {
+        *to = a[lane];
+        to += mask >> lane & 1;
+    }
+}
+static inline void vf_compress(float *to, vf a, unsigned mask)
+{
+    vi_compress((int32_t *)(void *)to, (vi)a, mask);
+}
+
+#endif
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The CPU backend's part of a context.
+ */
+#ifndef KITH_CPU_STATE_H
+#define KITH_CPU_STATE_H
+
+#include "../backend.h"
+#include "kernel.h"
+
+/** Slots of the context's scratch beside the grid's. */
+enum { KITH_CPU_OFFSETS = KITH_GRID_END, KITH_CPU_BLOCK_COUNTS };
+
+struct kith__cpu {
+    const struct kith__kernel *kernel;
+    struct kith__sweep *sweeps; /**< one a thread */
+};
+
+kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *question,
+                                  const struct kith__list *list, int64_t *n, int64_t *neighbours);
+kith_status kith__cpu_pairs_fill(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, bool grow, kith_pairs *out);
+kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, kith_block_fn fn, void *user);
+
+#endif

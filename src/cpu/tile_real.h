@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parts of the sweep that read the particles' own coordinates, for one precision. Included by
+ * tile.h once for float and once for double; no include guard on purpose.
+ */
+
+/** Scale the home's particles and choose its middle, extent and error bound. */
+static void KITH_REAL(place_home)(struct kith__sweep *sweep)
+{
+    struct kith__home *home = &sweep->home;
+    const struct kith__sorted *a = &sweep->grid->a;
+    const real *coordinate[3] = {a->x, a->y, a->z};
+    float *scaled[3] = {home->x, home->y, home->z};
+    const int n = (int)(home->end - home->begin);
+    double extent[3];
+    for (int k = 0; k < 3; k++) {
+        const real *c = coordinate[k] + home->begin;
+        real low = c[0];
+        real high = c[0];
+        for (int h = 1; h < n; h++) {
+            low = c[h] < low ? c[h] : low;
+            high = c[h] > high ? c[h] : high;
+        }
+        home->middle[k] = 0.5 * (double)low + 0.5 * (double)high;
+        extent[k] = ((double)high - home->middle[k]) / sweep->question->cutoff;
+    }
+    set_error_bound(sweep, extent);
+    for (int k = 0; k < 3; k++) {
+        const real *c = coordinate[k] + home->begin;
+        for (int h = 0; h < n; h++) {
+            const double d = ((double)c[h] - home->middle[k]) * home->unit;
+            scaled[k][h] = home->unit > 0 ? (float)d : 0;
+        }
+    }
+}
+
+/** Append to the tile those of slots [begin, end), moved by image s, that may be near the home. */
+static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t end,
+                              const double move[3], int32_t shift)
+{
+    enum { CHUNK = 64 };
+    const struct kith__home *home = &sweep->home;
+    const struct kith__sorted *b = &sweep->grid->b;
+    const real *bx = b->x;
+    const real *by = b->y;
+    const real *bz = b->z;
+    const double ox = home->middle[0] - move[0];
+    const double oy = home->middle[1] - move[1];
+    const double oz = home->middle[2] - move[2];
+    const double unit = home->unit;
+    for (int64_t s = begin; s < end; s += CHUNK) {
+        const int n = (int)(end - s < CHUNK ? end - s : CHUNK);
+        float x[CHUNK + W], y[CHUNK + W], z[CHUNK + W];
+        if (unit > 0) {
+            for (int l = 0; l < n; l++) {
+                x[l] = (float)(((double)bx[s + l] - ox) * unit);
+                y[l] = (float)(((double)by[s + l] - oy) * unit);
+                z[l] = (float)(((double)bz[s + l] - oz) * unit);
+            }
+        } else {
+            memset(x, 0, sizeof x);
+            memset(y, 0, sizeof y);
+            memset(z, 0, sizeof z);
+        }
+        append_near(sweep, s, n, x, y, z, shift);
+    }
+}
+
+/** Is slot `slot` of b at image s within the cutoff of slot i of a? By the definition. */
+static bool KITH_REAL(decide)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
+                              const int32_t s[3])
+{
+    const struct kith__sorted *a = &sweep->grid->a;
+    const struct kith__sorted *b = &sweep->grid->b;
+    const real ri[3] = {((real *)a->x)[i], ((real *)a->y)[i], ((real *)a->z)[i]};
+    const real rj[3] = {((real *)b->x)[slot], ((real *)b->y)[slot], ((real *)b->z)[slot]};
+    const real cutoff = (real)sweep->question->cutoff;
+    real d[3];
+    const real r2 = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
+    return r2 <= cutoff * cutoff;
+}

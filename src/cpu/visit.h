@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * THE SWEEP: every home of a block, every particle of a home, all candidates of its tile. The
+ * operation is a constant function, inlined where it is called. Compiled for each instruction set.
+ */
+#ifndef KITH_CPU_VISIT_H
+#define KITH_CPU_VISIT_H
+
+#include "tile.h"
+
+#define KITH_INLINE static inline __attribute__((always_inline))
+
+/** One particle against its tile. */
+struct visitor {
+    int64_t slot;      /* place of i in the grid */
+    int32_t id;        /* its index with the caller */
+    int self;          /* its place in the tile, -1: not there */
+    float x, y, z;     /* -2 times its coordinates */
+    float clear, most; /* hits are clear below, misses above */
+};
+
+/** What is done with the hits of one particle. */
+typedef void visit_fn(struct kith__sweep *sweep, const struct visitor *i);
+
+/** Decide borderline lanes by the definition. @return mask without those that are no pairs. */
+static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
+                                                       const struct visitor *i, int k,
+                                                       unsigned mask, unsigned borderline)
+{
+    for (; borderline; borderline &= borderline - 1) {
+        const int lane = __builtin_ctz(borderline);
+        const int64_t slot = sweep->tile.slot[k + lane];
+        int32_t s[3];
+        kith__unpack_shift(tile_shift(sweep, k + lane), s);
+        const bool near = sweep->question->precision == KITH_FLOAT
+                              ? decide_f(sweep, i->slot, slot, s)
+                              : decide_d(sweep, i->slot, slot, s);
+        mask &= ~((unsigned)!near << lane);
+    }
+    return mask;
+}
+
+/** Which of candidates [k, k + W) are pairs with i: r2 - |i|^2 = q - 2 i.j against the cutoff. */
+KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i, int k,
+                             unsigned wanted)
+{
+    const struct kith__tile *tile = &sweep->tile;
+    vf v = vf_fma(vf_set(i->x), vf_load(tile->x + k), vf_load(tile->q + k));
+    v = vf_fma(vf_set(i->y), vf_load(tile->y + k), v);
+    v = vf_fma(vf_set(i->z), vf_load(tile->z + k), v);
+    const unsigned mask = vf_le(v, vf_set(i->most)) & wanted;
+    const unsigned borderline = mask & ~vf_le(v, vf_set(i->clear));
+    return __builtin_expect(borderline != 0, 0) ? decide(sweep, i, k, mask, borderline) : mask;
+}
+
+enum { ALL_LANES = 0xffff };
+
+/** Lanes of the vector at k that i may pair with, where k holds i itself. */
+KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct visitor *i, int k)
+{
+    const unsigned self = 1u << (i->self - k);
+    return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) & ALL_LANES : ~self & ALL_LANES;
+}
+
+/** Number of hits of i. */
+KITH_INLINE int64_t count_hits(const struct kith__sweep *sweep, const struct visitor *i)
+{
+    const int own = i->self < 0 ? -W : i->self / W * W;
+    int64_t n = 0;
+    int k = 0;
+    if (sweep->stencil == KITH_ALL) {
+        for (; k < own; k += W) {
+            n += __builtin_popcount(hits_at(sweep, i, k, ALL_LANES));
+        }
+    }
+    if (own >= 0) {
+        n += __builtin_popcount(hits_at(sweep, i, own, lanes_beside(sweep, i, own)));
+        k = own + W;
+    }
+    for (; k < sweep->tile.n; k += W) {
+        n += __builtin_popcount(hits_at(sweep, i, k, ALL_LANES));
+    }
+    return n;
+}
+
+/** Store what `of` holds for the hits at k, in order. @return how many. */
+KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k,
+                     unsigned wanted, const int32_t *of, int32_t *to)
+{
+    unsigned mask = hits_at(sweep, i, k, wanted);
+    if (sweep->upper) {
+        const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
+        mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
+    }
+    vi_compress(to, of ? vi_load(of + k) : vi_lanes() + k, mask);
+    return __builtin_popcount(mask);
+}
+
+/** Collect, for each hit of i in order, what `of` holds for the candidate; NULL: its place in the
+ *  tile. @return the number of hits; `to` needs room for tile.n + W. */
+KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
+                             const int32_t *of, int32_t *to)
+{
+    const int own = i->self < 0 ? -W : i->self / W * W;
+    int n = 0;
+    int k = 0;
+    if (sweep->stencil == KITH_ALL) {
+        for (; k < own; k += W) {
+            n += take(sweep, i, k, ALL_LANES, of, to + n);
+        }
+    }
+    if (own >= 0) {
+        n += take(sweep, i, own, lanes_beside(sweep, i, own), of, to + n);
+        k = own + W;
+    }
+    for (; k < sweep->tile.n; k += W) {
+        n += take(sweep, i, k, ALL_LANES, of, to + n);
+    }
+    return n;
+}
+
+/** Visit each particle of the home. */
+KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
+{
+    const struct kith__home *home = &sweep->home;
+    const int n = (int)(home->end - home->begin);
+    for (int h = 0; h < n; h++) {
+        const float x = home->x[h];
+        const float y = home->y[h];
+        const float z = home->z[h];
+        const float q = x * x + y * y + z * z;
+        const struct visitor i = {.slot = home->begin + h,
+                                  .id = sweep->grid->a.id[home->begin + h],
+                                  .self = home->self[h],
+                                  .x = -2 * x,
+                                  .y = -2 * y,
+                                  .z = -2 * z,
+                                  .clear = 1 - home->band - q,
+                                  .most = 1 + home->band - q};
+        if (i.id >= sweep->id_begin && i.id < sweep->id_end && !sweep->no_memory) {
+            operation(sweep, &i);
+        }
+    }
+}
+
+/** Choose the home that begins at slot s, among particles that start before `limit`. */
+static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
+{
+    const struct kith__grid *grid = sweep->grid;
+    const struct kith__sorted *a = &grid->a;
+    struct kith__home *home = &sweep->home;
+    const uint64_t nx = (uint64_t)grid->axis[0].n;
+    const uint64_t ny = (uint64_t)grid->axis[1].n;
+    const uint64_t key = a->key[s];
+    const uint64_t row = key / nx;
+    home->begin = s;
+    home->cell[0] = (int64_t)(key % nx);
+    home->cell[1] = (int64_t)(row % ny);
+    home->cell[2] = (int64_t)(row / ny);
+    int64_t e = s;
+    while (e < a->n && a->key[e] == key && e - s < KITH_HOME) {
+        e++;
+    }
+    uint64_t last = key;
+    const uint64_t row_end = (row + 1) * nx;
+    while (e < limit && e - s < KITH_HOME_ENOUGH && a->key[e] < row_end &&
+           a->key[e] < key + KITH_HOME_CELLS) {
+        int64_t next = e;
+        while (next < a->n && a->key[next] == a->key[e] && next - s <= 2 * KITH_HOME_ENOUGH) {
+            next++;
+        }
+        if (next - s > 2 * KITH_HOME_ENOUGH) {
+            break;
+        }
+        last = a->key[e];
+        e = next;
+    }
+    home->end = e;
+    home->last_x = home->cell[0] + (int64_t)(last - key);
+}
+
+/** First place at or after s where a home may begin: the start of a cell, or of its next piece. */
+static int64_t first_home(const struct kith__sorted *a, int64_t s)
+{
+    if (s == 0 || a->key[s] != a->key[s - 1]) {
+        return s;
+    }
+    const int64_t begin = kith__grid_search(a, a->key[s], s);
+    const int64_t end = kith__grid_search(a, a->key[s] + 1, s);
+    const int64_t piece = begin + (s - begin + KITH_HOME - 1) / KITH_HOME * KITH_HOME;
+    return piece < end ? piece : end;
+}
+
+/** Does the home hold a particle that is asked about? */
+static bool home_wanted(const struct kith__sweep *sweep)
+{
+    if (sweep->id_begin == 0 && sweep->id_end == INT32_MAX) {
+        return true;
+    }
+    bool wanted = false;
+    for (int64_t s = sweep->home.begin; s < sweep->home.end; s++) {
+        const int32_t id = sweep->grid->a.id[s];
+        wanted = wanted || (id >= sweep->id_begin && id < sweep->id_end);
+    }
+    return wanted;
+}
+
+/** Sweep a block: `operation` sees each of its particles with the tile that holds its neighbours. */
+KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, visit_fn *operation)
+{
+    const struct kith__sorted *a = &sweep->grid->a;
+    const int64_t end = (block + 1) * KITH_BLOCK;
+    const int64_t limit = end < a->n ? end : a->n;
+    int64_t s = first_home(a, block * KITH_BLOCK);
+    while (s < limit && !sweep->no_memory) {
+        choose_home(sweep, s, limit);
+        s = sweep->home.end;
+        if (home_wanted(sweep) && fill_tile(sweep)) {
+            visit_home(sweep, operation);
+        }
+    }
+}
+
+#endif

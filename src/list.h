@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The library's own arrays behind a kith_pairs.
+ */
+#ifndef KITH_LIST_H
+#define KITH_LIST_H
+
+#include "backend.h"
+
+/** Make out->owner's arrays hold `capacity` pairs of this list; contents are lost when they grow.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
+                            int64_t rows, int64_t capacity, kith_pairs *out);
+
+/** Free what kith__list_need made. NULL is fine. */
+void kith__list_free(void *owner);
+
+#endif

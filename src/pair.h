@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a pair is, written once and read by the C and the CUDA compiler: wrapping into the box, the
+ * separation of i and an image of j, and its square, in float (suffix f) and double (suffix d).
+ * (i, j, S) is a pair when kith__separation <= cutoff * cutoff, the product rounded likewise.
+ */
+#ifndef KITH_PAIR_H
+#define KITH_PAIR_H
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define KITH_FN static __host__ __device__ __forceinline__
+#else
+#define KITH_FN static inline
+#endif
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define KITH_ADD_D(a, b) __dadd_rn(a, b)
+#define KITH_SUB_D(a, b) __dsub_rn(a, b)
+#define KITH_MUL_D(a, b) __dmul_rn(a, b)
+#define KITH_DIV_D(a, b) __ddiv_rn(a, b)
+#define KITH_ADD_F(a, b) __fadd_rn(a, b)
+#define KITH_SUB_F(a, b) __fsub_rn(a, b)
+#define KITH_MUL_F(a, b) __fmul_rn(a, b)
+#define KITH_DIV_F(a, b) __fdiv_rn(a, b)
+#else
+#define KITH_ADD_D(a, b) ((a) + (b))
+#define KITH_SUB_D(a, b) ((a) - (b))
+#define KITH_MUL_D(a, b) ((a) * (b))
+#define KITH_DIV_D(a, b) ((a) / (b))
+#define KITH_ADD_F(a, b) ((a) + (b))
+#define KITH_SUB_F(a, b) ((a) - (b))
+#define KITH_MUL_F(a, b) ((a) * (b))
+#define KITH_DIV_F(a, b) ((a) / (b))
+#endif
+
+#define real double
+#define KITH_REAL(name) name##_d
+#define KITH_ADD(a, b) KITH_ADD_D(a, b)
+#define KITH_SUB(a, b) KITH_SUB_D(a, b)
+#define KITH_MUL(a, b) KITH_MUL_D(a, b)
+#define KITH_DIV(a, b) KITH_DIV_D(a, b)
+#define KITH_FLOOR(a) floor(a)
+#include "pair_real.h"
+#undef real
+#undef KITH_REAL
+#undef KITH_ADD
+#undef KITH_SUB
+#undef KITH_MUL
+#undef KITH_DIV
+#undef KITH_FLOOR
+
+#define real float
+#define KITH_REAL(name) name##_f
+#define KITH_ADD(a, b) KITH_ADD_F(a, b)
+#define KITH_SUB(a, b) KITH_SUB_F(a, b)
+#define KITH_MUL(a, b) KITH_MUL_F(a, b)
+#define KITH_DIV(a, b) KITH_DIV_F(a, b)
+#define KITH_FLOOR(a) floorf(a)
+#include "pair_real.h"
+#undef real
+#undef KITH_REAL
+#undef KITH_ADD
+#undef KITH_SUB
+#undef KITH_MUL
+#undef KITH_DIV
+#undef KITH_FLOOR
+
+#endif

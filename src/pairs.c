@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public pair search: check the arguments once, then ask the backend.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "list.h"
+
+static const int64_t default_block_pairs = (int64_t)1 << 24;
+
+void kith_pairs_options_init(kith_pairs_options *options)
+{
+    *options = (kith_pairs_options){.size = sizeof *options};
+}
+
+/** What every call here checks first. */
+static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           double cutoff, const kith_pairs_options *options,
+                           struct kith__question *question, struct kith__list *list)
+{
+    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
+    ctx->message[0] = '\0';
+    kith_pairs_options defaults;
+    kith_pairs_options_init(&defaults);
+    options = options ? options : &defaults;
+    KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
+               "options.size is %zu, expected %zu: fill the struct with kith_pairs_options_init",
+               options->size, sizeof *options);
+    KITH_CHECK(ctx, options->layout == KITH_IJ || options->layout == KITH_CSR, KITH_INVALID,
+               "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)options->layout);
+    KITH_CHECK(ctx, (options->extras & ~7u) == 0, KITH_INVALID,
+               "options.extras is %#x, expected KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS",
+               options->extras);
+    KITH_CHECK(ctx, options->block_pairs >= 0, KITH_INVALID,
+               "options.block_pairs is %lld, expected 0 (the default) or more",
+               (long long)options->block_pairs);
+    *list = (struct kith__list){
+        .full = options->full || options->against,
+        .sorted = options->sorted != 0,
+        .layout = options->layout,
+        .extras = options->extras,
+        .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
+    };
+    return kith__question_init(ctx, points, options->against, box, cutoff, question);
+}
+
+kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
+               "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
+    const kith_status status = ctx->backend->pairs_fill(ctx, &question, &list, true, out);
+    if (status != KITH_OK) {
+        out->n = 0;
+    }
+    return status;
+}
+
+kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
+    KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
+               (long long)out->capacity);
+    const bool some = out->capacity > 0;
+    KITH_CHECK(ctx, !some || out->j, KITH_INVALID, "out->j is NULL");
+    KITH_CHECK(ctx, !some || list.layout == KITH_CSR || out->i, KITH_INVALID,
+               "out->i is NULL, but the layout is KITH_IJ");
+    KITH_CHECK(ctx, list.layout == KITH_IJ || out->offsets, KITH_INVALID,
+               "out->offsets is NULL, but the layout is KITH_CSR");
+    KITH_CHECK(ctx, !some || !(list.extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
+               "out->distances is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list.extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
+               "out->vectors is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list.extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
+               "out->shifts is NULL, but options.extras asks for them");
+    return ctx->backend->pairs_fill(ctx, &question, &list, false, out);
+}
+
+kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, int64_t *n,
+                             int64_t *neighbours)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
+    return ctx->backend->pairs_count(ctx, &question, &list, n, neighbours);
+}
+
+kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_block_fn fn,
+                            void *user)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
+    list.layout = KITH_IJ;
+    return ctx->backend->pairs_each(ctx, &question, &list, fn, user);
+}
+
+void kith_pairs_free(kith_pairs *pairs)
+{
+    if (pairs) {
+        kith__list_free(pairs->owner);
+        *pairs = (kith_pairs){0};
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A checked question: points, box and cutoff as every backend takes them. Public calls build one,
+ * so that arguments are checked once and in one place.
+ */
+#ifndef KITH_QUESTION_H
+#define KITH_QUESTION_H
+
+#include "context.h"
+#include "pair.h"
+
+/* |S| fits 10 bits with room for the sign, so that a shift packs into an int32 (pack_shift). */
+enum { KITH_MAX_IMAGES = 500 };
+
+struct kith__question {
+    kith_points a;             /**< rows of the list */
+    kith_points b;             /**< candidates; the same as a when !cross */
+    bool cross;                /**< b is another set */
+    kith_precision precision;
+    int dim;
+    double cutoff;             /**< rounded to the precision */
+    double height[3];          /**< distance between the faces of axis k */
+    double reach;              /**< sum of the periodic rows' lengths; 0 in open space */
+    struct kith__lattice_d box_d;
+    struct kith__lattice_f box_f;
+};
+
+/** Check and normalise. Coordinates are not read. @return KITH_OK, KITH_INVALID, KITH_LIMIT. */
+kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
+                                const kith_points *against, const kith_box *box, double cutoff,
+                                struct kith__question *question);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Aligned memory and reusable scratch.
+ */
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+/* Above this size arrays start on a huge page: the first touch of a list then costs a fault for
+ * every 2 MiB instead of every 4 KiB. */
+static const size_t huge_page = (size_t)2 << 20;
+
+void *kith__alloc(size_t bytes)
+{
+    const size_t align = bytes >= 4 * huge_page ? huge_page : KITH_ALIGN;
+    if (bytes > SIZE_MAX - align) {
+        return NULL;
+    }
+    const size_t rounded = (bytes + align) / align * align; /* never 0 */
+    void *data = aligned_alloc(align, rounded);
+#ifdef MADV_HUGEPAGE
+    if (data && align == huge_page) {
+        (void)madvise(data, rounded, MADV_HUGEPAGE);
+    }
+#endif
+    return data;
+}
+
+void *kith__buffer_need(struct kith__buffer *buffer, size_t bytes)
+{
+    return kith__buffer_grow(buffer, 0, bytes);
+}
+
+void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes)
+{
+    if (buffer->data && bytes <= buffer->bytes) {
+        return buffer->data;
+    }
+    if (used == 0) {
+        kith__buffer_free(buffer);
+    }
+    void *data = kith__alloc(bytes);
+    if (data) {
+        if (used) {
+            memcpy(data, buffer->data, used);
+        }
+        free(buffer->data);
+        *buffer = (struct kith__buffer){data, bytes};
+    }
+    return data;
+}
+
+void kith__buffer_free(struct kith__buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct kith__buffer){NULL, 0};
+}
+
+void *kith__work_need(struct kith__work *work, int slot, size_t bytes)
+{
+    return kith__buffer_need(&work->slot[slot], bytes);
+}
+
+int64_t kith__work_bytes(const struct kith__work *work)
+{
+    int64_t bytes = 0;
+    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
+        bytes += (int64_t)work->slot[s].bytes;
+    }
+    return bytes;
+}
+
+void kith__work_free(struct kith__work *work)
+{
+    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
+        kith__buffer_free(&work->slot[s]);
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures;
+
+int check_that(int ok, const char *file, int line, const char *condition, const char *format, ...)
+{
+    if (ok)
+        return 1;
+    fprintf(stderr, "%s:%d: not true: %s: ", file, line, condition);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (++failures == 20) {
+        fprintf(stderr, "20 failures: giving up\n");
+        exit(EXIT_FAILURE);
+    }
+    return 0;
+}
+
+int check_done(void)
+{
+    return failures > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+kith_ctx *check_open(const char *backend, int threads)
+{
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = backend;
+    options.threads = threads;
+    kith_ctx *ctx = NULL;
+    const kith_status status = kith_open(&options, &ctx);
+    if (status == KITH_OK)
+        return ctx;
+    fprintf(stderr, "kith_open(%s): %s: %s\n", backend ? backend : "NULL",
+            kith_status_name(status), kith_message(NULL));
+    exit(status == KITH_NO_BACKEND ? CHECK_SKIPPED : EXIT_FAILURE);
+}
+
+const char *check_backend(int argc, char **argv)
+{
+    return argc > 1 ? argv[1] : "auto";
+}
+
+void *check_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes > 0 ? bytes : 1);
+    if (memory == NULL) {
+        fprintf(stderr, "the test ran out of memory\n");
+        exit(EXIT_FAILURE);
+    }
+    return memory;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a test program needs to say "this must hold": silent while it does.
+ */
+#ifndef KITH_TEST_CHECK_H
+#define KITH_TEST_CHECK_H
+
+#include "kith.h"
+
+/** Exit status that CTest reports as skipped. */
+enum { CHECK_SKIPPED = 77 };
+
+/**
+ * Count and print a failure unless cond holds; the rest is a printf format saying what went wrong.
+ * The program ends after 20 failures: more would say nothing new. Yields whether cond holds.
+ */
+#define CHECK(cond, ...) check_that((cond) != 0, __FILE__, __LINE__, #cond, __VA_ARGS__)
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+int check_that(int ok, const char *file, int line, const char *condition, const char *format, ...);
+
+/** Exit status of the program: 0 when nothing failed. */
+int check_done(void);
+
+/**
+ * Open a context. Ends the program with CHECK_SKIPPED when the backend cannot run here, and with a
+ * failure for any other error.
+ * @param backend  as kith_options.backend
+ * @param threads  as kith_options.threads
+ */
+kith_ctx *check_open(const char *backend, int threads);
+
+/** The backend a test program was asked for: argv[1], or "auto" when there is none. */
+const char *check_backend(int argc, char **argv);
+
+/** malloc, ending the program when there is no memory; never NULL, also for 0 bytes. */
+void *check_malloc(size_t bytes);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the smallest valid files of every reader: the seeds that the fuzzers start from.
+
+    python3 make_corpus.py FOLDER      # corpus/<reader>/<name>
+"""
+import io
+import pathlib
+import struct
+import sys
+
+import numpy as np
+
+POINTS = np.array([[0.25, 0.5, 0.75], [1, 2, 3], [-1e-3, 4, 5e10]])
+
+
+def npy_files():
+    for name, array in {
+        "f4": POINTS.astype("<f4"), "f8": POINTS.astype("<f8"), "big_f4": POINTS.astype(">f4"),
+        "big_f8": POINTS.astype(">f8"), "two": POINTS[:, :2], "fortran": np.asfortranarray(POINTS),
+        "i8": POINTS.astype("<i8"), "u2": abs(POINTS[:2]).astype("<u2"), "empty": POINTS[:0],
+        "transposed": np.zeros((3, 5)), "flat": np.zeros(4),
+        "pairs": np.zeros(2, [("i", "<i4"), ("j", "<i4"), ("shift", "<i4", (3,))]),
+    }.items():
+        for version in ((1, 0), (2, 0)) if name == "f8" else ((1, 0),):
+            out = io.BytesIO()
+            np.lib.format.write_array(out, array, version)
+            yield f"{name}_v{version[0]}", out.getvalue()
+
+
+def tipsy_files():
+    gas, dark, star = (np.arange(k, dtype="f4") for k in (12, 9, 11))
+    for order, word in (("standard", ">"), ("native", "<")):
+        body = b"".join(a.astype(word + "f4").tobytes() for a in (gas, dark, dark, star))
+        head = struct.pack(word + "diiiii", 0.5, 4, 3, 1, 2, 1)
+        yield f"{order}_32", head + bytes(4) + body
+        yield f"{order}_28", head + body
+        yield f"{order}_short", head + bytes(4) + body[:-5]
+        high = struct.pack(word + "dIIIIII", 0.5, 1, 3, 1, 0, 0, 0x01000001)
+        yield f"{order}_high", high + body[:48]
+    yield "empty", struct.pack(">diiiiii", 0, 0, 3, 0, 0, 0, 0)
+
+
+def text_files():
+    yield "blanks", b"# x y z\n1 2 3\n4 5 6 # end\n"
+    yield "commas", b"id,x,y,z\n1,0.1,0.2,0.3\r\n2,1e5,-2.5E-3,+3\n"
+    yield "semicolons", b'"x";"y"\n1;2\n\n3;4'
+    yield "tabs", b"\xef\xbb\xbf1\t2\t3\nnan\tinf\t-0\n"
+    yield "long", b"0.12345678901234567890 1e-320 123456789012345678901234567890\n"
+    yield "overflow", b"1 2 1e999\n"
+    yield "ragged", b"1 2 3\n4 5\n"
+    yield "words", b"to be or not\nto be\n"
+
+
+def xyz_files():
+    yield "plain", b"3\nwater\nO 0 0 0.1\nH 0.7 0 0.6\nH -0.7 0 0.6\n"
+    yield "extended", (b'2\nLattice="5 0 0 0 5 0 1 0 5" Origin="-1 0 0" pbc="T F T" time=2.5 '
+                       b"Properties=id:I:1:species:S:1:pos:R:3:forces:R:3\n"
+                       b"1 O 0 0 0 1 1 1\n2 H 1 1 1 2 2 2\n")
+    yield "frames", b"1\n\nH 0 0 0\n2\n\nH 0 0 0\nO 1 1 1\n\n"
+    yield "short", b"3\nwater\nO 0 0 0\nH 1 1 1\n"
+    yield "extra", b"1\nwater\nO 0 0 0\nH 1 1 1\n"
+    yield "huge", b"2000000000\nwater\nO 0 0 0\n"
+    yield "empty", b"0\n\n"
+
+
+def hdf5_files():
+    import h5py
+    for name in ("gadget", "flat", "h5md", "packed", "swift"):
+        out = io.BytesIO()
+        with h5py.File(out, "w") as f:
+            if name in ("gadget", "swift"):
+                f.create_group("Header").attrs["BoxSize"] = 5.0 if name == "gadget" else [5., 6., 7.]
+                f["PartType0/Coordinates"] = POINTS.astype("f4")
+                f["PartType1/Coordinates"] = POINTS
+            elif name == "flat":
+                f["Coordinates"] = POINTS[:, :2]
+            elif name == "h5md":
+                f["particles/all/position/value"] = np.stack([POINTS, POINTS + 1])
+            else:
+                f.create_dataset("positions", data=POINTS, chunks=(2, 3), compression="gzip",
+                                 shuffle=True, fletcher32=True)
+        yield name, out.getvalue()
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for reader in (npy_files, tipsy_files, text_files, xyz_files, hdf5_files):
+        place = folder / reader.__name__.removesuffix("_files")
+        place.mkdir(parents=True, exist_ok=True)
+        for name, data in reader():
+            (place / name).write_bytes(data)
+
+
+main()

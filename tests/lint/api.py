@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every function of kith.h is documented, exported and used:
+
+    api.py KITH_H NM LIBKITH_SO LIBKITH_A
+
+A doc comment stands right above it, and tells @return when the result is a status; the shared
+library exports these functions and nothing else; the static one defines no other global name than
+these and internal kith__ ones; an example or a test calls each."""
+import pathlib
+import re
+import subprocess
+import sys
+
+header, nm, shared, static = sys.argv[1:]
+root = pathlib.Path(__file__).resolve().parents[2]
+faults = []
+
+
+def symbols(*command):
+    listed = subprocess.run([nm, "--defined-only", *command], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    return {line.split()[-1] for line in listed.splitlines() if len(line.split()) == 3}
+
+
+text = pathlib.Path(header).read_text(encoding="utf-8")
+declared = set()
+doc_comment = r"(?:/\*\*(?:(?!\*/).)*\*/\n)?"
+for match in re.finditer(rf"({doc_comment})KITH_API ([^(]*?)(kith_\w+)\(", text, re.S):
+    doc, result, name = match.groups()
+    declared.add(name)
+    if not doc:
+        faults.append(f"{name}: no doc comment right above it in kith.h")
+    elif result.strip() == "kith_status" and "@return" not in doc:
+        faults.append(f"{name}: its doc comment does not say what it returns")
+
+exported = symbols("-D", shared)
+faults += [f"{name}: exported, but not declared in kith.h" for name in exported - declared]
+faults += [f"{name}: declared in kith.h, but not exported" for name in declared - exported]
+faults += [f"{name}: a global name of libkith.a that is neither API nor kith__"
+           for name in symbols("-g", static) - declared if not name.startswith("kith__")]
+
+users = [path.read_text(encoding="utf-8") for folder in ("examples", "tests")
+         for path in (root / folder).rglob("*.c")]
+faults += [f"{name}: no example and no test calls it"
+           for name in declared if not any(re.search(rf"\b{name}\(", user) for user in users)]
+
+if not declared:
+    faults.append("no KITH_API function found in kith.h")
+print("\n".join(sorted(faults)), end="\n" if faults else "")
+sys.exit(1 if faults else 0)

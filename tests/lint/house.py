@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""House rules that a reader would otherwise have to watch over: the licence line on top, at most
+100 columns and 500 lines (600 in a public header), no tabs, no blanks at a line's end."""
+import pathlib
+import subprocess
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+listed = subprocess.run([root / "tests/lint/sources", "all"], check=True, text=True,
+                        stdout=subprocess.PIPE)
+faults = []
+for name in listed.stdout.split():
+    lines = (root / name).read_text(encoding="utf-8").split("\n")
+    limit = 600 if name.startswith("include/") else 500
+    if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:2]):
+        faults.append(f"{name}:1: no SPDX line on top")
+    if lines[-1] != "":
+        faults.append(f"{name}:{len(lines)}: no newline at the end")
+    if len(lines) - 1 > limit:
+        faults.append(f"{name}: {len(lines) - 1} lines, more than {limit}")
+    for number, line in enumerate(lines, 1):
+        if len(line) > 100:
+            faults.append(f"{name}:{number}: {len(line)} columns")
+        if "\t" in line or line != line.rstrip():
+            faults.append(f"{name}:{number}: a tab, or blanks at the end")
+
+print("\n".join(faults), end="\n" if faults else "")
+sys.exit(1 if faults else 0)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One input, checked in every way the interface offers it: the table of tests is made of these.
+ */
+#ifndef KITH_TEST_CASE_H
+#define KITH_TEST_CASE_H
+
+#include "check.h"
+#include "oracle.h"
+#include "points.h"
+
+/** Which precisions a case runs in. */
+typedef enum case_precisions { CASE_BOTH, CASE_FLOAT, CASE_DOUBLE } case_precisions;
+
+/** An input. Fields left 0 have the usual meaning. */
+typedef struct pair_case {
+    const char *name;
+    const double *xyz;          /**< [n][3] */
+    int64_t n;
+    const double *against;      /**< [m][3]; NULL: one set */
+    int64_t m;
+    const kith_box *box;        /**< NULL: open space */
+    double cutoff;
+    case_precisions precisions; /**< float and double unless said */
+    int exact_inverse;          /**< fractional coordinates have no rounding errors: points may be
+                                     on the faces of a triclinic box */
+} pair_case;
+
+/**
+ * Check a case against the oracle: half and full lists, (i, j) and CSR, sorted and not, every
+ * extra, found, filled, counted and in blocks.
+ */
+void case_check(kith_ctx *ctx, const pair_case *c);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Print the size of each public struct and the offset of each field, as the C compiler has them:
+ * "struct size" and "struct.field offset", one a line. kith_ctypes.py checks itself against this.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "kith.h"
+
+#define SIZE(type) printf(#type " %zu\n", sizeof(type))
+#define FIELD(type, field) printf(#type "." #field " %zu\n", offsetof(type, field))
+
+int main(void)
+{
+    SIZE(kith_options);
+    FIELD(kith_options, size);
+    FIELD(kith_options, backend);
+    FIELD(kith_options, threads);
+    FIELD(kith_options, watch);
+    FIELD(kith_options, user);
+
+    SIZE(kith_points);
+    FIELD(kith_points, n);
+    FIELD(kith_points, x);
+    FIELD(kith_points, y);
+    FIELD(kith_points, z);
+    FIELD(kith_points, stride);
+    FIELD(kith_points, precision);
+    FIELD(kith_points, memory);
+
+    SIZE(kith_box);
+    FIELD(kith_box, origin);
+    FIELD(kith_box, row);
+    FIELD(kith_box, periodic);
+    FIELD(kith_box, dim);
+
+    SIZE(kith_pairs_options);
+    FIELD(kith_pairs_options, size);
+    FIELD(kith_pairs_options, against);
+    FIELD(kith_pairs_options, full);
+    FIELD(kith_pairs_options, sorted);
+    FIELD(kith_pairs_options, layout);
+    FIELD(kith_pairs_options, extras);
+    FIELD(kith_pairs_options, block_pairs);
+
+    SIZE(kith_pairs);
+    FIELD(kith_pairs, n);
+    FIELD(kith_pairs, rows);
+    FIELD(kith_pairs, i);
+    FIELD(kith_pairs, j);
+    FIELD(kith_pairs, offsets);
+    FIELD(kith_pairs, distances);
+    FIELD(kith_pairs, vectors);
+    FIELD(kith_pairs, shifts);
+    FIELD(kith_pairs, capacity);
+    FIELD(kith_pairs, memory);
+    FIELD(kith_pairs, owner);
+    return 0;
+}
