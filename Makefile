@@ -19,15 +19,14 @@ DEMO := build/demo
 
 .PHONY: build test demo bench asan tsan fuzz test-gpu tidy format clean
 .SILENT:
-.PRECIOUS: build/%/CMakeCache.txt
 
 build: release-build
 
-build/%/CMakeCache.txt:
+%-configure:
 	.ci/packages build
 	cmake --preset $*
 
-%-build: build/%/CMakeCache.txt
+%-build: %-configure
 	cmake --build --preset $* -j $(JOBS)
 
 %-test: %-build
@@ -37,7 +36,7 @@ test:
 	.ci/packages build test
 	$(MAKE) release-test
 
-demo: build/release/CMakeCache.txt
+demo: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_cli
 	mkdir -p $(DEMO)
 	sh examples/demo.sh $(KITH) $(DEMO)
@@ -55,7 +54,7 @@ bench: release-build
 
 tidy:
 	.ci/packages build test check
-	$(MAKE) build/release-clang/CMakeCache.txt
+	$(MAKE) release-clang-configure
 	tests/lint/tidy build/release-clang
 
 format:

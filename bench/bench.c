@@ -18,7 +18,7 @@ static const char usage[] =
     "  -b, --backend NAME   where no list of instruction sets is run (default: cpu)\n"
     "  -c, --case NAME      run one case\n"
     "  -n, --points N       points of the standard case (default: 1000000)\n"
-    "  -q, --quick          20000 points, to see that it works\n"
+    "  -q, --quick          5000 points, to see that it works\n"
     "  -o, --output FILE    write results as JSON\n"
     "\n"
     "Example: OMP_PROC_BIND=true kith_bench pairs --threads 1,2 -o results.json\n";
@@ -39,6 +39,14 @@ static bool parse_threads(const char *text, int threads[BENCH_MOST_THREADS])
     return *end == '\0';
 }
 
+/* A number of points, ten times which fits an index. @return 0 when text is not one */
+static int64_t parse_n(const char *text)
+{
+    char *end = NULL;
+    const long long n = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && n > 0 && n <= INT32_MAX / 11 ? n : 0;
+}
+
 static bool parse_options(int argc, char **argv, bench_options *options, const char **output)
 {
     static const struct option names[] = {{"threads", required_argument, NULL, 't'},
@@ -52,6 +60,7 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
     *options = (bench_options){.threads = {1, cores > 1 ? cores : 0},
                                .backend = "cpu",
                                .n = 1000000,
+                               .least_seconds = 0.5,
                                .store_bytes = 1 << 28};
     bool ok = true;
     for (int c; ok && (c = getopt_long(argc, argv, "t:b:c:n:qo:", names, NULL)) != -1;) {
@@ -59,9 +68,10 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
         case 't': ok = parse_threads(optarg, options->threads); break;
         case 'b': options->backend = optarg; break;
         case 'c': options->only = optarg; break;
-        case 'n': ok = (options->n = atoll(optarg)) > 0 && options->n <= INT32_MAX / 10; break;
+        case 'n': ok = (options->n = parse_n(optarg)) > 0; break;
         case 'q':
-            options->n = 20000;
+            options->n = 5000;
+            options->least_seconds = 0;
             options->store_bytes = 1 << 24;
             break;
         case 'o': *output = optarg; break;
@@ -113,7 +123,7 @@ static bool write_npy(FILE *file, const double *xyz, int64_t n)
 
 static int write_points(const char *set, const char *number, const char *path)
 {
-    const int64_t n = atoll(number);
+    const int64_t n = parse_n(number);
     double *const xyz = n > 0 ? bench_make_set(set, n) : NULL;
     FILE *const file = xyz ? fopen(path, "wb") : NULL;
     bool ok = file && write_npy(file, xyz, n);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 5, STANDARD_N = 1000000, CHECKED_N = 2000 };
+enum { STANDARD_N = 1000000, CHECKED_N = 2000 };
 
 typedef struct pairs_case {
     const char *name, *set;
@@ -35,8 +35,8 @@ static const pairs_case cases[] = {
     {"periodic", "uniform", 1, 0.03, KITH_DOUBLE, .periodic = true},
     {"float", "uniform", 1, 0.03, KITH_FLOAT, .periodic = false},
     {"float periodic", "uniform", 1, 0.03, KITH_FLOAT, .periodic = true},
-    {"clustered", "clustered", 1, 0.003, KITH_DOUBLE, .periodic = false},
-    {"clustered periodic", "clustered", 1, 0.003, KITH_DOUBLE, .periodic = true},
+    {"clustered", "clustered", 1, 0.002, KITH_DOUBLE, .periodic = false},
+    {"clustered periodic", "clustered", 1, 0.002, KITH_DOUBLE, .periodic = true},
     {"ten times", "uniform", 10, 0.03, KITH_DOUBLE, .periodic = false},
 };
 
@@ -247,20 +247,20 @@ static void print_head(void)
 }
 
 /* Every run has its own context, so that scratch is that of the case alone. */
-static bool run(const pairs_case *c, const problem *p, const char *backend, int threads,
-                double store_rate, json *out)
+static bool run(const pairs_case *c, const problem *p, const bench_options *options,
+                const char *backend, int threads, double store_rate, json *out)
 {
     const void *const xyz = p->single ? (const void *)p->single : p->xyz;
-    kith_options options;
+    kith_options open;
     harness_times times;
     job j = {.points = kith_points_packed(xyz, p->question.n, c->precision),
              .box = c->periodic ? kith_box_periodic(1, 1, 1) : kith_box_open(),
              .cutoff = p->question.cutoff,
              .count_only = c->count_only};
-    kith_options_init(&options);
-    options.backend = backend;
-    options.threads = threads;
-    const kith_status status = kith_open(&options, &j.ctx);
+    kith_options_init(&open);
+    open.backend = backend;
+    open.threads = threads;
+    const kith_status status = kith_open(&open, &j.ctx);
     if (status != KITH_OK) {
         fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
         return status == KITH_NO_BACKEND;
@@ -283,7 +283,7 @@ static bool run(const pairs_case *c, const problem *p, const char *backend, int 
         ok = false;
     }
     kith_pairs_free(&j.pairs);
-    if (ok && (ok = harness_time(make_list, &j, REPEATS, &times))) {
+    if (ok && (ok = harness_time(make_list, &j, options->least_seconds, &times))) {
         report(c, &j, &times, store_rate, out);
     }
     kith_pairs_free(&j.pairs);
@@ -298,7 +298,7 @@ static bool run_case(const pairs_case *c, const problem *p, const bench_options 
     const char *const one[] = {options->backend, NULL};
     for (const char *const *backend = c->every_isa ? isas : one; *backend; backend++) {
         for (int t = 0; options->threads[t]; t++) {
-            if (!run(c, p, *backend, options->threads[t], store_rates[t], out)) {
+            if (!run(c, p, options, *backend, options->threads[t], store_rates[t], out)) {
                 return false;
             }
         }

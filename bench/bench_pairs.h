@@ -14,6 +14,7 @@ typedef struct bench_options {
     const char *backend;             /**< where no list of instruction sets is run */
     const char *only;                /**< name of the one case to run; NULL: all */
     int64_t n;                       /**< points of the standard case */
+    double least_seconds;            /**< every list is made again for at least so long */
     int64_t store_bytes;             /**< buffer in which the store rate is measured */
 } bench_options;
 

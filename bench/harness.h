@@ -7,7 +7,7 @@
 
 #include "json.h"
 
-enum { HARNESS_MOST_REPEATS = 25 };
+enum { HARNESS_LEAST_REPEATS = 5, HARNESS_MOST_REPEATS = 25 };
 
 /** Times of one piece of work [s]. */
 typedef struct harness_times {
@@ -20,10 +20,10 @@ typedef struct harness_times {
 typedef bool (*harness_work)(void *user);
 
 /**
- * Run work once, then again until it ran at least `repeats` times and half a second.
+ * Run work once, then again until it ran at least five times and that many seconds.
  * @return false as soon as work does
  */
-bool harness_time(harness_work work, void *user, int repeats, harness_times *out);
+bool harness_time(harness_work work, void *user, double least, harness_times *out);
 
 /** Seconds on a clock that only goes forward. */
 double harness_now(void);

@@ -77,7 +77,7 @@ void json_text(json *out, const char *key, const char *value)
 void json_number(json *out, const char *key, double value)
 {
     if (begin(out, key)) {
-        fprintf(out->file, isfinite(value) ? "%.6g" : "null", value);
+        fprintf(out->file, isfinite(value) ? "%.9g" : "null", value);
     }
 }
 

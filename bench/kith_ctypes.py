@@ -62,14 +62,15 @@ class Kith:
         self.ctx, self.pairs = c.c_void_p(), Pairs()
         if lib.kith_open(c.byref(options), c.byref(self.ctx)) != 0:
             raise RuntimeError(lib.kith_message(None).decode())
+        self.backend = lib.kith_backend(self.ctx).decode()
 
-    def find(self, xyz, cutoff, periodic, full):
-        """Find pairs of a C-contiguous float64 [n][3] in the unit cube, with shifts if periodic.
+    def find(self, xyz, cutoff, periodic, full, shifts):
+        """Find pairs of a C-contiguous float64 [n][3] in the unit cube.
         Return i and j, views that the next call overwrites."""
         points = self.lib.kith_points_packed(xyz.ctypes.data, len(xyz), KITH_DOUBLE)
         box = self.lib.kith_box_periodic(1, 1, 1) if periodic else self.lib.kith_box_open()
         self.list.full = full
-        self.list.extras = KITH_SHIFTS if periodic else 0
+        self.list.extras = KITH_SHIFTS if shifts else 0
         if self.lib.kith_pairs_find(self.ctx, c.byref(points), c.byref(box), cutoff,
                                     c.byref(self.list), c.byref(self.pairs)) != 0:
             raise RuntimeError(self.lib.kith_message(self.ctx).decode())

@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -57,11 +58,19 @@ def scipy_half(threads, cutoff, periodic):
     return find
 
 
-# package, maker of a search, full list, memory kept between calls, threads it can use
+class Peer(NamedTuple):
+    name: str       # of the package
+    make: Callable  # gives a function from points to (i, j)
+    full: bool      # each pair both ways
+    shifts: bool    # gives the images when periodic
+    keeps: bool     # keeps the memory of the list between calls
+    most: int       # threads it can use
+
+
 PEERS = [
-    ("vesin", vesin_half, False, True, None),
-    ("matscipy-neighbours", matscipy_full, True, False, None),
-    ("scipy", scipy_half, False, False, 1),
+    Peer("vesin", vesin_half, full=False, shifts=True, keeps=True, most=1024),
+    Peer("matscipy-neighbours", matscipy_full, full=True, shifts=True, keeps=False, most=1024),
+    Peer("scipy", scipy_half, full=False, shifts=False, keeps=False, most=1),
 ]
 
 
@@ -97,9 +106,14 @@ def seconds(call):
     return time.perf_counter() - start
 
 
-def compare(kith, name, find, xyz, args, periodic, full, keeps, threads):
+def compare(kith, peer, find, xyz, args, periodic, threads):
     """Verify, then time by turns. Return a result, or None when the lists differ."""
-    ours = set_hash(*kith.find(xyz, args.cutoff, periodic, full), full)
+    full, shifts = peer.full, periodic and peer.shifts
+
+    def own():
+        return kith.find(xyz, args.cutoff, periodic, full, shifts)
+
+    ours = set_hash(*own(), full)
     with all_cores():
         start = time.perf_counter()
         found = find(xyz)
@@ -107,26 +121,27 @@ def compare(kith, name, find, xyz, args, periodic, full, keeps, threads):
     theirs = set_hash(*found, full)
     del found
     if ours != theirs:
-        print(f"peers.py: lists differ: {name} {theirs[0]} pairs, kith {ours[0]}", file=sys.stderr)
+        print(f"peers.py: lists differ: {peer.name} {theirs[0]} pairs, kith {ours[0]}",
+              file=sys.stderr)
         return None
-    own, peer = [], []
+    own_times, times = [], []
     for _ in range(5 if first < 20 else 3):
-        if not keeps:
+        if not peer.keeps:
             kith.free_list()
-        own.append(seconds(lambda: kith.find(xyz, args.cutoff, periodic, full)))
+        own_times.append(seconds(own))
         with all_cores():
-            peer.append(seconds(lambda: find(xyz)))
-    median, own_median = statistics.median(peer), statistics.median(own)
+            times.append(seconds(lambda: find(xyz)))
+    median, own_median = statistics.median(times), statistics.median(own_times)
     return {
-        "program": name, "version": importlib.metadata.version(name),
-        "case": ("full" if full else "half") + (" periodic" if periodic else ""), "set": args.set, "n": len(xyz),
-        "cutoff": args.cutoff, "periodic": periodic, "precision": "double", "list": "ij",
-        "full": full, "sorted": False, "shifts": periodic, "threads": threads, "pairs": ours[0],
-        "repeats": len(peer), "seconds": median, "seconds_min": min(peer),
-        "seconds_max": max(peer),
+        "program": peer.name, "version": importlib.metadata.version(peer.name),
+        "case": ("full" if full else "half") + (" periodic" if periodic else ""),
+        "set": args.set, "n": len(xyz), "cutoff": args.cutoff, "periodic": periodic,
+        "precision": "double", "list": "ij", "full": full, "sorted": False, "shifts": shifts,
+        "threads": threads, "pairs": ours[0], "repeats": len(times), "seconds": median,
+        "seconds_min": min(times), "seconds_max": max(times),
         "million_half_pairs_per_second": 1e-6 * ours[0] / (2 if full else 1) / median,
-        "keeps_memory": keeps, "kith_backend": kith.lib.kith_backend(kith.ctx).decode(),
-        "kith_seconds": own_median, "kith_seconds_min": min(own), "kith_seconds_max": max(own),
+        "keeps_memory": peer.keeps, "kith_backend": kith.backend, "kith_seconds": own_median,
+        "kith_seconds_min": min(own_times), "kith_seconds_max": max(own_times),
         "ratio": median / own_median,
     }
 
@@ -136,22 +151,20 @@ def run_child(args, threads):
     xyz = np.ascontiguousarray(np.load(args.points), dtype=np.float64)
     kith = Kith(args.kith, threads)
     results, wrong = [], False
-    for name, make, full, keeps, most in PEERS:
-        if most and threads > most:
-            continue
-        for periodic in (False, True):
+    for peer in PEERS:
+        for periodic in (False, True) if threads <= peer.most else ():
             try:
-                find = make(threads, args.cutoff, periodic)
+                find = peer.make(threads, args.cutoff, periodic)
             except ImportError:
-                print(f"peers.py: {name} is not installed, left out", file=sys.stderr)
+                print(f"peers.py: {peer.name} is not installed, left out", file=sys.stderr)
                 break
-            result = compare(kith, name, find, xyz, args, periodic, full, keeps, threads)
+            result = compare(kith, peer, find, xyz, args, periodic, threads)
             wrong = wrong or result is None
             if result:
                 results.append(result)
-                print(f"{name:20} {threads} threads {'periodic' if periodic else 'open':9}"
-                      f"{'full' if full else 'half':5} {result['seconds']:9.4f} s, kith "
-                      f"{result['kith_seconds']:.4f} s: {result['ratio']:.1f} x", file=sys.stderr)
+                print(f"{peer.name:20} {threads} threads {result['case']:14} "
+                      f"{result['seconds']:9.4f} s, kith {result['kith_seconds']:.4f} s: "
+                      f"{result['ratio']:.1f} x", file=sys.stderr)
     kith.close()
     json.dump(results, sys.stdout)
     return 1 if wrong else 0

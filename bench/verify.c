@@ -133,7 +133,7 @@ bool verify_cells(const verify_question *q, verify_answer *answer)
     cells all = {.side = (int32_t)side};
     const int64_t count = (int64_t)all.side * all.side * all.side;
     all.start = malloc((size_t)(count + 1) * sizeof *all.start);
-    all.id = malloc((size_t)(q->n + 1) * sizeof *all.id);
+    all.id = calloc((size_t)q->n + 1, sizeof *all.id);
     const bool ok = all.start && all.id;
     memset(answer, 0, sizeof *answer);
     if (ok) {

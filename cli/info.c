@@ -19,14 +19,13 @@ typedef struct info_task {
 
 /* Where the particles lie. */
 typedef struct extent {
-    int64_t finite;     /* particles with finite coordinates */
-    int64_t first_bad;  /* the first other one; -1: none */
+    int64_t finite;    /* particles with finite coordinates */
+    int64_t first_bad; /* the first other one; -1: none */
     double low[3], high[3];
 } extent;
 
-static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
-                                             {&options_report, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child children[] = {
+    {&options_reading, 0, NULL, 0}, {&options_report, 0, NULL, 0}, {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -179,21 +178,19 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
                                         "particles", (json_int_t)s->species[k].n));
     }
     for (int k = 0; k < s->n_fields; k++) {
-        json_array_append_new(fields,
-                              json_pack("{s:o, s:o, s:o}", "name",
-                                        report_json_text(s->fields[k].name), "type",
-                                        report_json_text(s->fields[k].type), "shape",
-                                        report_json_text(s->fields[k].shape)));
+        json_array_append_new(fields, json_pack("{s:o, s:o, s:o}", "name",
+                                                report_json_text(s->fields[k].name), "type",
+                                                report_json_text(s->fields[k].type), "shape",
+                                                report_json_text(s->fields[k].shape)));
     }
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}",
-                     "kith", kith_version(), "verb", "info", "path", report_json_text(task->file),
-                     "format", io_format_name(s->format), "description",
-                     report_json_text(s->description), "bytes", (json_int_t)s->bytes, "particles",
-                     (json_int_t)s->n, "frames", (json_int_t)s->frames, "precision",
-                     precision_name(s), "box", s->has_box ? space_box_json(&s->box) : json_null(),
-                     "time", s->has_time ? report_json_real(s->time) : json_null(), "species",
-                     species, "fields", fields, "bounds",
-                     error->status == IO_OK ? extent_json(in) : json_null());
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "kith",
+        kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
+        io_format_name(s->format), "description", report_json_text(s->description), "bytes",
+        (json_int_t)s->bytes, "particles", (json_int_t)s->n, "frames", (json_int_t)s->frames,
+        "precision", precision_name(s), "box", s->has_box ? space_box_json(&s->box) : json_null(),
+        "time", s->has_time ? report_json_real(s->time) : json_null(), "species", species, "fields",
+        fields, "bounds", error->status == IO_OK ? extent_json(in) : json_null());
 }
 
 int verb_info(int argc, char **argv)

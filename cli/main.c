@@ -98,8 +98,10 @@ static int unknown_verb(const char *word)
 
 int main(int argc, char **argv)
 {
-    /* A reader that goes away (| head) is then an error of writing, which is reported. */
+    /* A reader that goes away (| head) and a file too large for ulimit -f are then errors of
+     * writing, which are reported. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     atexit(report_close_stdout);
     argp_err_exit_status = STATUS_USAGE;
 

@@ -34,8 +34,8 @@ static const io_format formats[] = {IO_NPY, IO_HDF5, IO_TIPSY, IO_TEXT, IO_XYZ};
 
 typedef struct make_task {
     options shared;
-    int family;  /* -1 until given */
-    int64_t n;   /* -1 until given */
+    int family; /* -1 until given */
+    int64_t n;  /* -1 until given */
     uint64_t seed;
     int basis;   /* index; -1: sc */
     int model;   /* -1: halos */
@@ -85,7 +85,7 @@ static io_format format_of_ending(const char *path)
     static const struct {
         const char *ending;
         io_format format;
-    } endings[] = {{".npy", IO_NPY},    {".h5", IO_HDF5},  {".hdf5", IO_HDF5}, {".std", IO_TIPSY},
+    } endings[] = {{".npy", IO_NPY},     {".h5", IO_HDF5},  {".hdf5", IO_HDF5}, {".std", IO_TIPSY},
                    {".tipsy", IO_TIPSY}, {".txt", IO_TEXT}, {".dat", IO_TEXT},  {".xyz", IO_XYZ}};
     const char *dot = strrchr(path, '.');
     for (size_t k = 0; dot && k < sizeof endings / sizeof endings[0]; k++) {
@@ -115,8 +115,10 @@ static void check_task(make_task *task, struct argp_state *state)
         task->format = format_of_ending(path);
     }
     if (task->format == IO_UNKNOWN) {
-        argp_error(state, "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
-                   "give --format", path);
+        argp_error(state,
+                   "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
+                   "give --format",
+                   path);
     }
 }
 
@@ -228,14 +230,12 @@ static int print_summary(const make_task *task, const io_particles *set, double 
     struct stat file;
     const int64_t bytes = stat(o->output, &file) == 0 ? (int64_t)file.st_size : 0;
     if (o->json) {
-        return report_json(json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:f}", "kith",
-                                     kith_version(), "verb", "make", "family",
-                                     family_names[task->family], "particles", (json_int_t)set->n,
-                                     "seed", (json_int_t)task->seed, "precision",
-                                     set->precision == KITH_FLOAT ? "float" : "double", "box",
-                                     set->has_box ? space_box_json(&set->box) : json_null(), "path",
-                                     report_json_text(o->output), "bytes", (json_int_t)bytes,
-                                     "seconds", seconds));
+        return report_json(json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:f}", "kith", kith_version(), "verb",
+            "make", "family", family_names[task->family], "particles", (json_int_t)set->n, "seed",
+            (json_int_t)task->seed, "precision", set->precision == KITH_FLOAT ? "float" : "double",
+            "box", set->has_box ? space_box_json(&set->box) : json_null(), "path",
+            report_json_text(o->output), "bytes", (json_int_t)bytes, "seconds", seconds));
     }
     if (!o->quiet) {
         printf("%s: %s particles, %s, %s in %s\n", o->output, report_count(set->n).s,
@@ -246,8 +246,8 @@ static int print_summary(const make_task *task, const io_particles *set, double 
 
 int verb_make(int argc, char **argv)
 {
-    make_task task = {.family = -1, .n = -1, .basis = -1, .model = -1, .side = 1,
-                      .precision = KITH_DOUBLE};
+    make_task task = {
+        .family = -1, .n = -1, .basis = -1, .model = -1, .side = 1, .precision = KITH_DOUBLE};
     options_init(&task.shared);
     options_parse(&arguments, argc, argv, &task);
 

@@ -73,8 +73,8 @@ static void parse_box(options *o, const char *arg, struct argp_state *state)
 {
     const int n = parse_reals(arg, 9, o->box);
     if (n != 1 && n != 2 && n != 3 && n != 6 && n != 9) {
-        argp_error(state, "--box: got '%s', expected L, LX,LY,LZ, LX,LY,LZ,XY,XZ,YZ or nine numbers",
-                   arg);
+        argp_error(state,
+                   "--box: got '%s', expected L, LX,LY,LZ, LX,LY,LZ,XY,XZ,YZ or nine numbers", arg);
     }
     for (int k = 0; k < n; k++) {
         const bool is_length = n < 9 && k < 3;
@@ -103,7 +103,8 @@ static error_t parse_space(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PERIODIC:
         if (!parse_axes(arg, o->periodic)) {
-            argp_error(state, "--periodic: got '%s', expected axes such as xyz or xy, or none", arg);
+            argp_error(state, "--periodic: got '%s', expected axes such as xyz or xy, or none",
+                       arg);
         }
         o->has_periodic = true;
         return 0;
@@ -130,6 +131,7 @@ static error_t parse_engine(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is argp's */
 static error_t parse_result(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
@@ -167,10 +169,11 @@ static const struct argp_option engine[] = {
     {"threads", KEY_THREADS, "N", 0, "CPU threads; default: all cores", 30},
     {0}};
 
-#define REPORT_OPTIONS                               \
-    {0, 0, 0, 0, "Result:", 40},                     \
-    {"json", KEY_JSON, 0, 0, "summary as JSON", 40}, \
-    {"quiet", 'q', 0, 0, "no summary, no progress", 40}
+#define REPORT_OPTIONS \
+    {0, 0, 0, 0, "Result:", 40}, {"json", KEY_JSON, 0, 0, "summary as JSON", 40}, \
+    { \
+        "quiet", 'q', 0, 0, "no summary, no progress", 40 \
+    }
 static const struct argp_option report[] = {REPORT_OPTIONS, {0}};
 static const struct argp_option result[] = {
     REPORT_OPTIONS, {"output", 'o', "FILE", 0, "write the result here", 40}, {0}};

@@ -13,17 +13,17 @@
 typedef struct options {
     io_read_options read; /**< group reading */
 
-    int box_numbers;      /**< group space: numbers given to --box, 0 without */
+    int box_numbers; /**< group space: numbers given to --box, 0 without */
     double box[9];
     bool has_origin, has_periodic;
     double origin[3];
     int periodic[3];
 
-    const char *backend;  /**< group engine: NULL by default */
-    int threads;          /**< 0 by default */
+    const char *backend; /**< group engine: NULL by default */
+    int threads;         /**< 0 by default */
 
-    bool json, quiet;     /**< group report */
-    const char *output;   /**< group result: NULL by default, "-" for standard output */
+    bool json, quiet;   /**< group report */
+    const char *output; /**< group result: NULL by default, "-" for standard output */
 } options;
 
 /** Groups: what to read, the space, how to compute, how to report, where the result goes (which

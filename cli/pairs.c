@@ -29,6 +29,9 @@ enum {
     KEY_AGAINST
 };
 
+/* Pairs written at once: Ctrl-C is noticed between blocks. */
+enum { BLOCK_PAIRS = 1 << 19 };
+
 static const struct argp_option list_options[] = {
     {"cutoff", 'c', "R", 0, "radius: pairs have distance <= R (required)", 1},
     {"full", KEY_FULL, 0, 0, "each pair twice, (i, j) and (j, i)", 1},
@@ -210,9 +213,9 @@ static int read_inputs(const pairs_task *task, pairs_outcome *found)
 
 static int search(pairs_task *task, pairs_outcome *found)
 {
-    const kith_points against = input_points(&found->b);
     if (task->against) {
-        task->list.against = &against;
+        found->against = input_points(&found->b);
+        task->list.against = &found->against;
     }
     if (!task->count_only) {
         found->neighbours = calloc((size_t)found->a.particles.n + 1, sizeof *found->neighbours);
@@ -228,7 +231,6 @@ static int search(pairs_task *task, pairs_outcome *found)
         status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);
     }
     progress_end(&bar);
-    task->list.against = NULL;
     return status;
 }
 
@@ -254,6 +256,7 @@ int verb_pairs(int argc, char **argv)
     pairs_task task = {0};
     options_init(&task.shared);
     kith_pairs_options_init(&task.list);
+    task.list.block_pairs = BLOCK_PAIRS;
     size_t length = 0;
     if (argz_create(argv, &task.command, &length) != 0) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory");

@@ -17,11 +17,12 @@ typedef struct pairs_task {
     double cutoff;
     kith_pairs_options list;
     bool has_cutoff, count_only;
-    char *command;       /**< the command line, for the output's header */
+    char *command; /**< the command line, for the output's header */
 } pairs_task;
 
 typedef struct pairs_outcome {
-    input a, b; /**< the particles, and those of --against */
+    input a, b;          /**< the particles, and those of --against */
+    kith_points against; /**< those of b */
     space space;
     kith_ctx *ctx;
     int64_t n;           /**< pairs */

@@ -55,9 +55,9 @@ void pairs_print(const pairs_task *task, const pairs_outcome *found)
     puts(report_real(task->cutoff).s);
     label(&look, "pairs");
     printf("%s%s%s, %s\n", look.bold, report_count(found->n).s, look.end,
-           task->against       ? "each (i, j) once"
-           : task->list.full   ? "each twice: full list"
-                               : "each once: half list");
+           task->against     ? "each (i, j) once"
+           : task->list.full ? "each twice: full list"
+                             : "each once: half list");
     print_neighbours(found, &look);
     print_search(found, &look);
     label(&look, "memory");
@@ -73,11 +73,10 @@ void pairs_print(const pairs_task *task, const pairs_outcome *found)
 json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
 {
     const options *o = &task->shared;
-    json_t *list = json_pack("{s:b, s:b, s:b, s:b, s:b}", "full",
-                             task->list.full || task->against != NULL, "sorted", task->list.sorted,
-                             "distances", task->list.extras & KITH_DISTANCES, "vectors",
-                             task->list.extras & KITH_VECTORS, "shifts",
-                             task->list.extras & KITH_SHIFTS);
+    json_t *list = json_pack(
+        "{s:b, s:b, s:b, s:b, s:b}", "full", task->list.full || task->against != NULL, "sorted",
+        task->list.sorted, "distances", task->list.extras & KITH_DISTANCES, "vectors",
+        task->list.extras & KITH_VECTORS, "shifts", task->list.extras & KITH_SHIFTS);
     json_t *seconds = json_pack("{s:f, s:f, s:f}", "read", found->a.seconds + found->b.seconds,
                                 "search", found->search_seconds, "write", found->write_seconds);
     json_t *memory = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)report_peak_memory(),

@@ -49,10 +49,10 @@ typedef struct printed {
     char s[64];
 } printed;
 
-printed report_count(int64_t n);          /**< 32,768 or 54.67 million */
-printed report_bytes(int64_t n);          /**< 1.18 MB */
-printed report_seconds(double s);         /**< 1.2 ms, 0.315 s, 2 min 05 s */
-printed report_real(double x);            /**< the shortest decimal that reads back as x */
+printed report_count(int64_t n);        /**< 32,768 or 54.67 million */
+printed report_bytes(int64_t n);        /**< 1.18 MB */
+printed report_seconds(double s);       /**< 1.2 ms, 0.315 s, 2 min 05 s */
+printed report_real(double x);          /**< the shortest decimal that reads back as x */
 double report_rate(double n, double s); /**< n/s; 0 when no time was measured */
 
 /** What of a terminal's abilities to use on stdout; "" when it is none, or NO_COLOR is set. */

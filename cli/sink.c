@@ -7,13 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 
-/** Report errno about standard output. */
+/** Report errno about standard output, once: what is still in its buffer is dropped. */
 static io_status stdout_failed(io_error *error)
 {
     error->status = IO_SYSTEM;
     snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
+    __fpurge(stdout);
     clearerr(stdout);
     return IO_SYSTEM;
 }

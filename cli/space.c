@@ -124,8 +124,8 @@ json_t *space_box_json(const kith_box *box)
 {
     json_t *rows = json_array();
     for (int k = 0; k < 3; k++) {
-        json_array_append_new(rows, json_pack("[f,f,f]", box->row[k][0], box->row[k][1],
-                                              box->row[k][2]));
+        json_array_append_new(rows,
+                              json_pack("[f,f,f]", box->row[k][0], box->row[k][1], box->row[k][2]));
     }
     return json_pack("{s:[f,f,f], s:o, s:[b,b,b], s:i}", "origin", box->origin[0], box->origin[1],
                      box->origin[2], "rows", rows, "periodic", box->periodic[0], box->periodic[1],

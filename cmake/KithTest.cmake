@@ -10,8 +10,9 @@ if(KITH_HAVE_CUDA)
     list(APPEND KITH_TEST_BACKENDS cuda)
 endif()
 
-# What the run-time libraries need to know; each "NAME=value".
-set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2)
+# What the run-time libraries need to know; each "NAME=value". Threads that wait give the core to
+# the other tests that run beside.
+set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive)
 if(KITH_SANITIZE MATCHES "thread")
     # Archer tells the sanitizer what OpenMP synchronises; libomp itself is not instrumented.
     string(REGEX MATCH "^[0-9]+" llvm "${CMAKE_C_COMPILER_VERSION}")

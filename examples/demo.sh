@@ -19,6 +19,6 @@ run pairs "$here/data/quartz.xyz" --cutoff 1.7 -o "$folder/bonds.npy"
 echo
 echo "Halos over a uniform background, a million particles in a periodic box."
 run make clustered 1M --seed 1 -o "$folder/halos.npy"
-run pairs "$folder/halos.npy" --box 1 --cutoff 0.003 -o "$folder/pairs.npy"
+run pairs "$folder/halos.npy" --box 1 --cutoff 0.001 -o "$folder/pairs.npy"
 echo
 echo "The lists are in $folder: numpy.load() reads them."

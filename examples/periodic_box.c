@@ -18,18 +18,18 @@ static int64_t count_pairs(kith_ctx *ctx, const kith_points *points, const kith_
 
 int main(void)
 {
-    static double xyz[N][3];
+    static float x[N], y[N], z[N];
     for (int p = 0; p < N; p++) {
-        xyz[p][0] = p % SIDE;
-        xyz[p][1] = p / SIDE % SIDE;
-        xyz[p][2] = p / (SIDE * SIDE);
+        x[p] = (float)(p % SIDE);
+        y[p] = (float)(p / SIDE % SIDE);
+        z[p] = (float)(p / (SIDE * SIDE));
     }
     kith_ctx *ctx = NULL;
     if (kith_open(NULL, &ctx) != KITH_OK) {
         fprintf(stderr, "periodic_box: %s\n", kith_message(NULL));
         return 1;
     }
-    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    const kith_points points = kith_points_split(x, y, z, N, KITH_FLOAT);
     const kith_box open = kith_box_open();
     const kith_box periodic = kith_box_periodic(SIDE, SIDE, SIDE);
     kith_box slab = periodic; /* periodic along x and y, open along z */

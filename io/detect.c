@@ -26,6 +26,8 @@ static const signature unread[] = {
     {"\xfe\xff", 2, "is UTF-16 text: save it as UTF-8 first"},
     {"\0\1\0\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
     {"\0\0\1\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
+    {"ITEM: TIMESTEP", 14, "is a LAMMPS dump: convert it to extended XYZ first"},
+    {"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8, "is a GSD file: convert it to extended XYZ first"},
     {"\x08\0\0\0HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
     {"\0\0\0\x08HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
 };

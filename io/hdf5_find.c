@@ -97,19 +97,34 @@ static io_status check_shape(io_file *file, io_array *array)
     return IO_OK;
 }
 
+/** Bytes of one chunk in memory; 0 when the dataset has none. */
+static double chunk_bytes(const io_array *array, hid_t plan)
+{
+    hsize_t chunk[3] = {0};
+    if (H5Pget_layout(plan) != H5D_CHUNKED || H5Pget_chunk(plan, 3, chunk) != array->rank)
+        return 0;
+    double bytes = sizeof(double);
+    for (int k = 0; k < array->rank; k++)
+        bytes *= (double)chunk[k];
+    return bytes;
+}
+
 /** See that the file is large enough to hold what it announces, however well compressed. */
 static io_status check_storage(io_file *file, const io_array *array)
 {
-    enum { MOST_RATIO = 1032 }; /* no deflate stream grows by more */
+    const double most_ratio = 1032; /* no deflate stream grows by more */
+    const double most = most_ratio * (double)file->size;
     const hid_t plan = H5Dget_create_plist(array->id);
-    const bool is_virtual = plan >= 0 && H5Pget_layout(plan) == H5D_VIRTUAL;
-    const bool is_external = plan >= 0 && H5Pget_external_count(plan) > 0;
-    if (plan >= 0)
-        H5Pclose(plan);
-    if (is_virtual || is_external)
-        return IO_OK; /* the numbers lie in other files */
-    const int64_t bytes = array->n * array->dim;
-    if (bytes / MOST_RATIO > file->size)
+    if (plan < 0)
+        return io__file_fail(file, IO_FORMAT, "dataset %s is damaged", array->name);
+    const bool elsewhere = H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0;
+    const double chunk = chunk_bytes(array, plan);
+    H5Pclose(plan);
+    if (chunk > most && chunk > IO_BLOCK)
+        return io__file_fail(file, IO_FORMAT, "dataset %s announces chunks of %.3g bytes, more "
+                             "than a file of %lld bytes can fill", array->name, chunk,
+                             (long long)file->size);
+    if (!elsewhere && (double)(array->n * array->dim) > most)
         return io__file_fail(file, IO_TRUNCATED, "dataset %s announces %lld particles, more than "
                              "%lld bytes can hold", array->name, (long long)array->n,
                              (long long)file->size);
@@ -148,7 +163,7 @@ static bool exists(hid_t file, const char *path)
 static io_status find_types(io_file *file, io_arrays *arrays, io_species *wanted)
 {
     for (int type = 0; type < IO_HDF5_TYPES; type++) {
-        char group[16], name[32];
+        char group[32], name[64];
         snprintf(group, sizeof group, "PartType%d", type);
         snprintf(name, sizeof name, "%s/Coordinates", group);
         const int at = io__species_find(wanted, (io_token){group, strlen(group)});

@@ -177,7 +177,7 @@ static void list_group(visit *seen, hid_t group, const char *path, int depth)
 static io_status summarise(io_file *file, const io_arrays *arrays, io_summary *out)
 {
     visit seen = {out, 0};
-    snprintf(out->description, sizeof out->description, "HDF5%s%s",
+    snprintf(out->description, sizeof out->description, "HDF5%s%.200s",
              arrays->n > 0 ? ", coordinates in " : ", no coordinates found",
              arrays->n > 0 ? arrays->item[0].name : "");
     for (int k = 0; k < arrays->n; k++) {

@@ -2,23 +2,18 @@
  *
  * HDF5 out: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in the
  * layout of Gadget.
- *
- * The HDF5 library keeps data back and writes them when a file is closed. On a full disk it can then
- * neither finish nor forget the file; so everything is flushed before closing, and a file given up
- * is closed into memory (abandon).
  */
 #include "io_hdf5.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { CHUNK = 1 << 15 }; /* pairs: a chunk of vectors fits the library's cache of 1 MiB */
 
 /** What a writer of pairs keeps open. */
 typedef struct list_file {
+    io_sink sink;
     hid_t file;
     hid_t dataset[IO_PAIR_COLUMNS];
 } list_file;
@@ -50,27 +45,14 @@ static bool put_text(hid_t object, const char *name, const char *text)
     return done;
 }
 
-static io_status write_failed(io_output *output)
+/** What became of a step: done says what HDF5 says, the sink what the disk says. */
+static io_status step(io_output *output, const io_sink *sink, bool done)
 {
-    return io__output_fail(output, IO_SYSTEM, "cannot write: %s",
-                           errno ? strerror(errno) : "the HDF5 library failed");
-}
-
-/** Send what the library still has to write into memory, so that closing cannot fail. */
-static void abandon(hid_t file)
-{
-    int *descriptor = NULL;
-    const int memory = memfd_create("kith", MFD_CLOEXEC);
-    if (memory >= 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&descriptor) >= 0)
-        dup2(memory, *descriptor);
-    if (memory >= 0)
-        close(memory);
-}
-
-static hid_t create_file(const io_output *output)
-{
-    errno = 0;
-    return output->part ? H5Fcreate(output->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    if (sink->error)
+        return io__output_fail(output, IO_SYSTEM, "cannot write: %s", strerror(sink->error));
+    if (!done)
+        return io__output_fail(output, IO_SYSTEM, "cannot write: the HDF5 library failed");
+    return IO_OK;
 }
 
 static hid_t create_column(hid_t file, const io_column *column)
@@ -93,13 +75,12 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
     io_output *output = &writer->output;
     if (!output->part)
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
-    list->file = create_file(output);
-    if (list->file < 0)
-        return write_failed(output);
+    list->sink.fd = output->fd;
+    list->file = io__sink_create(&list->sink);
+    IO_TRY(step(output, &list->sink, list->file >= 0));
     for (int k = 0; k < writer->n_columns; k++) {
         list->dataset[k] = create_column(list->file, &writer->columns[k]);
-        if (list->dataset[k] < 0)
-            return write_failed(output);
+        IO_TRY(step(output, &list->sink, list->dataset[k] >= 0));
     }
     const io_pairs_layout *layout = &writer->layout;
     const char *given = layout->command ? layout->command : "";
@@ -110,12 +91,12 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
         put_text(list->file, "kith_version", KITH_VERSION) &&
         put_number(list->file, "cutoff", H5T_NATIVE_DOUBLE, &layout->cutoff, 1) &&
         put_number(list->file, "n_particles", H5T_NATIVE_INT64, &layout->n_particles, 1);
-    return done ? IO_OK : write_failed(output);
+    return step(output, &list->sink, done);
 }
 
 static io_status begin(io_pairs_writer *writer)
 {
-    list_file *list = malloc(sizeof *list);
+    list_file *list = calloc(1, sizeof *list);
     if (!list)
         return io__output_fail(&writer->output, IO_NO_MEMORY, "no memory to write with");
     list->file = -1;
@@ -152,19 +133,20 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
     const list_file *list = writer->private;
     io_quiet quiet;
     bool done = true;
-    errno = 0;
     io__quiet_begin(&quiet);
     for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
         done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
     io__quiet_end(&quiet);
-    return done ? IO_OK : write_failed(&writer->output);
+    return step(&writer->output, &list->sink, done);
 }
 
 static void close_list(list_file *list)
 {
-    for (int k = 0; k < IO_PAIR_COLUMNS; k++)
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
         if (list->dataset[k] >= 0)
             H5Dclose(list->dataset[k]);
+        list->dataset[k] = -1;
+    }
     if (list->file >= 0)
         H5Fclose(list->file);
     list->file = -1;
@@ -174,17 +156,10 @@ static io_status end(io_pairs_writer *writer)
 {
     list_file *list = writer->private;
     io_quiet quiet;
-    errno = 0;
     io__quiet_begin(&quiet);
-    const bool done = H5Fflush(list->file, H5F_SCOPE_GLOBAL) >= 0;
-    const io_status status = done ? IO_OK : write_failed(&writer->output);
-    if (done) {
-        close_list(list);
-        free(list);
-        writer->private = NULL;
-    }
+    close_list(list);
     io__quiet_end(&quiet);
-    return status;
+    return step(&writer->output, &list->sink, true);
 }
 
 static void drop(io_pairs_writer *writer)
@@ -194,8 +169,7 @@ static void drop(io_pairs_writer *writer)
         return;
     io_quiet quiet;
     io__quiet_begin(&quiet);
-    if (list->file >= 0)
-        abandon(list->file);
+    list->sink.error = list->sink.error ? list->sink.error : ECANCELED;
     close_list(list);
     io__quiet_end(&quiet);
     free(list);
@@ -260,17 +234,13 @@ io_status io__hdf5_write(io_output *output, const io_particles *particles)
 {
     if (!output->part)
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    io_sink sink = {.fd = output->fd};
     io_quiet quiet;
     io__quiet_begin(&quiet);
-    const hid_t file = create_file(output);
-    const bool done = file >= 0 && put_header(file, particles) &&
-                      put_coordinates(file, particles) &&
-                      H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
-    const io_status status = done ? IO_OK : write_failed(output);
-    if (file >= 0 && !done)
-        abandon(file);
+    const hid_t file = io__sink_create(&sink);
+    const bool done = file >= 0 && put_header(file, particles) && put_coordinates(file, particles);
     if (file >= 0)
         H5Fclose(file);
     io__quiet_end(&quiet);
-    return status;
+    return step(output, &sink, done);
 }

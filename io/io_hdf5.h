@@ -47,4 +47,14 @@ int io__attribute_read(hid_t file, const char *object, const char *name, double 
 /** The box that /Header/BoxSize tells. */
 io_status io__hdf5_box(io_file *file, hid_t id, bool *has_box, kith_box *out);
 
+/** Where an HDF5 file is written, and what went wrong there first: an errno; 0: nothing yet. Set
+ *  error to give the file up: nothing more is written. */
+typedef struct io_sink {
+    int fd;
+    int error;
+} io_sink;
+
+/** Create an HDF5 file in owner->fd; owner must outlive it. @return the file, negative on failure. */
+hid_t io__sink_create(io_sink *owner);
+
 #endif

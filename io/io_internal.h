@@ -245,7 +245,7 @@ void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape
 /** NumPy's letter for this machine's byte order. */
 char io__npy_order(void);
 
-/** Write a file of particles through HDF5, under the name output->part. */
+/** Write a file of particles through HDF5 into output->fd. */
 io_status io__hdf5_write(io_output *output, const io_particles *particles);
 
 #endif

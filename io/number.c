@@ -1,19 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Decimal numbers. Up to 15 or so digits with a small power of ten, a product or quotient of two
- * exact doubles is correctly rounded (Clinger 1990); anything else goes to strtod_l.
+ * Decimal numbers. With few digits and a small power of ten, one product or quotient of two exact
+ * numbers is correctly rounded (Clinger 1990): in double for up to 2^53, in the 64-bit mantissa of
+ * x86's long double for up to 19 digits. Anything else goes to strtod_l.
  */
 #include "io_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+/* Powers of ten that a long double holds exactly; the first 23 also fit a double. */
+static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
+                                     1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+                                     1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
+                                     1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+
+/** value * 10^power, correctly rounded. @return false when this cannot be told here. */
+static bool scale(uint64_t value, int64_t power, double *out)
+{
+    const int64_t size = power < 0 ? -power : power;
+    if (value <= 1ull << 53 && size <= 22) {
+        const double whole = (double)value, ten = (double)powers[size];
+        *out = power < 0 ? whole / ten : whole * ten;
+        return true;
+    }
+#if LDBL_MANT_DIG == 64
+    if (size <= 27) {
+        const long double whole = (long double)value;
+        const long double wide = power < 0 ? whole / powers[size] : whole * powers[size];
+        uint64_t mantissa;
+        memcpy(&mantissa, &wide, sizeof mantissa);
+        *out = (double)wide;
+        /* wide is rounded once; rounding it again is right unless it lies by a halfway point */
+        return (mantissa & 0x7ff) < 0x3ff || (mantissa & 0x7ff) > 0x401;
+    }
+#endif
+    return false;
+}
 
 /** Append the digits at text to *value. @return behind them. */
 static const char *digits(const char *text, uint64_t *value)
@@ -26,14 +53,14 @@ static const char *digits(const char *text, uint64_t *value)
 /** @return the number's end, or NULL when this easy way does not lead there. */
 static const char *parse_short(const char *text, double *out)
 {
-    enum { MOST_DIGITS = 18, MOST_POWER = 22 };
+    enum { MOST_DIGITS = 19 };
     const bool negative = *text == '-';
     text += negative;
     uint64_t value = 0;
     const char *point = digits(text, &value);
     const char *end = *point == '.' ? digits(point + 1, &value) : point;
     const int64_t count = end - text - (end > point);
-    if (count < 1 || count > MOST_DIGITS || value > (1ull << 53))
+    if (count < 1 || count > MOST_DIGITS)
         return NULL;
     int64_t power = end > point ? point + 1 - end : 0;
     if (*end == 'e' || *end == 'E') {
@@ -45,11 +72,9 @@ static const char *parse_short(const char *text, double *out)
             return NULL;
         power += *sign == '-' ? -(int64_t)exponent : (int64_t)exponent;
     }
-    if (isalnum((unsigned char)*end) || power < -MOST_POWER || power > MOST_POWER)
+    if (isalnum((unsigned char)*end) || !scale(value, power, out))
         return NULL;
-    const double whole = (double)value;
-    const double result = power < 0 ? whole / powers[-power] : whole * powers[power];
-    *out = negative ? -result : result;
+    *out = negative ? -*out : *out;
     return end;
 }
 

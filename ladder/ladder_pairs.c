@@ -107,14 +107,14 @@ static bool check_exactly(const char *set, const rung_input *in)
 static bool check_all(kith_ctx *ctx)
 {
     enum { N = 2000 };
-    double *const xyz = malloc(N * 3 * sizeof *xyz);
+    double *const xyz = malloc((size_t)N * 3 * sizeof *xyz);
     if (!xyz) {
         return false;
     }
     sets_uniform(xyz, N, 1);
     bool ok = true;
-    for (double cutoff = 0.02; ok && cutoff < 2; cutoff *= 3) {
-        ok = check_exactly("uniform", &(rung_input){xyz, N, cutoff, ctx});
+    for (int k = 1; ok && k <= 5; k++) {
+        ok = check_exactly("uniform", &(rung_input){xyz, N, 0.02 * k * k * k, ctx});
     }
     for (int64_t n = 0; ok && n < 4; n++) {
         ok = check_exactly("few", &(rung_input){xyz, n, 0.5, ctx});
@@ -156,8 +156,9 @@ static bool agree(const result results[RUNGS])
 {
     const result *const mainline = &results[RUNGS - 1];
     for (int r = 0; r < RUNGS - 1; r++) {
-        if (results[r].done && (results[r].pairs != mainline->pairs ||
-                                memcmp(&results[r].hash, &mainline->hash, sizeof(rung_hash)))) {
+        if (results[r].done &&
+            (results[r].pairs != mainline->pairs ||
+             memcmp(&results[r].hash, &mainline->hash, sizeof(rung_hash)) != 0)) {
             fprintf(stderr, "ladder_pairs: rung \"%s\" and the mainline differ: %lld, %lld pairs\n",
                     rungs[r].name, (long long)results[r].pairs, (long long)mainline->pairs);
             return false;
@@ -210,8 +211,8 @@ static int climb(const rung_input *in)
 
 int main(int argc, char **argv)
 {
-    const long long n = argc > 1 ? atoll(argv[1]) : 10000;
-    const double cutoff = argc > 2 ? atof(argv[2]) : 0.1;
+    const long long n = argc > 1 ? strtoll(argv[1], NULL, 10) : 10000;
+    const double cutoff = argc > 2 ? strtod(argv[2], NULL) : 0.1;
     if (argc > 3 || n < 1 || n > INT32_MAX || !(cutoff > 0)) {
         fprintf(stderr, "usage: ladder_pairs [n] [cutoff]\n");
         return 2;

@@ -36,7 +36,7 @@ bool rung_reserve(kith_pairs *list, int64_t pairs);
 /** Free a list, whether its arrays are a rung's or the library's. */
 void rung_free(kith_pairs *list);
 
-/** Two sums over pairs: equal lists in any order have equal hashes, and others practically never. */
+/** Two sums over pairs: equal for lists of the same pairs in any order, else practically never. */
 typedef struct rung_hash {
     uint64_t sum[2];
 } rung_hash;
@@ -82,7 +82,7 @@ typedef struct rung_grid {
 
 rung_grid rung_grid_over(const rung_input *in);
 
-/** Find the cell of a point. */
+/** Find the cell of a point, along x, y, z. */
 static inline void rung_grid_find(const rung_grid *grid, const double x[3], int32_t cell[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -91,6 +91,14 @@ static inline void rung_grid_find(const rung_grid *grid, const double x[3], int3
             cell[k] = grid->side[k] - 1;
         }
     }
+}
+
+/** Number the cell of a point. */
+static inline int64_t rung_grid_number(const rung_grid *grid, const double x[3])
+{
+    int32_t cell[3];
+    rung_grid_find(grid, x, cell);
+    return ((int64_t)cell[2] * grid->side[1] + cell[1]) * grid->side[0] + cell[0];
 }
 
 /**

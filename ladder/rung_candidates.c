@@ -37,18 +37,15 @@ static void sort_points(const rung_input *in, sorted_points *sorted)
 {
     const rung_grid *const grid = &sorted->grid;
     int64_t *const start = sorted->start;
-    int32_t cell[3];
     memset(start, 0, (size_t)(grid->cells + 1) * sizeof *start);
     for (int64_t p = 0; p < in->n; p++) {
-        rung_grid_find(grid, in->xyz + 3 * p, cell);
-        start[rung_grid_step(grid, cell, 13) + 1]++;
+        start[rung_grid_number(grid, in->xyz + 3 * p) + 1]++;
     }
     for (int64_t c = 0; c < grid->cells; c++) {
         start[c + 1] += start[c];
     }
     for (int64_t p = 0; p < in->n; p++) {
-        rung_grid_find(grid, in->xyz + 3 * p, cell);
-        const int64_t to = start[rung_grid_step(grid, cell, 13)]++;
+        const int64_t to = start[rung_grid_number(grid, in->xyz + 3 * p)]++;
         sorted->id[to] = (int32_t)p;
         memcpy(sorted->xyz + 3 * to, in->xyz + 3 * p, 3 * sizeof *in->xyz);
     }
@@ -126,14 +123,14 @@ bool rung_candidates(const rung_input *in, kith_pairs *list, int64_t *scratch)
     candidates all = {0};
     list->n = 0;
     sorted.start = malloc((size_t)(sorted.grid.cells + 1) * sizeof *sorted.start);
-    sorted.id = malloc(n * sizeof *sorted.id);
+    sorted.id = calloc(n, sizeof *sorted.id);
     sorted.xyz = malloc(n * 3 * sizeof *sorted.xyz);
     all.offset = malloc(n * sizeof *all.offset);
     bool ok = sorted.start && sorted.id && sorted.xyz && all.offset;
     if (ok) {
         sort_points(in, &sorted);
         scan_candidates(&sorted, in->n, &all);
-        all.i = malloc(((size_t)all.n + 1) * (2 * sizeof *all.i + sizeof *all.flag));
+        all.i = calloc((size_t)all.n + 1, 2 * sizeof *all.i + sizeof *all.flag);
         ok = all.i;
     }
     if (ok) {

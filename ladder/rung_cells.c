@@ -28,7 +28,7 @@ bool rung_cells(const rung_input *in, kith_pairs *list, int64_t *scratch)
 {
     const rung_grid grid = rung_grid_over(in);
     int32_t *const head = malloc((size_t)grid.cells * sizeof *head);
-    int32_t *const next = malloc((size_t)(in->n + 1) * sizeof *next);
+    int32_t *const next = calloc((size_t)in->n + 1, sizeof *next);
     bool ok = head && next;
     *scratch = grid.cells * (int64_t)sizeof *head + in->n * (int64_t)sizeof *next;
     list->n = 0;
@@ -36,20 +36,20 @@ bool rung_cells(const rung_input *in, kith_pairs *list, int64_t *scratch)
     for (int64_t c = 0; ok && c < grid.cells; c++) {
         head[c] = -1;
     }
-    int32_t cell[3];
     for (int32_t p = 0; ok && p < in->n; p++) {
-        rung_grid_find(&grid, in->xyz + 3 * (int64_t)p, cell);
-        const int64_t c = rung_grid_step(&grid, cell, 13);
+        const int64_t c = rung_grid_number(&grid, in->xyz + 3 * (int64_t)p);
         next[p] = head[c];
         head[c] = p;
     }
 
-    for (int32_t i = 0; ok && i < in->n; i++) {
-        rung_grid_find(&grid, in->xyz + 3 * (int64_t)i, cell);
-        for (int step = 0; ok && step < 27; step++) {
-            const int64_t c = rung_grid_step(&grid, cell, step);
-            if (c >= 0) {
-                ok = meet(in, i, head[c], next, list);
+    for (int64_t c = 0; ok && c < grid.cells; c++) {
+        const int32_t cell[3] = {(int32_t)(c % grid.side[0]),
+                                 (int32_t)(c / grid.side[0] % grid.side[1]),
+                                 (int32_t)(c / grid.side[0] / grid.side[1])};
+        for (int32_t i = head[c]; ok && i >= 0; i = next[i]) {
+            for (int step = 0; ok && step < 27; step++) {
+                const int64_t around = rung_grid_step(&grid, cell, step);
+                ok = around < 0 || meet(in, i, head[around], next, list);
             }
         }
     }

@@ -86,7 +86,8 @@ void sets_clustered(double *xyz, int64_t n, uint64_t seed)
     enum { LEAST = 20 };
     random_state random = random_start(seed);
     const int64_t in_halos = n - 2 * n / 5;
-    const double most = n / 50 > LEAST ? (double)(n / 50) : LEAST;
+    const int64_t share = n / 50;
+    const double most = share > LEAST ? (double)share : LEAST;
     int64_t done = 0;
     while (done < in_halos) {
         const int64_t mass = (int64_t)halo_mass(&random, LEAST, most);

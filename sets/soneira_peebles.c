@@ -11,8 +11,8 @@ enum { ETA = 4 };
 static const double LAMBDA = 1.9;
 
 /** Share n points among the sphere's children, down to single points. Depth: log4 of n. */
-static double *fill_sphere(random_state *random, double *out, const double centre[3],
-                           double radius, int64_t n)
+static double *fill_sphere(random_state *random, double *out, const double centre[3], double radius,
+                           int64_t n)
 {
     if (n == 1) {
         for (int k = 0; k < 3; k++)

@@ -29,6 +29,13 @@ bool kith__watch(const kith_ctx *ctx, int64_t done, int64_t total)
     return ctx->watch && ctx->watch(ctx->user, done, total) != 0;
 }
 
+int kith__threads_for(const kith_ctx *ctx, int64_t n)
+{
+    enum { PARTICLES_PER_THREAD = 4096 };
+    const int64_t useful = 1 + n / PARTICLES_PER_THREAD;
+    return useful < ctx->threads ? (int)useful : ctx->threads;
+}
+
 void kith_options_init(kith_options *options)
 {
     *options = (kith_options){.size = sizeof *options};

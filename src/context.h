@@ -30,6 +30,9 @@ kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ..
 /** Ask the watch callback. @return true when it wants to stop. */
 bool kith__watch(const kith_ctx *ctx, int64_t done, int64_t total);
 
+/** Threads worth starting for n particles: a parallel region costs as much as thousands of them. */
+int kith__threads_for(const kith_ctx *ctx, int64_t n);
+
 /** At the public border: refuse an argument. */
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \

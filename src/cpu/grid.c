@@ -15,20 +15,9 @@
 /* What one look at the coordinates tells. */
 struct survey {
     double lo[3], hi[3]; /* fractional */
-    int64_t bad, far;    /* first particle that is not finite, or too far out; n: none */
+    int64_t bad, far;    /* first particle that is not finite, or too far out; else INT64_MAX */
     bool wrapped;
 };
-
-#define real double
-#define KITH_REAL(name) name##_d
-#include "grid_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "grid_real.h"
-#undef real
-#undef KITH_REAL
 
 /* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
  * coordinates u are then further apart than the cutoff although u is rounded, up to |u| of
@@ -43,20 +32,101 @@ static const int64_t small_table = 4096;
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
 
-static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
-                               const kith_points *points, struct survey *out)
+/** Number of the open axis' cell that holds fractional coordinate f. */
+static inline int64_t open_cell(const struct kith__axis *axis, double f)
 {
-    if (q->precision == KITH_FLOAT) {
-        survey_f(q, points, ctx->threads, out);
-    } else {
-        survey_d(q, points, ctx->threads, out);
+    double u = (f - axis->anchor) * axis->scale;
+    u = u < far_cells ? u : far_cells;
+    u = u > -far_cells ? u : -far_cells;
+    const int64_t c = (int64_t)u;
+    return c - (u < (double)c); /* the floor, without a call */
+}
+
+/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
+static inline int64_t plain_cell(const struct kith__axis *axis, double f)
+{
+    if (axis->periodic) {
+        const int64_t c = (int64_t)(f * axis->scale);
+        return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
     }
-    KITH_CHECK(ctx, out->bad == points->n, KITH_NOT_FINITE,
+    return open_cell(axis, f) - axis->first;
+}
+
+/** Cell of fractional coordinate f along an axis. */
+static inline int64_t axis_cell(const struct kith__axis *axis, double f)
+{
+    int64_t cell = plain_cell(axis, f);
+    if (axis->n_places) {
+        int64_t low = 0;
+        int64_t high = axis->n_places - 1;
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (axis->places[middle] < cell) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        cell = axis->ranks[low];
+    }
+    return cell;
+}
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "grid_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "grid_real.h"
+#undef real
+#undef KITH_REAL
+
+/** The part of n items that the calling thread of a parallel region does. */
+static void my_part(int64_t n, int64_t *begin, int64_t *end)
+{
+    const int team = omp_get_num_threads();
+    const int me = omp_get_thread_num();
+    *begin = n * me / team;
+    *end = n * (me + 1) / team;
+}
+
+static void merge_survey(struct survey *all, const struct survey *part)
+{
+    for (int k = 0; k < 3; k++) {
+        all->lo[k] = part->lo[k] < all->lo[k] ? part->lo[k] : all->lo[k];
+        all->hi[k] = part->hi[k] > all->hi[k] ? part->hi[k] : all->hi[k];
+    }
+    all->bad = part->bad < all->bad ? part->bad : all->bad;
+    all->far = part->far < all->far ? part->far : all->far;
+    all->wrapped = all->wrapped || part->wrapped;
+}
+
+/** Look at a set's coordinates and merge what is seen into *all. */
+static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
+                               const kith_points *points, struct survey *all)
+{
+    const struct survey nothing = *all;
+#pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
+    {
+        int64_t begin, end;
+        my_part(points->n, &begin, &end);
+        struct survey part = nothing;
+        if (q->precision == KITH_FLOAT) {
+            survey_f(q, points, begin, end, &part);
+        } else {
+            survey_d(q, points, begin, end, &part);
+        }
+#pragma omp critical(kith_survey)
+        merge_survey(all, &part);
+    }
+    KITH_CHECK(ctx, all->bad == INT64_MAX, KITH_NOT_FINITE,
                "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
-               (long long)out->bad);
-    KITH_CHECK(ctx, out->far == points->n, KITH_LIMIT,
+               (long long)all->bad);
+    KITH_CHECK(ctx, all->far == INT64_MAX, KITH_LIMIT,
                "%s: particle %lld is more than 2^30 boxes outside the periodic box", name,
-               (long long)out->far);
+               (long long)all->far);
     return KITH_OK;
 }
 
@@ -94,43 +164,6 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
         qsort(f[k], (size_t)n, sizeof f[k][0], ascending);
         anchor[k] = n ? f[k][n / 2] : 0;
     }
-}
-
-/** Number of the open axis' cell that holds fractional coordinate f. */
-static int64_t open_cell(const struct kith__axis *axis, double f)
-{
-    const double u = (f - axis->anchor) * axis->scale;
-    return (int64_t)floor(fmin(fmax(u, -far_cells), far_cells));
-}
-
-/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
-static inline int64_t plain_cell(const struct kith__axis *axis, double f)
-{
-    if (axis->periodic) {
-        const int64_t c = (int64_t)(f * axis->scale);
-        return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
-    }
-    return open_cell(axis, f) - axis->first;
-}
-
-/** Cell of fractional coordinate f along an axis. */
-static inline int64_t axis_cell(const struct kith__axis *axis, double f)
-{
-    int64_t cell = plain_cell(axis, f);
-    if (axis->n_places) {
-        int64_t low = 0;
-        int64_t high = axis->n_places - 1;
-        while (low < high) {
-            const int64_t middle = (low + high) / 2;
-            if (axis->places[middle] < cell) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        cell = axis->ranks[low];
-    }
-    return cell;
 }
 
 static void choose_axis(const struct kith__question *q, const struct survey *survey,
@@ -172,9 +205,10 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
                               const struct kith__axis *axis, uint64_t **places)
 {
     const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
+    const int threads = kith__threads_for(ctx, n);
     uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
     uint64_t *spare = ctx->work.slot[KITH_GRID_SPARE].data;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < n; p++) {
         const bool in_a = p < q->a.n;
         double f[3];
@@ -186,7 +220,7 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
         bits++;
     }
     uint64_t *sorted = kith__sort(cell, spare, n, 0, bits, ctx->work.slot[KITH_GRID_BINS].data,
-                                  ctx->threads);
+                                  threads);
     int64_t found = 0;
     for (int64_t p = 0; p < n; p++) {
         if (found == 0 || sorted[p] != sorted[found - 1]) {
@@ -267,14 +301,6 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
     }
 }
 
-static uint64_t cell_key(const struct kith__grid *grid, const double f[3])
-{
-    const int64_t cx = axis_cell(&grid->axis[0], f[0]);
-    const int64_t cy = axis_cell(&grid->axis[1], f[1]);
-    const int64_t cz = axis_cell(&grid->axis[2], f[2]);
-    return (uint64_t)((cz * grid->axis[1].n + cy) * grid->axis[0].n + cx);
-}
-
 static int bit_length(uint64_t value)
 {
     int bits = 0;
@@ -284,44 +310,39 @@ static int bit_length(uint64_t value)
     return bits;
 }
 
-/** Sort (key, index) for keys below 2^32: returns elements with the key above 32 bits of index. */
-static uint64_t *sort_short_keys(kith_ctx *ctx, const struct kith__question *q,
-                                 const kith_points *points, const struct kith__grid *grid,
-                                 uint64_t *elements, uint64_t *spare)
+/**
+ * Sort particles by key. Elements hold the key above 32 bits of index; longer keys are sorted by
+ * their lower half, then by their upper one. @return elements or spare, with the index in the
+ * lower 32 bits, in order.
+ */
+static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q,
+                           const kith_points *points, const struct kith__grid *grid,
+                           uint64_t *elements, uint64_t *spare, uint64_t *keys)
 {
     const int64_t n = points->n;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t p = 0; p < n; p++) {
-        double f[3];
-        locate(q, points, p, f);
-        elements[p] = cell_key(grid, f) << 32 | (uint64_t)p;
-    }
-    return kith__sort(elements, spare, n, 32, 32 + bit_length((uint64_t)grid->cells - 1),
-                      ctx->work.slot[KITH_GRID_BINS].data, ctx->threads);
-}
-
-/** The same for longer keys, by their lower and then their upper half; full keys go to keys. */
-static uint64_t *sort_long_keys(kith_ctx *ctx, const struct kith__question *q,
-                                const kith_points *points, const struct kith__grid *grid,
-                                uint64_t *elements, uint64_t *spare, uint64_t *keys)
-{
-    const int64_t n = points->n;
+    const int threads = kith__threads_for(ctx, n);
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t p = 0; p < n; p++) {
-        double f[3];
-        locate(q, points, p, f);
-        keys[p] = cell_key(grid, f);
-        elements[p] = keys[p] << 32 | (uint64_t)p;
+#pragma omp parallel num_threads(threads)
+    {
+        int64_t begin, end;
+        my_part(n, &begin, &end);
+        if (q->precision == KITH_FLOAT) {
+            make_elements_f(q, points, grid, begin, end, elements, keys);
+        } else {
+            make_elements_d(q, points, grid, begin, end, elements, keys);
+        }
     }
-    uint64_t *half = kith__sort(elements, spare, n, 32, 64, bins, ctx->threads);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    const int bits = bit_length((uint64_t)grid->cells - 1);
+    uint64_t *half = kith__sort(elements, spare, n, 32, keys ? 64 : 32 + bits, bins, threads);
+    if (!keys) {
+        return half;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t s = 0; s < n; s++) {
         const uint64_t p = half[s] & UINT32_MAX;
         half[s] = (keys[p] >> 32) << 32 | p;
     }
-    return kith__sort(half, half == elements ? spare : elements, n, 32,
-                      32 + bit_length(((uint64_t)grid->cells - 1) >> 32), bins, ctx->threads);
+    return kith__sort(half, half == elements ? spare : elements, n, 32, bits, bins, threads);
 }
 
 /** Fill the table of first particles from the sorted keys. */
@@ -347,6 +368,7 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     const size_t n = (size_t)points->n;
     const size_t real = (size_t)q->precision;
     const bool is_long = grid->cells > (int64_t)UINT32_MAX;
+    const int threads = kith__threads_for(ctx, points->n);
     size_t room = n * sizeof(uint64_t);
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
@@ -365,9 +387,8 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
                    sorted->z && sorted->id,
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
 
-    sorted->key = is_long ? sort_long_keys(ctx, q, points, grid, elements, spare, keys)
-                          : sort_short_keys(ctx, q, points, grid, elements, spare);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    sorted->key = sort_keys(ctx, q, points, grid, elements, spare, keys);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t s = 0; s < sorted->n; s++) {
         const uint64_t element = sorted->key[s];
         sorted->id[s] = (int32_t)(element & UINT32_MAX);
@@ -375,12 +396,17 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     }
     if (table) {
         sorted->start = (uint32_t *)(sorted->key == elements ? spare : elements);
-        fill_table(sorted, grid->cells, ctx->threads);
+        fill_table(sorted, grid->cells, threads);
     }
-    if (q->precision == KITH_FLOAT) {
-        gather_f(q, points, ctx->threads, sorted);
-    } else {
-        gather_d(q, points, ctx->threads, sorted);
+#pragma omp parallel num_threads(threads)
+    {
+        int64_t begin, end;
+        my_part(sorted->n, &begin, &end);
+        if (q->precision == KITH_FLOAT) {
+            gather_f(q, points, begin, end, sorted);
+        } else {
+            gather_d(q, points, begin, end, sorted);
+        }
     }
     return KITH_OK;
 }
@@ -389,7 +415,9 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q,
                              struct kith__grid *grid)
 {
     struct survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
-                            .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
+                            .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
+                            .bad = INT64_MAX,
+                            .far = INT64_MAX};
     *grid = (struct kith__grid){0};
     KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey));
     if (q->cross) {

@@ -16,66 +16,79 @@ static inline bool KITH_REAL(load)(const struct KITH_REAL(kith__lattice) *box,
     return KITH_REAL(kith__wrap)(box, r, image);
 }
 
-/** Range of the coordinates, and whether all are finite and near enough to wrap. */
-static void KITH_REAL(survey)(const struct kith__question *question, const kith_points *points,
-                              int threads, struct survey *out)
+/** Fractional coordinates of r; an orthorhombic box needs no products with zeros. */
+static inline void KITH_REAL(fractions)(const struct KITH_REAL(kith__lattice) *box,
+                                        const real r[3], double f[3])
 {
-    const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
-    double lo0 = DBL_MAX, lo1 = DBL_MAX, lo2 = DBL_MAX;
-    double hi0 = -DBL_MAX, hi1 = -DBL_MAX, hi2 = -DBL_MAX;
-    int64_t bad = points->n;
-    int64_t far = points->n;
-    bool wrapped = false;
-    const int dim = question->dim;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : lo0, lo1, lo2) \
-    reduction(max : hi0, hi1, hi2) reduction(min : bad, far) reduction(|| : wrapped)
-    for (int64_t p = 0; p < points->n; p++) {
-        real r[3];
-        int32_t image[3];
-        const bool fits = KITH_REAL(load)(box, points, dim, p, r, image);
-        if (!(isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]))) {
-            bad = p < bad ? p : bad;
-            continue;
-        }
-        far = !fits && p < far ? p : far;
-        wrapped = wrapped || image[0] || image[1] || image[2];
-        const double f0 = KITH_REAL(kith__fraction)(box, r, 0);
-        const double f1 = KITH_REAL(kith__fraction)(box, r, 1);
-        const double f2 = KITH_REAL(kith__fraction)(box, r, 2);
-        lo0 = fmin(lo0, f0);
-        lo1 = fmin(lo1, f1);
-        lo2 = fmin(lo2, f2);
-        hi0 = fmax(hi0, f0);
-        hi1 = fmax(hi1, f1);
-        hi2 = fmax(hi2, f2);
-    }
-    const double lo[3] = {lo0, lo1, lo2};
-    const double hi[3] = {hi0, hi1, hi2};
     for (int k = 0; k < 3; k++) {
-        out->lo[k] = fmin(out->lo[k], lo[k]);
-        out->hi[k] = fmax(out->hi[k], hi[k]);
+        f[k] = box->orthorhombic
+                   ? ((double)r[k] - (double)box->origin[k]) * box->inverse[k][k]
+                   : KITH_REAL(kith__fraction)(box, r, k);
     }
-    out->bad = bad;
-    out->far = far;
-    out->wrapped = out->wrapped || wrapped;
 }
 
-/** Fractional coordinates of one particle. */
-static void KITH_REAL(locate)(const struct kith__question *question, const kith_points *points,
-                              int64_t p, double f[3])
+/** Fractional coordinates of particle p of the caller's. */
+static inline void KITH_REAL(locate)(const struct kith__question *question,
+                                     const kith_points *points, int64_t p, double f[3])
 {
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     real r[3];
     int32_t image[3];
     KITH_REAL(load)(box, points, question->dim, p, r, image);
-    for (int k = 0; k < 3; k++) {
-        f[k] = KITH_REAL(kith__fraction)(box, r, k);
+    KITH_REAL(fractions)(box, r, f);
+}
+
+/** Range of the coordinates of particles [begin, end), and which of them cannot be used. */
+static void KITH_REAL(survey)(const struct kith__question *question, const kith_points *points,
+                              int64_t begin, int64_t end, struct survey *out)
+{
+    const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
+    struct survey s = *out;
+    for (int64_t p = begin; p < end; p++) {
+        real r[3];
+        int32_t image[3];
+        double f[3];
+        const bool fits = KITH_REAL(load)(box, points, question->dim, p, r, image);
+        const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]); /* NaN if not finite */
+        if (!fits || zero != 0) {
+            s.bad = zero != 0 && p < s.bad ? p : s.bad;
+            s.far = zero == 0 && p < s.far ? p : s.far;
+            continue;
+        }
+        s.wrapped |= (image[0] | image[1] | image[2]) != 0;
+        KITH_REAL(fractions)(box, r, f);
+        for (int k = 0; k < 3; k++) {
+            s.lo[k] = f[k] < s.lo[k] ? f[k] : s.lo[k];
+            s.hi[k] = f[k] > s.hi[k] ? f[k] : s.hi[k];
+        }
+    }
+    *out = s;
+}
+
+/** Elements to sort for particles [begin, end): the lower half of the key above the index; whole
+ *  keys go to keys, where wanted. */
+static void KITH_REAL(make_elements)(const struct kith__question *question,
+                                     const kith_points *points, const struct kith__grid *grid,
+                                     int64_t begin, int64_t end, uint64_t *elements,
+                                     uint64_t *keys)
+{
+    for (int64_t p = begin; p < end; p++) {
+        double f[3];
+        KITH_REAL(locate)(question, points, p, f);
+        const int64_t cx = axis_cell(&grid->axis[0], f[0]);
+        const int64_t cy = axis_cell(&grid->axis[1], f[1]);
+        const int64_t cz = axis_cell(&grid->axis[2], f[2]);
+        const uint64_t key = (uint64_t)((cz * grid->axis[1].n + cy) * grid->axis[0].n + cx);
+        elements[p] = key << 32 | (uint64_t)p;
+        if (keys) {
+            keys[p] = key;
+        }
     }
 }
 
-/** Write the coordinates in cell order. */
+/** Write the coordinates of places [begin, end) in cell order. */
 static void KITH_REAL(gather)(const struct kith__question *question, const kith_points *points,
-                              int threads, struct kith__sorted *sorted)
+                              int64_t begin, int64_t end, struct kith__sorted *sorted)
 {
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     real *x = sorted->x;
@@ -83,8 +96,7 @@ static void KITH_REAL(gather)(const struct kith__question *question, const kith_
     real *z = sorted->z;
     const int32_t *id = sorted->id;
     const int dim = question->dim;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t s = 0; s < sorted->n; s++) {
+    for (int64_t s = begin; s < end; s++) {
         real r[3];
         int32_t image[3];
         KITH_REAL(load)(box, points, dim, id[s], r, image);

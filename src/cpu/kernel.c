@@ -24,8 +24,8 @@ static bool hits_room(struct kith__sweep *sweep, int64_t n)
     if (needed <= sweep->room_hits) {
         return true;
     }
-    enum { LEAST = 1 << 14 };
-    const int64_t room = needed > LEAST ? needed + needed / 2 : LEAST;
+    enum { LEAST = 1 << 13 };
+    const int64_t room = (needed > LEAST ? needed + needed / 2 : LEAST) / KITH_LANES * KITH_LANES;
     const size_t arrays = sweep->extras ? 3 : 1;
     int32_t *data = kith__buffer_need(&sweep->buffer, arrays * (size_t)room * sizeof *data);
     if (!data) {
@@ -40,13 +40,13 @@ static bool hits_room(struct kith__sweep *sweep, int64_t n)
 }
 
 /** Append the hits of i to the buffer. @return how many. */
-KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i)
+KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
     int32_t *to = sweep->hit_id + sweep->n_hits;
     if (!sweep->extras) {
-        return collect_hits(sweep, i, sweep->tile.id, to);
+        return collect_hits(sweep, i, sweep->tile.id, upper, to);
     }
-    const int n = collect_hits(sweep, i, NULL, to);
+    const int n = collect_hits(sweep, i, NULL, upper, to);
     for (int p = 0; p < n; p++) {
         const int k = to[p];
         sweep->hit_slot[sweep->n_hits + p] = sweep->tile.slot[k];
@@ -61,7 +61,7 @@ static void count_rows_operation(struct kith__sweep *sweep, const struct visitor
     if (sweep->upper) {
         sweep->n_hits = 0;
         if (hits_room(sweep, sweep->tile.n)) {
-            sweep->counts[i->id] = collect_hits(sweep, i, NULL, sweep->hit_id);
+            sweep->counts[i->id] = collect_hits(sweep, i, NULL, true, sweep->hit_id);
         }
     } else {
         sweep->counts[i->id] = count_hits(sweep, i);
@@ -84,7 +84,7 @@ static void collect_operation(struct kith__sweep *sweep, const struct visitor *i
             return;
         }
     }
-    const int n = buffer_hits(sweep, i);
+    const int n = buffer_hits(sweep, i, false);
     sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot};
     sweep->n_hits += n;
 }
@@ -156,32 +156,35 @@ static void write_extras(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
+/** The ends of a row's pairs. */
+static void expand(const struct kith__sweep *sweep, const struct kith__row *row,
+                   const int32_t *restrict hit, int32_t *restrict i, int32_t *restrict j)
+{
+    const int32_t id = row->id;
+    if (sweep->stencil == KITH_FORWARD) {
+        for (int32_t p = 0; p < row->n; p++) {
+            i[p] = hit[p] < id ? hit[p] : id;
+            j[p] = hit[p] < id ? id : hit[p];
+        }
+    } else {
+        for (int32_t p = 0; p < row->n; p++) {
+            i[p] = id;
+            j[p] = hit[p];
+        }
+    }
+}
+
 static void write(struct kith__sweep *sweep, int64_t at)
 {
     const kith_pairs *out = sweep->out;
     int64_t first = 0;
     for (int64_t r = 0; r < sweep->n_rows; r++) {
         const struct kith__row *row = &sweep->rows[r];
-        const int32_t *hit = sweep->hit_id + first;
-        int32_t *i = out->i + at;
-        int32_t *j = out->j + at;
-        const int32_t id = row->id;
-        if (sweep->stencil == KITH_FORWARD) {
-            for (int32_t p = 0; p < row->n; p++) {
-                i[p] = hit[p] < id ? hit[p] : id;
-                j[p] = hit[p] < id ? id : hit[p];
-            }
-        } else {
-            for (int32_t p = 0; p < row->n; p++) {
-                i[p] = id;
-                j[p] = hit[p];
-            }
-        }
+        expand(sweep, row, sweep->hit_id + first, out->i + at + first, out->j + at + first);
         if (sweep->extras) {
-            write_extras(sweep, row, first, at);
+            write_extras(sweep, row, first, at + first);
         }
         first += row->n;
-        at += row->n;
     }
     sweep->n_rows = 0;
     sweep->n_hits = 0;
@@ -195,7 +198,8 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
     }
     const kith_pairs *out = sweep->out;
     const int64_t at = sweep->offsets[i->id] - sweep->base;
-    const struct kith__row row = {i->id, buffer_hits(sweep, i), i->slot};
+    const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
+    const struct kith__row row = {i->id, n, i->slot};
     memcpy(out->j + at, sweep->hit_id, (size_t)row.n * sizeof *out->j);
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {

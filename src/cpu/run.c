@@ -87,8 +87,7 @@ kith_status kith__run(struct kith__run *run)
     } else {
         atomic_store(&run->next, run->first);
         atomic_store(&run->stop, false);
-        const int64_t blocks = run->last - run->first;
-        const int threads = blocks < ctx->threads ? (blocks > 1 ? (int)blocks : 1) : ctx->threads;
+        const int threads = kith__threads_for(ctx, (run->last - run->first) * KITH_BLOCK);
 #pragma omp parallel num_threads(threads) reduction(min : worst)
         {
             const int t = omp_get_thread_num();

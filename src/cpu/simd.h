@@ -76,6 +76,13 @@ static inline unsigned vi_gt(vi a, vi b)
 {
     return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
 }
+/** Lanes where v <= most; *between are those of them where v > clear. */
+static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
+{
+    const __mmask16 mask = _mm512_cmp_ps_mask((__m512)v, (__m512)most, _CMP_LE_OQ);
+    *between = _mm512_mask_cmp_ps_mask(mask, (__m512)v, (__m512)clear, _CMP_GT_OQ);
+    return mask;
+}
 /* Compress in register and store whole: the memory form is slow on some processors. */
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
@@ -108,6 +115,12 @@ static inline unsigned vi_gt(vi a, vi b)
 {
     const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(greater));
+}
+static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
+{
+    const unsigned mask = vf_le(v, most);
+    *between = mask & ~vf_le(v, clear);
+    return mask;
 }
 /** Lane numbers of the set bits, in order. */
 static inline __m256i set_lanes(unsigned mask)
@@ -156,6 +169,12 @@ static inline unsigned vf_le(vf a, vf b)
 static inline unsigned vi_gt(vi a, vi b)
 {
     return lane_bits(a > b);
+}
+static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
+{
+    const unsigned mask = vf_le(v, most);
+    *between = mask & ~vf_le(v, clear);
+    return mask;
 }
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {

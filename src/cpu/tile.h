@@ -329,7 +329,9 @@ static bool fill_tile(struct kith__sweep *sweep)
     struct kith__tile *tile = &sweep->tile;
     struct kith__home *home = &sweep->home;
     tile->n = 0;
-    memset(home->self, 0xff, sizeof home->self);
+    for (int h = 0; h < (int)(home->end - home->begin); h++) {
+        home->self[h] = -1;
+    }
     if (sweep->question->precision == KITH_FLOAT) {
         place_home_f(sweep);
     } else {

@@ -40,55 +40,72 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
     return mask;
 }
 
-/** Which of candidates [k, k + W) are pairs with i: r2 - |i|^2 = q - 2 i.j against the cutoff. */
-KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i, int k,
-                             unsigned wanted)
+/** What the inner loop reads, held in registers. */
+struct run {
+    const float *x, *y, *z, *q; /* the tile */
+    vf ix, iy, iz, clear, most; /* the visitor */
+};
+
+KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct visitor *i)
 {
     const struct kith__tile *tile = &sweep->tile;
-    vf v = vf_fma(vf_set(i->x), vf_load(tile->x + k), vf_load(tile->q + k));
-    v = vf_fma(vf_set(i->y), vf_load(tile->y + k), v);
-    v = vf_fma(vf_set(i->z), vf_load(tile->z + k), v);
-    const unsigned mask = vf_le(v, vf_set(i->most)) & wanted;
-    const unsigned borderline = mask & ~vf_le(v, vf_set(i->clear));
-    return __builtin_expect(borderline != 0, 0) ? decide(sweep, i, k, mask, borderline) : mask;
+    return (struct run){.x = tile->x,
+                        .y = tile->y,
+                        .z = tile->z,
+                        .q = tile->q,
+                        .ix = vf_set(i->x),
+                        .iy = vf_set(i->y),
+                        .iz = vf_set(i->z),
+                        .clear = vf_set(i->clear),
+                        .most = vf_set(i->most)};
 }
 
-enum { ALL_LANES = 0xffff };
+/** Which of candidates [k, k + W) are pairs with i: r2 - |i|^2 = q - 2 i.j against the cutoff. */
+KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
+                             const struct run *run, int k)
+{
+    vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
+    v = vf_fma(run->iy, vf_load(run->y + k), v);
+    v = vf_fma(run->iz, vf_load(run->z + k), v);
+    unsigned borderline;
+    const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
+    return __builtin_expect(borderline != 0, 0) ? decide(sweep, i, k, mask, borderline) : mask;
+}
 
 /** Lanes of the vector at k that i may pair with, where k holds i itself. */
 KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct visitor *i, int k)
 {
     const unsigned self = 1u << (i->self - k);
-    return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) & ALL_LANES : ~self & ALL_LANES;
+    return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
 }
 
 /** Number of hits of i. */
 KITH_INLINE int64_t count_hits(const struct kith__sweep *sweep, const struct visitor *i)
 {
+    const struct run run = start_run(sweep, i);
+    const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
     int64_t n = 0;
-    int k = 0;
-    if (sweep->stencil == KITH_ALL) {
-        for (; k < own; k += W) {
-            n += __builtin_popcount(hits_at(sweep, i, k, ALL_LANES));
-        }
+    int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
+    for (; k < own; k += W) {
+        n += __builtin_popcount(hits_at(sweep, i, &run, k));
     }
     if (own >= 0) {
-        n += __builtin_popcount(hits_at(sweep, i, own, lanes_beside(sweep, i, own)));
-        k = own + W;
+        n += __builtin_popcount(hits_at(sweep, i, &run, k) & lanes_beside(sweep, i, k));
+        k += W;
     }
-    for (; k < sweep->tile.n; k += W) {
-        n += __builtin_popcount(hits_at(sweep, i, k, ALL_LANES));
+    for (; k < end; k += W) {
+        n += __builtin_popcount(hits_at(sweep, i, &run, k));
     }
     return n;
 }
 
-/** Store what `of` holds for the hits at k, in order. @return how many. */
-KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k,
-                     unsigned wanted, const int32_t *of, int32_t *to)
+/** Store what `of` holds for the hits at k, in order; without `of`, their places in the tile.
+ *  @return how many. */
+KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
+                     const int32_t *of, bool upper, int32_t *to)
 {
-    unsigned mask = hits_at(sweep, i, k, wanted);
-    if (sweep->upper) {
+    if (upper) {
         const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
         mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
     }
@@ -99,22 +116,23 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, i
 /** Collect, for each hit of i in order, what `of` holds for the candidate; NULL: its place in the
  *  tile. @return the number of hits; `to` needs room for tile.n + W. */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
-                             const int32_t *of, int32_t *to)
+                             const int32_t *of, bool upper, int32_t *to)
 {
+    const struct run run = start_run(sweep, i);
+    const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
     int n = 0;
-    int k = 0;
-    if (sweep->stencil == KITH_ALL) {
-        for (; k < own; k += W) {
-            n += take(sweep, i, k, ALL_LANES, of, to + n);
-        }
+    int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
+    for (; k < own; k += W) {
+        n += take(sweep, i, k, hits_at(sweep, i, &run, k), of, upper, to + n);
     }
     if (own >= 0) {
-        n += take(sweep, i, own, lanes_beside(sweep, i, own), of, to + n);
-        k = own + W;
+        const unsigned mask = hits_at(sweep, i, &run, k) & lanes_beside(sweep, i, k);
+        n += take(sweep, i, k, mask, of, upper, to + n);
+        k += W;
     }
-    for (; k < sweep->tile.n; k += W) {
-        n += take(sweep, i, k, ALL_LANES, of, to + n);
+    for (; k < end; k += W) {
+        n += take(sweep, i, k, hits_at(sweep, i, &run, k), of, upper, to + n);
     }
     return n;
 }

@@ -7,10 +7,8 @@
 
 static int failures;
 
-int check_that(int ok, const char *file, int line, const char *condition, const char *format, ...)
+int check_failed(const char *file, int line, const char *condition, const char *format, ...)
 {
-    if (ok)
-        return 1;
     fprintf(stderr, "%s:%d: not true: %s: ", file, line, condition);
     va_list arguments;
     va_start(arguments, format);

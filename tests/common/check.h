@@ -14,12 +14,13 @@ enum { CHECK_SKIPPED = 77 };
  * Count and print a failure unless cond holds; the rest is a printf format saying what went wrong.
  * The program ends after 20 failures: more would say nothing new. Yields whether cond holds.
  */
-#define CHECK(cond, ...) check_that((cond) != 0, __FILE__, __LINE__, #cond, __VA_ARGS__)
+#define CHECK(cond, ...) ((cond) ? 1 : check_failed(__FILE__, __LINE__, #cond, __VA_ARGS__))
 
+/** Print and count a failure. @return 0. */
 #if defined(__GNUC__)
-__attribute__((format(printf, 5, 6)))
+__attribute__((format(printf, 4, 5)))
 #endif
-int check_that(int ok, const char *file, int line, const char *condition, const char *format, ...);
+int check_failed(const char *file, int line, const char *condition, const char *format, ...);
 
 /** Exit status of the program: 0 when nothing failed. */
 int check_done(void);

@@ -5,11 +5,8 @@
  */
 #include <io.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,17 +19,22 @@ static void require(bool holds, const char *what)
     abort();
 }
 
-static const char *memory_file(const uint8_t *data, size_t size)
+static char path[] = "/dev/shm/fuzz_reader.XXXXXX"; /* a name that HDF5 can resolve: no memfd */
+
+static void remove_file(void)
 {
-    static char path[64];
+    unlink(path);
+}
+
+static void write_file(const uint8_t *data, size_t size)
+{
     static int file = -1;
     if (file < 0) {
-        file = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        file = mkstemp(path);
+        atexit(remove_file);
     }
     require(file >= 0 && ftruncate(file, 0) == 0 &&
-                pwrite(file, data, size, 0) == (ssize_t)size, "no memory for a file");
-    return path;
+                pwrite(file, data, size, 0) == (ssize_t)size, "no room for a file");
 }
 
 static io_read_options options_from(uint8_t choice)
@@ -52,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static io_summary summary;
     io_error error;
-    const char *path = memory_file(data, size);
+    write_file(data, size);
     const io_status known = io_inspect(path, &summary, &error);
     require((known == IO_OK) == (error.text[0] == 0), "a status and its sentence disagree");
     if (summary.format != FUZZ_FORMAT)

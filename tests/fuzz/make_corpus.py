@@ -29,7 +29,7 @@ def npy_files():
 
 
 def tipsy_files():
-    gas, dark, star = (np.arange(k, dtype="f4") for k in (12, 9, 11))
+    gas, dark, star = (np.arange(1, k + 1, dtype="f4") for k in (12, 9, 11))
     for order, word in (("standard", ">"), ("native", "<")):
         body = b"".join(a.astype(word + "f4").tobytes() for a in (gas, dark, dark, star))
         head = struct.pack(word + "diiiii", 0.5, 4, 3, 1, 2, 1)

@@ -341,7 +341,8 @@ static void check_cancelled(const char *backend)
 
 static void check_opening(void)
 {
-    const char *unknown[] = {"gpu", "cpu:mmx", "cpux", "CPU", "cpu:", "cuda:x", "autos", ":", "cpu:avx2 "};
+    const char *unknown[] = {"gpu", "cpu:mmx", "cpux", "CPU", "cuda:x", "autos",
+                             ":",   "cpu:avx2 "};
     for (size_t u = 0; u < sizeof unknown / sizeof unknown[0]; u++) {
         kith_options options;
         kith_options_init(&options);

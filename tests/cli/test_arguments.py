@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Help, version, wrong usage."""
+import re
+import shlex
+import sys
+
+import cli
+
+VERBS = ("pairs", "info", "make")
+
+
+def test_help():
+    text = cli.ok("--help")
+    for verb in VERBS:
+        assert f"kith {verb}" in text, verb
+    for status in (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130):
+        assert re.search(rf"^ +{status}  |  +{status}  ", text, re.M), status
+
+
+def test_verb_help_fits_a_screen():
+    for verb in VERBS:
+        lines = cli.ok(verb, "--help").splitlines()
+        assert 15 <= len(lines) <= 40, (verb, len(lines))
+        assert max(map(len, lines)) <= 80, verb
+
+
+def test_examples_work_when_pasted():
+    for text in [cli.ok("--help")] + [cli.ok(verb, "--help") for verb in VERBS]:
+        examples = re.findall(r"^  kith ((?:make|info|pairs) .*[^ .]\.\w+.*)$", text, re.M)
+        assert len(examples) >= 2, text
+        for line in examples:
+            if ".h5" in line and cli.run("make", "uniform", "1", "-o", "try.h5").returncode == 10:
+                break
+            # The sets of the examples are large; a small one shows the same.
+            cli.ok(*shlex.split(re.sub(r"\b(1M|100k)\b", "2k", line)))
+
+
+def test_version():
+    assert re.fullmatch(r"kith \d+\.\d+\.\d+\n", cli.ok("--version"))
+
+
+def test_unknown_verb():
+    cli.fails(2, says=["--help"])
+    cli.fails(2, "pars", says=["'pars'", "did you mean kith pairs?"])
+    cli.fails(2, "xyzzy", says=["--help"])
+
+
+def test_wrong_usage():
+    cli.write_npy("a.npy", [(0, 0, 0)])
+    for arguments in (["pairs"], ["pairs", "a.npy"], ["pairs", "--cutoff", "1"],
+                      ["pairs", "a.npy", "a.npy", "--cutoff", "1"],
+                      ["pairs", "a.npy", "--cutoff", "1x"], ["pairs", "a.npy", "--cutoff", ""],
+                      ["pairs", "a.npy", "--cutoff", " 1"], ["pairs", "a.npy", "--nonsense"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--box", "1,2,3,4"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--box", "1,"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--box", "1", "--periodic", "xx"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--box", "1", "--origin", "1,2"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--threads", "two"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--threads", "1.5"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--precision", "half"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--distances"],
+                      ["pairs", "a.npy", "--cutoff", "1", "--count", "-o", "x.npy"],
+                      ["pairs", "a.npy", "--cutoff", "1", "-o", "-", "--json"],
+                      ["info"], ["info", "a.npy", "b.npy"], ["info", "a.npy", "-o", "x"],
+                      ["make"], ["make", "uniform"], ["make", "uniform", "10"],
+                      ["make", "spiral", "10", "-o", "x.npy"],
+                      ["make", "uniform", "10", "-o", "x.unknown"],
+                      ["make", "uniform", "10", "-o", "x.npy", "--seed", "-1"],
+                      ["make", "uniform", "10", "-o", "x.npy", "--basis", "fcc"],
+                      ["make", "uniform", "10", "-o", "x.npy", "--model", "halos"],
+                      ["make", "uniform", "1.5", "-o", "x.npy"],
+                      ["make", "uniform", "10q", "-o", "x.npy"],
+                      ["make", "uniform", "1__0", "-o", "x.npy"]):
+        cli.fails(2, *arguments)
+
+
+sys.exit(cli.main(globals()))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every kind of bad input ends with its own exit status and a message that names it."""
+import math
+import os
+import struct
+import subprocess
+import sys
+
+import cli
+
+POINTS = [(0.1, 0.2, 0.3), (0.15, 0.2, 0.3), (0.9, 0.9, 0.9)]
+
+
+def test_missing_input():
+    for verb in (["info"], ["pairs", "--cutoff", "1"]):
+        cli.fails(3, *verb, "nowhere.npy", says=["nowhere.npy", "No such file"])
+
+
+def test_folder_as_input():
+    os.mkdir("folder")
+    cli.fails(3, "info", "folder", says=["folder"])
+
+
+def test_not_a_particle_file():
+    with open("noise", "wb") as file:
+        file.write(bytes(range(256)) * 8)
+    cli.fails(4, "info", "noise", says=["noise"])
+
+
+def test_truncated_tipsy():
+    cli.ok("make", "uniform", "100", "-o", "a.std", "-q")
+    with open("a.std", "r+b") as file:
+        file.truncate(1000)
+    cli.fails(4, "info", "a.std", says=["a.std"])
+    cli.fails(4, "pairs", "a.std", "--cutoff", "0.1", says=["a.std"])
+
+
+def test_truncated_npy():
+    cli.write_npy("a.npy", POINTS)
+    os.truncate("a.npy", os.path.getsize("a.npy") - 8)
+    cli.fails(4, "pairs", "a.npy", "--cutoff", "0.1", says=["a.npy"])
+
+
+def test_not_finite():
+    for kind in "df":
+        for bad in (math.nan, math.inf, -math.inf):
+            cli.write_npy("a.npy", POINTS + [(0, bad, 0)] + POINTS, kind)
+            cli.fails(5, "pairs", "a.npy", "--cutoff", "0.1", says=["a.npy", "3"])
+            cli.fails(5, "pairs", "a.npy", "--cutoff", "0.1", "-o", "x.npy", says=["a.npy"])
+            assert os.listdir() == ["a.npy"]
+            assert cli.report("info", "a.npy")["bounds"]["first_not_finite"] == 3
+
+
+def test_bad_cutoff():
+    cli.write_npy("a.npy", POINTS)
+    for cutoff in ("0", "-1", "nan", "inf", "1e400", "1e300", "1e-300"):
+        cli.fails(6, "pairs", "a.npy", "--cutoff", cutoff, says=["cutoff"])
+    cli.write_npy("f.npy", POINTS, "f")
+    for cutoff in ("1e30", "1e-30"):
+        cli.fails(6, "pairs", "f.npy", "--cutoff", cutoff, says=["cutoff"])
+
+
+def test_bad_box():
+    cli.write_npy("a.npy", POINTS)
+    pairs = ["pairs", "a.npy", "--cutoff", "0.1"]
+    for box in ("0", "-1", "1,1,0", "nan", "1,inf,1", "1,0,0,1,0,0,0,0,1"):
+        cli.fails(6, *pairs, "--box", box)
+    cli.fails(6, *pairs, "--periodic", "xyz", says=["a.npy", "--box"])
+    cli.fails(6, *pairs, "--origin", "0,0,0", says=["a.npy", "--box"])
+    cli.fails(6, *pairs, "--box", "1,1", says=["a.npy"])
+    cli.ok(*pairs, "--periodic", "none")
+
+
+def test_bad_threads_and_backends():
+    cli.write_npy("a.npy", POINTS)
+    pairs = ["pairs", "a.npy", "--cutoff", "0.1"]
+    for threads in ("0", "-1", "99999999999"):
+        cli.fails(6, *pairs, "--threads", threads, says=["--threads", threads])
+    cli.fails(6, *pairs, "--backend", "abacus", says=["abacus"])
+    cli.fails(6, *pairs, env=dict(os.environ, KITH_BACKEND="abacus"), says=["abacus"])
+    if os.environ.get("KITH_TEST_CUDA") not in ("ON", "TRUE", "1"):
+        cli.fails(10, *pairs, "--backend", "cuda", says=["cuda"])
+        cli.fails(10, *pairs, "--backend", "cuda:1", says=["cuda"])
+
+
+def test_limits():
+    cli.fails(7, "make", "uniform", "3G", "-o", "a.npy", says=["2147483647"])
+    cli.fails(6, "make", "uniform", "-o", "a.npy", "--", "-5")
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3000000000, 3), }"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open("big.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.truncate(10 + len(text) + 3000000000 * 24)
+    cli.fails(7, "pairs", "big.npy", "--cutoff", "0.1", says=["big.npy"])
+
+
+def test_unknown_species_and_columns():
+    cli.ok("make", "uniform", "10", "-o", "a.std", "-q")
+    cli.fails(6, "pairs", "a.std", "--cutoff", "0.1", "--species", "quark", says=["quark"])
+    with open("a.csv", "w", encoding="ascii") as file:
+        file.write("x,y,z\n1,2,3\n4,5,6\n")
+    cli.fails(6, "pairs", "a.csv", "--cutoff", "0.1", "--columns", "x,y,w", says=["w"])
+
+
+def test_output_cannot_be_written():
+    cli.write_npy("a.npy", POINTS)
+    pairs = ["pairs", "a.npy", "--cutoff", "0.1", "-o"]
+    cli.fails(9, *pairs, "nowhere/x.npy", says=["nowhere/x.npy"])
+    cli.fails(9, "make", "uniform", "10", "-o", "nowhere/x.npy", says=["nowhere/x.npy"])
+    cli.fails(6, *pairs, "x.unknown", says=["x.unknown"])
+    os.mkdir("x.npy")
+    cli.fails(9, *pairs, "x.npy", says=["x.npy"])
+    assert sorted(os.listdir()) == ["a.npy", "x.npy"]
+
+
+def test_disk_full():
+    cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
+    limited = ["sh", "-c", 'ulimit -f 64; exec "$0" "$@"', cli.KITH]
+    before = b"as it was"
+    for name in ("x.txt", "x.npy"):
+        with open(name, "wb") as file:
+            file.write(before)
+        done = subprocess.run(limited + ["pairs", "a.npy", "--cutoff", "0.5", "-o", name],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 9 and name in done.stderr, done
+        with open(name, "rb") as file:
+            assert file.read() == before
+    done = subprocess.run(limited + ["make", "uniform", "100k", "-o", "new.npy"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 9 and "new.npy" in done.stderr, done
+    assert sorted(os.listdir()) == ["a.npy", "x.npy", "x.txt"]
+
+
+def test_full_standard_output():
+    cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
+    for arguments in (["--help"], ["--version"], ["pairs", "--help"], ["info", "a.npy"],
+                      ["info", "a.npy", "--json"], ["pairs", "a.npy", "--cutoff", "0.1"],
+                      ["pairs", "a.npy", "--cutoff", "0.1", "--json"],
+                      ["pairs", "a.npy", "--cutoff", "0.1", "-o", "-"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = cli.fails(9, *arguments, stdout=full, says=["standard output", "No space"])
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_broken_pipe():
+    cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="ascii") as pipe:
+        done = cli.fails(9, "pairs", "a.npy", "--cutoff", "0.3", "-o", "-", stdout=pipe,
+                         says=["standard output", "Broken pipe"])
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+sys.exit(cli.main(globals()))

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""NumPy and h5py as judges: what they write we read to the same bits, and the other way round.
+
+    python3 io_judge.py IO_TOOL
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    sys.exit(77)
+
+TOOL = sys.argv[1]
+NPY, HDF5, TEXT = 1, 2, 4
+failures = 0
+
+
+def check(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        print("not true:", what)
+
+
+def read(path, *dataset):
+    """Coordinates [n][dim], box lengths."""
+    run = subprocess.run([TOOL, "read", path, *dataset], capture_output=True)
+    if run.returncode != 0:
+        check(False, run.stderr.decode())
+        return np.zeros((0, 3)), np.zeros(3)
+    head, _, body = run.stdout.partition(b"\n")
+    n, dim, precision = map(int, head.split()[:3])
+    array = np.frombuffer(body, f"f{precision}").reshape(n, 3)
+    check(dim == 3 or not array[:, 2].any(), f"{path}: z in two dimensions")
+    return array[:, :dim], np.array(head.split()[3:], float)
+
+
+def same(got, exact, what):
+    kind = "f4" if exact.dtype.kind == "f" and exact.dtype.itemsize <= 4 else "f8"
+    check(got.dtype == kind and np.array_equal(got, exact.astype(kind)), what)
+
+
+def judge_npy(folder, points):
+    for kind in "<f4 >f4 <f8 >f8 <i2 >i4 <u8 |i1".split():
+        for order in "CF":
+            for dim in (2, 3):
+                array = np.array(100 * points[:, :dim]).astype(kind, order=order)
+                path = folder / "a.npy"
+                np.save(path, array)
+                same(read(path)[0], array, f"npy {kind} {order} {dim}")
+
+
+def judge_hdf5(folder, points):
+    path = folder / "a.hdf5"
+    ways = ({}, {"chunks": (100, 3)}, {"chunks": (77, 2), "compression": "gzip", "shuffle": True,
+                                       "fletcher32": True}, {"maxshape": (None, 3)})
+    for kind in ("<f4", ">f8", "<f2", "i8"):
+        for way in ways:
+            array = (100 * points).astype(kind)
+            with h5py.File(path, "w") as f:
+                f.create_dataset("some/where", data=array, **way)
+            same(read(path, "some/where")[0], array, f"hdf5 {kind} {way}")
+    for size, box in ((5.0, [5, 5, 5]), ([5.0, 6.0, 7.0], [5, 6, 7])):
+        with h5py.File(path, "w") as f:
+            f.create_group("Header").attrs["BoxSize"] = size
+            f["PartType4/Coordinates"] = points[:10]
+            f["PartType0/Coordinates"] = points[10:].astype("f4")
+        got, lengths = read(path)
+        both = np.concatenate([points[10:].astype("f4").astype("f8"), points[:10]])
+        check(np.array_equal(got, both), "types in order")
+        check(np.array_equal(lengths, box), f"box {lengths}")
+    with h5py.File(path, "w") as f:
+        f["particles/water/position/value"] = np.stack([points, points + 1])
+    same(read(path)[0], points, "H5MD")
+
+
+def judge_particles(folder, points):
+    for kind in ("f4", "f8"):
+        np.save(folder / "in.npy", points.astype(kind))
+        subprocess.run([TOOL, "convert", folder / "in.npy", str(NPY), folder / "out.npy"],
+                       check=True)
+        check(np.array_equal(np.load(folder / "out.npy"), points.astype(kind)), "npy written")
+        subprocess.run([TOOL, "convert", folder / "in.npy", str(HDF5), folder / "out.hdf5"],
+                       check=True)
+        with h5py.File(folder / "out.hdf5") as f:
+            check(np.array_equal(f["PartType1/Coordinates"], points.astype(kind)), "hdf5 written")
+            check(f["Header"].attrs["NumPart_ThisFile"][1] == len(points), "hdf5 header")
+        subprocess.run([TOOL, "convert", folder / "in.npy", str(TEXT), folder / "out.txt"],
+                       check=True)
+        check(np.array_equal(np.loadtxt(folder / "out.txt").astype(kind), points.astype(kind)),
+              "text written")
+
+
+def judge_pairs(folder):
+    for n in (0, 1, 250_001):
+        for kind in ("f4", "f8"):
+            p = np.arange(n)
+            exact = {"i": p, "j": 2 * p, "distance": (p / 3).astype(kind),
+                     "vector": np.stack([p / 4, p / 5, p / 6], 1).astype(kind),
+                     "shift": np.broadcast_to([1, 0, -1], (n, 3))}
+            for name in ("list.npy", "list.hdf5"):
+                subprocess.run([TOOL, "pairs", folder / name, str(n), kind[1]], check=True)
+            array = np.load(folder / "list.npy")
+            check(len(array) == n, "length of a list")
+            with h5py.File(folder / "list.hdf5") as f:
+                check(f.attrs["cutoff"] == 0.5 and f.attrs["n_particles"] == 10, "attributes")
+                check(f.attrs["command"] == b"io_tool", "command")
+                for name, values in exact.items():
+                    check(np.array_equal(array[name], values), f"npy {name} of {n}")
+                    check(np.array_equal(f[name], values), f"hdf5 {name} of {n}")
+                    check(f[name].dtype == array[name].dtype, f"type of {name}")
+
+
+def main():
+    points = np.random.default_rng(1).normal(size=(1234, 3))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        judge_npy(folder, points)
+        judge_hdf5(folder, points)
+        judge_particles(folder, points)
+        judge_pairs(folder)
+    sys.exit(failures != 0)
+
+
+main()

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists of pairs: what is read back is what was written; a file appears whole or not at all; full
+ * disks, folders without permission and aborts leave nothing behind.
+ */
+#include "check.h"
+#include "io_files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 5000, BLOCKS = 3 };
+
+static const unsigned everything = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+
+typedef struct block {
+    int32_t i[BLOCK], j[BLOCK], shift[BLOCK][3];
+    double distance[BLOCK], vector[BLOCK][3];
+} block;
+
+static kith_pairs make_block(block *b, int number)
+{
+    for (int p = 0; p < BLOCK; p++) {
+        const int k = number * BLOCK + p;
+        b->i[p] = k;
+        b->j[p] = 2147483647 - k;
+        b->distance[p] = k / 7.0;
+        for (int axis = 0; axis < 3; axis++) {
+            b->vector[p][axis] = -k / (3.0 + axis);
+            b->shift[p][axis] = axis - k % 3;
+        }
+    }
+    return (kith_pairs){.n = BLOCK, .i = b->i, .j = b->j, .distances = b->distance,
+                        .vectors = b->vector, .shifts = &b->shift[0][0]};
+}
+
+static io_pairs_layout layout_of(io_format format, unsigned extras)
+{
+    return (io_pairs_layout){.format = format, .extras = extras, .precision = KITH_DOUBLE,
+                             .command = "kith pairs\nx", .cutoff = 0.1, .n_particles = 7};
+}
+
+/** Write all blocks. @return the status of the call that failed, or of the commit. */
+static io_status write_list(const char *path, const io_pairs_layout *layout, io_error *error)
+{
+    static block b;
+    io_pairs_writer *writer;
+    io_status status = io_pairs_open(path, layout, &writer, error);
+    for (int k = 0; k < BLOCKS && status == IO_OK; k++) {
+        const kith_pairs pairs = make_block(&b, k);
+        status = io_pairs_write(writer, &pairs, error);
+    }
+    if (status == IO_OK)
+        return io_pairs_commit(writer, error);
+    io_pairs_abort(writer);
+    return status;
+}
+
+static void test_npy(void)
+{
+    static block b;
+    io_error error;
+    const char *path = files_path("list.npy");
+    const io_pairs_layout layout = layout_of(IO_UNKNOWN, everything);
+    CHECK(write_list(path, &layout, &error) == IO_OK, "%s", error.text);
+    bytes file = bytes_load(path);
+    enum { HEADER = 256, RECORD = 4 + 4 + 8 + 24 + 12 };
+    if (!CHECK(file.n == HEADER + (size_t)BLOCK * BLOCKS * RECORD, "%zu bytes", file.n))
+        return;
+    CHECK(strstr(file.data + 10, "'shape': (15000,)"), "shape: %.200s", file.data + 10);
+    for (int k = 0; k < BLOCK * BLOCKS; k++) {
+        if (k % BLOCK == 0)
+            make_block(&b, k / BLOCK);
+        const char *record = file.data + HEADER + k * RECORD;
+        const int p = k % BLOCK;
+        CHECK(memcmp(record, &b.i[p], 4) == 0 && memcmp(record + 4, &b.j[p], 4) == 0 &&
+                  memcmp(record + 8, &b.distance[p], 8) == 0 &&
+                  memcmp(record + 16, b.vector[p], 24) == 0 &&
+                  memcmp(record + 40, b.shift[p], 12) == 0, "record %d", k);
+    }
+    free(file.data);
+}
+
+static void test_text(const char *name, bool csv)
+{
+    static block b;
+    io_error error;
+    const char *path = files_path(name);
+    const io_pairs_layout layout = layout_of(IO_UNKNOWN, everything);
+    CHECK(write_list(path, &layout, &error) == IO_OK, "%s", error.text);
+    bytes file = bytes_load(path);
+    bytes_add(&file, "", 1);
+    const char *names = csv ? "i,j,distance,dx,dy,dz,Sa,Sb,Sc\n"
+                            : "# i j distance dx dy dz Sa Sb Sc\n";
+    char *line = strstr(file.data, names);
+    if (!CHECK(line, "no line of names: %.200s", file.data))
+        return;
+    CHECK(csv == (line == file.data), "comments in a csv, or none in text");
+    for (char *comma = line; (comma = strchr(comma, ',')); comma++)
+        *comma = ' ';
+    char *at = line + strlen(names);
+    for (int k = 0; k < BLOCK * BLOCKS; k++) {
+        if (k % BLOCK == 0)
+            make_block(&b, k / BLOCK);
+        const int p = k % BLOCK;
+        bool same = strtol(at, &at, 10) == b.i[p];
+        same = strtol(at, &at, 10) == b.j[p] && same;
+        same = strtod(at, &at) == b.distance[p] && same;
+        for (int axis = 0; axis < 3; axis++)
+            same = strtod(at, &at) == b.vector[p][axis] && same;
+        for (int axis = 0; axis < 3; axis++)
+            same = strtol(at, &at, 10) == b.shift[p][axis] && same;
+        CHECK(same && *at == '\n', "line %d", k);
+    }
+    CHECK(strcmp(at, "\n") == 0, "more lines than pairs");
+    free(file.data);
+}
+
+/** An old file stays as it was until the commit, and after an abort. */
+static void test_abort(io_format format)
+{
+    static block b;
+    io_error error;
+    io_pairs_writer *writer;
+    bytes old = {0};
+    bytes_print(&old, "precious");
+    const char *path = bytes_save(&old, "old", old.n);
+    const io_pairs_layout layout = layout_of(format, everything);
+    const io_status status = io_pairs_open(path, &layout, &writer, &error);
+    if (status == IO_UNSUPPORTED)
+        return;
+    CHECK(status == IO_OK, "%s", error.text);
+    const kith_pairs pairs = make_block(&b, 0);
+    CHECK(io_pairs_write(writer, &pairs, &error) == IO_OK, "%s", error.text);
+    CHECK(files_count(".part") == 1, "%d parts while writing", files_count(".part"));
+    const kith_pairs lacking = {.n = 1, .i = b.i, .j = b.j};
+    CHECK(io_pairs_write(writer, &lacking, &error) == IO_INVALID, "a block without distances");
+    io_pairs_abort(writer);
+    bytes now = bytes_load(path);
+    CHECK(now.n == old.n && memcmp(now.data, old.data, old.n) == 0, "the old file has changed");
+    CHECK(files_count(".part") == 0, "%s: a part is left", io_format_name(format));
+    CHECK(write_list(path, &layout, &error) == IO_OK && files_count(".part") == 0, "%s",
+          error.text);
+    unlink(path);
+    free(old.data);
+    free(now.data);
+}
+
+/** At every limit on the size of files: an error, and nothing left. */
+static void test_full(io_format format)
+{
+    static const rlim_t limits[] = {0, 100, 300, 2048, 4096, 50000, 100000, 300000};
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        const struct rlimit small = {limits[k], before.rlim_max};
+        io_error error;
+        const char *path = files_path("full");
+        const io_pairs_layout layout = layout_of(format, everything);
+        setrlimit(RLIMIT_FSIZE, &small);
+        const io_status status = write_list(path, &layout, &error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        if (status == IO_UNSUPPORTED)
+            return;
+        CHECK(status == IO_SYSTEM && strstr(error.text, strerror(EFBIG)), "%s, limit %d: %d %s",
+              io_format_name(format), (int)limits[k], status, error.text);
+        CHECK(files_count("full") == 0, "%s: a file is left", io_format_name(format));
+    }
+}
+
+static void test_full_particles(io_format format)
+{
+    static float pos[3 * 20000];
+    const io_particles given = {.n = 20000, .dim = 3, .precision = KITH_FLOAT, .pos = pos};
+    const char *path = files_path("full");
+    io_error error;
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){5000, before.rlim_max});
+    const io_status status = io_write_particles(path, format, &given, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(status == IO_SYSTEM || status == IO_UNSUPPORTED, "%s: %d %s", io_format_name(format),
+          status, error.text);
+    CHECK(files_count("full") == 0, "%s: a file is left", io_format_name(format));
+}
+
+static void test_places(void)
+{
+    io_error error;
+    const io_pairs_layout text = layout_of(IO_TEXT, 0), any = layout_of(IO_UNKNOWN, 0);
+    CHECK(write_list("/dev/full", &text, &error) == IO_SYSTEM && strstr(error.text, "space"),
+          "/dev/full: %s", error.text);
+    CHECK(write_list("/dev/null", &text, &error) == IO_OK, "/dev/null: %s", error.text);
+    CHECK(write_list("/nowhere/list.npy", &any, &error) == IO_SYSTEM, "%s", error.text);
+    CHECK(write_list(files_path(""), &text, &error) == IO_SYSTEM && strstr(error.text, "directory"),
+          "a folder: %s", error.text);
+    CHECK(write_list(files_path("list.what"), &any, &error) == IO_INVALID &&
+              strstr(error.text, "ending"), "an unknown ending: %s", error.text);
+    const io_pairs_layout tipsy = layout_of(IO_TIPSY, 0);
+    CHECK(write_list(files_path("list"), &tipsy, &error) == IO_INVALID, "pairs as tipsy");
+    const char *link = files_path("link"), *target = files_path("target");
+    CHECK(symlink(target, link) == 0 && write_list(target, &text, &error) == IO_OK &&
+              write_list(link, &text, &error) == IO_OK, "%s", error.text);
+    struct stat facts;
+    CHECK(lstat(link, &facts) == 0 && S_ISLNK(facts.st_mode), "a link was replaced by a file");
+    if (geteuid() != 0) { /* root may write anywhere */
+        chmod(files_path("."), 0500);
+        CHECK(write_list(files_path("list.npy"), &any, &error) == IO_SYSTEM, "a closed folder");
+        chmod(files_path("."), 0700);
+    }
+    CHECK(files_count(".part") == 0, "a part is left");
+    io_pairs_abort(NULL);
+}
+
+int main(void)
+{
+    files_begin();
+    signal(SIGXFSZ, SIG_IGN);
+    test_npy();
+    test_text("list.txt", false);
+    test_text("list.csv", true);
+    static const io_format formats[] = {IO_NPY, IO_TEXT, IO_HDF5};
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        test_abort(formats[k]);
+        test_full(formats[k]);
+    }
+    for (io_format format = IO_NPY; format <= IO_XYZ; format++)
+        test_full_particles(format);
+    test_places();
+    return check_done();
+}
