@@ -54,6 +54,8 @@ function(kith_add_test name)
     endif()
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE kith_flags ${arg_LIBRARIES} m)
+    # Helper libraries call kith without naming it, and so may stand behind it in the link line.
+    target_link_options(${name} PRIVATE LINKER:--no-as-needed)
 
     if(NOT arg_BACKENDS)
         set(arg_BACKENDS ${KITH_TEST_BACKENDS})

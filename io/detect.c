@@ -19,7 +19,9 @@ typedef struct signature {
 static const signature unread[] = {
     {"\x1f\x8b", 2, "is compressed by gzip: unpack it with gunzip first"},
     {"BZh", 3, "is compressed by bzip2: unpack it with bunzip2 first"},
-    {"\xfd""7zXZ", 5, "is compressed by xz: unpack it with unxz first"},
+    {"\xfd"
+     "7zXZ",
+     5, "is compressed by xz: unpack it with unxz first"},
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
@@ -122,7 +124,8 @@ io_status io__detect(io_file *file, io_format *out)
             memcmp(head, unread[k].bytes, unread[k].length) == 0)
             return io__file_fail(file, IO_FORMAT, "%s", unread[k].meaning);
     if (is_binary(head, size) && !looks_tipsy)
-        return io__file_fail(file, IO_FORMAT, "is binary, but none of NumPy .npy, HDF5 and tipsy "
+        return io__file_fail(file, IO_FORMAT,
+                             "is binary, but none of NumPy .npy, HDF5 and tipsy "
                              "(or cut short)");
     if (looks_tipsy)
         *out = IO_TIPSY;

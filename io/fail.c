@@ -21,8 +21,8 @@ io_status io__fail(io_error *error, const char *path, io_status status, const ch
     enum { SHOWN = 300 }; /* bytes of a long path, so that the sentence still fits */
     const size_t length = strlen(path);
     const char *tail = length > SHOWN ? path + length - SHOWN : path;
-    const int used = snprintf(error->text, sizeof error->text, "%s%s: ",
-                              length > SHOWN ? "..." : "", tail);
+    const int used = snprintf(error->text, sizeof error->text,
+                              "%s%s: ", length > SHOWN ? "..." : "", tail);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, arguments);

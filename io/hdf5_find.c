@@ -11,6 +11,9 @@
 
 void io__quiet_begin(io_quiet *quiet)
 {
+    /* A damaged file may leave the library with ids that it cannot close; at exit it would
+       complain, or crash. All that kith writes is closed before. */
+    H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -66,6 +69,11 @@ static io_status check_type(io_file *file, io_array *array)
         H5Tclose(type);
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
         return io__file_fail(file, IO_FORMAT, "dataset %s holds no numbers", array->name);
+    if (size > 16) /* a quadruple; a damaged file may say gigabytes */
+        return io__file_fail(file, IO_FORMAT,
+                             "dataset %s has numbers of %zu bytes; expected at "
+                             "most 16",
+                             array->name, size);
     array->precision = kind == H5T_FLOAT && size <= 4 ? KITH_FLOAT : KITH_DOUBLE;
     return IO_OK;
 }
@@ -80,17 +88,23 @@ static io_status check_shape(io_file *file, io_array *array)
     if (space >= 0)
         H5Sclose(space);
     if (array->rank != 2 && array->rank != 3)
-        return io__file_fail(file, IO_FORMAT, "dataset %s has %d dimensions; expected shape "
-                             "(n, 3), (n, 2) or (frames, n, 3)", array->name, array->rank);
+        return io__file_fail(file, IO_FORMAT,
+                             "dataset %s has %d dimensions; expected shape "
+                             "(n, 3), (n, 2) or (frames, n, 3)",
+                             array->name, array->rank);
     const hsize_t frames = array->rank == 3 ? shape[0] : 1;
     const hsize_t n = shape[array->rank - 2];
     const hsize_t dim = shape[array->rank - 1];
     if (dim != 2 && dim != 3)
-        return io__file_fail(file, IO_FORMAT, "dataset %s has rows of %llu; expected 3 or 2 "
-                             "coordinates", array->name, (unsigned long long)dim);
+        return io__file_fail(file, IO_FORMAT,
+                             "dataset %s has rows of %llu; expected 3 or 2 "
+                             "coordinates",
+                             array->name, (unsigned long long)dim);
     if (n > INT32_MAX || frames > INT64_MAX)
-        return io__file_fail(file, IO_LIMIT, "dataset %s holds %llu particles; at most %d can be "
-                             "read", array->name, (unsigned long long)n, INT32_MAX);
+        return io__file_fail(file, IO_LIMIT,
+                             "dataset %s holds %llu particles; at most %d can be "
+                             "read",
+                             array->name, (unsigned long long)n, INT32_MAX);
     array->dim = (int)dim;
     array->n = (int64_t)n;
     array->frames = (int64_t)frames;
@@ -121,13 +135,15 @@ static io_status check_storage(io_file *file, const io_array *array)
     const double chunk = chunk_bytes(array, plan);
     H5Pclose(plan);
     if (chunk > most && chunk > IO_BLOCK)
-        return io__file_fail(file, IO_FORMAT, "dataset %s announces chunks of %.3g bytes, more "
-                             "than a file of %lld bytes can fill", array->name, chunk,
-                             (long long)file->size);
+        return io__file_fail(file, IO_FORMAT,
+                             "dataset %s announces chunks of %.3g bytes, more "
+                             "than a file of %lld bytes can fill",
+                             array->name, chunk, (long long)file->size);
     if (!elsewhere && (double)(array->n * array->dim) > most)
-        return io__file_fail(file, IO_TRUNCATED, "dataset %s announces %lld particles, more than "
-                             "%lld bytes can hold", array->name, (long long)array->n,
-                             (long long)file->size);
+        return io__file_fail(file, IO_TRUNCATED,
+                             "dataset %s announces %lld particles, more than "
+                             "%lld bytes can hold",
+                             array->name, (long long)array->n, (long long)file->size);
     return IO_OK;
 }
 
@@ -140,8 +156,10 @@ static io_status add_array(io_file *file, io_arrays *arrays, const char *name)
     snprintf(array->name, sizeof array->name, "%s", name);
     array->id = H5Dopen2(arrays->file, name, H5P_DEFAULT);
     if (array->id < 0)
-        return io__file_fail(file, IO_FORMAT, "has no readable dataset %s; `kith info` lists those "
-                             "it has", name);
+        return io__file_fail(file, IO_FORMAT,
+                             "has no readable dataset %s; `kith info` lists those "
+                             "it has",
+                             name);
     arrays->n++;
     IO_TRY(check_type(file, array));
     IO_TRY(check_shape(file, array));
@@ -176,9 +194,10 @@ static io_status find_types(io_file *file, io_arrays *arrays, io_species *wanted
     double files = 1;
     io__attribute_read(arrays->file, "Header", "NumFilesPerSnapshot", &files, 1);
     if (arrays->n > 0 && files > 1)
-        return io__file_fail(file, IO_INVALID, "is one of %g files of a snapshot; join them first, "
-                             "or name its dataset %s to read this part alone", files,
-                             arrays->item[0].name);
+        return io__file_fail(file, IO_INVALID,
+                             "is one of %g files of a snapshot; join them first, "
+                             "or name its dataset %s to read this part alone",
+                             files, arrays->item[0].name);
     return IO_OK;
 }
 
@@ -218,7 +237,8 @@ io_status io__arrays_open(io_file *file, io_arrays *out)
 {
     *out = (io_arrays){.file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT)};
     if (out->file < 0)
-        return io__file_fail(file, IO_TRUNCATED, "begins as an HDF5 file, but cannot be opened: "
+        return io__file_fail(file, IO_TRUNCATED,
+                             "begins as an HDF5 file, but cannot be opened: "
                              "cut short or damaged");
     if (file->options->dataset)
         return add_array(file, out, file->options->dataset);

@@ -34,11 +34,11 @@ static bool read_slab(const io_array *array, hsize_t frame, hsize_t at, hsize_t 
     const int skip = 3 - array->rank; /* a dataset of rank 2 has no frames */
     const hid_t from = H5Dget_space(array->id);
     const hid_t to = H5Screate_simple(2, shape, NULL);
-    const bool done =
-        from >= 0 && to >= 0 &&
-        H5Sselect_hyperslab(from, H5S_SELECT_SET, begin + skip, NULL, count + skip, NULL) >= 0 &&
-        H5Sselect_hyperslab(to, H5S_SELECT_SET, none, NULL, wanted, NULL) >= 0 &&
-        H5Dread(array->id, type, to, from, H5P_DEFAULT, out) >= 0;
+    const bool done = from >= 0 && to >= 0 &&
+                      H5Sselect_hyperslab(from, H5S_SELECT_SET, begin + skip, NULL, count + skip,
+                                          NULL) >= 0 &&
+                      H5Sselect_hyperslab(to, H5S_SELECT_SET, none, NULL, wanted, NULL) >= 0 &&
+                      H5Dread(array->id, type, to, from, H5P_DEFAULT, out) >= 0;
     if (to >= 0)
         H5Sclose(to);
     if (from >= 0)
@@ -55,10 +55,11 @@ static io_status read_array(io_file *file, const io_array *array, io_particles *
         char *pos = (char *)out->pos + (size_t)(first + at) * 3 * out->precision;
         if (!read_slab(array, (hsize_t)file->options->frame, (hsize_t)at, (hsize_t)n,
                        out->precision, pos))
-            return io__file_fail(file, IO_TRUNCATED, "rows %lld to %lld of dataset %s cannot be "
+            return io__file_fail(file, IO_TRUNCATED,
+                                 "rows %lld to %lld of dataset %s cannot be "
                                  "read: cut short, damaged, or packed by a filter that is not "
-                                 "installed", (long long)at, (long long)(at + n - 1),
-                                 array->name);
+                                 "installed",
+                                 (long long)at, (long long)(at + n - 1), array->name);
         const double part = (double)(first + at + n) / (double)out->n;
         IO_TRY(io__file_watch(file, (int64_t)(part * (double)file->size)));
     }
@@ -70,7 +71,8 @@ static io_status read_arrays(io_file *file, const io_arrays *arrays, io_particle
     int64_t n = 0;
     kith_precision native = KITH_FLOAT;
     if (arrays->n == 0)
-        return io__file_fail(file, IO_INVALID, "has no PartType*/Coordinates, Coordinates, "
+        return io__file_fail(file, IO_INVALID,
+                             "has no PartType*/Coordinates, Coordinates, "
                              "positions or particles/*/position/value; choose a dataset (`kith "
                              "info` lists them)");
     for (int k = 0; k < arrays->n; k++) {
@@ -82,8 +84,10 @@ static io_status read_arrays(io_file *file, const io_arrays *arrays, io_particle
                                  arrays->item[0].dim, arrays->item[0].name, array->dim,
                                  array->name);
         if (file->options->frame >= array->frames)
-            return io__file_fail(file, IO_INVALID, "has %lld frames in %s, counted from 0; frame "
-                                 "%lld was asked for", (long long)array->frames, array->name,
+            return io__file_fail(file, IO_INVALID,
+                                 "has %lld frames in %s, counted from 0; frame "
+                                 "%lld was asked for",
+                                 (long long)array->frames, array->name,
                                  (long long)file->options->frame);
     }
     IO_TRY(io__particles_alloc(file, out, n, arrays->item[0].dim, native));
@@ -182,8 +186,7 @@ static io_status summarise(io_file *file, const io_arrays *arrays, io_summary *o
              arrays->n > 0 ? arrays->item[0].name : "");
     for (int k = 0; k < arrays->n; k++) {
         const io_array *array = &arrays->item[k];
-        io__copy_name(out->species[k].name, IO_NAME_LENGTH, array->name,
-                      strcspn(array->name, "/"));
+        io__copy_name(out->species[k].name, IO_NAME_LENGTH, array->name, strcspn(array->name, "/"));
         out->species[k].n = array->n;
         out->n += array->n;
         out->frames = array->frames;

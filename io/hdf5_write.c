@@ -86,11 +86,11 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
     const char *given = layout->command ? layout->command : "";
     char command[4096];
     io__copy_name(command, sizeof command, given, strlen(given));
-    const bool done =
-        put_text(list->file, "command", command) &&
-        put_text(list->file, "kith_version", KITH_VERSION) &&
-        put_number(list->file, "cutoff", H5T_NATIVE_DOUBLE, &layout->cutoff, 1) &&
-        put_number(list->file, "n_particles", H5T_NATIVE_INT64, &layout->n_particles, 1);
+    const bool done = put_text(list->file, "command", command) &&
+                      put_text(list->file, "kith_version", KITH_VERSION) &&
+                      put_number(list->file, "cutoff", H5T_NATIVE_DOUBLE, &layout->cutoff, 1) &&
+                      put_number(list->file, "n_particles", H5T_NATIVE_INT64, &layout->n_particles,
+                                 1);
     return step(output, &list->sink, done);
 }
 
@@ -120,9 +120,9 @@ static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_
         return false;
     const hid_t to = H5Dget_space(dataset);
     const hid_t from = H5Screate_simple(rank, count, NULL);
-    const bool done =
-        H5Sselect_hyperslab(to, H5S_SELECT_SET, begin_at, NULL, count, NULL) >= 0 &&
-        H5Dwrite(dataset, element_type(column), from, to, H5P_DEFAULT, column->data) >= 0;
+    const bool done = H5Sselect_hyperslab(to, H5S_SELECT_SET, begin_at, NULL, count, NULL) >= 0 &&
+                      H5Dwrite(dataset, element_type(column), from, to, H5P_DEFAULT,
+                               column->data) >= 0;
     H5Sclose(from);
     H5Sclose(to);
     return done;
@@ -178,7 +178,20 @@ static void drop(io_pairs_writer *writer)
 
 const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
 
-/** /Header as Gadget has it; the box when it is periodic, upright and begins at 0. */
+/** Upright, periodic along all axes, beginning at 0. */
+static bool is_simple(const kith_box *box)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (!box->periodic[axis] || box->origin[axis] != 0)
+            return false;
+        for (int other = 0; other < 3; other++)
+            if (other != axis && box->row[axis][other] != 0)
+                return false;
+    }
+    return true;
+}
+
+/** /Header as Gadget has it; the box when it is simple. */
 static bool put_header(hid_t file, const io_particles *particles)
 {
     const double nothing[6] = {0};
@@ -186,23 +199,18 @@ static bool put_header(hid_t file, const io_particles *particles)
     const int32_t one = 1;
     const kith_box *box = &particles->box;
     const double length[3] = {box->row[0][0], box->row[1][1], box->row[2][2]};
-    const kith_box upright = io__box_periodic(length);
-    const bool has_box = particles->has_box &&
-                         memcmp(box->row, upright.row, sizeof box->row) == 0 &&
-                         memcmp(box->origin, upright.origin, sizeof box->origin) == 0 &&
-                         box->periodic[0] && box->periodic[1] && box->periodic[2];
+    const bool has_box = particles->has_box && is_simple(box);
     const bool cube = length[0] == length[1] && length[1] == length[2];
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (header < 0)
         return false;
-    const bool done =
-        put_number(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
-        put_number(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
-        put_number(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
-        put_number(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
-        put_number(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
-        put_number(header, "BoxSize", H5T_NATIVE_DOUBLE, has_box ? length : nothing,
-                   has_box && !cube ? 3 : 1);
+    const bool done = put_number(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
+                      put_number(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
+                      put_number(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
+                      put_number(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
+                      put_number(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
+                      put_number(header, "BoxSize", H5T_NATIVE_DOUBLE, has_box ? length : nothing,
+                                 has_box && !cube ? 3 : 1);
     H5Gclose(header);
     return done;
 }

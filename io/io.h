@@ -12,7 +12,7 @@
 /** What a call returns; io_error.text has the sentence: file, field, value, what was expected. */
 typedef enum io_status {
     IO_OK = 0,
-    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full; see errno text */
+    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full, ... */
     IO_FORMAT = -2,      /**< not a file we know, or malformed */
     IO_TRUNCATED = -3,   /**< the file ends before its header says */
     IO_INVALID = -4,     /**< the options make no sense for this file */
@@ -34,7 +34,7 @@ enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64 };
 /** Particles read from a file. Zero it first; io_particles_free frees it. */
 typedef struct io_particles {
     int64_t n;
-    int dim;                  /**< 3; 2 when the file has two columns (z is then 0) */
+    int dim;                  /**< 3; 2 when the file has two coordinates (z is then 0) */
     kith_precision precision; /**< of pos */
     void *pos;                /**< [n][3], 64-byte aligned */
     bool has_box;             /**< the file says its box */
@@ -44,11 +44,13 @@ typedef struct io_particles {
 /** What to read. Zero it: everything by default. */
 typedef struct io_read_options {
     const char *dataset;      /**< HDF5: name of the dataset, NULL: found by convention */
-    const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: the first three */
-    const char *species;      /**< "dark,gas" or XYZ element names; NULL: all */
+    const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: those named x, y, z
+                                   if the header has them, else the first three */
+    const char *species;      /**< "dark,gas", "PartType1" or XYZ element names; NULL: all. A species
+                                   that the file has no particles of is IO_INVALID */
     kith_precision precision; /**< convert to this; 0: as in the file */
-    int64_t frame;            /**< XYZ: which frame, from 0 */
-    kith_watch_fn watch;      /**< progress in bytes; may be NULL */
+    int64_t frame;            /**< XYZ, HDF5 of shape (frames, n, 3): which frame, from 0 */
+    kith_watch_fn watch;      /**< progress in bytes, at most every 50 ms; may be NULL */
     void *user;
 } io_read_options;
 
@@ -108,7 +110,8 @@ io_status io_pairs_commit(io_pairs_writer *writer, io_error *error);
 void io_pairs_abort(io_pairs_writer *writer);
 
 /** Write particles: IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
- *  IO_TEXT or IO_XYZ (with Lattice when periodic); atomically. */
+ *  IO_TEXT or IO_XYZ; atomically. The box is kept where the format has a place for it: any in XYZ,
+ *  in HDF5 one that is periodic, upright and begins at 0. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 

@@ -54,7 +54,7 @@ typedef struct io_sink {
     int error;
 } io_sink;
 
-/** Create an HDF5 file in owner->fd; owner must outlive it. @return the file, negative on failure. */
+/** Create an HDF5 file in owner->fd; owner must outlive it. @return the file; < 0 on failure. */
 hid_t io__sink_create(io_sink *owner);
 
 #endif

@@ -10,11 +10,11 @@
 
 #include <locale.h>
 
-#define IO_TRY(call)                  \
-    do {                              \
-        io_status status_ = (call);   \
-        if (status_ != IO_OK)         \
-            return status_;           \
+#define IO_TRY(call) \
+    do { \
+        io_status status_ = (call); \
+        if (status_ != IO_OK) \
+            return status_; \
     } while (0)
 
 /* ------------------------------------------------------------------------------------ errors */
@@ -57,7 +57,8 @@ io_status io__file_watch(io_file *file, int64_t done);
 
 typedef struct io_lines {
     io_file *file;
-    char *buffer;       /* [IO_BLOCK + 1] */
+    char *buffer; /* [room + 1] */
+    int64_t room;
     int64_t begin, end; /* what of buffer is still to be handed out */
     int64_t offset;     /* where in the file buffer[end] comes from */
     int64_t number;     /* of the line handed out last, from 1 */
@@ -177,8 +178,8 @@ io_status io__xyz_inspect(io_file *file, io_summary *out);
 /* --------------------------------------------------------------------- a file being written */
 
 typedef struct io_output {
-    char *path;      /* the final name, symbolic links resolved */
-    char *part;      /* the name meanwhile; NULL: path is a device or pipe, written directly */
+    char *path; /* the final name, symbolic links resolved */
+    char *part; /* the name meanwhile; NULL: path is a device or pipe, written directly */
     int fd;
     char *buffer;    /* [IO_BLOCK] */
     int64_t used;    /* of buffer */

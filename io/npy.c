@@ -85,7 +85,7 @@ static io_status parse_item(io_file *file, io_token key, const char *value, size
     if (is_key(key, "descr")) {
         const bool quoted = length > 1 && (*value == '\'' || *value == '"');
         out->structured = !quoted;
-        io__copy_name(out->type, sizeof out->type, value + quoted, length - 2 * quoted);
+        io__copy_name(out->type, sizeof out->type, value + quoted, length - (quoted ? 2 : 0));
     } else if (is_key(key, "fortran_order")) {
         out->fortran = strncmp(value, "True", 4) == 0;
         if (!out->fortran && strncmp(value, "False", 5) != 0)
@@ -143,8 +143,10 @@ static io_status read_header(io_file *file, npy_header *out)
         return io__file_fail(file, IO_TRUNCATED, "ends at byte %lld, inside its NumPy header",
                              (long long)file->size);
     if (length > MOST_HEADER)
-        return io__file_fail(file, IO_LIMIT, "has a NumPy header of %lld bytes; at most %d are "
-                             "read", (long long)length, MOST_HEADER);
+        return io__file_fail(file, IO_LIMIT,
+                             "has a NumPy header of %lld bytes; at most %d are "
+                             "read",
+                             (long long)length, MOST_HEADER);
     char *text = malloc((size_t)length + 1);
     if (!text)
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the NumPy header");
@@ -160,8 +162,8 @@ static bool parse_type(const char *text, io_scalar *out)
 {
     if (!strchr("<>=|", text[0]) || !text[0] || !strchr("fiu", text[1]) || !text[1])
         return false;
-    *out = (io_scalar){text[1], text[2] - '0', (text[0] == '<' || text[0] == '>') &&
-                                                   text[0] != io__npy_order()};
+    *out = (io_scalar){text[1], text[2] - '0',
+                       (text[0] == '<' || text[0] == '>') && text[0] != io__npy_order()};
     const bool known = out->size == 1 || out->size == 2 || out->size == 4 || out->size == 8;
     return known && text[3] == 0 && !(out->kind == 'f' && out->size < 4);
 }
@@ -181,12 +183,16 @@ static io_status check_array(io_file *file, const npy_header *header, io_scalar 
     char shape[128];
     shape_text(header, shape, sizeof shape);
     if (header->structured || !parse_type(header->type, type))
-        return io__file_fail(file, IO_FORMAT, "holds elements of type %s; expected '<f4', '<f8' "
-                             "or integers", header->type);
+        return io__file_fail(file, IO_FORMAT,
+                             "holds elements of type %s; expected '<f4', '<f8' "
+                             "or integers",
+                             header->type);
     if (header->dims == 2 && (header->shape[0] == 3 || header->shape[0] == 2) &&
         header->shape[1] > 3)
-        return io__file_fail(file, IO_FORMAT, "has shape %s; expected (n, 3) or (n, 2): save its "
-                             "transpose", shape);
+        return io__file_fail(file, IO_FORMAT,
+                             "has shape %s; expected (n, 3) or (n, 2): save its "
+                             "transpose",
+                             shape);
     if (header->dims != 2 || (header->shape[1] != 3 && header->shape[1] != 2))
         return io__file_fail(file, IO_FORMAT, "has shape %s; expected (n, 3) or (n, 2)", shape);
     return IO_OK;
@@ -209,7 +215,7 @@ static io_status check_size(io_file *file, const npy_header *header, io_scalar t
 io_status io__npy_read(io_file *file, io_particles *out)
 {
     npy_header header;
-    io_scalar type;
+    io_scalar type = {0};
     IO_TRY(read_header(file, &header));
     IO_TRY(check_array(file, &header, &type));
     IO_TRY(check_size(file, &header, type));
@@ -218,7 +224,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
     const bool is_float = type.kind == 'f' && type.size == 4;
     IO_TRY(io__particles_alloc(file, out, n, dim, is_float ? KITH_FLOAT : KITH_DOUBLE));
     if (!header.fortran) {
-        const io_records rows = {header.data, dim * type.size, n, dim, type};
+        const io_records rows = {header.data, (int64_t)dim * type.size, n, dim, type};
         return io__records_read(file, &rows, out, 0, 0);
     }
     for (int axis = 0; axis < dim; axis++) {
@@ -255,15 +261,14 @@ char io__npy_order(void)
 
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape)
 {
-    static const char magic[8] = "\x93NUMPY\1\0";
+    static const unsigned char magic[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
     enum { LENGTH = IO_NPY_HEADER - 10 };
     memset(out, ' ', IO_NPY_HEADER);
     memcpy(out, magic, 8);
     out[8] = (char)(LENGTH & 0xff);
     out[9] = (char)(LENGTH >> 8);
-    char text[LENGTH];
-    const int used = snprintf(text, sizeof text,
+    const int used = snprintf(out + 10, LENGTH,
                               "{'descr': %s, 'fortran_order': False, 'shape': %s, }", type, shape);
-    memcpy(out + 10, text, (size_t)used);
+    out[10 + used] = ' ';
     out[IO_NPY_HEADER - 1] = '\n';
 }

@@ -138,7 +138,8 @@ io_status io__output_patch(io_output *output, const void *data, int64_t size)
     IO_TRY(flush(output));
     const ssize_t put = pwrite(output->fd, data, (size_t)size, 0);
     if (put < 0 && errno == ESPIPE)
-        return io__output_fail(output, IO_INVALID, "is a pipe or terminal, which cannot hold this "
+        return io__output_fail(output, IO_INVALID,
+                               "is a pipe or terminal, which cannot hold this "
                                "format; write text, or to a regular file");
     if (put != size)
         return io__output_fail(output, IO_SYSTEM, "cannot write its header: %s",
@@ -152,8 +153,8 @@ io_status io__output_commit(io_output *output)
     if (status == IO_OK && output->part && fsync(output->fd) < 0)
         status = io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(errno));
     if (status == IO_OK && output->part && rename(output->part, output->path) < 0)
-        status = io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s",
-                                 output->part, strerror(errno));
+        status = io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s", output->part,
+                                 strerror(errno));
     if (status != IO_OK)
         io__output_abort(output);
     else

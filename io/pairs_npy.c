@@ -51,8 +51,8 @@ static void spread(char *out, int64_t stride, const char *data, int size, int64_
 static io_status write_records(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
     enum { BLOCK = 1 << 18 }; /* bytes packed at once: in cache from the first field to the last */
-    int record = 0;
-    for (int k = 0; k < writer->n_columns; k++)
+    int record = columns[0].size;
+    for (int k = 1; k < writer->n_columns; k++)
         record += columns[k].size * columns[k].count;
     const int64_t most = BLOCK / record;
     for (int64_t done = 0; done < n; done += most) {

@@ -16,10 +16,8 @@ static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
     const kith_pairs *p = pairs ? pairs : &none;
     const int real = (int)layout->precision;
     const io_column all[IO_PAIR_COLUMNS] = {
-        {"i", (const char *)p->i, 'i', 4, 1},
-        {"j", (const char *)p->j, 'i', 4, 1},
-        {"distance", p->distances, 'f', real, 1},
-        {"vector", p->vectors, 'f', real, 3},
+        {"i", (const char *)p->i, 'i', 4, 1},          {"j", (const char *)p->j, 'i', 4, 1},
+        {"distance", p->distances, 'f', real, 1},      {"vector", p->vectors, 'f', real, 3},
         {"shift", (const char *)p->shifts, 'i', 4, 3},
     };
     const bool wanted[IO_PAIR_COLUMNS] = {1, 1, layout->extras & KITH_DISTANCES,
@@ -54,28 +52,29 @@ static io_format format_by_ending(const char *path)
 static const io_pairs_format *find_format(io_format format)
 {
     switch (format) {
-    case IO_NPY:
-        return &io__pairs_npy;
-    case IO_HDF5:
-        return &io__pairs_hdf5;
-    case IO_TEXT:
-        return &io__pairs_text;
-    default:
-        return NULL;
+    case IO_NPY: return &io__pairs_npy;
+    case IO_HDF5: return &io__pairs_hdf5;
+    case IO_TEXT: return &io__pairs_text;
+    default: return NULL;
     }
 }
 
 static io_status check_layout(const char *path, const io_pairs_layout *layout, io_error *error)
 {
     if (layout->precision != KITH_FLOAT && layout->precision != KITH_DOUBLE)
-        return io__fail(error, path, IO_INVALID, "precision %d; expected KITH_FLOAT or "
-                        "KITH_DOUBLE", (int)layout->precision);
+        return io__fail(error, path, IO_INVALID,
+                        "precision %d; expected KITH_FLOAT or "
+                        "KITH_DOUBLE",
+                        (int)layout->precision);
     if (layout->format == IO_UNKNOWN && format_by_ending(path) == IO_UNKNOWN)
-        return io__fail(error, path, IO_INVALID, "its ending tells no format; expected .npy, "
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format; expected .npy, "
                         ".h5, .hdf5, .txt, .dat or .csv");
     if (layout->format != IO_UNKNOWN && !find_format(layout->format))
-        return io__fail(error, path, IO_INVALID, "pairs cannot be written as %s; expected NumPy, "
-                        "HDF5 or text", io_format_name(layout->format));
+        return io__fail(error, path, IO_INVALID,
+                        "pairs cannot be written as %s; expected NumPy, "
+                        "HDF5 or text",
+                        io_format_name(layout->format));
     return IO_OK;
 }
 
@@ -125,9 +124,9 @@ io_status io_pairs_commit(io_pairs_writer *writer, io_error *error)
     io_error unwanted;
     writer->output.error = error ? error : &unwanted;
     *writer->output.error = (io_error){0};
-    io_status status =
-        writer->failed ? io__output_fail(&writer->output, IO_INVALID, "an earlier block failed")
-                       : writer->format->end(writer);
+    io_status status = writer->failed
+                           ? io__output_fail(&writer->output, IO_INVALID, "an earlier block failed")
+                           : writer->format->end(writer);
     writer->format->drop(writer);
     if (status == IO_OK)
         status = io__output_commit(&writer->output);

@@ -55,7 +55,7 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
         for (int k = 0; k < 4; k++) {
             uint32_t bits;
             memcpy(&bits, &values[k], sizeof bits);
-            put32(record + 4 * k, bits);
+            put32(record + 4 * (size_t)k, bits);
         }
         IO_TRY(io__output_write(output, record, RECORD));
     }
@@ -91,7 +91,8 @@ static io_status write_xyz(io_output *output, const io_particles *particles)
     if (particles->has_box) {
         const kith_box *box = &particles->box;
         const double(*row)[3] = box->row;
-        IO_TRY(io__output_printf(output, "Lattice=\"%.17g %.17g %.17g %.17g %.17g %.17g %.17g "
+        IO_TRY(io__output_printf(output,
+                                 "Lattice=\"%.17g %.17g %.17g %.17g %.17g %.17g %.17g "
                                  "%.17g %.17g\" Origin=\"%.17g %.17g %.17g\" pbc=\"%c %c %c\" ",
                                  row[0][0], row[0][1], row[0][2], row[1][0], row[1][1], row[1][2],
                                  row[2][0], row[2][1], row[2][2], box->origin[0], box->origin[1],

@@ -94,21 +94,20 @@ static uint8_t swap8(uint8_t bits)
 #define swap64 __builtin_bswap64
 
 /* Bring n numbers of one type, `stride` bytes apart, to every third element of out. */
-#define CONVERT(name, type, bits, real)                                              \
-    static void name(const char *data, int64_t stride, int64_t n, bool swapped,     \
-                     real *out)                                                      \
-    {                                                                                \
-        for (int64_t k = 0; k < n; k++) {                                            \
-            uint##bits##_t raw;                                                      \
-            type value;                                                              \
-            memcpy(&raw, data + k * stride, sizeof raw);                             \
-            raw = swapped ? swap##bits(raw) : raw;                                   \
-            memcpy(&value, &raw, sizeof value);                                      \
-            out[3 * k] = (real)value;                                                \
-        }                                                                            \
+#define CONVERT(name, type, bits, real) \
+    static void name(const char *data, int64_t stride, int64_t n, bool swapped, real *out) \
+    { \
+        for (int64_t k = 0; k < n; k++) { \
+            uint##bits##_t raw; \
+            type value; \
+            memcpy(&raw, data + k * stride, sizeof raw); \
+            raw = swapped ? swap##bits(raw) : raw; \
+            memcpy(&value, &raw, sizeof value); \
+            out[3 * k] = (real)value; \
+        } \
     }
-#define CONVERT_BOTH(name, type, bits)          \
-    CONVERT(name##_float, type, bits, float)    \
+#define CONVERT_BOTH(name, type, bits) \
+    CONVERT(name##_float, type, bits, float) \
     CONVERT(name##_double, type, bits, double)
 
 CONVERT_BOTH(from_f4, float, 32)
@@ -148,14 +147,18 @@ static const converter *find_converter(io_scalar type)
 io_status io__records_read(io_file *file, const io_records *records, io_particles *out,
                            int64_t first, int axis)
 {
-    enum { BLOCK = 1 << 20 }; /* bytes: stays in cache between the copy and the conversion */
+    const int64_t in_cache = 1 << 20; /* bytes kept between the copy and the conversion */
     const converter *convert = find_converter(records->type);
     if (!convert)
-        return io__file_fail(file, IO_FORMAT, "holds numbers of type %c%d; expected floats or "
-                             "integers of 1 to 8 bytes", records->type.kind, records->type.size);
-    const int64_t record = records->columns * records->type.size; /* bytes wanted of each */
-    const int64_t block = BLOCK / records->stride;
-    char *buffer = malloc(BLOCK);
+        return io__file_fail(file, IO_FORMAT,
+                             "holds numbers of type %c%d; expected floats or "
+                             "integers of 1 to 8 bytes",
+                             records->type.kind, records->type.size);
+    const int64_t record = (int64_t)records->columns *
+                           records->type.size; /* bytes wanted of each */
+    const int64_t most = in_cache / records->stride;
+    const int64_t block = records->n < most ? records->n : most;
+    char *buffer = malloc((size_t)(block * records->stride + 1));
     if (!buffer)
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
     io_status status = IO_OK;
@@ -164,7 +167,7 @@ io_status io__records_read(io_file *file, const io_records *records, io_particle
         status = io__file_read(file, buffer, (n - 1) * records->stride + record,
                                records->offset + done * records->stride);
         for (int k = 0; k < records->columns && status == IO_OK; k++) {
-            const char *data = buffer + k * records->type.size;
+            const char *data = buffer + (int64_t)k * records->type.size;
             const int64_t at = 3 * (first + done) + axis + k;
             if (out->precision == KITH_FLOAT)
                 convert->to_float(data, records->stride, n, records->type.swapped,

@@ -20,14 +20,14 @@ io_status io__species_parse(io_file *file, io_species *out)
         if (name.length == 0 || io__species_find(out, name) >= 0)
             continue;
         if (out->n == IO_MAX_SPECIES || name.length >= IO_NAME_LENGTH)
-            return io__file_fail(file, IO_INVALID, "species '%s': expected at most %d names of "
-                                 "at most %d letters", file->options->species, IO_MAX_SPECIES,
-                                 IO_NAME_LENGTH - 1);
+            return io__file_fail(file, IO_INVALID,
+                                 "species '%s': expected at most %d names of "
+                                 "at most %d letters",
+                                 file->options->species, IO_MAX_SPECIES, IO_NAME_LENGTH - 1);
         io__copy_name(out->item[out->n++].name, IO_NAME_LENGTH, name.text, name.length);
     }
     if (file->options->species && out->n == 0)
-        return io__file_fail(file, IO_INVALID, "species '%s' names none",
-                             file->options->species);
+        return io__file_fail(file, IO_INVALID, "species '%s' names none", file->options->species);
     return IO_OK;
 }
 
@@ -44,7 +44,9 @@ io_status io__species_check(io_file *file, const io_species *species)
 {
     for (int k = 0; k < species->n; k++)
         if (species->item[k].n == 0)
-            return io__file_fail(file, IO_INVALID, "holds no particles of species '%s'; "
-                                 "`kith info` lists those it has", species->item[k].name);
+            return io__file_fail(file, IO_INVALID,
+                                 "holds no particles of species '%s'; "
+                                 "`kith info` lists those it has",
+                                 species->item[k].name);
     return IO_OK;
 }

@@ -19,8 +19,8 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
                         io_error *error)
 {
     static const io_read_options defaults;
-    *file = (io_file){.path = path, .fd = -1, .error = error,
-                      .options = options ? options : &defaults};
+    *file = (io_file){
+        .path = path, .fd = -1, .error = error, .options = options ? options : &defaults};
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts;
     if (file->fd < 0 || fstat(file->fd, &facts) < 0)
@@ -28,7 +28,8 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
     if (S_ISDIR(facts.st_mode))
         return io__file_fail(file, IO_SYSTEM, "is a directory; expected a file of particles");
     if (!S_ISREG(facts.st_mode))
-        return io__file_fail(file, IO_SYSTEM, "is a pipe or device; kith reads regular files: "
+        return io__file_fail(file, IO_SYSTEM,
+                             "is a pipe or device; kith reads regular files: "
                              "save it to a file first");
     file->size = facts.st_size;
     return IO_OK;
@@ -77,8 +78,8 @@ io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offse
 
 io_status io__lines_open(io_lines *lines, io_file *file)
 {
-    *lines = (io_lines){.file = file};
-    lines->buffer = malloc(IO_BLOCK + 1);
+    *lines = (io_lines){.file = file, .room = file->size < IO_BLOCK ? file->size : IO_BLOCK};
+    lines->buffer = malloc((size_t)lines->room + 1);
     lines->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!lines->buffer || !lines->locale)
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read lines");
@@ -105,7 +106,7 @@ static io_status refill(io_lines *lines)
     const int64_t kept = lines->end - lines->begin;
     memmove(lines->buffer, lines->buffer + lines->begin, (size_t)kept);
     const int64_t left = lines->file->size - lines->offset;
-    const int64_t size = left < IO_BLOCK - kept ? left : IO_BLOCK - kept;
+    const int64_t size = left < lines->room - kept ? left : lines->room - kept;
     IO_TRY(io__file_read(lines->file, lines->buffer + kept, size, lines->offset));
     lines->begin = 0;
     lines->end = kept + size;

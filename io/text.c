@@ -52,8 +52,7 @@ static int count_fields(const char *line, char separator)
 
 static io_token unquote(io_token name)
 {
-    const bool quoted = name.length > 1 && name.text[0] == '"' &&
-                        name.text[name.length - 1] == '"';
+    const bool quoted = name.length > 1 && name.text[0] == '"' && name.text[name.length - 1] == '"';
     return quoted ? (io_token){name.text + 1, name.length - 2} : name;
 }
 
@@ -109,8 +108,10 @@ static io_status find_rows(table *t)
         t->columns = count_fields(line, t->separator); /* comments name them no more */
         IO_TRY(next_row(t, &line));
         if (!line || is_names(t, line))
-            return io__file_fail(t->lines.file, IO_FORMAT, "line %lld: '%s' is not followed by a "
-                                 "row of numbers", (long long)at, shown);
+            return io__file_fail(t->lines.file, IO_FORMAT,
+                                 "line %lld: '%s' is not followed by a "
+                                 "row of numbers",
+                                 (long long)at, shown);
     }
     t->columns = count_fields(line, t->separator);
     t->first = t->lines.number;
@@ -237,7 +238,8 @@ static void describe_columns(const table *t, const char *row, io_summary *out)
             name = unquote(name);
             io__copy_name(out->fields[k].name, IO_NAME_LENGTH, name.text, name.length);
         }
-        snprintf(out->fields[k].type, IO_NAME_LENGTH, "%s", is_number(t, field) ? "number" : "word");
+        snprintf(out->fields[k].type, IO_NAME_LENGTH, "%s",
+                 is_number(t, field) ? "number" : "word");
         out->n_fields = k + 1;
     }
 }

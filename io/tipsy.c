@@ -48,7 +48,7 @@ static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, 
     int64_t n = get32(head + 8, swapped);
     out->dim = (int)get32(head + 12, swapped);
     for (int kind = 0; kind < KINDS; kind++)
-        out->n[kind] = get32(head + 16 + 4 * kind, swapped);
+        out->n[kind] = get32(head + 16 + 4 * (size_t)kind, swapped);
     if (high_bits) {
         /* one byte each of n, gas, dark, star, in this order from the lowest, as pynbody has it */
         const int64_t pad = get32(head + 28, swapped);
@@ -119,8 +119,8 @@ static io_status choose(io_file *file, const tipsy_header *header, bool wanted[K
     IO_TRY(io__species_parse(file, &species));
     *n = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        const int at = io__species_find(&species, (io_token){kind_name[kind],
-                                                             strlen(kind_name[kind])});
+        const int at = io__species_find(&species,
+                                        (io_token){kind_name[kind], strlen(kind_name[kind])});
         wanted[kind] = species.n == 0 || at >= 0;
         if (wanted[kind])
             *n += header->n[kind];
@@ -156,7 +156,7 @@ io_status io__tipsy_read(io_file *file, io_particles *out)
 
 io_status io__tipsy_inspect(io_file *file, io_summary *out)
 {
-    tipsy_header header;
+    tipsy_header header = {0};
     IO_TRY(read_header(file, &header));
     const bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != header.swapped;
     snprintf(out->description, sizeof out->description, "tipsy, %s, %d-byte header",

@@ -20,8 +20,8 @@ typedef struct xyz_frame {
     bool has_box, has_time, extended;
     kith_box box;
     double time;
-    int species;    /* its column; -1: none */
-    int position;   /* the first of three columns */
+    int species;  /* its column; -1: none */
+    int position; /* the first of three columns */
     char properties[MOST_VALUE];
 } xyz_frame;
 
@@ -94,8 +94,10 @@ static io_status parse_properties(const io_lines *lines, xyz_frame *out)
         const long width = strtol(count, &end, 10);
         if (name == 0 || count == type || end == count || (*end && *end != ':') || width < 1 ||
             width > MOST_COLUMNS || column > MOST_COLUMNS)
-            return io__lines_fail(lines, IO_FORMAT, "Properties: '%.40s'; expected "
-                                  "name:type:columns", at);
+            return io__lines_fail(lines, IO_FORMAT,
+                                  "Properties: '%.40s'; expected "
+                                  "name:type:columns",
+                                  at);
         if (is_key((io_token){at, name}, "species"))
             out->species = column;
         if (is_key((io_token){at, name}, "pos") && width == 3)
@@ -158,20 +160,25 @@ static io_status next_frame(io_lines *lines, xyz_frame *out, bool *found)
     char *end = NULL;
     const unsigned long long n = strtoull(digits, &end, 10);
     if (!isdigit((unsigned char)*digits) || end[strspn(end, " \t")])
-        return io__lines_fail(lines, IO_FORMAT, "'%.40s'; expected the number of atoms of a frame "
-                              "or the end of the file", digits);
+        return io__lines_fail(lines, IO_FORMAT,
+                              "'%.40s'; expected the number of atoms of a frame "
+                              "or the end of the file",
+                              digits);
     if (n > INT32_MAX)
         return io__lines_fail(lines, IO_LIMIT, "%.20s atoms; at most %d can be read", digits,
                               INT32_MAX);
     out->n = (int64_t)n;
     IO_TRY(io__lines_next(lines, &line));
     if (!line)
-        return io__lines_fail(lines, IO_TRUNCATED, "expected the comment of a frame, but the file "
+        return io__lines_fail(lines, IO_TRUNCATED,
+                              "expected the comment of a frame, but the file "
                               "ends");
     const int64_t left = lines->file->size - lines->offset + lines->end - lines->begin;
     if (out->n > (left + 1) / ATOM_BYTES)
-        return io__lines_fail(lines, IO_TRUNCATED, "%lld atoms are announced, but only %lld bytes "
-                              "follow", (long long)out->n, (long long)left);
+        return io__lines_fail(lines, IO_TRUNCATED,
+                              "%lld atoms are announced, but only %lld bytes "
+                              "follow",
+                              (long long)out->n, (long long)left);
     return parse_comment(lines, line, out);
 }
 
@@ -247,8 +254,10 @@ static io_status read_frame(io_lines *lines, io_particles *out)
     for (int64_t k = 0;; k++) {
         IO_TRY(next_frame(lines, &frame, &found));
         if (!found)
-            return io__file_fail(lines->file, IO_INVALID, "has %lld frames, counted from 0; frame "
-                                 "%lld was asked for", (long long)k, (long long)wanted);
+            return io__file_fail(lines->file, IO_INVALID,
+                                 "has %lld frames, counted from 0; frame "
+                                 "%lld was asked for",
+                                 (long long)k, (long long)wanted);
         if (k == wanted)
             break;
         IO_TRY(skip_frame(lines, &frame));

@@ -34,7 +34,7 @@ kith_status kith__backend_open(kith_ctx *ctx, const char *name)
     for (int b = 0; b < BACKENDS; b++) {
         const size_t length = strlen(backends[b]->name);
         const char after = strncmp(name, backends[b]->name, length) == 0 ? name[length] : 'x';
-        if (after == '\0' || after == ':') {
+        if (after == '\0' || (after == ':' && name[length + 1])) {
             ctx->backend = backends[b];
             return backends[b]->open(ctx, after == ':' ? name + length + 1 : "");
         }

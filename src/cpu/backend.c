@@ -68,7 +68,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
         free(sweeps);
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     }
-    *cpu = (struct kith__cpu){kernel, sweeps};
+    *cpu = (struct kith__cpu){.kernel = kernel, .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", kernel->name);
     return KITH_OK;
@@ -80,6 +80,7 @@ static void cpu_close(kith_ctx *ctx)
     for (int t = 0; t < ctx->threads; t++) {
         kith__sweep_free(&cpu->sweeps[t]);
     }
+    kith_pairs_free(&cpu->staging);
     free(cpu->sweeps);
     free(cpu);
 }
@@ -94,15 +95,6 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
                            s->order.bytes + s->buffer.bytes + s->row_memory.bytes);
     }
     return bytes;
-}
-
-void kith__sweep_free(struct kith__sweep *sweep)
-{
-    kith__buffer_free(&sweep->tile.memory);
-    kith__buffer_free(&sweep->spare.memory);
-    kith__buffer_free(&sweep->order);
-    kith__buffer_free(&sweep->buffer);
-    kith__buffer_free(&sweep->row_memory);
 }
 
 const struct kith__backend kith__cpu_backend = {

@@ -17,28 +17,6 @@ static void count(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, count_operation);
 }
 
-/** Room for n more hits at the end of the buffer. */
-static bool hits_room(struct kith__sweep *sweep, int64_t n)
-{
-    const int64_t needed = sweep->n_hits + n + KITH_LANES;
-    if (needed <= sweep->room_hits) {
-        return true;
-    }
-    enum { LEAST = 1 << 13 };
-    const int64_t room = (needed > LEAST ? needed + needed / 2 : LEAST) / KITH_LANES * KITH_LANES;
-    const size_t arrays = sweep->extras ? 3 : 1;
-    int32_t *data = kith__buffer_need(&sweep->buffer, arrays * (size_t)room * sizeof *data);
-    if (!data) {
-        sweep->no_memory = true;
-        return false;
-    }
-    sweep->room_hits = room;
-    sweep->hit_id = data;
-    sweep->hit_slot = sweep->extras ? data + room : NULL;
-    sweep->hit_shift = sweep->extras ? data + 2 * room : NULL;
-    return true;
-}
-
 /** Append the hits of i to the buffer. @return how many. */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
@@ -60,7 +38,7 @@ static void count_rows_operation(struct kith__sweep *sweep, const struct visitor
 {
     if (sweep->upper) {
         sweep->n_hits = 0;
-        if (hits_room(sweep, sweep->tile.n)) {
+        if (kith__hits_room(sweep, sweep->tile.n)) {
             sweep->counts[i->id] = collect_hits(sweep, i, NULL, true, sweep->hit_id);
         }
     } else {
@@ -80,7 +58,7 @@ static void collect_operation(struct kith__sweep *sweep, const struct visitor *i
         if (sweep->n_hits > 0 || sweep->n_rows > 0) {
             sweep->flush(sweep);
         }
-        if (!hits_room(sweep, sweep->tile.n)) {
+        if (!kith__hits_room(sweep, sweep->tile.n)) {
             return;
         }
     }
@@ -91,11 +69,8 @@ static void collect_operation(struct kith__sweep *sweep, const struct visitor *i
 
 static void collect(struct kith__sweep *sweep, int64_t block)
 {
-    enum { ROWS = 2048 };
-    if (!sweep->rows) {
-        sweep->rows = kith__buffer_need(&sweep->row_memory, ROWS * sizeof *sweep->rows);
-        sweep->room_rows = sweep->rows ? ROWS : 0;
-        sweep->no_memory = !sweep->rows;
+    if (!kith__rows_room(sweep)) {
+        return;
     }
     visit_block(sweep, block, collect_operation);
 }
@@ -193,7 +168,7 @@ static void write(struct kith__sweep *sweep, int64_t at)
 static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
     sweep->n_hits = 0;
-    if (!hits_room(sweep, sweep->tile.n)) {
+    if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
     const kith_pairs *out = sweep->out;

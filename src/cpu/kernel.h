@@ -28,7 +28,4 @@ extern const struct kith__kernel kith__kernel_baseline;
 extern const struct kith__kernel kith__kernel_avx2;
 extern const struct kith__kernel kith__kernel_avx512;
 
-/** Free what a sweep holds. */
-void kith__sweep_free(struct kith__sweep *sweep);
-
 #endif

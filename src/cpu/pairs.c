@@ -328,7 +328,7 @@ struct stream {
     const struct kith__grid *grid;
     kith_block_fn fn;
     void *user;
-    kith_pairs staging;
+    kith_pairs *staging;
     int64_t delivered;
     bool stopped; /* by fn */
 };
@@ -336,13 +336,13 @@ struct stream {
 static kith_status stage(struct stream *stream, int64_t pairs)
 {
     return kith__list_need(stream->ctx, stream->list, stream->question->precision,
-                           stream->question->a.n, pairs, &stream->staging);
+                           stream->question->a.n, pairs, stream->staging);
 }
 
 /** Hand over the first n staged pairs, in pieces no larger than wanted. */
 static kith_status deliver(struct stream *stream, int64_t n)
 {
-    const kith_pairs *all = &stream->staging;
+    const kith_pairs *all = stream->staging;
     const size_t real = (size_t)stream->question->precision;
     for (int64_t at = 0; at < n && !stream->stopped; at += stream->list->block_pairs) {
         const int64_t left = n - at;
@@ -368,9 +368,8 @@ static void flush_stream(struct kith__sweep *sweep)
     struct stream *stream = sweep->driver;
     struct kith__cpu *cpu = stream->ctx->state;
     const int64_t n = sweep->n_hits;
-    const kith_status status = stream->stopped ? KITH_OK : stage(stream, n);
-    sweep->no_memory = status != KITH_OK;
-    if (status == KITH_OK && !stream->stopped) {
+    sweep->no_memory = sweep->no_memory || stage(stream, n) != KITH_OK;
+    if (!sweep->no_memory && !stream->stopped) {
         cpu->kernel->write(sweep, 0);
         (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
     }
@@ -387,7 +386,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
         sweep->room_hits = 0;
     }
     sweep->extras = stream->list->extras != 0;
-    sweep->out = &stream->staging;
+    sweep->out = stream->staging;
     sweep->flush = flush_stream;
     sweep->driver = stream;
     sweep->n_hits = 0;
@@ -425,7 +424,7 @@ static kith_status stream_appended(struct stream *stream)
         const struct kith__run run = {.first = first, .last = last, .watch_from = blocks + first,
                                       .watch_to = blocks + last, .watch_total = 2 * blocks};
         KITH_TRY(stage(stream, pairs));
-        KITH_TRY(append_blocks(ctx, &stream->staging, stream->list->extras, run, &pairs));
+        KITH_TRY(append_blocks(ctx, stream->staging, stream->list->extras, run, &pairs));
         KITH_TRY(deliver(stream, pairs));
     }
     return KITH_OK;
@@ -445,7 +444,7 @@ static kith_status stream_by_rows(struct stream *stream)
         if (pairs > 0) {
             KITH_TRY(stage(stream, pairs));
             KITH_TRY(fill_row_range(stream->ctx, stream->list, stream->grid, offsets, begin, end,
-                                    &stream->staging));
+                                    stream->staging));
             KITH_TRY(deliver(stream, pairs));
         }
     }
@@ -457,9 +456,8 @@ kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *q,
 {
     struct kith__grid grid;
     KITH_TRY(kith__grid_build(ctx, q, &grid));
+    struct kith__cpu *cpu = ctx->state;
     struct stream stream = {.ctx = ctx, .question = q, .list = list, .grid = &grid, .fn = fn,
-                            .user = user};
-    const kith_status status = list->sorted ? stream_by_rows(&stream) : stream_appended(&stream);
-    kith__list_free(stream.staging.owner);
-    return status;
+                            .user = user, .staging = &cpu->staging};
+    return list->sorted ? stream_by_rows(&stream) : stream_appended(&stream);
 }

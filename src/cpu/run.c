@@ -94,6 +94,7 @@ kith_status kith__run(struct kith__run *run)
             worst = (int)work(run, &cpu->sweeps[t], t == 0);
         }
     }
+    kith__sweep_level(cpu->sweeps, ctx->threads);
     KITH_CHECK(ctx, worst != KITH_NO_MEMORY, KITH_NO_MEMORY, "out of memory in the sweep");
     KITH_CHECK(ctx, worst != KITH_CANCELLED, KITH_CANCELLED, "cancelled by the watch callback");
     return KITH_OK;

@@ -14,6 +14,7 @@ enum { KITH_CPU_OFFSETS = KITH_GRID_END, KITH_CPU_BLOCK_COUNTS };
 struct kith__cpu {
     const struct kith__kernel *kernel;
     struct kith__sweep *sweeps; /**< one a thread */
+    kith_pairs staging;         /**< pairs on their way to a block callback */
 };
 
 kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *question,

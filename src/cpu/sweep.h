@@ -111,4 +111,20 @@ static inline int64_t kith__blocks(const struct kith__grid *grid)
     return (grid->a.n + KITH_BLOCK - 1) / KITH_BLOCK;
 }
 
+/** Make room for n candidates in a tile; what is there stays. Without memory: false, and
+ *  sweep->no_memory. */
+bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n);
+
+/** Room for n more hits at the end of an empty buffer. Without memory as above. */
+bool kith__hits_room(struct kith__sweep *sweep, int64_t n);
+
+/** Room for the rows of collected hits. Without memory as above. */
+bool kith__rows_room(struct kith__sweep *sweep);
+
+/** Give every thread's sweep the room of the largest, so that a second run allocates nothing
+ *  whichever thread gets which block. What cannot be had now is tried again when it is needed. */
+void kith__sweep_level(struct kith__sweep *sweeps, int n);
+
+void kith__sweep_free(struct kith__sweep *sweep);
+
 #endif

@@ -14,6 +14,9 @@
 /* Beyond this extent, in cutoffs, floats tell nothing: every pair is decided by the definition. */
 static const double widest_home = 1000;
 
+/* An error bound that leaves nothing clear; finite, so that the tile's padding stays a miss. */
+static const float whole_band = 1e30f;
+
 /**
  * Bound the error of r2 / cutoff^2 as the tile computes it. With u = 2^-24 and all coordinates
  * within M of the middle: rounding coordinates moves r2 near 1 by at most 6uM, q and the products
@@ -26,7 +29,7 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     const bool spread = !(size < widest_home);
     const double m = size + 1.01;
     home->unit = spread ? 0 : 1 / sweep->question->cutoff;
-    home->band = spread ? INFINITY
+    home->band = spread ? whole_band
                         : (float)((16 * m + 32 * m * m + 8) / 16777216.0 + sweep->blur);
     for (int k = 0; k < 3; k++) {
         home->half[k] = spread ? 0 : (float)extent[k] * 1.0001f;
@@ -97,39 +100,6 @@ static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
     return sweep->images ? sweep->tile.shift[k] : no_shift;
 }
 
-/** Make room for n candidates; what is there stays. @return false when there is no memory. */
-static bool tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n)
-{
-    if (n + 2 * KITH_LANES <= tile->room) {
-        return true;
-    }
-    enum { ARRAYS = 8 };
-    const int64_t room = (n + n / 4 + 1024 + 2 * KITH_LANES) / KITH_LANES * KITH_LANES;
-    const size_t bytes = (size_t)room * sizeof(float);
-    char *data = room < INT32_MAX ? kith__alloc(ARRAYS * bytes) : NULL;
-    if (!data) {
-        sweep->no_memory = true;
-        return false;
-    }
-    float **const floats[] = {&tile->x, &tile->y, &tile->z, &tile->q};
-    int32_t **const ints[] = {&tile->id, &tile->slot, &tile->shift, &tile->rank};
-    const size_t used = (size_t)tile->n * sizeof(float);
-    for (int k = 0; k < ARRAYS / 2; k++) {
-        float *f = (float *)(void *)(data + (size_t)k * bytes);
-        int32_t *i = (int32_t *)(void *)(data + (size_t)(k + ARRAYS / 2) * bytes);
-        if (used) {
-            memcpy(f, *floats[k], used);
-            memcpy(i, *ints[k], used);
-        }
-        *floats[k] = f;
-        *ints[k] = i;
-    }
-    free(tile->memory.data);
-    tile->memory = (struct kith__buffer){data, ARRAYS * bytes};
-    tile->room = (int)room;
-    return true;
-}
-
 /** Slots of b in cells x0 to x1 of row (cy, cz). */
 static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
                        int nth, int64_t *begin, int64_t *end)
@@ -159,7 +129,7 @@ static int64_t floor_divide(int64_t a, int64_t n)
 /** Append slots [begin, end) at image s; a home among them tells where it stands in the tile. */
 static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
 {
-    if (begin >= end || !tile_room(sweep, &sweep->tile, sweep->tile.n + (end - begin))) {
+    if (begin >= end || !kith__tile_room(sweep, &sweep->tile, sweep->tile.n + (end - begin))) {
         return;
     }
     const struct kith__lattice_d *box = &sweep->question->box_d;
@@ -262,7 +232,7 @@ static void sort_tile(struct kith__sweep *sweep)
     struct kith__tile *to = &sweep->spare;
     const int n = from->n;
     uint64_t *order = kith__buffer_need(&sweep->order, 2 * (size_t)(n + 1) * sizeof *order);
-    if (!order || !tile_room(sweep, to, n)) {
+    if (!order || !kith__tile_room(sweep, to, n)) {
         sweep->no_memory = true;
         return;
     }

@@ -192,20 +192,50 @@ typedef struct search {
     double rc2;
 } search;
 
-/* Decide (i, j, S). Inlined with a constant precision, which takes the rounding out of double. */
-static inline int is_pair(const search *q, kith_precision p, oracle_pair *t)
+/* d moved by s rows of the axis. */
+static inline void move(const search *q, kith_precision p, const double d[3], int axis, int32_t s,
+                        double out[3])
 {
-    const double *a = &q->x[3 * (int64_t)t->i], *b = &q->y[3 * (int64_t)t->j];
-    for (int k = 0; k < 3; k++) {
-        double d = rounded(p, b[k] - a[k]);
-        for (int axis = 2; axis >= 0; axis--)
-            d = rounded(p, d + rounded(p, t->image[axis] * q->s.row[axis][k]));
-        t->vector[k] = d;
-    }
+    for (int k = 0; k < 3; k++)
+        out[k] = rounded(p, d[k] + rounded(p, s * q->s.row[axis][k]));
+}
+
+/* Decide the pair whose vector is known, and hand it over. */
+static inline void decide(const search *q, kith_precision p, oracle_pair *t, oracle_fn fn,
+                          void *user)
+{
     const double *d = t->vector;
     const double xy = rounded(p, rounded(p, d[0] * d[0]) + rounded(p, d[1] * d[1]));
     t->r2 = rounded(p, xy + rounded(p, d[2] * d[2]));
-    return t->r2 <= q->rc2;
+    const int self = q->one_set && t->i == t->j && !t->image[0] && !t->image[1] && !t->image[2];
+    if (self || !(t->r2 <= q->rc2))
+        return;
+    for (int k = 0; k < 3; k++)
+        t->shift[k] = (int32_t)(t->image[k] - q->y_boxes[3 * (int64_t)t->j + k] +
+                                q->x_boxes[3 * (int64_t)t->i + k]);
+    t->distance = rounded(p, sqrt(t->r2));
+    fn(user, t);
+}
+
+/* All images of (i, j). Inlined with a constant precision, which takes the rounding out of double. */
+static inline void sweep_images(const search *q, kith_precision p, oracle_pair *t, oracle_fn fn,
+                                void *user)
+{
+    const double *a = &q->x[3 * (int64_t)t->i], *b = &q->y[3 * (int64_t)t->j];
+    double d[3], dc[3], dcb[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = rounded(p, b[k] - a[k]);
+    int32_t *s = t->image;
+    for (s[2] = -q->reach[2]; s[2] <= q->reach[2]; s[2]++) {
+        move(q, p, d, 2, s[2], dc);
+        for (s[1] = -q->reach[1]; s[1] <= q->reach[1]; s[1]++) {
+            move(q, p, dc, 1, s[1], dcb);
+            for (s[0] = -q->reach[0]; s[0] <= q->reach[0]; s[0]++) {
+                move(q, p, dcb, 0, s[0], t->vector);
+                decide(q, p, t, fn, user);
+            }
+        }
+    }
 }
 
 static inline void sweep(const search *q, kith_precision p, oracle_fn fn, void *user)
@@ -213,19 +243,7 @@ static inline void sweep(const search *q, kith_precision p, oracle_fn fn, void *
     oracle_pair t;
     for (t.i = 0; t.i < q->n; t.i++)
         for (t.j = 0; t.j < q->m; t.j++)
-            for (t.image[2] = -q->reach[2]; t.image[2] <= q->reach[2]; t.image[2]++)
-                for (t.image[1] = -q->reach[1]; t.image[1] <= q->reach[1]; t.image[1]++)
-                    for (t.image[0] = -q->reach[0]; t.image[0] <= q->reach[0]; t.image[0]++) {
-                        const int self = q->one_set && t.i == t.j && t.image[0] == 0 &&
-                                         t.image[1] == 0 && t.image[2] == 0;
-                        if (self || !is_pair(q, p, &t))
-                            continue;
-                        for (int k = 0; k < 3; k++)
-                            t.shift[k] = (int32_t)(t.image[k] - q->y_boxes[3 * (int64_t)t.j + k] +
-                                                   q->x_boxes[3 * (int64_t)t.i + k]);
-                        t.distance = rounded(p, sqrt(t.r2));
-                        fn(user, &t);
-                    }
+            sweep_images(q, p, &t, fn, user);
 }
 
 void oracle_each(const kith_points *points, const kith_points *against, const kith_box *box,

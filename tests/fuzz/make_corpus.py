@@ -70,7 +70,8 @@ def hdf5_files():
         out = io.BytesIO()
         with h5py.File(out, "w") as f:
             if name in ("gadget", "swift"):
-                f.create_group("Header").attrs["BoxSize"] = 5.0 if name == "gadget" else [5., 6., 7.]
+                size = 5.0 if name == "gadget" else [5.0, 6.0, 7.0]
+                f.create_group("Header").attrs["BoxSize"] = size
                 f["PartType0/Coordinates"] = POINTS.astype("f4")
                 f["PartType1/Coordinates"] = POINTS
             elif name == "flat":

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/kith_io.XXXXXX";
+static char folder[32];
 
 static void remove_folder(void)
 {
@@ -24,6 +24,8 @@ static void remove_folder(void)
 
 void files_begin(void)
 {
+    const bool in_memory = access("/dev/shm", W_OK) == 0; /* thousands of small files */
+    snprintf(folder, sizeof folder, "%s/kith_io.XXXXXX", in_memory ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder)) {
         perror(folder);
         exit(1);
@@ -127,9 +129,8 @@ bytes npy_begin(int version, const char *type, bool fortran, const char *shape)
 {
     bytes b = {0};
     char text[512];
-    const int n = snprintf(text, sizeof text,
-                           "{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n", type,
-                           fortran ? "True" : "False", shape);
+    const int n = snprintf(text, sizeof text, "{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n",
+                           type, fortran ? "True" : "False", shape);
     bytes_add(&b, "\x93NUMPY", 6);
     bytes_put(&b, (uint64_t)version, 2, false);
     bytes_put(&b, (uint64_t)n, version == 1 ? 2 : 4, false);

@@ -39,14 +39,18 @@ static int write_pairs(const char *path, int64_t n, kith_precision precision)
     static float f1[BLOCK], f3[BLOCK][3];
     static double d1[BLOCK], d3[BLOCK][3];
     const io_pairs_layout layout = {.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS,
-                                    .precision = precision, .command = "io_tool", .cutoff = 0.5,
+                                    .precision = precision,
+                                    .command = "io_tool",
+                                    .cutoff = 0.5,
                                     .n_particles = 10};
     io_pairs_writer *writer;
     io_error error;
     if (io_pairs_open(path, &layout, &writer, &error) != IO_OK)
         return fail(&error);
     for (int64_t first = 0; first < n; first += BLOCK) {
-        kith_pairs pairs = {.n = n - first < BLOCK ? n - first : BLOCK, .i = i, .j = j,
+        kith_pairs pairs = {.n = n - first < BLOCK ? n - first : BLOCK,
+                            .i = i,
+                            .j = j,
                             .distances = precision == KITH_FLOAT ? (void *)f1 : (void *)d1,
                             .vectors = precision == KITH_FLOAT ? (void *)f3 : (void *)d3,
                             .shifts = &shifts[0][0]};

@@ -27,8 +27,7 @@ static void expect(const char *path, const io_read_options *options, int64_t fir
     if (!CHECK(status == IO_OK, "%s", error.text))
         return;
     CHECK(got.n == n && got.dim == dim && got.precision == precision,
-          "%s: n %lld, dim %d, precision %d", path, (long long)got.n, got.dim,
-          (int)got.precision);
+          "%s: n %lld, dim %d, precision %d", path, (long long)got.n, got.dim, (int)got.precision);
     CHECK((uintptr_t)got.pos % 64 == 0, "not aligned");
     for (int64_t p = 0; p < got.n; p++)
         for (int axis = 0; axis < 3; axis++) {
@@ -63,8 +62,7 @@ static void npy_variant(int version, bool big, char kind, int size, bool fortran
     const char *path = bytes_save(&b, "a.any", b.n);
     expect(path, NULL, 0, N, dim, is_float ? KITH_FLOAT : KITH_DOUBLE, kind != 'f');
     expect(path, &(io_read_options){.precision = KITH_FLOAT}, 0, N, dim, KITH_FLOAT, kind != 'f');
-    expect(path, &(io_read_options){.precision = KITH_DOUBLE}, 0, N, dim, KITH_DOUBLE,
-           kind != 'f');
+    expect(path, &(io_read_options){.precision = KITH_DOUBLE}, 0, N, dim, KITH_DOUBLE, kind != 'f');
     free(b.data);
 }
 
@@ -105,7 +103,8 @@ static void tipsy_variant(bool big, int header, const int64_t n[3])
                n[1] + n[2], 3, KITH_DOUBLE, false);
     io_summary summary;
     CHECK(io_inspect(path, &summary, NULL) == IO_OK && summary.n == p && summary.time == 0.25 &&
-              summary.species[2].n == n[2] && summary.format == IO_TIPSY, "inspect");
+              summary.species[2].n == n[2] && summary.format == IO_TIPSY,
+          "inspect");
     CHECK(strstr(summary.description, big ? "standard" : "native") &&
               strstr(summary.description, header == 32 ? "32" : "28"),
           "described as %s", summary.description);
@@ -126,8 +125,8 @@ static void test_tipsy_high_bits(void)
             continue; /* this file system has no files so large */
         io_summary summary;
         io_particles all;
-        CHECK(io_inspect(path, &summary, NULL) == IO_OK &&
-                  summary.species[1].n == (1ll << 32) + 5, "high bits of the counts");
+        CHECK(io_inspect(path, &summary, NULL) == IO_OK && summary.species[1].n == (1ll << 32) + 5,
+              "high bits of the counts");
         expect(path, &(io_read_options){.species = "gas"}, 0, 3, 3, KITH_FLOAT, false);
         CHECK(io_read(path, NULL, &all, NULL) == IO_LIMIT, "2^32 particles were read");
     }
@@ -152,7 +151,9 @@ static void test_text(void)
     expect_text("# z y x\n4.25 2.25 0.25\n", "x,y", 1, 2);
     expect_text("Ca 4.25 2.25 0.25\n", "3,2,1", 1, 3);
     expect_text("a,b,c,d\n,.25e0,+22.5E-1,4.250000000000000000000\n", "b,c,d", 1, 3);
-    expect_text("\xef\xbb\xbf""25e-2\t0x1.2p+1\t4.25\n", NULL, 1, 3);
+    expect_text("\xef\xbb\xbf"
+                "25e-2\t0x1.2p+1\t4.25\n",
+                NULL, 1, 3);
     expect_text("# x y z\n", NULL, 0, 3);
 }
 
@@ -170,7 +171,8 @@ static void test_xyz(void)
     expect(path, &(io_read_options){.frame = 1, .species = "Hf"}, 2, 1, 3, KITH_DOUBLE, false);
     io_summary summary;
     CHECK(io_inspect(path, &summary, NULL) == IO_OK && summary.frames == 2 && summary.n == 2 &&
-              summary.n_species == 2, "inspect");
+              summary.n_species == 2,
+          "inspect");
     io_particles got;
     CHECK(io_read(path, &(io_read_options){.frame = 1}, &got, NULL) == IO_OK, "second frame");
     const kith_box exact = {{-1, -2, -3}, {{4, 0, 0}, {1, 5, 0}, {2, 3, 6}}, {1, 0, 1}, 3};
@@ -188,7 +190,10 @@ static void test_round_trip(io_format format, kith_precision precision, int dim)
         doubles[k] = k % 3 < dim ? sin(k) * pow(10, k % 7 - 3) : 0;
         floats[k] = (float)doubles[k];
     }
-    io_particles given = {.n = N, .dim = dim, .precision = precision, .has_box = true,
+    io_particles given = {.n = N,
+                          .dim = dim,
+                          .precision = precision,
+                          .has_box = true,
                           .pos = precision == KITH_FLOAT ? (void *)floats : (void *)doubles};
     given.box = (kith_box){{0}, {{5, 0, 0}, {0, 6, 0}, {0, 0, 7}}, {1, 1, 1}, 3};
     const char *path = files_path("round");

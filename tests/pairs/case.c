@@ -292,7 +292,7 @@ static int join_block(void *user, const kith_pairs *block, int64_t first)
 static void check_each(const trial *t, const kith_pairs_options *options, const kith_pairs *found)
 {
     const int64_t sizes[3] = {1, 7, 1000};
-    for (int s = found->n > 20000 ? 2 : 0; s < 3; s++) {
+    for (int s = found->n < 500 ? 0 : found->n < 5000 ? 1 : 2; s < 3; s++) {
         kith_pairs_options o = *options;
         o.block_pairs = sizes[s];
         joined all = {.t = t, .o = &o, .found = found};
@@ -335,7 +335,7 @@ static void check_trial(const pair_case *c, kith_ctx *ctx, kith_precision precis
     for (int full = 0; full < 2; full++)
         for (int csr = 0; csr < 2; csr++)
             for (int sorted = 0; sorted < 2; sorted++)
-                for (int e = 0; e < (c->n <= 50 ? 5 : 2); e++) {
+                for (int e = 0; e < (c->n <= 20 ? 5 : 2); e++) {
                     kith_pairs_options o;
                     kith_pairs_options_init(&o);
                     o.against = t.against;

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "points.h"
 
-enum { N = 3000 };
+enum { N = 1500 };
 
 /* One use of the interface from open to close; the first failure ends it. */
 typedef struct use {
@@ -88,8 +88,8 @@ static void check_failures(use *u, int64_t times)
               kith_status_name(status));
         CHECK(alloc_live() == live, "allocation %lld: %lld blocks leaked", (long long)k,
               (long long)(alloc_live() - live));
-        CHECK(!u->opened || u->total == expected, "allocation %lld: %lld pairs, expected %lld",
-              (long long)k, (long long)u->total, (long long)expected);
+        CHECK(!u->opened || u->total == expected, "allocation %lld, %s: %lld pairs, expected %lld",
+              (long long)k, kith_status_name(status), (long long)u->total, (long long)expected);
     }
     CHECK(k > 5, "only %lld allocations: nothing was made to fail", (long long)k);
 }

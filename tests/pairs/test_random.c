@@ -42,15 +42,15 @@ int main(int argc, char **argv)
             for (int k = 0; k < 7; k++)
                 check_box(ctx, &r, few[k], periodic, cutoffs[c], k % 2 ? 3 : 0);
     for (int periodic = 0; periodic < 8; periodic++) {
-        check_box(ctx, &r, 400, periodic, 0.1, 0);
-        check_box(ctx, &r, 300, periodic, 0.31, 1000);
+        check_box(ctx, &r, 300, periodic, 0.1, 0);
+        check_box(ctx, &r, 200, periodic, 0.31, 1000);
     }
-    check_box(ctx, &r, 1000, 7, 0.09, 2);
+    check_box(ctx, &r, 700, 7, 0.09, 2);
     const int64_t sizes[] = {0, 1, 2, 9, 100, 2000};
     for (int k = 0; k < 6; k++)
         check_space(ctx, &r, sizes[k], 0.2);
     check_space(ctx, &r, 60, 100.0);
-    check_space(ctx, &r, 12000, 0.08);
+    check_space(ctx, &r, 5000, 0.1);
     kith_close(ctx);
     return check_done();
 }
