@@ -3,7 +3,9 @@
 # How tests are added. A test is a small C program: silent and 0 when it passes, a message and not 0
 # when it fails, 77 when this machine cannot run it.
 set(KITH_TEST_BACKENDS cpu:baseline)
-if("avx2" IN_LIST KITH_ISAS)
+if("avx2" IN_LIST KITH_ISAS AND KITH_SANITIZE)
+    set(KITH_TEST_BACKENDS cpu:avx2) # one for all: they share their source, and sanitizers are slow
+elseif("avx2" IN_LIST KITH_ISAS)
     list(APPEND KITH_TEST_BACKENDS cpu:avx2 cpu:avx512)
 endif()
 if(KITH_HAVE_CUDA)

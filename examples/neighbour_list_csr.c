@@ -24,7 +24,7 @@ int main(void)
     for (int p = 0; p < N; p++) {
         xyz[p][0] = p % SIDE;
         xyz[p][1] = p / SIDE % SIDE;
-        xyz[p][2] = p / (SIDE * SIDE);
+        xyz[p][2] = p / SIDE / SIDE % SIDE;
     }
     kith_ctx *ctx = NULL;
     if (kith_open(NULL, &ctx) != KITH_OK) {

@@ -22,7 +22,7 @@ int main(void)
     for (int p = 0; p < N; p++) {
         x[p] = (float)(p % SIDE);
         y[p] = (float)(p / SIDE % SIDE);
-        z[p] = (float)(p / (SIDE * SIDE));
+        z[p] = (float)(p / SIDE / SIDE % SIDE);
     }
     kith_ctx *ctx = NULL;
     if (kith_open(NULL, &ctx) != KITH_OK) {
@@ -42,6 +42,8 @@ int main(void)
            (long long)n_open, (long long)n_slab, (long long)n_periodic);
 
     kith_close(ctx);
-    const int64_t axis_open = (int64_t)SIDE * SIDE * (SIDE - 1); /* pairs along one open axis */
-    return n_open == 3 * axis_open && n_slab == 2 * N + axis_open && n_periodic == 3 * N ? 0 : 1;
+    const int64_t axis = N, open_axis = N - SIDE * SIDE; /* pairs along one axis */
+    const int right = n_open == 3 * open_axis && n_slab == 2 * axis + open_axis &&
+                      n_periodic == 3 * axis;
+    return right ? 0 : 1;
 }

@@ -22,7 +22,7 @@ int main(void)
     for (int p = 0; p < N; p++) {
         xyz[p][0] = (float)(p % 100);
         xyz[p][1] = (float)(p / 100 % 100);
-        xyz[p][2] = (float)(p / 10000);
+        xyz[p][2] = (float)(p / 100 / 100 % 100);
     }
     int stop = 1;
     kith_options options;

@@ -12,7 +12,7 @@ int main(void)
 {
     static double lattice[N][3], holes[N][3];
     for (int p = 0; p < N; p++) {
-        const int cell[3] = {p % SIDE, p / SIDE % SIDE, p / (SIDE * SIDE)};
+        const int cell[3] = {p % SIDE, p / SIDE % SIDE, p / SIDE / SIDE % SIDE};
         for (int k = 0; k < 3; k++) {
             lattice[p][k] = cell[k];
             holes[p][k] = cell[k] + 0.5;
@@ -43,5 +43,5 @@ int main(void)
     printf("%d holes, %lld lattice points near them\n", N, (long long)n);
 
     kith_close(ctx);
-    return status == KITH_OK && n == 8 * N && wrong == 0 ? 0 : 1;
+    return status == KITH_OK && n == INT64_C(8) * N && wrong == 0 ? 0 : 1;
 }

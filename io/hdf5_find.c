@@ -235,7 +235,7 @@ static io_status find_by_convention(io_file *file, io_arrays *arrays)
 
 io_status io__arrays_open(io_file *file, io_arrays *out)
 {
-    *out = (io_arrays){.file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT)};
+    *out = (io_arrays){.file = io__source_open(file->path)};
     if (out->file < 0)
         return io__file_fail(file, IO_TRUNCATED,
                              "begins as an HDF5 file, but cannot be opened: "

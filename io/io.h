@@ -46,8 +46,8 @@ typedef struct io_read_options {
     const char *dataset;      /**< HDF5: name of the dataset, NULL: found by convention */
     const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: those named x, y, z
                                    if the header has them, else the first three */
-    const char *species;      /**< "dark,gas", "PartType1" or XYZ element names; NULL: all. A species
-                                   that the file has no particles of is IO_INVALID */
+    const char *species;      /**< "dark,gas", "PartType1" or XYZ element names; NULL: all. One
+                                   that no particle is of gives IO_INVALID */
     kith_precision precision; /**< convert to this; 0: as in the file */
     int64_t frame;            /**< XYZ, HDF5 of shape (frames, n, 3): which frame, from 0 */
     kith_watch_fn watch;      /**< progress in bytes, at most every 50 ms; may be NULL */

@@ -57,4 +57,7 @@ typedef struct io_sink {
 /** Create an HDF5 file in owner->fd; owner must outlive it. @return the file; < 0 on failure. */
 hid_t io__sink_create(io_sink *owner);
 
+/** Open an HDF5 file to read. @return the file; < 0 on failure. */
+hid_t io__source_open(const char *path);
+
 #endif

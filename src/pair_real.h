@@ -90,9 +90,11 @@ KITH_FN real KITH_REAL(kith__separation)(const struct KITH_REAL(kith__lattice) *
     for (int m = 0; m < 3; m++) {
         d[m] = KITH_SUB(rj[m], ri[m]);
     }
-    for (int k = 2; k >= 0; k--) {
-        for (int m = 0; m < 3; m++) {
-            d[m] = KITH_ADD(d[m], KITH_MUL((real)s[k], lattice->row[k][m]));
+    if (s[0] | s[1] | s[2]) {
+        for (int k = 2; k >= 0; k--) {
+            for (int m = 0; m < 3; m++) {
+                d[m] = KITH_ADD(d[m], KITH_MUL((real)s[k], lattice->row[k][m]));
+            }
         }
     }
     return KITH_ADD(KITH_ADD(KITH_MUL(d[0], d[0]), KITH_MUL(d[1], d[1])), KITH_MUL(d[2], d[2]));

@@ -92,7 +92,8 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
     for (int t = 0; t < ctx->threads; t++) {
         const struct kith__sweep *s = &cpu->sweeps[t];
         bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
-                           s->order.bytes + s->buffer.bytes + s->row_memory.bytes);
+                           s->order.bytes + s->id_memory.bytes + s->slot_memory.bytes +
+                           s->shift_memory.bytes + s->row_memory.bytes);
     }
     return bytes;
 }

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distance and vector of a pair, for one precision. Included by kernel.c once for float and once
- * for double; no include guard on purpose.
+ * Distances and vectors of a row's pairs, for one precision. Included by kernel.c once for float
+ * and once for double; no include guard on purpose.
  */
 
-static void KITH_REAL(write_vector)(const struct kith__sweep *sweep, int64_t p,
-                                    const struct ends *e)
+/** Write distances and vectors of buffered hits [first, first + row->n) from pair p on. */
+static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const struct kith__row *row,
+                                     int64_t first, int64_t p)
 {
-    /* A forward pair may have been turned round; both ends are then in the same set. */
     const struct kith__sorted *a = &sweep->grid->a;
-    const struct kith__sorted *b = &sweep->grid->b;
-    const int64_t i = e->slot_i;
-    const int64_t j = e->slot_j;
-    const real ri[3] = {((real *)a->x)[i], ((real *)a->y)[i], ((real *)a->z)[i]};
-    const real rj[3] = {((real *)b->x)[j], ((real *)b->y)[j], ((real *)b->z)[j]};
-    real d[3];
-    const real r2 = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, e->s, d);
-    if (sweep->out->distances) {
-        ((real *)sweep->out->distances)[p] = (real)sqrt((double)r2);
-    }
-    if (sweep->out->vectors) {
-        memcpy((real *)sweep->out->vectors + 3 * p, d, sizeof d);
+    const real *bx = sweep->grid->b.x;
+    const real *by = sweep->grid->b.y;
+    const real *bz = sweep->grid->b.z;
+    const real ri[3] = {((real *)a->x)[row->slot], ((real *)a->y)[row->slot],
+                        ((real *)a->z)[row->slot]};
+    real *distance = sweep->out->distances;
+    real *vector = sweep->out->vectors;
+    for (int64_t h = first; h < first + row->n; h++, p++) {
+        const int64_t slot = sweep->hit_slot[h];
+        const real rj[3] = {bx[slot], by[slot], bz[slot]};
+        int32_t s[3];
+        kith__unpack_shift(sweep->hit_shift[h], s);
+        real d[3];
+        const real r2 = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
+        if (distance) {
+            distance[p] = (real)sqrt((double)r2);
+        }
+        if (vector) {
+            const real sign = turned(sweep, row, h) ? -1 : 1;
+            for (int m = 0; m < 3; m++) {
+                vector[3 * p + m] = sign * d[m] + 0; /* never -0 */
+            }
+        }
     }
 }

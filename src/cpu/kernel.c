@@ -51,20 +51,23 @@ static void count_rows(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, count_rows_operation);
 }
 
+/* Lists of this many pairs are larger than caches. */
+static const int64_t large_list = (int64_t)1 << 22;
+
+/* Beyond this many hits a block waits for its turn to write, instead of collecting more. */
+static const int64_t most_hits = (int64_t)1 << 20;
+
 static void collect_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
-    if (sweep->n_rows == sweep->room_rows ||
-        sweep->n_hits + sweep->tile.n + KITH_LANES > sweep->room_hits) {
-        if (sweep->n_hits > 0 || sweep->n_rows > 0) {
-            sweep->flush(sweep);
-        }
-        if (!kith__hits_room(sweep, sweep->tile.n)) {
-            return;
-        }
+    const bool full = sweep->n_hits + sweep->tile.n + KITH_LANES > most_hits;
+    if (sweep->n_rows == sweep->room_rows || (full && sweep->n_hits > 0)) {
+        sweep->flush(sweep);
     }
-    const int n = buffer_hits(sweep, i, false);
-    sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot};
-    sweep->n_hits += n;
+    if (kith__hits_room(sweep, sweep->tile.n)) {
+        const int n = buffer_hits(sweep, i, false);
+        sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot};
+        sweep->n_hits += n;
+    }
 }
 
 static void collect(struct kith__sweep *sweep, int64_t block)
@@ -75,12 +78,11 @@ static void collect(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, collect_operation);
 }
 
-/** Pair p of the list: its ends, where they are in the grid, and the image. */
-struct ends {
-    int32_t i, j;
-    int64_t slot_i, slot_j;
-    int32_t s[3];
-};
+/** Is hit h of a row written the other way round, as (j, i)? */
+static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int64_t h)
+{
+    return sweep->stencil == KITH_FORWARD && row->id > sweep->hit_id[h];
+}
 
 #define real double
 #define KITH_REAL(name) name##_d
@@ -93,69 +95,128 @@ struct ends {
 #undef real
 #undef KITH_REAL
 
-/** Shift for the coordinates as the caller gave them: the wrapping of both ends is taken out. */
-static void write_shift(const struct kith__sweep *sweep, int64_t p, const struct ends *e)
+/** Write the shifts of buffered hits [first, first + row->n) from pair p on, for the coordinates as
+ *  the caller gave them: the wrapping of both ends is taken out. */
+static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
+                         int64_t first, int64_t p)
 {
-    int32_t wi[3] = {0, 0, 0};
-    int32_t wj[3] = {0, 0, 0};
-    if (sweep->grid->wrapped) {
-        kith__grid_image(sweep->question, &sweep->question->a, e->i, wi);
-        kith__grid_image(sweep->question, &sweep->question->b, e->j, wj);
-    }
-    for (int k = 0; k < 3; k++) {
-        sweep->out->shifts[3 * p + k] = e->s[k] - wj[k] + wi[k];
+    const struct kith__question *q = sweep->question;
+    int32_t *out = sweep->out->shifts + 3 * p;
+    for (int64_t h = first; h < first + row->n; h++, out += 3) {
+        int32_t s[3];
+        kith__unpack_shift(sweep->hit_shift[h], s);
+        if (sweep->grid->wrapped) {
+            int32_t wi[3];
+            int32_t wj[3];
+            kith__grid_image(q, &q->a, row->id, wi);
+            kith__grid_image(q, &q->b, sweep->hit_id[h], wj);
+            for (int k = 0; k < 3; k++) {
+                s[k] += wi[k] - wj[k];
+            }
+        }
+        const int32_t sign = turned(sweep, row, h) ? -1 : 1;
+        out[0] = sign * s[0];
+        out[1] = sign * s[1];
+        out[2] = sign * s[2];
     }
 }
 
-/** Write distance, vector and shift of buffered hits [first, first + row->n) from pair p on. */
+/** Write what was asked for beside the ends of a row's pairs. */
 static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
-    for (int64_t h = first; h < first + row->n; h++, p++) {
-        struct ends e = {.i = row->id,
-                         .j = sweep->hit_id[h],
-                         .slot_i = row->slot,
-                         .slot_j = sweep->hit_slot[h]};
-        kith__unpack_shift(sweep->hit_shift[h], e.s);
-        if (sweep->stencil == KITH_FORWARD && e.i > e.j) {
-            e = (struct ends){e.j, e.i, e.slot_j, e.slot_i, {-e.s[0], -e.s[1], -e.s[2]}};
-        }
+    if (sweep->out->distances || sweep->out->vectors) {
         if (sweep->question->precision == KITH_FLOAT) {
-            write_vector_f(sweep, p, &e);
+            write_vectors_f(sweep, row, first, p);
         } else {
-            write_vector_d(sweep, p, &e);
+            write_vectors_d(sweep, row, first, p);
         }
-        if (sweep->out->shifts) {
-            write_shift(sweep, p, &e);
-        }
+    }
+    if (sweep->out->shifts) {
+        write_shifts(sweep, row, first, p);
     }
 }
 
-/** The ends of a row's pairs. */
-static void expand(const struct kith__sweep *sweep, const struct kith__row *row,
-                   const int32_t *restrict hit, int32_t *restrict i, int32_t *restrict j)
+/** The ends of n pairs of particle id. */
+static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
+                   int64_t n, int32_t *restrict i, int32_t *restrict j)
 {
-    const int32_t id = row->id;
     if (sweep->stencil == KITH_FORWARD) {
-        for (int32_t p = 0; p < row->n; p++) {
+        for (int64_t p = 0; p < n; p++) {
             i[p] = hit[p] < id ? hit[p] : id;
             j[p] = hit[p] < id ? id : hit[p];
         }
     } else {
-        for (int32_t p = 0; p < row->n; p++) {
+        for (int64_t p = 0; p < n; p++) {
             i[p] = id;
             j[p] = hit[p];
         }
     }
 }
 
+/** Copy n ints past the caches, so that their lines are not read first; the lines at both ends,
+ *  shared with others, are written through them. */
+static void stream(int32_t *to, const int32_t *from, int64_t n)
+{
+    if (n < 4 * KITH_LANES) {
+        memcpy(to, from, (size_t)n * sizeof *to);
+        return;
+    }
+    const int64_t line = KITH_ALIGN / (int64_t)sizeof *to;
+    const int64_t head = line - (int64_t)((uintptr_t)to / sizeof *to % (uintptr_t)line);
+    int64_t p = 0;
+    for (; p < head; p += W) {
+        vi_store(to + p, vi_load(from + p));
+    }
+    p = head;
+    for (; p + W <= n; p += W) {
+        vi_stream(to + p, vi_load(from + p));
+    }
+    vi_store(to + n - W, vi_load(from + n - W));
+}
+
+/** Write the ends of the collected pairs past the caches: for lists larger than these. */
+static void stream_ends(const struct kith__sweep *sweep, int64_t at)
+{
+    enum { STAGE = 4096 };
+    int32_t i[STAGE];
+    int32_t j[STAGE];
+    int64_t staged = 0;
+    const int32_t *hit = sweep->hit_id;
+    for (int64_t r = 0; r < sweep->n_rows; r++) {
+        for (int64_t left = sweep->rows[r].n; left > 0;) {
+            const int64_t n = left < STAGE - staged ? left : STAGE - staged;
+            expand(sweep, sweep->rows[r].id, hit, n, i + staged, j + staged);
+            hit += n;
+            left -= n;
+            staged += n;
+            if (staged == STAGE) {
+                stream(sweep->out->i + at, i, STAGE);
+                stream(sweep->out->j + at, j, STAGE);
+                at += STAGE;
+                staged = 0;
+            }
+        }
+    }
+    stream(sweep->out->i + at, i, staged);
+    stream(sweep->out->j + at, j, staged);
+    vi_stream_end();
+}
+
 static void write(struct kith__sweep *sweep, int64_t at)
 {
     const kith_pairs *out = sweep->out;
+    const bool past_caches = out->capacity >= large_list;
+    if (past_caches) {
+        stream_ends(sweep, at);
+    }
     int64_t first = 0;
     for (int64_t r = 0; r < sweep->n_rows; r++) {
         const struct kith__row *row = &sweep->rows[r];
-        expand(sweep, row, sweep->hit_id + first, out->i + at + first, out->j + at + first);
+        if (!past_caches) {
+            expand(sweep, row->id, sweep->hit_id + first, row->n, out->i + at + first,
+                   out->j + at + first);
+        }
         if (sweep->extras) {
             write_extras(sweep, row, first, at + first);
         }
@@ -175,7 +236,11 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
     const int64_t at = sweep->offsets[i->id] - sweep->base;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
     const struct kith__row row = {i->id, n, i->slot};
-    memcpy(out->j + at, sweep->hit_id, (size_t)row.n * sizeof *out->j);
+    if (out->capacity >= large_list) {
+        stream(out->j + at, sweep->hit_id, n);
+    } else {
+        memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
+    }
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {
             out->i[at + p] = row.id;
@@ -189,6 +254,7 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
 static void fill_rows(struct kith__sweep *sweep, int64_t block)
 {
     visit_block(sweep, block, fill_row_operation);
+    vi_stream_end();
 }
 
 #define KITH_PASTE(a, b) a##b

@@ -165,9 +165,6 @@ static kith_status append_blocks(kith_ctx *ctx, const kith_pairs *out, unsigned 
     atomic_store(&append.turn, run.first);
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = &cpu->sweeps[t];
-        if (sweep->extras != (extras != 0)) {
-            sweep->room_hits = 0; /* the buffer holds other arrays now */
-        }
         sweep->extras = extras != 0;
         sweep->flush = flush_append;
         sweep->out = out;
@@ -260,9 +257,6 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
     struct kith__cpu *cpu = ctx->state;
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = &cpu->sweeps[t];
-        if (sweep->extras != (list->extras != 0)) {
-            sweep->room_hits = 0;
-        }
         sweep->extras = list->extras != 0;
         sweep->by_id = list->sorted;
         sweep->out = out;
@@ -382,9 +376,6 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__cpu *cpu = stream->ctx->state;
     struct kith__sweep *sweep = &cpu->sweeps[0];
-    if (sweep->extras != (stream->list->extras != 0)) {
-        sweep->room_hits = 0;
-    }
     sweep->extras = stream->list->extras != 0;
     sweep->out = stream->staging;
     sweep->flush = flush_stream;

@@ -41,6 +41,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->no_memory = false;
         sweep->hits = 0;
         sweep->n_hits = 0;
+        sweep->room_hits = 0;
         sweep->n_rows = 0;
         sweep->extras = false;
         for (int c = 0; c < KITH_CURSORS; c++) {

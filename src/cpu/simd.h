@@ -37,6 +37,11 @@ static inline vi vi_load(const int32_t *p)
     return v;
 }
 
+static inline void vi_store(int32_t *p, vi a)
+{
+    memcpy(p, &a, sizeof a);
+}
+
 static inline vf vf_set(float a)
 {
     return a - (vf){0};
@@ -45,6 +50,27 @@ static inline vf vf_set(float a)
 static inline vi vi_set(int32_t a)
 {
     return a - (vi){0};
+}
+
+/** Store past the caches, to memory aligned to KITH_ALIGN; vi_stream_end() before others read. */
+static inline void vi_stream(int32_t *to, vi a)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_si512((__m512i *)(void *)to, (__m512i)a);
+#elif defined(__AVX2__)
+    _mm256_stream_si256((__m256i *)(void *)to, (__m256i)a);
+#elif defined(__SSE2__)
+    _mm_stream_si128((__m128i *)(void *)to, (__m128i)a);
+#else
+    memcpy(to, &a, sizeof a);
+#endif
+}
+
+static inline void vi_stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 /** 0, 1, 2, ... */

@@ -52,19 +52,20 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
     if (needed <= sweep->room_hits) {
         return true;
     }
-    enum { LEAST = 1 << 13 };
-    const int64_t room = (needed > LEAST ? needed + needed / 2 : LEAST) / KITH_LANES * KITH_LANES;
-    const size_t arrays = sweep->extras ? 3 : 1;
-    int32_t *data = kith__buffer_need(&sweep->buffer, arrays * (size_t)room * sizeof *data);
-    sweep->room_hits = data ? room : 0;
-    if (!data) {
-        sweep->no_memory = true;
-        return false;
+    enum { LEAST = 1 << 15 };
+    const int64_t room = needed > LEAST ? needed + needed / 2 : LEAST;
+    const size_t bytes = (size_t)room * sizeof(int32_t);
+    const size_t used = (size_t)sweep->n_hits * sizeof(int32_t);
+    sweep->hit_id = kith__buffer_grow(&sweep->id_memory, used, bytes);
+    bool fits = sweep->hit_id != NULL;
+    if (fits && sweep->extras) {
+        sweep->hit_slot = kith__buffer_grow(&sweep->slot_memory, used, bytes);
+        sweep->hit_shift = kith__buffer_grow(&sweep->shift_memory, used, bytes);
+        fits = sweep->hit_slot && sweep->hit_shift;
     }
-    sweep->hit_id = data;
-    sweep->hit_slot = sweep->extras ? data + room : NULL;
-    sweep->hit_shift = sweep->extras ? data + 2 * room : NULL;
-    return true;
+    sweep->room_hits = fits ? room : 0;
+    sweep->no_memory = sweep->no_memory || !fits;
+    return fits;
 }
 
 bool kith__rows_room(struct kith__sweep *sweep)
@@ -81,18 +82,27 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static void level_buffer(struct kith__buffer *buffer, size_t bytes)
+{
+    if (buffer->bytes < bytes) {
+        (void)kith__buffer_need(buffer, bytes);
+    }
+}
+
 void kith__sweep_level(struct kith__sweep *sweeps, int n)
 {
     int tile = 0;
     int spare = 0;
     size_t order = 0;
-    size_t hits = 0;
+    size_t ids = 0;
+    size_t slots = 0;
     size_t rows = 0;
     for (int t = 0; t < n; t++) {
         tile = sweeps[t].tile.room > tile ? sweeps[t].tile.room : tile;
         spare = sweeps[t].spare.room > spare ? sweeps[t].spare.room : spare;
         order = larger(order, sweeps[t].order.bytes);
-        hits = larger(hits, sweeps[t].buffer.bytes);
+        ids = larger(ids, sweeps[t].id_memory.bytes);
+        slots = larger(slots, sweeps[t].slot_memory.bytes);
         rows = larger(rows, sweeps[t].row_memory.bytes);
     }
     if (spare > 0) { /* a sorted tile changes places with the spare one */
@@ -102,12 +112,14 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         struct kith__sweep *sweep = &sweeps[t];
         sweep->tile.n = 0;
         sweep->spare.n = 0;
-        sweep->room_hits = 0; /* its arrays are laid out again when they are next needed */
+        sweep->room_hits = 0; /* counted again when hits are next collected */
         (void)(sweep->tile.room < tile && resize(&sweep->tile, tile));
         (void)(sweep->spare.room < spare && resize(&sweep->spare, spare));
-        (void)(sweep->order.bytes < order && kith__buffer_need(&sweep->order, order));
-        (void)(sweep->buffer.bytes < hits && kith__buffer_need(&sweep->buffer, hits));
-        (void)(sweep->row_memory.bytes < rows && kith__buffer_need(&sweep->row_memory, rows));
+        level_buffer(&sweep->order, order);
+        level_buffer(&sweep->id_memory, ids);
+        level_buffer(&sweep->slot_memory, slots);
+        level_buffer(&sweep->shift_memory, slots);
+        level_buffer(&sweep->row_memory, rows);
     }
 }
 
@@ -116,6 +128,8 @@ void kith__sweep_free(struct kith__sweep *sweep)
     kith__buffer_free(&sweep->tile.memory);
     kith__buffer_free(&sweep->spare.memory);
     kith__buffer_free(&sweep->order);
-    kith__buffer_free(&sweep->buffer);
+    kith__buffer_free(&sweep->id_memory);
+    kith__buffer_free(&sweep->slot_memory);
+    kith__buffer_free(&sweep->shift_memory);
     kith__buffer_free(&sweep->row_memory);
 }

@@ -12,7 +12,7 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 512,     /**< particles from the start of one unit of work to the next */
+    KITH_BLOCK = 256,     /**< particles from the start of one unit of work to the next */
     KITH_HOME = 512,      /**< the most particles in a home */
     KITH_HOME_ENOUGH = 20,/**< neighbouring cells are added to a home until it holds these, */
     KITH_HOME_CELLS = 8,  /**< or spans these */
@@ -79,8 +79,9 @@ struct kith__sweep {
     /* The pair operations' part. */
     bool extras;                        /**< slots and shifts of hits are wanted */
     int64_t hits;
-    struct kith__buffer buffer;         /**< hits: id, and slot and shift with extras */
-    int32_t *hit_id, *hit_slot, *hit_shift;
+    struct kith__buffer id_memory, slot_memory, shift_memory;
+    int32_t *hit_id;                    /**< the hits collected; */
+    int32_t *hit_slot, *hit_shift;      /**< with extras, where they are and at which image */
     int64_t n_hits, room_hits;
     struct kith__buffer row_memory;
     struct kith__row *rows;
@@ -115,7 +116,7 @@ static inline int64_t kith__blocks(const struct kith__grid *grid)
  *  sweep->no_memory. */
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n);
 
-/** Room for n more hits at the end of an empty buffer. Without memory as above. */
+/** Room for n more hits after those collected. Without memory as above. */
 bool kith__hits_room(struct kith__sweep *sweep, int64_t n);
 
 /** Room for the rows of collected hits. Without memory as above. */

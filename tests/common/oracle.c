@@ -217,7 +217,7 @@ static inline void decide(const search *q, kith_precision p, oracle_pair *t, ora
     fn(user, t);
 }
 
-/* All images of (i, j). Inlined with a constant precision, which takes the rounding out of double. */
+/* All images of (i, j). Inlined with a constant precision: double then needs no rounding. */
 static inline void sweep_images(const search *q, kith_precision p, oracle_pair *t, oracle_fn fn,
                                 void *user)
 {

@@ -56,7 +56,7 @@ static void check_status(const kith_ctx *ctx, const char *what, kith_status got,
               what, word, kith_message(ctx));
 }
 
-/* The context still gives the right answer: points 1, 2 and 3 are within 0.21 of point 0, no others. */
+/* The context still answers rightly: points 1, 2 and 3, alone, are within 0.21 of point 0. */
 static void check_usable(kith_ctx *ctx, const char *after)
 {
     call c = start_call(ctx);

@@ -71,7 +71,7 @@ static void check_images(void)
     stored_free(&s);
 }
 
-/* Shifts and vectors of points given far outside a box, and the square lattice in two dimensions. */
+/* Shifts and vectors of points given far outside a two-dimensional box. */
 static void check_wrapping(void)
 {
     const double xyz[6] = {-0.25, 0.5, 7.0, 41.25, -9.5, -3.0};

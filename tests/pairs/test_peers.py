@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same points given to other programs: scipy's cKDTree, vesin, matscipy; what is installed.
 
-They round in their own ways, so a pair may be missing from one list if its distance is the cutoff to
-within a few units of the last place; all others must agree.
+They round in their own ways, so a pair may be missing from one list if its distance is the cutoff
+to within a few units of the last place; all others must agree.
 """
 import importlib
 import sys

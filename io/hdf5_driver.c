@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The HDF5 driver that files are written through. The library cannot close a file on a full disk:
- * it keeps the id of what it has freed and crashes when the program exits. This driver therefore
- * never fails. It remembers the first error, which the caller asks for after each step; from then
- * on raw data are dropped and metadata, a few MiB, are kept in memory for the library to read back.
+ * The HDF5 driver that files go through.
+ *
+ * Writing: the library cannot close a file on a full disk; it keeps the id of what it has freed and
+ * crashes when the program exits. So writing never fails here. The first error is remembered for
+ * the caller to ask after each step; from then on raw data are dropped and metadata, a few MiB, are
+ * kept in memory for the library to read back.
+ *
+ * Reading: as the default driver, without its metadata accumulator, which follows a null pointer
+ * when a damaged file asks for too much (seen in 1.10.8).
  */
 #include "io_hdf5.h"
 
@@ -12,8 +17,10 @@
 #endif
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct kept {
@@ -24,23 +31,43 @@ typedef struct kept {
 } kept;
 
 typedef struct sink {
-    H5FD_t shared; /* first, as the library wants it */
-    io_sink *owner;
+    H5FD_t shared;  /* first, as the library wants it */
+    io_sink *owner; /* NULL when reading */
+    int fd;
+    dev_t device; /* reading: with the inode, what file it is */
+    ino_t inode;
     haddr_t eoa, eof;
     kept *newest;
 } sink;
 
+static bool open_to_read(sink *s, const char *name)
+{
+    struct stat facts;
+    s->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0 || fstat(s->fd, &facts) < 0 || !S_ISREG(facts.st_mode))
+        return false;
+    s->device = facts.st_dev;
+    s->inode = facts.st_ino;
+    s->eof = (haddr_t)facts.st_size;
+    return true;
+}
+
+/** Called for the file named by the caller and, reading, for others that it links to. */
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t plist, haddr_t most)
 {
     io_sink *const *owner = H5Pget_driver_info(plist);
     sink *s = calloc(1, sizeof *s);
-    (void)name, (void)flags, (void)most;
-    if (!s || !owner) {
-        free(s);
+    (void)most;
+    if (!s)
         return NULL;
-    }
-    s->owner = *owner;
-    return &s->shared;
+    s->owner = owner ? *owner : NULL;
+    s->fd = owner ? (*owner)->fd : -1;
+    if (s->owner || (!(flags & H5F_ACC_RDWR) && open_to_read(s, name)))
+        return &s->shared;
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s);
+    return NULL;
 }
 
 static herr_t sink_close(H5FD_t *file)
@@ -51,14 +78,28 @@ static herr_t sink_close(H5FD_t *file)
         s->newest = k->older;
         free(k);
     }
+    if (!s->owner)
+        close(s->fd);
     free(s);
     return 0;
 }
 
+static int sink_cmp(const H5FD_t *one, const H5FD_t *two)
+{
+    const sink *a = (const sink *)one, *b = (const sink *)two;
+    if (a->owner || b->owner)
+        return (a > b) - (a < b);
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
 static herr_t sink_query(const H5FD_t *file, unsigned long *flags)
 {
-    (void)file;
-    if (flags)
+    const bool reading = file && !((const sink *)file)->owner;
+    if (flags && reading)
+        *flags = H5FD_FEAT_DATA_SIEVE;
+    else if (flags)
         *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
                  H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
     return 0;
@@ -99,15 +140,17 @@ static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, 
                         void *out)
 {
     const sink *s = (const sink *)file;
+    size_t done = 0;
     (void)type, (void)plist;
-    memset(out, 0, size);
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = pread(s->owner->fd, (char *)out + done, size - done,
-                                  (off_t)(at + done));
+    while (done < size) {
+        const ssize_t got = pread(s->fd, (char *)out + done, size - done, (off_t)(at + done));
         if (got <= 0 && !(got < 0 && errno == EINTR))
-            break; /* beyond the end the file is zero */
+            break;
         done += got > 0 ? (size_t)got : 0;
     }
+    if (done < size && !s->owner)
+        return -1;
+    memset((char *)out + done, 0, size - done);
     lay_over(s->newest, at, size, out);
     return 0;
 }
@@ -129,8 +172,10 @@ static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at,
 {
     sink *s = (sink *)file;
     (void)plist;
+    if (!s->owner)
+        return -1;
     for (size_t done = 0; done < size && s->owner->error == 0;) {
-        const ssize_t put = pwrite(s->owner->fd, (const char *)data + done, size - done,
+        const ssize_t put = pwrite(s->fd, (const char *)data + done, size - done,
                                    (off_t)(at + done));
         if (put < 0 && errno != EINTR)
             s->owner->error = errno;
@@ -146,13 +191,16 @@ static herr_t sink_truncate(H5FD_t *file, hid_t plist, hbool_t closing)
 {
     sink *s = (sink *)file;
     (void)plist, (void)closing;
-    if (s->owner->error == 0 && ftruncate(s->owner->fd, (off_t)s->eoa) < 0)
+    if (!s->owner)
+        return 0;
+    if (s->owner->error == 0 && ftruncate(s->fd, (off_t)s->eoa) < 0)
         s->owner->error = errno;
     s->eof = s->eoa;
     return 0;
 }
 
-hid_t io__sink_create(io_sink *owner)
+/** Access through this driver, for writing when there is an owner. */
+static hid_t access_plist(io_sink *owner)
 {
     static const H5FD_class_t driver = {
 #ifdef H5FD_CLASS_VERSION
@@ -165,6 +213,7 @@ hid_t io__sink_create(io_sink *owner)
         .fapl_size = sizeof(io_sink *),
         .open = sink_open,
         .close = sink_close,
+        .cmp = sink_cmp,
         .query = sink_query,
         .get_eoa = sink_get_eoa,
         .set_eoa = sink_set_eoa,
@@ -176,12 +225,25 @@ hid_t io__sink_create(io_sink *owner)
     };
     const hid_t id = H5FDregister(&driver);
     const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
-    hid_t file = -1;
-    if (id >= 0 && plist >= 0 && H5Pset_driver(plist, id, &owner) >= 0)
-        file = H5Fcreate("kith", H5F_ACC_TRUNC, H5P_DEFAULT, plist);
-    if (plist >= 0)
-        H5Pclose(plist);
+    if (id >= 0 && plist >= 0)
+        H5Pset_driver(plist, id, owner ? &owner : NULL);
     if (id >= 0)
-        H5FDunregister(id);
+        H5FDunregister(id); /* the list keeps it */
+    return plist;
+}
+
+hid_t io__sink_create(io_sink *owner)
+{
+    const hid_t plist = access_plist(owner);
+    const hid_t file = H5Fcreate("kith", H5F_ACC_TRUNC, H5P_DEFAULT, plist);
+    H5Pclose(plist);
+    return file;
+}
+
+hid_t io__source_open(const char *path)
+{
+    const hid_t plist = access_plist(NULL);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, plist);
+    H5Pclose(plist);
     return file;
 }
