@@ -102,22 +102,21 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
 {
     const struct kith__question *q = sweep->question;
     int32_t *out = sweep->out->shifts + 3 * p;
+    int32_t wi[3] = {0, 0, 0};
+    int32_t wj[3] = {0, 0, 0};
+    if (sweep->grid->wrapped) {
+        kith__grid_image(q, &q->a, row->id, wi);
+    }
     for (int64_t h = first; h < first + row->n; h++, out += 3) {
         int32_t s[3];
         kith__unpack_shift(sweep->hit_shift[h], s);
         if (sweep->grid->wrapped) {
-            int32_t wi[3];
-            int32_t wj[3];
-            kith__grid_image(q, &q->a, row->id, wi);
             kith__grid_image(q, &q->b, sweep->hit_id[h], wj);
-            for (int k = 0; k < 3; k++) {
-                s[k] += wi[k] - wj[k];
-            }
         }
         const int32_t sign = turned(sweep, row, h) ? -1 : 1;
-        out[0] = sign * s[0];
-        out[1] = sign * s[1];
-        out[2] = sign * s[2];
+        for (int k = 0; k < 3; k++) {
+            out[k] = sign * (s[k] - wj[k] + wi[k]);
+        }
     }
 }
 

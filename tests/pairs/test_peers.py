@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same points given to other programs: scipy's cKDTree, vesin, matscipy; what is installed.
+"""The same points given to other programs: scipy's cKDTree, vesin, matscipy (also
+as matscipy-neighbours); what is installed.
 
 They round in their own ways, so a pair may be missing from one list if its distance is the cutoff
 to within a few units of the last place; all others must agree.
@@ -53,7 +54,7 @@ def scipy(spatial, context, rng):
 
 
 def periodic_cases(context, rng):
-    """Yield a name, points, rows, periodic axes and our full list, also with images of images."""
+    """Yield a name, points, rows, periodic axes and our full list with shifts."""
     for name, rows in (("brick", BRICK), ("cell", CELL)):
         for periodic in ((1, 1, 1), (1, 0, 1), (0, 0, 0)):
             xyz = np.ascontiguousarray(rng.random((N, 3)) @ rows)
@@ -81,7 +82,8 @@ def matscipy(module, context, rng):
 
 
 def main():
-    peers = [("scipy.spatial", scipy), ("vesin", vesin), ("matscipy.neighbours", matscipy)]
+    peers = [("scipy.spatial", scipy), ("vesin", vesin), ("matscipy.neighbours", matscipy),
+             ("matscipy_neighbours", matscipy)]
     asked = 0
     with kith_ctypes.Context(threads=2) as context:
         for name, compare_with in peers:
