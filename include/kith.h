@@ -22,9 +22,10 @@
  *     r2 <= cutoff * cutoff,   r2 = (dx*dx + dy*dy) + dz*dz,
  *     d  = (((r_j - r_i) + Sc*c) + Sb*b) + Sa*a,
  * every operation rounded in the precision of the coordinates (what NumPy gives), the coordinates
- * wrapped into the box first, and (i, S) != (j, 0). Every backend, instruction set and number of
- * threads gives this same set. All images count: a cutoff beyond half the box is allowed, and the
- * same i, j then appears once for each image within the cutoff.
+ * wrapped into the box first (from at most 2^30 boxes away, 2^20 in float), and (i, S) != (j, 0).
+ * Every backend, instruction set and number of threads gives this same set. All images count: a
+ * cutoff beyond half the box is allowed, and the same i, j then appears once for each image within
+ * it.
  *
  * A HALF list holds each pair once, with i < j; an image of a particle itself (i = j) is held once,
  * with the last non-zero of Sa, Sb, Sc positive. A FULL list holds (i, j, S) and (j, i, -S).
@@ -72,7 +73,7 @@ typedef enum kith_status {
     KITH_INVALID = -1,     /**< an argument makes no sense; the message names it */
     KITH_NOT_FINITE = -2,  /**< a coordinate is NaN or infinite; the message has the first index */
     KITH_CAPACITY = -3,    /**< the caller's arrays are too small; the size needed is returned */
-    KITH_LIMIT = -4,       /**< beyond a limit of this build (2^31 - 1 particles, say) */
+    KITH_LIMIT = -4,       /**< beyond a limit of this build (2^31 - 65 particles, say) */
     KITH_NO_MEMORY = -5,   /**< memory could not be had; the context stays usable */
     KITH_CANCELLED = -6,   /**< a callback asked to stop */
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
@@ -151,7 +152,7 @@ typedef enum kith_memory { KITH_HOST = 0, KITH_DEVICE = 1 } kith_memory;
  * y[p*stride], z[p*stride] of the given precision, so that both [n][3] and separate arrays fit.
  */
 typedef struct kith_points {
-    int64_t n;                /**< particles, 0 or more */
+    int64_t n;                /**< particles, 0 to 2^31 - 65 */
     const void *x, *y, *z;    /**< first particle's coordinates; z may be NULL in a 2-D box */
     int64_t stride;           /**< elements from one particle to the next, 1 or more */
     kith_precision precision; /**< element type */
@@ -218,18 +219,18 @@ KITH_API void kith_pairs_options_init(kith_pairs_options *options);
  * threads, instruction set or run.
  */
 typedef struct kith_pairs {
-    int64_t n;        /**< pairs in the list */
-    int64_t rows;     /**< particles i may name; offsets has rows + 1 entries */
-    int32_t *i;       /**< [n], KITH_IJ only */
-    int32_t *j;       /**< [n] */
-    int64_t *offsets; /**< [rows + 1], KITH_CSR only */
-    void *distances;  /**< [n], precision of the points: |r_j + S.cell - r_i| */
-    void *vectors;    /**< [n][3], precision of the points: r_j + S.cell - r_i */
-    int32_t *shifts;  /**< [n][3]: S for the coordinates as given, so also when some lie outside
+    int64_t n;          /**< pairs in the list */
+    int64_t rows;       /**< particles i may name; offsets has rows + 1 entries */
+    int32_t *i;         /**< [n], KITH_IJ only */
+    int32_t *j;         /**< [n] */
+    int64_t *offsets;   /**< [rows + 1], KITH_CSR only */
+    void *distances;    /**< [n], precision of the points: |r_j + S.cell - r_i| */
+    void *vectors;      /**< [n][3], precision of the points: r_j + S.cell - r_i */
+    int32_t *shifts;    /**< [n][3]: S for the coordinates as given, so also when some lie outside
                            the box */
-    int64_t capacity; /**< pairs that the arrays have room for */
+    int64_t capacity;   /**< pairs that the arrays have room for */
     kith_memory memory; /**< where the arrays live */
-    void *owner;      /**< the library's; NULL when the arrays are the caller's */
+    void *owner;        /**< the library's; NULL when the arrays are the caller's */
 } kith_pairs;
 
 /**
@@ -238,7 +239,8 @@ typedef struct kith_pairs {
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space
- * @param cutoff      radius, > 0, its square finite and not zero in the points' precision
+ * @param cutoff      radius, > 0, its square a normal number in the points' precision; along a
+ *                    periodic axis at most 500 times the box's height
  * @param options     NULL: the defaults
  * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.

@@ -12,14 +12,14 @@
 /** What a call returns; io_error.text has the sentence: file, field, value, what was expected. */
 typedef enum io_status {
     IO_OK = 0,
-    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full, ... */
-    IO_FORMAT = -2,      /**< not a file we know, or malformed */
-    IO_TRUNCATED = -3,   /**< the file ends before its header says */
-    IO_INVALID = -4,     /**< the options make no sense for this file */
-    IO_LIMIT = -5,       /**< more particles than 2^31 - 1, or a size beyond reason */
-    IO_NO_MEMORY = -6,   /**< memory could not be had */
-    IO_CANCELLED = -7,   /**< the watch callback asked to stop */
-    IO_UNSUPPORTED = -8  /**< known, but not offered in this build (HDF5 left out) */
+    IO_SYSTEM = -1,     /**< the system said no: not found, permission, disk full, ... */
+    IO_FORMAT = -2,     /**< not a file we know, or malformed */
+    IO_TRUNCATED = -3,  /**< the file ends before its header says */
+    IO_INVALID = -4,    /**< the options make no sense for this file */
+    IO_LIMIT = -5,      /**< more particles than 2^31 - 1, or a size beyond reason */
+    IO_NO_MEMORY = -6,  /**< memory could not be had */
+    IO_CANCELLED = -7,  /**< the watch callback asked to stop */
+    IO_UNSUPPORTED = -8 /**< known, but not offered in this build (HDF5 left out) */
 } io_status;
 
 typedef struct io_error {
@@ -75,7 +75,7 @@ typedef struct io_summary {
         char name[IO_NAME_LENGTH];
         int64_t n;
     } species[IO_MAX_SPECIES];
-    int n_fields;             /**< datasets of an HDF5 file, columns of text, properties of XYZ */
+    int n_fields; /**< datasets of an HDF5 file, columns of text, properties of XYZ */
     struct {
         char name[IO_NAME_LENGTH], type[IO_NAME_LENGTH], shape[IO_NAME_LENGTH];
     } fields[IO_MAX_SPECIES];

@@ -37,7 +37,8 @@ int kith__threads_for(const kith_ctx *ctx, int64_t n);
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \
         if (!(condition)) { \
-            return kith__fail(ctx, status, __VA_ARGS__); \
+            (void)kith__fail(ctx, status, __VA_ARGS__); \
+            return status; \
         } \
     } while (0)
 

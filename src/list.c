@@ -48,9 +48,9 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     return KITH_OK;
 }
 
-void kith__list_free(void *memory)
+void kith__list_free(void *owned)
 {
-    struct owner *owner = memory;
+    struct owner *owner = owned;
     if (owner) {
         kith__buffer_free(&owner->i);
         kith__buffer_free(&owner->j);

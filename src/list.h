@@ -13,6 +13,6 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
                             int64_t rows, int64_t capacity, kith_pairs *out);
 
 /** Free what kith__list_need made. NULL is fine. */
-void kith__list_free(void *owner);
+void kith__list_free(void *owned);
 
 #endif

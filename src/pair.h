@@ -43,6 +43,7 @@
 #define KITH_MUL(a, b) KITH_MUL_D(a, b)
 #define KITH_DIV(a, b) KITH_DIV_D(a, b)
 #define KITH_FLOOR(a) floor(a)
+#define KITH_FARTHEST_IMAGE 1073741824
 #include "pair_real.h"
 #undef real
 #undef KITH_REAL
@@ -51,6 +52,7 @@
 #undef KITH_MUL
 #undef KITH_DIV
 #undef KITH_FLOOR
+#undef KITH_FARTHEST_IMAGE
 
 #define real float
 #define KITH_REAL(name) name##_f
@@ -59,6 +61,7 @@
 #define KITH_MUL(a, b) KITH_MUL_F(a, b)
 #define KITH_DIV(a, b) KITH_DIV_F(a, b)
 #define KITH_FLOOR(a) floorf(a)
+#define KITH_FARTHEST_IMAGE 1048576
 #include "pair_real.h"
 #undef real
 #undef KITH_REAL
@@ -67,5 +70,6 @@
 #undef KITH_MUL
 #undef KITH_DIV
 #undef KITH_FLOOR
+#undef KITH_FARTHEST_IMAGE
 
 #endif

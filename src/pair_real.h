@@ -50,7 +50,7 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
 }
 
 /** Wrap r into the box along its periodic axes: r becomes r - w.rows.
- *  @return 0 when a coordinate is too many (2^30) boxes away to number its image. */
+ *  @return 0 when a coordinate is more than KITH_FARTHEST_IMAGE boxes away: too far to wrap. */
 KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice, real r[3],
                                   int32_t image[3])
 {
@@ -76,7 +76,7 @@ KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice
     }
     int fits = 1;
     for (int k = 0; k < 3; k++) {
-        fits = fits && w[k] >= -1073741824 && w[k] <= 1073741824;
+        fits = fits && w[k] >= -KITH_FARTHEST_IMAGE && w[k] <= KITH_FARTHEST_IMAGE;
         image[k] = fits ? (int32_t)w[k] : 0;
     }
     return fits;

@@ -36,7 +36,6 @@ kith_box kith_box_periodic(double lx, double ly, double lz)
 
 kith_box kith_box_triclinic(double lx, double ly, double lz, double xy, double xz, double yz)
 {
-    return (kith_box){.row = {{lx, 0, 0}, {xy, ly, 0}, {xz, yz, lz}},
-                      .periodic = {1, 1, 1},
-                      .dim = 3};
+    return (kith_box){
+        .row = {{lx, 0, 0}, {xy, ly, 0}, {xz, yz, lz}}, .periodic = {1, 1, 1}, .dim = 3};
 }

@@ -199,8 +199,8 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
         if (q->box_d.periodic[k]) {
             q->reach += length(row[k]);
             KITH_CHECK(ctx, q->cutoff <= KITH_MAX_IMAGES * q->height[k], KITH_LIMIT,
-                       "cutoff is %g, more than %d times the box's height along %c (%g)",
-                       q->cutoff, KITH_MAX_IMAGES, 'a' + k, q->height[k]);
+                       "cutoff is %g, more than %d times the box's height along %c (%g)", q->cutoff,
+                       KITH_MAX_IMAGES, 'a' + k, q->height[k]);
         }
     }
     return KITH_OK;
@@ -229,8 +229,11 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
     KITH_CHECK(ctx, box->dim == 2 || box->dim == 3, KITH_INVALID, "box: dim is %d, expected 2 or 3",
                box->dim);
     KITH_TRY(check_points(ctx, "points", points, box->dim));
-    *q = (struct kith__question){.a = *points, .b = *points, .cross = against != NULL,
-                                 .precision = points->precision, .dim = box->dim};
+    *q = (struct kith__question){.a = *points,
+                                 .b = *points,
+                                 .cross = against != NULL,
+                                 .precision = points->precision,
+                                 .dim = box->dim};
     if (against) {
         KITH_TRY(check_points(ctx, "against", against, box->dim));
         KITH_CHECK(ctx, against->precision == points->precision, KITH_INVALID,

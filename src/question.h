@@ -13,14 +13,14 @@
 enum { KITH_MAX_IMAGES = 500 };
 
 struct kith__question {
-    kith_points a;             /**< rows of the list */
-    kith_points b;             /**< candidates; the same as a when !cross */
-    bool cross;                /**< b is another set */
+    kith_points a; /**< rows of the list */
+    kith_points b; /**< candidates; the same as a when !cross */
+    bool cross;    /**< b is another set */
     kith_precision precision;
     int dim;
-    double cutoff;             /**< rounded to the precision */
-    double height[3];          /**< distance between the faces of axis k */
-    double reach;              /**< sum of the periodic rows' lengths; 0 in open space */
+    double cutoff;    /**< rounded to the precision */
+    double height[3]; /**< distance between the faces of axis k */
+    double reach;     /**< sum of the periodic rows' lengths; 0 in open space */
     struct kith__lattice_d box_d;
     struct kith__lattice_f box_f;
 };

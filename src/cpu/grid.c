@@ -16,7 +16,7 @@
 struct survey {
     double lo[3], hi[3]; /* fractional */
     int64_t bad, far;    /* first particle that is not finite, or too far out; else INT64_MAX */
-    bool wrapped;
+    int32_t images;      /* the most boxes that a particle was outside */
 };
 
 /* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
@@ -100,7 +100,7 @@ static void merge_survey(struct survey *all, const struct survey *part)
     }
     all->bad = part->bad < all->bad ? part->bad : all->bad;
     all->far = part->far < all->far ? part->far : all->far;
-    all->wrapped = all->wrapped || part->wrapped;
+    all->images = part->images > all->images ? part->images : all->images;
 }
 
 /** Look at a set's coordinates and merge what is seen into *all. */
@@ -125,8 +125,10 @@ static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, co
                "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
                (long long)all->bad);
     KITH_CHECK(ctx, all->far == INT64_MAX, KITH_LIMIT,
-               "%s: particle %lld is more than 2^30 boxes outside the periodic box", name,
-               (long long)all->far);
+               "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far to "
+               "wrap in %s",
+               name, (long long)all->far, q->precision == KITH_FLOAT ? 20 : 30,
+               q->precision == KITH_FLOAT ? "float" : "double");
     return KITH_OK;
 }
 
@@ -258,7 +260,7 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Bound on a particle's distance from the origin: fractions of a skewed box are rounded with it. */
+/** Bound on a particle's distance from the origin: fractions of a skewed box round with it. */
 static double farthest(const struct kith__question *q, const struct survey *survey)
 {
     double sum = 0;
@@ -277,13 +279,13 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
 {
     const int64_t limit = table_limit(q);
     const double epsilon = q->precision == KITH_FLOAT ? FLT_EPSILON : DBL_EPSILON;
-    double side = q->cutoff * (1 + cell_margin) + 16 * epsilon * q->reach;
+    double side = q->cutoff * (1 + cell_margin) + 16 * epsilon * q->reach * (1 + survey->images);
     if (!q->box_d.orthorhombic) {
         side += 16 * DBL_EPSILON * farthest(q, survey);
     }
     double anchor[3];
     find_anchor(q, anchor);
-    for (;; side *= 2) {
+    while (true) {
         for (int k = 0; k < 3; k++) {
             choose_axis(q, survey, anchor, side, k, &grid->axis[k]);
         }
@@ -298,6 +300,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
             *table = grid->cells <= limit;
             return KITH_OK;
         }
+        side *= 2;
     }
 }
 
@@ -315,9 +318,9 @@ static int bit_length(uint64_t value)
  * their lower half, then by their upper one. @return elements or spare, with the index in the
  * lower 32 bits, in order.
  */
-static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q,
-                           const kith_points *points, const struct kith__grid *grid,
-                           uint64_t *elements, uint64_t *spare, uint64_t *keys)
+static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
+                           const struct kith__grid *grid, uint64_t *elements, uint64_t *spare,
+                           uint64_t *keys)
 {
     const int64_t n = points->n;
     const int threads = kith__threads_for(ctx, n);
@@ -383,8 +386,9 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
         .z = kith__work_need(work, slot + KITH_GRID_Z, n * real),
         .id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t)),
     };
-    KITH_CHECK(ctx, elements && spare && (keys || !is_long) && sorted->x && sorted->y &&
-                   sorted->z && sorted->id,
+    KITH_CHECK(ctx,
+               elements && spare && (keys || !is_long) && sorted->x && sorted->y && sorted->z &&
+                   sorted->id,
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
 
     sorted->key = sort_keys(ctx, q, points, grid, elements, spare, keys);
@@ -411,8 +415,7 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q,
-                             struct kith__grid *grid)
+kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
     struct survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
                             .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
@@ -423,13 +426,14 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q,
     if (q->cross) {
         KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey));
     }
-    grid->wrapped = survey.wrapped;
+    grid->wrapped = survey.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK; /* no particles, no cells: nothing to sweep */
     }
     const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t);
     const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
-    KITH_CHECK(ctx, kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&
+    KITH_CHECK(ctx,
+               kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&
                    kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, all) &&
                    kith__work_need(&ctx->work, KITH_GRID_SPARE, all),
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)q->a.n);

@@ -12,8 +12,8 @@
 
 /** One axis of the cells. */
 struct kith__axis {
-    int64_t n;             /**< cells */
-    int reach;             /**< cells to look at on each side */
+    int64_t n; /**< cells */
+    int reach; /**< cells to look at on each side */
     bool periodic;
     double anchor;         /**< open: fractional coordinate where cell numbers start */
     double scale;          /**< cells for each unit of fractional coordinate */
@@ -27,10 +27,10 @@ struct kith__axis {
 /** One set of particles in cell order. */
 struct kith__sorted {
     int64_t n;
-    void *x, *y, *z;  /**< wrapped, precision of the points */
-    int32_t *id;      /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;    /**< cell of each; ascending */
-    uint32_t *start;  /**< [cells + 1] first particle of each cell; NULL: search the keys */
+    void *x, *y, *z; /**< wrapped, precision of the points */
+    int32_t *id;     /**< index in the caller's order; ascending inside a cell */
+    uint64_t *key;   /**< cell of each; ascending */
+    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys */
 };
 
 struct kith__grid {

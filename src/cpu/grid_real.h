@@ -17,13 +17,12 @@ static inline bool KITH_REAL(load)(const struct KITH_REAL(kith__lattice) *box,
 }
 
 /** Fractional coordinates of r; an orthorhombic box needs no products with zeros. */
-static inline void KITH_REAL(fractions)(const struct KITH_REAL(kith__lattice) *box,
-                                        const real r[3], double f[3])
+static inline void KITH_REAL(fractions)(const struct KITH_REAL(kith__lattice) *box, const real r[3],
+                                        double f[3])
 {
     for (int k = 0; k < 3; k++) {
-        f[k] = box->orthorhombic
-                   ? ((double)r[k] - (double)box->origin[k]) * box->inverse[k][k]
-                   : KITH_REAL(kith__fraction)(box, r, k);
+        f[k] = box->orthorhombic ? ((double)r[k] - (double)box->origin[k]) * box->inverse[k][k]
+                                 : KITH_REAL(kith__fraction)(box, r, k);
     }
 }
 
@@ -55,9 +54,10 @@ static void KITH_REAL(survey)(const struct kith__question *question, const kith_
             s.far = zero == 0 && p < s.far ? p : s.far;
             continue;
         }
-        s.wrapped |= (image[0] | image[1] | image[2]) != 0;
         KITH_REAL(fractions)(box, r, f);
         for (int k = 0; k < 3; k++) {
+            const int32_t images = image[k] < 0 ? -image[k] : image[k];
+            s.images = images > s.images ? images : s.images;
             s.lo[k] = f[k] < s.lo[k] ? f[k] : s.lo[k];
             s.hi[k] = f[k] > s.hi[k] ? f[k] : s.hi[k];
         }
@@ -69,8 +69,7 @@ static void KITH_REAL(survey)(const struct kith__question *question, const kith_
  *  keys go to keys, where wanted. */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
                                      const kith_points *points, const struct kith__grid *grid,
-                                     int64_t begin, int64_t end, uint64_t *elements,
-                                     uint64_t *keys)
+                                     int64_t begin, int64_t end, uint64_t *elements, uint64_t *keys)
 {
     for (int64_t p = begin; p < end; p++) {
         double f[3];

@@ -157,7 +157,7 @@ static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *r
  *  shared with others, are written through them. */
 static void stream(int32_t *to, const int32_t *from, int64_t n)
 {
-    if (n < 4 * KITH_LANES) {
+    if (n < (int64_t)4 * KITH_LANES) {
         memcpy(to, from, (size_t)n * sizeof *to);
         return;
     }

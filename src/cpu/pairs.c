@@ -2,8 +2,8 @@
  *
  * Pair lists on CPU cores. Two ways:
  *
- * Appended (i, j): one sweep. Threads collect the hits of a block in a small buffer, then take their
- * turn, in the order of the blocks, to learn where these go, and write them side by side. The list
+ * Appended (i, j): one sweep. Threads collect the hits of a block in a buffer, then take their turn,
+ * in the order of the blocks, to learn where these go, and write them side by side. The list
  * is exactly as long as it is, and its order does not depend on the threads.
  *
  * By rows (CSR, or sorted): one sweep counts each particle's hits, their sums are the rows' places,
@@ -55,8 +55,11 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         cpu->sweeps[t].upper = upper;
     }
     const int64_t blocks = kith__blocks(grid);
-    struct kith__run run = {.ctx = ctx, .last = blocks, .watch_to = blocks,
-                            .watch_total = 2 * blocks, .block = count_row_block};
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_to = blocks,
+                            .watch_total = 2 * blocks,
+                            .block = count_row_block};
     return kith__run(&run);
 }
 
@@ -78,7 +81,10 @@ kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *q,
     }
     kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
     const int64_t blocks = kith__blocks(&grid);
-    struct kith__run run = {.ctx = ctx, .last = blocks, .watch_to = blocks, .watch_total = blocks,
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_to = blocks,
+                            .watch_total = blocks,
                             .block = count_block};
     KITH_TRY(kith__run(&run));
     *n = sum_hits(ctx) * each_twice;
@@ -91,8 +97,8 @@ kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *q,
 struct append {
     struct kith__run run;
     int64_t capacity;
-    int64_t total;          /* pairs so far; owned by whose turn it is */
-    _Atomic int64_t turn;   /* block that may add to total */
+    int64_t total;        /* pairs so far; owned by whose turn it is */
+    _Atomic int64_t turn; /* block that may add to total */
 };
 
 /** Wait until all earlier blocks have added their pairs. @return false when the run has stopped. */
@@ -400,8 +406,12 @@ static kith_status stream_appended(struct stream *stream)
                                       (size_t)(blocks + 1) * sizeof *counts);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
                (long long)blocks);
-    struct kith__run count = {.ctx = ctx, .last = blocks, .watch_to = blocks,
-                              .watch_total = 2 * blocks, .block = count_block, .job = counts};
+    struct kith__run count = {.ctx = ctx,
+                              .last = blocks,
+                              .watch_to = blocks,
+                              .watch_total = 2 * blocks,
+                              .block = count_block,
+                              .job = counts};
     KITH_TRY(kith__run(&count));
     for (int64_t first = 0, last; first < blocks; first = last) {
         int64_t pairs = counts[first];
@@ -412,8 +422,11 @@ static kith_status stream_appended(struct stream *stream)
             KITH_TRY(stream_large_block(stream, first));
             continue;
         }
-        const struct kith__run run = {.first = first, .last = last, .watch_from = blocks + first,
-                                      .watch_to = blocks + last, .watch_total = 2 * blocks};
+        const struct kith__run run = {.first = first,
+                                      .last = last,
+                                      .watch_from = blocks + first,
+                                      .watch_to = blocks + last,
+                                      .watch_total = 2 * blocks};
         KITH_TRY(stage(stream, pairs));
         KITH_TRY(append_blocks(ctx, stream->staging, stream->list->extras, run, &pairs));
         KITH_TRY(deliver(stream, pairs));
@@ -448,7 +461,12 @@ kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *q,
     struct kith__grid grid;
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     struct kith__cpu *cpu = ctx->state;
-    struct stream stream = {.ctx = ctx, .question = q, .list = list, .grid = &grid, .fn = fn,
-                            .user = user, .staging = &cpu->staging};
+    struct stream stream = {.ctx = ctx,
+                            .question = q,
+                            .list = list,
+                            .grid = &grid,
+                            .fn = fn,
+                            .user = user,
+                            .staging = &cpu->staging};
     return list->sorted ? stream_by_rows(&stream) : stream_appended(&stream);
 }

@@ -23,8 +23,8 @@ static double blur(const struct kith__question *q)
     return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
 }
 
-void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
-                       const struct kith__grid *grid, enum kith__stencil stencil)
+void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const struct kith__grid *grid,
+                       enum kith__stencil stencil)
 {
     struct kith__cpu *cpu = ctx->state;
     for (int t = 0; t < ctx->threads; t++) {
@@ -88,8 +88,8 @@ kith_status kith__run(struct kith__run *run)
     } else {
         atomic_store(&run->next, run->first);
         atomic_store(&run->stop, false);
-        const int threads = kith__threads_for(ctx, (run->last - run->first) * KITH_BLOCK);
-#pragma omp parallel num_threads(threads) reduction(min : worst)
+        run->threads = kith__threads_for(ctx, (run->last - run->first) * KITH_BLOCK);
+#pragma omp parallel num_threads(run->threads) reduction(min : worst)
         {
             const int t = omp_get_thread_num();
             worst = (int)work(run, &cpu->sweeps[t], t == 0);

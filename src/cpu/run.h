@@ -17,6 +17,7 @@ struct kith__run {
     void (*block)(struct kith__run *run, struct kith__sweep *sweep, int64_t block);
     void *job;
 
+    int threads;          /**< that work on it */
     _Atomic int64_t next; /**< block to hand out; blocks are handed out in order */
     atomic_bool stop;     /**< no memory, or cancelled */
 };

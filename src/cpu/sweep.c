@@ -37,10 +37,10 @@ static bool resize(struct kith__tile *tile, int64_t room)
 
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n)
 {
-    if (n + 2 * KITH_LANES <= tile->room) {
+    if (n + (int64_t)2 * KITH_LANES <= tile->room) {
         return true;
     }
-    const int64_t room = (n + n / 4 + 1024 + 2 * KITH_LANES) / KITH_LANES * KITH_LANES;
+    const int64_t room = (n + n / 4 + 1024 + (int64_t)2 * KITH_LANES) / KITH_LANES * KITH_LANES;
     const bool fits = resize(tile, room);
     sweep->no_memory = sweep->no_memory || !fits;
     return fits;

@@ -2,9 +2,9 @@
  *
  * What one thread holds while it sweeps. The sweep goes over homes: a home is the particles of one
  * cell, or of a few neighbouring ones where cells hold little. All particles near a home are packed
- * once into a tile, as floats in units of the cutoff, relative to the home's middle, images shifted;
- * then each particle of the home runs through the tile, W candidates at a time. The tile decides
- * clear cases; what lies within its error bound of the cutoff is decided by the definition (pair.h).
+ * once into a tile, as floats in units of the cutoff from the home's middle, images shifted; then
+ * each particle of the home runs through the tile, W candidates at a time. The tile decides clear
+ * cases; what lies within its error bound of the cutoff is decided by the definition (pair.h).
  */
 #ifndef KITH_CPU_SWEEP_H
 #define KITH_CPU_SWEEP_H
@@ -12,11 +12,11 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 256,     /**< particles from the start of one unit of work to the next */
-    KITH_HOME = 512,      /**< the most particles in a home */
-    KITH_HOME_ENOUGH = 20,/**< neighbouring cells are added to a home until it holds these, */
-    KITH_HOME_CELLS = 8,  /**< or spans these */
-    KITH_LANES = 16,      /**< the widest vector; tiles are padded to it on every instruction set */
+    KITH_BLOCK = 256,      /**< particles from the start of one unit of work to the next */
+    KITH_HOME = 512,       /**< the most particles in a home */
+    KITH_HOME_ENOUGH = 20, /**< neighbouring cells are added to a home until it holds these, */
+    KITH_HOME_CELLS = 8,   /**< or spans these */
+    KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
     KITH_CURSORS = 64
 };
 
@@ -40,59 +40,59 @@ struct kith__tile {
 
 /** Particles whose neighbours are wanted. */
 struct kith__home {
-    int64_t begin, end;     /**< places in grid->a */
-    int64_t cell[3];        /**< of the first; */
-    int64_t last_x;         /**< the home spans cells cell[0] to last_x of one row */
+    int64_t begin, end; /**< places in grid->a */
+    int64_t cell[3];    /**< of the first; */
+    int64_t last_x;     /**< the home spans cells cell[0] to last_x of one row */
     double middle[3];
-    double unit;            /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
-    float half[3];          /**< half the extent of the particles, in cutoffs */
-    float band;             /**< error bound of r2 / cutoff^2 */
+    double unit;   /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
+    float half[3]; /**< half the extent of the particles, in cutoffs */
+    float band;    /**< error bound of r2 / cutoff^2 */
     float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME], q[KITH_HOME];
-    int32_t self[KITH_HOME];/**< index of each in the tile; -1: not there */
+    int32_t self[KITH_HOME]; /**< index of each in the tile; -1: not there */
 };
 
 struct kith__sweep;
 
 /** Hits of one particle, collected: written by the kernel, read by the pair operations. */
 struct kith__row {
-    int32_t id;      /**< caller's index of i */
-    int32_t n;       /**< hits */
-    int64_t slot;    /**< place of i */
+    int32_t id;   /**< caller's index of i */
+    int32_t n;    /**< hits */
+    int64_t slot; /**< place of i */
 };
 
 struct kith__sweep {
     const struct kith__question *question;
     const struct kith__grid *grid;
     enum kith__stencil stencil;
-    bool by_id;        /**< tiles sorted by the caller's index */
-    bool upper;        /**< keep only candidates that rank after i */
-    bool images;       /**< some axis is periodic */
-    double blur;       /**< rounding of the definition itself, in r2 / cutoff^2 */
+    bool by_id;               /**< tiles sorted by the caller's index */
+    bool upper;               /**< keep only candidates that rank after i */
+    bool images;              /**< some axis is periodic */
+    double blur;              /**< rounding of the definition itself, in r2 / cutoff^2 */
     int32_t id_begin, id_end; /**< only these i */
 
     struct kith__home home;
     struct kith__tile tile, spare;
-    struct kith__buffer order;          /**< for sorting a tile */
-    int64_t cursor[KITH_CURSORS];       /**< where searches of the keys last ended */
-    bool no_memory;                     /**< set once; the sweep then does nothing more */
+    struct kith__buffer order;    /**< for sorting a tile */
+    int64_t cursor[KITH_CURSORS]; /**< where searches of the keys last ended */
+    bool no_memory;               /**< set once; the sweep then does nothing more */
 
     /* The pair operations' part. */
-    bool extras;                        /**< slots and shifts of hits are wanted */
+    bool extras; /**< slots and shifts of hits are wanted */
     int64_t hits;
     struct kith__buffer id_memory, slot_memory, shift_memory;
-    int32_t *hit_id;                    /**< the hits collected; */
-    int32_t *hit_slot, *hit_shift;      /**< with extras, where they are and at which image */
+    int32_t *hit_id;               /**< the hits collected; */
+    int32_t *hit_slot, *hit_shift; /**< with extras, where they are and at which image */
     int64_t n_hits, room_hits;
     struct kith__buffer row_memory;
     struct kith__row *rows;
     int64_t n_rows, room_rows;
     void (*flush)(struct kith__sweep *sweep); /**< the buffer is full: take the rows away */
-    int64_t *counts;                    /**< by caller's index of i */
-    const kith_pairs *out;              /**< arrays to write */
-    const int64_t *offsets;             /**< where each i's row begins, */
-    int64_t base;                       /**< counted from this pair of the whole list */
-    void *driver;                       /**< whose flush it is */
-    int64_t block;                      /**< being swept */
+    int64_t *counts;                          /**< by caller's index of i */
+    const kith_pairs *out;                    /**< arrays to write */
+    const int64_t *offsets;                   /**< where each i's row begins, */
+    int64_t base;                             /**< counted from this pair of the whole list */
+    void *driver;                             /**< whose flush it is */
+    int64_t block;                            /**< being swept */
 };
 
 static inline int32_t kith__pack_shift(const int32_t s[3])

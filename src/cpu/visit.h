@@ -181,13 +181,16 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
     }
     uint64_t last = key;
     const uint64_t row_end = (row + 1) * nx;
-    while (e < limit && e - s < KITH_HOME_ENOUGH && a->key[e] < row_end &&
-           a->key[e] < key + KITH_HOME_CELLS) {
+    /* where empty cells were left out, only true neighbours are sure to be near */
+    const uint64_t farthest = grid->axis[0].n_places ? 1 : KITH_HOME_CELLS - 1;
+    const int64_t enough = KITH_HOME_ENOUGH;
+    while (e < limit && e - s < enough && a->key[e] < row_end &&
+           a->key[e] - (farthest == 1 ? last : key) <= farthest) {
         int64_t next = e;
-        while (next < a->n && a->key[next] == a->key[e] && next - s <= 2 * KITH_HOME_ENOUGH) {
+        while (next < a->n && a->key[next] == a->key[e] && next - s <= 2 * enough) {
             next++;
         }
-        if (next - s > 2 * KITH_HOME_ENOUGH) {
+        if (next - s > 2 * enough) {
             break;
         }
         last = a->key[e];
@@ -223,7 +226,7 @@ static bool home_wanted(const struct kith__sweep *sweep)
     return wanted;
 }
 
-/** Sweep a block: `operation` sees each of its particles with the tile that holds its neighbours. */
+/** Sweep a block: `operation` sees each of its particles with the tile of its neighbours. */
 KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, visit_fn *operation)
 {
     const struct kith__sorted *a = &sweep->grid->a;

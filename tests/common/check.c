@@ -37,8 +37,8 @@ kith_ctx *check_open(const char *backend, int threads)
     const kith_status status = kith_open(&options, &ctx);
     if (status == KITH_OK)
         return ctx;
-    fprintf(stderr, "kith_open(%s): %s: %s\n", backend ? backend : "NULL",
-            kith_status_name(status), kith_message(NULL));
+    fprintf(stderr, "kith_open(%s): %s: %s\n", backend ? backend : "NULL", kith_status_name(status),
+            kith_message(NULL));
     exit(status == KITH_NO_BACKEND ? CHECK_SKIPPED : EXIT_FAILURE);
 }
 

@@ -23,11 +23,11 @@ typedef struct space {
     kith_precision precision;
     int dim;
     int periodic[3];
-    int straight;       /* orthorhombic: no entry off the diagonal, none on it negative */
+    int straight; /* orthorhombic: no entry off the diagonal, none on it negative */
     double origin[3];
     double row[3][3];
-    double dual[3][3];  /* f[k] = dual[k] . (x - origin); rounded to double only */
-    double height[3];   /* distance between the faces of axis k */
+    double dual[3][3]; /* f[k] = dual[k] . (x - origin); rounded to double only */
+    double height[3];  /* distance between the faces of axis k */
 } space;
 
 static void cross(const double u[3], const double v[3], double out[3])
@@ -186,9 +186,9 @@ typedef struct search {
     space s;
     int64_t n, m;
     int one_set;
-    double *x, *y;             /* [n][3], [m][3] */
+    double *x, *y; /* [n][3], [m][3] */
     int64_t *x_boxes, *y_boxes;
-    int reach[3];              /* images -reach to reach along each axis */
+    int reach[3]; /* images -reach to reach along each axis */
     double rc2;
 } search;
 
@@ -288,8 +288,8 @@ static void append(void *user, const oracle_pair *pair)
     list->pairs[list->n++] = *pair;
 }
 
-oracle_list oracle_full(const kith_points *points, const kith_points *against,
-                        const kith_box *box, double cutoff)
+oracle_list oracle_full(const kith_points *points, const kith_points *against, const kith_box *box,
+                        double cutoff)
 {
     oracle_list list = {0};
     oracle_each(points, against, box, cutoff, append, &list);

@@ -11,11 +11,11 @@
 /** One entry of a full list. Values are those of the points' precision, held in double. */
 typedef struct oracle_pair {
     int32_t i, j;
-    int32_t shift[3];  /**< S for the coordinates as given */
-    int32_t image[3];  /**< S for the wrapped coordinates */
-    double vector[3];  /**< d */
-    double r2;         /**< d . d */
-    double distance;   /**< sqrt(r2) */
+    int32_t shift[3]; /**< S for the coordinates as given */
+    int32_t image[3]; /**< S for the wrapped coordinates */
+    double vector[3]; /**< d */
+    double r2;        /**< d . d */
+    double distance;  /**< sqrt(r2) */
 } oracle_pair;
 
 /** A list sorted by i, then j, then Sc, Sb, Sa. */
@@ -35,8 +35,8 @@ void oracle_each(const kith_points *points, const kith_points *against, const ki
                  double cutoff, oracle_fn fn, void *user);
 
 /** The full list. Free with oracle_free. */
-oracle_list oracle_full(const kith_points *points, const kith_points *against,
-                        const kith_box *box, double cutoff);
+oracle_list oracle_full(const kith_points *points, const kith_points *against, const kith_box *box,
+                        double cutoff);
 
 /** The entries of a full list that belong to the half list. Free with oracle_free. */
 oracle_list oracle_half(const oracle_list *full);

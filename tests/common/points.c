@@ -130,8 +130,13 @@ stored stored_make(const double *xyz, int64_t n, kith_precision precision, layou
         for (int64_t p = 0; p < n; p++)
             set_element(at[k], p * strides[how], precision, xyz[3 * p + k]);
     }
-    s.points = (kith_points){.n = n, .x = at[0], .y = at[1], .z = at[2], .stride = strides[how],
-                             .precision = precision, .memory = KITH_HOST};
+    s.points = (kith_points){.n = n,
+                             .x = at[0],
+                             .y = at[1],
+                             .z = at[2],
+                             .stride = strides[how],
+                             .precision = precision,
+                             .memory = KITH_HOST};
     return s;
 }
 

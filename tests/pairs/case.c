@@ -128,8 +128,7 @@ static void check_list(const trial *t, const kith_pairs_options *o, const kith_p
                    "(%d, %d, S %d %d %d, d %.17g %.17g %.17g, r %.17g)",
                    described(t, o), (long long)p, g->i, g->j, g->shift[0], g->shift[1], g->shift[2],
                    g->vector[0], g->vector[1], g->vector[2], g->distance, w->i, w->j, w->shift[0],
-                   w->shift[1], w->shift[2], w->vector[0], w->vector[1], w->vector[2],
-                   w->distance))
+                   w->shift[1], w->shift[2], w->vector[0], w->vector[1], w->vector[2], w->distance))
             break;
     }
     free(got);
@@ -149,8 +148,9 @@ static void check_count(const trial *t, const kith_pairs_options *o)
     memset(expected, 0, (size_t)t->c->n * sizeof *expected);
     for (int64_t p = 0; p < t->full.n; p++)
         expected[t->full.pairs[p].i]++;
-    if (check_ok(t, o, kith_pairs_count(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o, &n,
-                                        neighbours))) {
+    if (check_ok(t, o,
+                 kith_pairs_count(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o, &n,
+                                  neighbours))) {
         CHECK(n == expected_list(t, o)->n, "%s: count %lld, expected %lld", described(t, o),
               (long long)n, (long long)expected_list(t, o)->n);
         for (int64_t i = 0; i < t->c->n; i++)
@@ -160,8 +160,9 @@ static void check_count(const trial *t, const kith_pairs_options *o)
                 break;
     }
     int64_t again = -1;
-    if (check_ok(t, o, kith_pairs_count(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o,
-                                        &again, NULL)))
+    if (check_ok(
+            t, o,
+            kith_pairs_count(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o, &again, NULL)))
         CHECK(again == n, "%s: count without neighbours", described(t, o));
     free(expected);
     free(neighbours);
@@ -192,7 +193,8 @@ static kith_pairs guarded_make(guarded *g, int64_t capacity, int64_t rows, kith_
         g->memory[a] = check_malloc(bytes[a] + GUARD);
         memset(g->memory[a], GUARD_BYTE, bytes[a] + GUARD);
     }
-    return (kith_pairs){.capacity = capacity, .memory = KITH_HOST,
+    return (kith_pairs){.capacity = capacity,
+                        .memory = KITH_HOST,
                         .i = o->layout == KITH_IJ ? (int32_t *)(void *)g->memory[0] : NULL,
                         .j = (int32_t *)(void *)g->memory[1],
                         .offsets = o->layout == KITH_CSR ? (int64_t *)(void *)g->memory[2] : NULL,
@@ -296,8 +298,9 @@ static void check_each(const trial *t, const kith_pairs_options *options, const 
         kith_pairs_options o = *options;
         o.block_pairs = sizes[s];
         joined all = {.t = t, .o = &o, .found = found};
-        if (check_ok(t, &o, kith_pairs_each(t->ctx, &t->points.points, t->c->box, t->c->cutoff, &o,
-                                            join_block, &all)))
+        if (check_ok(t, &o,
+                     kith_pairs_each(t->ctx, &t->points.points, t->c->box, t->c->cutoff, &o,
+                                     join_block, &all)))
             CHECK(all.n == found->n, "%s: blocks hold %lld pairs of %lld", described(t, &o),
                   (long long)all.n, (long long)found->n);
     }
@@ -306,8 +309,8 @@ static void check_each(const trial *t, const kith_pairs_options *options, const 
 /* One combination of options. list is reused from call to call, as callers would. */
 static void check_options(const trial *t, const kith_pairs_options *o, kith_pairs *list)
 {
-    if (!check_ok(t, o, kith_pairs_find(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o,
-                                        list)))
+    if (!check_ok(t, o,
+                  kith_pairs_find(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o, list)))
         return;
     check_list(t, o, list);
     if (o->extras == 0 || o->extras == ALL_EXTRAS)

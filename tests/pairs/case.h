@@ -15,11 +15,11 @@ typedef enum case_precisions { CASE_BOTH, CASE_FLOAT, CASE_DOUBLE } case_precisi
 /** An input. Fields left 0 have the usual meaning. */
 typedef struct pair_case {
     const char *name;
-    const double *xyz;          /**< [n][3] */
+    const double *xyz; /**< [n][3] */
     int64_t n;
-    const double *against;      /**< [m][3]; NULL: one set */
+    const double *against; /**< [m][3]; NULL: one set */
     int64_t m;
-    const kith_box *box;        /**< NULL: open space */
+    const kith_box *box; /**< NULL: open space */
     double cutoff;
     case_precisions precisions; /**< float and double unless said */
     int exact_inverse;          /**< fractional coordinates have no rounding errors: points may be

@@ -19,8 +19,10 @@ static void check_two(kith_ctx *ctx, rng *r, const char *name, const kith_box *b
     for (int64_t e = 0; e < 3 * (n < m ? n : m); e += 6) /* every other point is in both sets */
         for (int k = 0; k < 3; k++)
             b[e + k] = a[e + k];
-    case_check(ctx, &(pair_case){.name = name, .xyz = a, .n = n, .against = b, .m = m, .box = box,
-                                 .cutoff = cutoff});
+    case_check(
+        ctx,
+        &(pair_case){
+            .name = name, .xyz = a, .n = n, .against = b, .m = m, .box = box, .cutoff = cutoff});
     free(b);
     free(a);
 }
@@ -33,7 +35,7 @@ int main(int argc, char **argv)
     kith_box cell = kith_box_triclinic(1.0, 0.9, 1.1, 0.4, -0.3, 0.2);
     kith_box plane = kith_box_triclinic(1.0, 0.9, 0.0, 0.4, 0.0, 0.0);
     plane.dim = 2;
-    const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1},  {1, 200},
+    const int64_t sizes[][2] = {{0, 0},   {0, 5},   {5, 0},    {1, 1},  {1, 200},
                                 {200, 1}, {60, 61}, {300, 17}, {9, 400}};
     const double cutoffs[] = {0.15, 0.6};
     for (int s = 0; s < 9; s++)
@@ -52,10 +54,13 @@ int main(int argc, char **argv)
     double *near = points_clustered(&r, 100, 1, 1.0, 1.0);
     for (int p = 0; p < 50; p++)
         far[3 * p] += 1e9; /* half of B lies where A has nothing */
-    case_check(ctx, &(pair_case){.name = "apart", .xyz = near, .n = 100, .against = far, .m = 100,
-                                 .cutoff = 0.5});
-    case_check(ctx, &(pair_case){.name = "itself", .xyz = near, .n = 100, .against = near,
-                                 .m = 100, .cutoff = 0.5});
+    case_check(
+        ctx, &(pair_case){
+                 .name = "apart", .xyz = near, .n = 100, .against = far, .m = 100, .cutoff = 0.5});
+    case_check(
+        ctx,
+        &(pair_case){
+            .name = "itself", .xyz = near, .n = 100, .against = near, .m = 100, .cutoff = 0.5});
     free(near);
     free(far);
     kith_close(ctx);

@@ -24,7 +24,9 @@ static const double corners[12] = {0.1, 0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.2, 0.1, 
 
 static call start_call(kith_ctx *ctx)
 {
-    call c = {.ctx = ctx, .box = kith_box_periodic(1.0, 1.0, 1.0), .cutoff = 0.2,
+    call c = {.ctx = ctx,
+              .box = kith_box_periodic(1.0, 1.0, 1.0),
+              .cutoff = 0.2,
               .points = kith_points_packed(corners, 4, KITH_DOUBLE)};
     kith_pairs_options_init(&c.options);
     return c;
@@ -85,15 +87,20 @@ static void check_refused(const char *what, const call *c, kith_status want, con
     int32_t i[16], j[16], shifts[48];
     int64_t offsets[16];
     double distances[16], vectors[48];
-    kith_pairs mine = {.capacity = 16, .i = i, .j = j, .offsets = offsets, .shifts = shifts,
-                       .distances = distances, .vectors = vectors};
+    kith_pairs mine = {.capacity = 16,
+                       .i = i,
+                       .j = j,
+                       .offsets = offsets,
+                       .shifts = shifts,
+                       .distances = distances,
+                       .vectors = vectors};
     check_status(c->ctx, what,
                  kith_pairs_fill(c->ctx, points, &c->box, c->cutoff, &c->options, &mine), want,
                  word);
-    check_status(c->ctx, what,
-                 kith_pairs_each(c->ctx, points, &c->box, c->cutoff, &c->options, ignore_block,
-                                 NULL),
-                 want, word);
+    check_status(
+        c->ctx, what,
+        kith_pairs_each(c->ctx, points, &c->box, c->cutoff, &c->options, ignore_block, NULL), want,
+        word);
     check_usable(c->ctx, what);
 }
 
@@ -136,7 +143,7 @@ static void check_points(kith_ctx *ctx)
 
 static void check_cutoffs(kith_ctx *ctx)
 {
-    const double bad[] = {0.0, -0.0, -1.0, (double)NAN, (double)INFINITY, -(double)INFINITY,
+    const double bad[] = {0.0,   -0.0,  -1.0, (double)NAN, (double)INFINITY, -(double)INFINITY,
                           1e200, 1e-200};
     call c = start_call(ctx);
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
@@ -341,8 +348,7 @@ static void check_cancelled(const char *backend)
 
 static void check_opening(void)
 {
-    const char *unknown[] = {"gpu", "cpu:mmx", "cpux", "CPU", "cuda:x", "autos",
-                             ":",   "cpu:avx2 "};
+    const char *unknown[] = {"gpu", "cpu:mmx", "cpux", "CPU", "cuda:x", "autos", ":", "cpu:avx2 "};
     for (size_t u = 0; u < sizeof unknown / sizeof unknown[0]; u++) {
         kith_options options;
         kith_options_init(&options);

@@ -99,8 +99,8 @@ static void check_zero_rows(kith_ctx *ctx, rng *r)
                 }
             char name[64];
             snprintf(name, sizeof name, "zero rows %d, skewed %d, dim %d", zero, skewed, box.dim);
-            case_check(ctx, &(pair_case){.name = name, .xyz = xyz, .n = 100, .box = &box,
-                                         .cutoff = 0.22});
+            case_check(
+                ctx, &(pair_case){.name = name, .xyz = xyz, .n = 100, .box = &box, .cutoff = 0.22});
             free(xyz);
         }
 }
@@ -137,8 +137,11 @@ static void check_flat(kith_ctx *ctx, rng *r)
             double *xyz = points_in_box(r, 400, &box);
             for (int p = 0; p < 400; p++)
                 xyz[3 * p + axis] = 0.37;
-            case_check(ctx, &(pair_case){.name = "flat", .xyz = xyz, .n = 400,
-                                         .box = box_or_not ? &box : NULL, .cutoff = 0.08});
+            case_check(ctx, &(pair_case){.name = "flat",
+                                         .xyz = xyz,
+                                         .n = 400,
+                                         .box = box_or_not ? &box : NULL,
+                                         .cutoff = 0.08});
             free(xyz);
         }
 }
@@ -161,8 +164,11 @@ static void check_two_dimensions(kith_ctx *ctx, rng *r)
                 points_drift(r, xyz, sizes[k], &box, 3);
                 for (int64_t p = 0; p < sizes[k]; p++)
                     xyz[3 * p + 2] = (double)NAN;
-                case_check(ctx, &(pair_case){.name = "two dimensions", .xyz = xyz, .n = sizes[k],
-                                             .box = &box, .cutoff = cutoffs[k]});
+                case_check(ctx, &(pair_case){.name = "two dimensions",
+                                             .xyz = xyz,
+                                             .n = sizes[k],
+                                             .box = &box,
+                                             .cutoff = cutoffs[k]});
                 free(xyz);
             }
         }

@@ -50,8 +50,7 @@ static void compare(const setting *s, const char *with, const kith_pairs *a, con
 static kith_pairs found(const setting *s, kith_ctx *ctx, const kith_points *points)
 {
     kith_pairs list = {0};
-    const kith_status status =
-        kith_pairs_find(ctx, points, s->box, s->cutoff, &s->options, &list);
+    const kith_status status = kith_pairs_find(ctx, points, s->box, s->cutoff, &s->options, &list);
     CHECK(status == KITH_OK, "%s: %s: %s", s->name, kith_status_name(status), kith_message(ctx));
     return list;
 }

@@ -26,8 +26,9 @@ static void check_shell(kith_ctx *ctx, lattice kind, int cells, double a, double
     char name[80];
     snprintf(name, sizeof name, "%s, %d cells of %g, periodic %d, origin %g", kinds[kind], cells, a,
              periodic, offset);
-    case_check(ctx, &(pair_case){.name = name, .xyz = xyz, .n = n, .box = &box,
-                                 .cutoff = a * sqrt(cutoff2)});
+    case_check(
+        ctx,
+        &(pair_case){.name = name, .xyz = xyz, .n = n, .box = &box, .cutoff = a * sqrt(cutoff2)});
     free(xyz);
 }
 
@@ -64,8 +65,11 @@ static void check_closed_faces(kith_ctx *ctx, double a, int periodic)
     for (int k = 0; k < 3; k++)
         box.periodic[k] = periodic >> k & 1;
     for (int c = 1; c <= 2; c++)
-        case_check(ctx, &(pair_case){.name = "both faces", .xyz = xyz[0], .n = SIDE * SIDE * SIDE,
-                                     .box = &box, .cutoff = c * a});
+        case_check(ctx, &(pair_case){.name = "both faces",
+                                     .xyz = xyz[0],
+                                     .n = SIDE * SIDE * SIDE,
+                                     .box = &box,
+                                     .cutoff = c * a});
 }
 
 /* Points a few ulps to either side of every face. */
@@ -86,8 +90,10 @@ static void check_beside_faces(kith_ctx *ctx, rng *r)
             xyz[p][k] = face + ulps * ulp * fmax(fabs(face), 0.1);
         }
     for (int c = 1; c <= 4; c++)
-        case_check(ctx, &(pair_case){.name = "beside faces", .xyz = xyz[0], .n = N, .box = &box,
-                                     .cutoff = 0.07 * c});
+        case_check(
+            ctx,
+            &(pair_case){
+                .name = "beside faces", .xyz = xyz[0], .n = N, .box = &box, .cutoff = 0.07 * c});
 }
 
 /* Points on the faces of a triclinic box whose inverse is exact. */
@@ -104,8 +110,12 @@ static void check_triclinic_faces(kith_ctx *ctx, rng *r)
         for (int periodic = 1; periodic < 8; periodic += 2) {
             for (int k = 0; k < 3; k++)
                 box.periodic[k] = periodic >> k & 1;
-            case_check(ctx, &(pair_case){.name = "triclinic faces", .xyz = xyz[0], .n = N,
-                                         .box = &box, .cutoff = cutoffs[c], .exact_inverse = 1});
+            case_check(ctx, &(pair_case){.name = "triclinic faces",
+                                         .xyz = xyz[0],
+                                         .n = N,
+                                         .box = &box,
+                                         .cutoff = cutoffs[c],
+                                         .exact_inverse = 1});
         }
 }
 

@@ -16,12 +16,12 @@ typedef struct shell {
     int count;
 } shell;
 
-static const shell shells_sc[] = {{1, 6}, {2, 12}, {3, 8}, {4, 6}, {5, 24}, {6, 24}, {8, 12},
-                                  {9, 30}, {10, 24}};
-static const shell shells_bcc[] = {{.75, 8}, {1, 6}, {2, 12}, {2.75, 24}, {3, 8}, {4, 6},
-                                   {4.75, 24}, {5, 24}};
-static const shell shells_fcc[] = {{.5, 12}, {1, 6}, {1.5, 24}, {2, 12}, {2.5, 24}, {3, 8},
-                                   {3.5, 48}, {4, 6}, {4.5, 36}, {5, 24}};
+static const shell shells_sc[] = {{1, 6},  {2, 12}, {3, 8},  {4, 6},  {5, 24},
+                                  {6, 24}, {8, 12}, {9, 30}, {10, 24}};
+static const shell shells_bcc[] = {{.75, 8}, {1, 6}, {2, 12},    {2.75, 24},
+                                   {3, 8},   {4, 6}, {4.75, 24}, {5, 24}};
+static const shell shells_fcc[] = {{.5, 12}, {1, 6},    {1.5, 24}, {2, 12},   {2.5, 24},
+                                   {3, 8},   {3.5, 48}, {4, 6},    {4.5, 36}, {5, 24}};
 
 /* Entries of the full list at each shell, within a cutoff just beyond the last. */
 static void count_shell(void *user, const oracle_pair *pair)

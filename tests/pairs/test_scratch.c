@@ -31,10 +31,11 @@ static void check_second_calls(kith_ctx *ctx, const kith_points *points, const k
         int64_t counted = 0, streamed = 0, first_calls = 0;
         for (int call = 0; call < 3; call++) {
             const int64_t before = alloc_count();
-            const int good =
-                kith_pairs_find(ctx, points, box, 0.05, &o, &list) == KITH_OK &&
-                kith_pairs_count(ctx, points, box, 0.05, &o, &counted, NULL) == KITH_OK &&
-                kith_pairs_each(ctx, points, box, 0.05, &o, skip_block, &streamed) == KITH_OK;
+            const int good = kith_pairs_find(ctx, points, box, 0.05, &o, &list) == KITH_OK &&
+                             kith_pairs_count(ctx, points, box, 0.05, &o, &counted, NULL) ==
+                                 KITH_OK &&
+                             kith_pairs_each(ctx, points, box, 0.05, &o, skip_block, &streamed) ==
+                                 KITH_OK;
             CHECK(good, "form %d: %s", form, kith_message(ctx));
             CHECK(list.n == counted && list.n == streamed, "form %d: %lld, %lld, %lld pairs", form,
                   (long long)list.n, (long long)counted, (long long)streamed);
