@@ -21,7 +21,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kithConfig.cmake"
 # kith.pc finds its prefix from its own place, so that the tree may be moved.
 file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" OUTPUT_VARIABLE pc_private)
+list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE pc_private)
 list(JOIN pc_private " " pc_private)
 configure_file(cmake/kith.pc.in kith.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

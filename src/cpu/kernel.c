@@ -235,11 +235,7 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
     const int64_t at = sweep->offsets[i->id] - sweep->base;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
     const struct kith__row row = {i->id, n, i->slot};
-    if (out->capacity >= large_list) {
-        stream(out->j + at, sweep->hit_id, n);
-    } else {
-        memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
-    }
+    memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {
             out->i[at + p] = row.id;
@@ -253,7 +249,6 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
 static void fill_rows(struct kith__sweep *sweep, int64_t block)
 {
     visit_block(sweep, block, fill_row_operation);
-    vi_stream_end();
 }
 
 #define KITH_PASTE(a, b) a##b

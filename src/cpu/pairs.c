@@ -2,8 +2,8 @@
  *
  * Pair lists on CPU cores. Two ways:
  *
- * Appended (i, j): one sweep. Threads collect the hits of a block in a buffer, then take their turn,
- * in the order of the blocks, to learn where these go, and write them side by side. The list
+ * Appended (i, j): one sweep. Threads collect the hits of a block in a buffer, then take their
+ * turn, in the order of the blocks, to learn where these go, and write them side by side. The list
  * is exactly as long as it is, and its order does not depend on the threads.
  *
  * By rows (CSR, or sorted): one sweep counts each particle's hits, their sums are the rows' places,
