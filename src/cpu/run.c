@@ -32,7 +32,6 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->question = q;
         sweep->grid = grid;
         sweep->stencil = stencil;
-        sweep->images = q->box_d.periodic[0] || q->box_d.periodic[1] || q->box_d.periodic[2];
         sweep->blur = blur(q);
         sweep->by_id = false;
         sweep->upper = false;

@@ -29,6 +29,7 @@ enum kith__stencil {
 /** Candidates near a home. Padded with KITH_LANES that are never hits. */
 struct kith__tile {
     int n, room;
+    bool shifted; /**< some candidate is an image: shift is kept */
     struct kith__buffer memory;
     float *x, *y, *z; /**< in units of the cutoff, from the home's middle */
     float *q;         /**< x*x + y*y + z*z */
@@ -66,7 +67,6 @@ struct kith__sweep {
     enum kith__stencil stencil;
     bool by_id;               /**< tiles sorted by the caller's index */
     bool upper;               /**< keep only candidates that rank after i */
-    bool images;              /**< some axis is periodic */
     double blur;              /**< rounding of the definition itself, in r2 / cutoff^2 */
     int32_t id_begin, id_end; /**< only these i */
 

@@ -74,7 +74,7 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
                 to += near >> lane & 1;
             }
         }
-        if (sweep->images) {
+        if (tile->shifted) {
             vi_compress(tile->shift + at, shifts, near);
         }
         at += __builtin_popcount(near);
@@ -97,7 +97,7 @@ static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
 static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
 {
-    return sweep->images ? sweep->tile.shift[k] : no_shift;
+    return sweep->tile.shifted ? sweep->tile.shift[k] : no_shift;
 }
 
 /** Slots of b in cells x0 to x1 of row (cy, cz). */
@@ -131,6 +131,13 @@ static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, 
 {
     if (begin >= end || !kith__tile_room(sweep, &sweep->tile, sweep->tile.n + (end - begin))) {
         return;
+    }
+    struct kith__tile *tile = &sweep->tile;
+    if ((s[0] | s[1] | s[2]) && !tile->shifted) {
+        for (int k = 0; k < tile->n; k++) {
+            tile->shift[k] = no_shift;
+        }
+        tile->shifted = true;
     }
     const struct kith__lattice_d *box = &sweep->question->box_d;
     double move[3];
@@ -274,6 +281,7 @@ static void sort_tile(struct kith__sweep *sweep)
         sweep->home.self[h] = home->self[h] < -1 ? -2 - home->self[h] : home->self[h];
     }
     to->n = n;
+    to->shifted = true;
     const struct kith__tile swap = *from;
     *from = *to;
     *to = swap;
@@ -299,6 +307,7 @@ static bool fill_tile(struct kith__sweep *sweep)
     struct kith__tile *tile = &sweep->tile;
     struct kith__home *home = &sweep->home;
     tile->n = 0;
+    tile->shifted = false;
     for (int h = 0; h < (int)(home->end - home->begin); h++) {
         home->self[h] = -1;
     }
