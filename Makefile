@@ -4,6 +4,7 @@
 #   make test     install what is missing, build, and pass every test
 #   make          build the library and the command
 #   make bench    time the engine beside its peers, after verifying it
+#   make ladder   climb from all pairs to the mainline, each rung checked and timed
 #   make asan     tests with the address and undefined-behaviour sanitizers
 #   make tsan     tests of pairs with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and ten seconds of new ones
@@ -17,7 +18,7 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test demo bench asan tsan fuzz test-gpu tidy format clean
+.PHONY: build test demo bench ladder asan tsan fuzz test-gpu tidy format clean
 .SILENT:
 
 build: release-build
@@ -51,6 +52,9 @@ test-gpu: cuda-test
 
 bench: release-build
 	cmake --build --preset release --target run_bench
+
+ladder: release-build
+	cmake --build --preset release --target run_ladder
 
 tidy:
 	.ci/packages build test check
