@@ -57,17 +57,13 @@ static inline int64_t axis_cell(const struct kith__axis *axis, double f)
 {
     int64_t cell = plain_cell(axis, f);
     if (axis->n_places) {
-        int64_t low = 0;
-        int64_t high = axis->n_places - 1;
-        while (low < high) {
-            const int64_t middle = (low + high) / 2;
-            if (axis->places[middle] < cell) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        const int64_t *place = axis->places; /* halved without branches: they would be guesses */
+        for (int64_t n = axis->n_places; n > 1;) {
+            const int64_t half = n / 2;
+            place += (place[half - 1] < cell) * half;
+            n -= half;
         }
-        cell = axis->ranks[low];
+        cell = axis->ranks[place - axis->places];
     }
     return cell;
 }
@@ -201,30 +197,64 @@ static int64_t table_limit(const struct kith__question *q)
     return n * table_per_particle > small_table ? n * table_per_particle : small_table;
 }
 
+static int bit_length(uint64_t value)
+{
+    int bits = 0;
+    while (value >> bits) {
+        bits++;
+    }
+    return bits;
+}
+
+/** Write the cells of particles [begin, end) along axis k to cell, leaving out most repetitions.
+ *  @return how many were written. */
+static int64_t list_cells(const struct kith__question *q, int k, const struct kith__axis *axis,
+                          int64_t begin, int64_t end, uint64_t *cell)
+{
+    enum { SEEN_BITS = 10 };
+    uint64_t seen[1 << SEEN_BITS]; /* the last cell of each hash value */
+    memset(seen, 0xff, sizeof seen);
+    int64_t listed = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const bool in_a = p < q->a.n;
+        double f[3];
+        locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
+        const uint64_t c = (uint64_t)plain_cell(axis, f[k]);
+        uint64_t *last = &seen[c * 0x9e3779b97f4a7c15u >> (64 - SEEN_BITS)];
+        if (*last != c) {
+            *last = c;
+            cell[listed++] = c;
+        }
+    }
+    return listed;
+}
+
 /** The cells that particles occupy along axis k, ascending, each once; returns their number, and
  *  where they are in *places. */
 static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
                               const struct kith__axis *axis, uint64_t **places)
 {
     const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
-    const int threads = kith__threads_for(ctx, n);
     uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
     uint64_t *spare = ctx->work.slot[KITH_GRID_SPARE].data;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t p = 0; p < n; p++) {
-        const bool in_a = p < q->a.n;
-        double f[3];
-        locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
-        cell[p] = (uint64_t)plain_cell(axis, f[k]);
+    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    int64_t listed = 0;
+#pragma omp parallel num_threads(kith__threads_for(ctx, n))
+    {
+        int64_t begin, end;
+        my_part(n, &begin, &end);
+        const int64_t mine = list_cells(q, k, axis, begin, end, spare + begin);
+#pragma omp critical(kith_places)
+        {
+            memcpy(cell + listed, spare + begin, (size_t)mine * sizeof *cell);
+            listed += mine;
+        }
     }
-    int bits = 1;
-    while (bits < 62 && axis->plain_n >> bits) {
-        bits++;
-    }
-    uint64_t *sorted = kith__sort(cell, spare, n, 0, bits, ctx->work.slot[KITH_GRID_BINS].data,
-                                  threads);
+    const int bits = bit_length((uint64_t)axis->plain_n);
+    uint64_t *sorted = kith__sort(cell, spare, listed, 0, bits, bins,
+                                  kith__threads_for(ctx, listed));
     int64_t found = 0;
-    for (int64_t p = 0; p < n; p++) {
+    for (int64_t p = 0; p < listed; p++) {
         if (found == 0 || sorted[p] != sorted[found - 1]) {
             sorted[found++] = sorted[p];
         }
@@ -302,15 +332,6 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
         }
         side *= 2;
     }
-}
-
-static int bit_length(uint64_t value)
-{
-    int bits = 0;
-    while (value >> bits) {
-        bits++;
-    }
-    return bits;
 }
 
 /**
@@ -445,31 +466,6 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, stru
         KITH_TRY(sort_set(ctx, q, &q->b, grid, 1, table, &grid->b));
     }
     return KITH_OK;
-}
-
-int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)
-{
-    /* Gallop away from the guess until [low, high] holds the answer, then halve. */
-    const uint64_t *keys = sorted->key;
-    int64_t low = near;
-    int64_t high = near;
-    for (int64_t step = 1; low > 0 && keys[low - 1] >= key; step *= 2) {
-        high = low - 1;
-        low = low > step ? low - step : 0;
-    }
-    for (int64_t step = 1; high < sorted->n && keys[high] < key; step *= 2) {
-        low = high + 1;
-        high = high + step < sorted->n ? high + step : sorted->n;
-    }
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (keys[middle] < key) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 void kith__grid_image(const struct kith__question *q, const kith_points *points, int64_t p,
