@@ -15,7 +15,7 @@ static kith_status absent_open(kith_ctx *ctx, const char *variant)
                       "compiler and KITH_CUDA=ON");
 }
 
-const struct kith__backend kith__cuda_backend = {.name = "cuda", .help = "N", .open = absent_open};
+const struct kith__backend kith__cuda_backend = {.name = "cuda", .open = absent_open};
 #endif
 
 static const struct kith__backend *const backends[] = {&kith__cuda_backend, &kith__cpu_backend};

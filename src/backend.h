@@ -18,7 +18,6 @@ struct kith__list {
 
 struct kith__backend {
     const char *name; /**< what stands before the colon */
-    const char *help; /**< what may stand behind it */
 
     /** Prepare ctx->state and ctx->name. @param variant  what stands behind the colon, or "".
      *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY. */

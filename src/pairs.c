@@ -2,9 +2,6 @@
  *
  * The public pair search: check the arguments once, then ask the backend.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "backend.h"
 #include "list.h"
 

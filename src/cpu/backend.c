@@ -100,7 +100,6 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
 
 const struct kith__backend kith__cpu_backend = {
     .name = "cpu",
-    .help = "baseline, avx2, avx512",
     .open = cpu_open,
     .close = cpu_close,
     .scratch_bytes = cpu_scratch_bytes,

@@ -142,12 +142,6 @@ static inline unsigned vi_gt(vi a, vi b)
     const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(greater));
 }
-static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
-{
-    const unsigned mask = vf_le(v, most);
-    *between = mask & ~vf_le(v, clear);
-    return mask;
-}
 /** Lane numbers of the set bits, in order. */
 static inline __m256i set_lanes(unsigned mask)
 {
@@ -196,12 +190,6 @@ static inline unsigned vi_gt(vi a, vi b)
 {
     return lane_bits(a > b);
 }
-static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
-{
-    const unsigned mask = vf_le(v, most);
-    *between = mask & ~vf_le(v, clear);
-    return mask;
-}
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
     for (int lane = 0; lane < W; lane++) {
@@ -215,4 +203,15 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 }
 
 #endif
+
+#if !defined(__AVX512F__)
+/** Lanes where v <= most; *between are those of them where v > clear. */
+static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
+{
+    const unsigned mask = vf_le(v, most);
+    *between = mask & ~vf_le(v, clear);
+    return mask;
+}
+#endif
+
 #endif

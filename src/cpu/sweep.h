@@ -48,7 +48,7 @@ struct kith__home {
     double unit;   /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
     float half[3]; /**< half the extent of the particles, in cutoffs */
     float band;    /**< error bound of r2 / cutoff^2 */
-    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME], q[KITH_HOME];
+    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME];
     int32_t self[KITH_HOME]; /**< index of each in the tile; -1: not there */
 };
 

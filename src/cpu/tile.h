@@ -6,7 +6,6 @@
 #define KITH_CPU_TILE_H
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "simd.h"
 #include "sweep.h"
