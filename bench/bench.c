@@ -2,7 +2,7 @@
  *
  * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
  */
-#include "bench_pairs.h"
+#include "bench_gpu.h"
 #include "harness.h"
 
 #include <getopt.h>
@@ -12,6 +12,7 @@
 
 static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
+    "       kith_bench gpu [options]            time pair lists on a GPU\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform or clustered\n"
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
@@ -81,7 +82,19 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
     return ok && optind == argc;
 }
 
-static int run_pairs(int argc, char **argv)
+typedef bool (*bench_fn)(const bench_options *options, json *out);
+
+#ifndef KITH_HAVE_CUDA
+bool bench_gpu(const bench_options *options, json *out)
+{
+    (void)options;
+    (void)out;
+    fputs("kith_bench: this build has no CUDA\n", stderr);
+    return false;
+}
+#endif
+
+static int run(bench_fn bench, int argc, char **argv)
 {
     bench_options options;
     const char *output = NULL;
@@ -97,7 +110,7 @@ static int run_pairs(int argc, char **argv)
     json_open(&out, NULL, '{');
     json_integer(&out, "schema", 1);
     harness_describe(&out, argc, argv);
-    bool ok = bench_pairs(&options, &out);
+    bool ok = bench(&options, &out);
     json_close(&out, '}');
     if (out.file && fclose(out.file) != 0) {
         perror(output);
@@ -142,7 +155,10 @@ static int write_points(const char *set, const char *number, const char *path)
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "pairs") == 0) {
-        return run_pairs(argc, argv);
+        return run(bench_pairs, argc, argv);
+    }
+    if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
+        return run(bench_gpu, argc, argv);
     }
     if (argc == 5 && strcmp(argv[1], "points") == 0) {
         return write_points(argv[2], argv[3], argv[4]);

@@ -106,6 +106,8 @@ typedef struct kith_options {
     int threads;         /**< CPU threads; 0: OMP_NUM_THREADS, else all cores */
     kith_watch_fn watch; /**< progress and cancellation; may be NULL */
     void *user;          /**< handed to watch */
+    void *stream; /**< backend "cuda": the cudaStream_t that work is queued on; NULL: a stream
+                              of the context's own, ordered with the device's default stream */
 } kith_options;
 
 /** Set every field to its default. @param[out] options  the caller's struct; not NULL. */
@@ -206,6 +208,9 @@ typedef struct kith_pairs_options {
                                      against B are always full: each (i, j, S) once */
     int full;                   /**< 0: half list; 1: full list */
     int sorted;                 /**< 1: by i, then j, then Sc, Sb, Sa */
+    int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
+                                     (i, j) list in an order that changes from run to run: a GPU then
+                                     needs one pass instead of two. Ignored elsewhere */
     kith_layout layout;         /**< KITH_IJ or KITH_CSR */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     int64_t block_pairs;        /**< kith_pairs_each: the most pairs in a block; 0: 2^24 */
@@ -215,8 +220,8 @@ typedef struct kith_pairs_options {
 KITH_API void kith_pairs_options_init(kith_pairs_options *options);
 
 /**
- * A pair list. Zero it before its first use. The order of pairs depends on the input alone: not on
- * threads, instruction set or run.
+ * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind of
+ * backend alone: not on threads, instruction set or run. Sorted lists are the same on all backends.
  */
 typedef struct kith_pairs {
     int64_t n;          /**< pairs in the list */
@@ -229,7 +234,7 @@ typedef struct kith_pairs {
     int32_t *shifts;    /**< [n][3]: S for the coordinates as given, so also when some lie outside
                            the box */
     int64_t capacity;   /**< pairs that the arrays have room for */
-    kith_memory memory; /**< where the arrays live */
+    kith_memory memory; /**< where the arrays live: KITH_HOST unless set, before the first call */
     void *owner;        /**< the library's; NULL when the arrays are the caller's */
 } kith_pairs;
 
@@ -291,6 +296,23 @@ typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first)
 KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
                                      kith_block_fn fn, void *user);
+
+/**
+ * Queue the search and return without waiting: for programs that go on with the list on the GPU.
+ * Nothing is copied to or from the host, and no memory is allocated unless the context's scratch is
+ * too small: not after a call of the same size. What is queued is done in the order of
+ * kith_options.stream; the arrays must stay until then.
+ * @param points       in device memory, as options->against
+ * @param out          arrays in device memory, and capacity, set by the caller; not written itself
+ * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
+ *                     arrays are undefined. Negative: a kith_status, such as KITH_NOT_FINITE.
+ * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU;
+ *         KITH_DEVICE_LOST.
+ */
+KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points,
+                                        const kith_box *box, double cutoff,
+                                        const kith_pairs_options *options, const kith_pairs *out,
+                                        int64_t *result);
 
 /** Free a list's arrays and zero it. @param pairs  NULL or a zeroed list is fine. */
 KITH_API void kith_pairs_free(kith_pairs *pairs);

@@ -10,7 +10,7 @@
 
 /** What list is wanted: kith_pairs_options, checked. */
 struct kith__list {
-    bool full, sorted;
+    bool full, sorted, unordered;
     kith_layout layout;
     unsigned extras;
     int64_t block_pairs;
@@ -18,6 +18,9 @@ struct kith__list {
 
 struct kith__backend {
     const char *name; /**< what stands before the colon */
+
+    /** Where lists in device memory get it; NULL: points and lists can only be in host memory. */
+    const struct kith__memory *device_memory;
 
     /** Prepare ctx->state and ctx->name. @param variant  what stands behind the colon, or "".
      *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY. */
@@ -33,6 +36,10 @@ struct kith__backend {
                               const struct kith__list *list, bool grow, kith_pairs *out);
     kith_status (*pairs_each)(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *list, kith_block_fn fn, void *user);
+    /** Queue only; points, list and result are in device memory. */
+    kith_status (*pairs_enqueue)(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, const kith_pairs *out,
+                                 int64_t *result);
 };
 
 extern const struct kith__backend kith__cpu_backend;

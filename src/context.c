@@ -59,6 +59,7 @@ kith_status kith_open(const kith_options *options, kith_ctx **out)
     ctx->threads = options->threads ? options->threads : omp_get_max_threads();
     ctx->watch = options->watch;
     ctx->user = options->user;
+    ctx->stream = options->stream;
     const kith_status status = kith__backend_open(ctx, name && *name ? name : "auto");
     if (status != KITH_OK) {
         snprintf(open_message, sizeof open_message, "%s", ctx->message);

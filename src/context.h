@@ -18,6 +18,7 @@ struct kith_ctx {
     int threads;
     kith_watch_fn watch;
     void *user;
+    void *stream;      /**< the caller's, for device work; NULL: none given */
     char name[32];     /**< "cpu:avx512" */
     char message[512]; /**< of the last failure */
     struct kith__work work;

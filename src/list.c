@@ -6,14 +6,18 @@
 
 #include <stdlib.h>
 
+static const struct kith__memory host_memory = {kith__buffer_need, kith__buffer_free};
+
 struct owner {
+    const struct kith__memory *memory;
     struct kith__buffer i, j, offsets, distances, vectors, shifts;
 };
 
 /** Room for n elements where wanted, else NULL; *ok becomes false when there is no memory. */
-static void *need(struct kith__buffer *buffer, bool wanted, int64_t n, size_t element, bool *ok)
+static void *need(const struct kith__memory *memory, struct kith__buffer *buffer, bool wanted,
+                  int64_t n, size_t element, bool *ok)
 {
-    void *data = wanted && *ok ? kith__buffer_need(buffer, (size_t)n * element) : NULL;
+    void *data = wanted && *ok ? memory->need(buffer, (size_t)n * element) : NULL;
     *ok = *ok && (data || !wanted);
     return data;
 }
@@ -21,21 +25,33 @@ static void *need(struct kith__buffer *buffer, bool wanted, int64_t n, size_t el
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t capacity, kith_pairs *out)
 {
-    struct owner *owner = out->owner ? out->owner : calloc(1, sizeof *owner);
+    const struct kith__memory *memory = out->memory == KITH_DEVICE ? ctx->backend->device_memory
+                                                                   : &host_memory;
+    struct owner *owner = out->owner;
+    if (owner && owner->memory != memory) { /* the caller wants it elsewhere now */
+        kith__list_free(owner);
+        owner = NULL;
+    }
+    owner = owner ? owner : calloc(1, sizeof *owner);
+    out->owner = owner;
     KITH_CHECK(ctx, owner != NULL, KITH_NO_MEMORY, "out of memory for a pair list");
+    owner->memory = memory;
     const size_t real = (size_t)precision;
     const bool csr = list->layout == KITH_CSR;
     bool ok = capacity < INT64_MAX / 64;
     *out = (kith_pairs){
         .rows = rows,
-        .i = need(&owner->i, !csr, capacity, sizeof *out->i, &ok),
-        .j = need(&owner->j, true, capacity, sizeof *out->j, &ok),
-        .offsets = need(&owner->offsets, csr, rows + 1, sizeof *out->offsets, &ok),
-        .distances = need(&owner->distances, list->extras & KITH_DISTANCES, capacity, real, &ok),
-        .vectors = need(&owner->vectors, list->extras & KITH_VECTORS, capacity, 3 * real, &ok),
-        .shifts = need(&owner->shifts, list->extras & KITH_SHIFTS, capacity,
+        .i = need(memory, &owner->i, !csr, capacity, sizeof *out->i, &ok),
+        .j = need(memory, &owner->j, true, capacity, sizeof *out->j, &ok),
+        .offsets = need(memory, &owner->offsets, csr, rows + 1, sizeof *out->offsets, &ok),
+        .distances = need(memory, &owner->distances, list->extras & KITH_DISTANCES, capacity, real,
+                          &ok),
+        .vectors = need(memory, &owner->vectors, list->extras & KITH_VECTORS, capacity, 3 * real,
+                        &ok),
+        .shifts = need(memory, &owner->shifts, list->extras & KITH_SHIFTS, capacity,
                        3 * sizeof *out->shifts, &ok),
         .capacity = capacity,
+        .memory = out->memory,
         .owner = owner,
     };
     if (!ok) {
@@ -52,12 +68,12 @@ void kith__list_free(void *owned)
 {
     struct owner *owner = owned;
     if (owner) {
-        kith__buffer_free(&owner->i);
-        kith__buffer_free(&owner->j);
-        kith__buffer_free(&owner->offsets);
-        kith__buffer_free(&owner->distances);
-        kith__buffer_free(&owner->vectors);
-        kith__buffer_free(&owner->shifts);
+        owner->memory->free(&owner->i);
+        owner->memory->free(&owner->j);
+        owner->memory->free(&owner->offsets);
+        owner->memory->free(&owner->distances);
+        owner->memory->free(&owner->vectors);
+        owner->memory->free(&owner->shifts);
         free(owner);
     }
 }

@@ -8,7 +8,7 @@
 #include "backend.h"
 
 /** Make out->owner's arrays hold `capacity` pairs of this list; contents are lost when they grow.
- *  @return KITH_OK or KITH_NO_MEMORY. */
+ *  out->memory says where they are. @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t capacity, kith_pairs *out);
 

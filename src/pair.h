@@ -72,4 +72,17 @@
 #undef KITH_FLOOR
 #undef KITH_FARTHEST_IMAGE
 
+/** An image in 30 bits, ascending by S[2], S[1], S[0]; |S| <= KITH_MAX_IMAGES. */
+KITH_FN int32_t kith__pack_shift(const int32_t s[3])
+{
+    return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;
+}
+
+KITH_FN void kith__unpack_shift(int32_t packed, int32_t s[3])
+{
+    s[0] = (packed & 1023) - 512;
+    s[1] = (packed >> 10 & 1023) - 512;
+    s[2] = (packed >> 20 & 1023) - 512;
+}
+
 #endif

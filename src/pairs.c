@@ -36,11 +36,47 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     *list = (struct kith__list){
         .full = options->full || options->against,
         .sorted = options->sorted != 0,
+        .unordered = options->unordered != 0,
         .layout = options->layout,
         .extras = options->extras,
         .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
     };
-    return kith__question_init(ctx, points, options->against, box, cutoff, question);
+    KITH_TRY(kith__question_init(ctx, points, options->against, box, cutoff, question));
+    KITH_CHECK(ctx, points->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points are in device memory, which backend \"%s\" cannot read", ctx->name);
+    return KITH_OK;
+}
+
+static kith_status check_memory(kith_ctx *ctx, const kith_pairs *out)
+{
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "out is in device memory, which backend \"%s\" cannot write", ctx->name);
+    return KITH_OK;
+}
+
+/** Check the arrays that a caller gives to be filled. */
+static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, const kith_pairs *out)
+{
+    KITH_TRY(check_memory(ctx, out));
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
+    KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
+               (long long)out->capacity);
+    const bool some = out->capacity > 0;
+    KITH_CHECK(ctx, !some || out->j, KITH_INVALID, "out->j is NULL");
+    KITH_CHECK(ctx, !some || list->layout == KITH_CSR || out->i, KITH_INVALID,
+               "out->i is NULL, but the layout is KITH_IJ");
+    KITH_CHECK(ctx, list->layout == KITH_IJ || out->offsets, KITH_INVALID,
+               "out->offsets is NULL, but the layout is KITH_CSR");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
+               "out->distances is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
+               "out->vectors is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
+               "out->shifts is NULL, but options.extras asks for them");
+    return KITH_OK;
 }
 
 kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -49,7 +85,7 @@ kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith
     struct kith__question question;
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_TRY(check_memory(ctx, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
     const kith_status status = ctx->backend->pairs_fill(ctx, &question, &list, true, out);
@@ -65,22 +101,7 @@ kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith
     struct kith__question question;
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
-    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
-    KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
-               (long long)out->capacity);
-    const bool some = out->capacity > 0;
-    KITH_CHECK(ctx, !some || out->j, KITH_INVALID, "out->j is NULL");
-    KITH_CHECK(ctx, !some || list.layout == KITH_CSR || out->i, KITH_INVALID,
-               "out->i is NULL, but the layout is KITH_IJ");
-    KITH_CHECK(ctx, list.layout == KITH_IJ || out->offsets, KITH_INVALID,
-               "out->offsets is NULL, but the layout is KITH_CSR");
-    KITH_CHECK(ctx, !some || !(list.extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
-               "out->distances is NULL, but options.extras asks for them");
-    KITH_CHECK(ctx, !some || !(list.extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
-               "out->vectors is NULL, but options.extras asks for them");
-    KITH_CHECK(ctx, !some || !(list.extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
-               "out->shifts is NULL, but options.extras asks for them");
+    KITH_TRY(check_arrays(ctx, &list, out));
     return ctx->backend->pairs_fill(ctx, &question, &list, false, out);
 }
 
@@ -105,6 +126,22 @@ kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
     list.layout = KITH_IJ;
     return ctx->backend->pairs_each(ctx, &question, &list, fn, user);
+}
+
+kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                               double cutoff, const kith_pairs_options *options,
+                               const kith_pairs *out, int64_t *result)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, ctx->backend->pairs_enqueue != NULL, KITH_UNSUPPORTED,
+               "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
+    KITH_TRY(check_arrays(ctx, &list, out));
+    KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
+               "kith_pairs_enqueue needs points and out in device memory");
+    KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
+    return ctx->backend->pairs_enqueue(ctx, &question, &list, out, result);
 }
 
 void kith_pairs_free(kith_pairs *pairs)

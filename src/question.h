@@ -9,7 +9,7 @@
 #include "context.h"
 #include "pair.h"
 
-/* |S| fits 10 bits with room for the sign, so that a shift packs into an int32 (pack_shift). */
+/* |S| fits 10 bits with room for the sign, so that a shift packs into an int32. */
 enum { KITH_MAX_IMAGES = 500 };
 
 struct kith__question {

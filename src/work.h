@@ -16,6 +16,12 @@ struct kith__buffer {
     size_t bytes;
 };
 
+/** Where buffers get their memory. */
+struct kith__memory {
+    void *(*need)(struct kith__buffer *buffer, size_t bytes); /**< as kith__buffer_need */
+    void (*free)(struct kith__buffer *buffer);
+};
+
 /** The scratch of a context: numbered buffers, each used for one purpose by its backend. */
 struct kith__work {
     struct kith__buffer slot[KITH_WORK_SLOTS];

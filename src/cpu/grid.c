@@ -5,57 +5,19 @@
  */
 #include "grid.h"
 
-#include <float.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sort.h"
 
-/* What one look at the coordinates tells. */
-struct survey {
-    double lo[3], hi[3]; /* fractional */
-    int64_t bad, far;    /* first particle that is not finite, or too far out; else INT64_MAX */
-    int32_t images;      /* the most boxes that a particle was outside */
-};
-
-/* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
- * coordinates u are then further apart than the cutoff although u is rounded, up to |u| of
- * far_cells; what lies beyond shares the outermost cells. */
-static const double cell_margin = 1.0 / 256;
-static const double far_cells = 1099511627776.0; /* 2^40 */
-
-/* The table of cells may have this many entries for each particle. */
-static const int64_t table_per_particle = 2;
-static const int64_t small_table = 4096;
-
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
-
-/** Number of the open axis' cell that holds fractional coordinate f. */
-static inline int64_t open_cell(const struct kith__axis *axis, double f)
-{
-    double u = (f - axis->anchor) * axis->scale;
-    u = u < far_cells ? u : far_cells;
-    u = u > -far_cells ? u : -far_cells;
-    const int64_t c = (int64_t)u;
-    return c - (u < (double)c); /* the floor, without a call */
-}
-
-/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
-static inline int64_t plain_cell(const struct kith__axis *axis, double f)
-{
-    if (axis->periodic) {
-        const int64_t c = (int64_t)(f * axis->scale);
-        return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
-    }
-    return open_cell(axis, f) - axis->first;
-}
 
 /** Cell of fractional coordinate f along an axis. */
 static inline int64_t axis_cell(const struct kith__axis *axis, double f)
 {
-    int64_t cell = plain_cell(axis, f);
+    int64_t cell = kith__plain_cell(axis, f);
     if (axis->n_places) {
         const int64_t *place = axis->places; /* halved without branches: they would be guesses */
         for (int64_t n = axis->n_places; n > 1;) {
@@ -88,7 +50,7 @@ static void my_part(int64_t n, int64_t *begin, int64_t *end)
     *end = n * (me + 1) / team;
 }
 
-static void merge_survey(struct survey *all, const struct survey *part)
+static void merge_survey(struct kith__survey *all, const struct kith__survey *part)
 {
     for (int k = 0; k < 3; k++) {
         all->lo[k] = part->lo[k] < all->lo[k] ? part->lo[k] : all->lo[k];
@@ -101,14 +63,14 @@ static void merge_survey(struct survey *all, const struct survey *part)
 
 /** Look at a set's coordinates and merge what is seen into *all. */
 static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
-                               const kith_points *points, struct survey *all)
+                               const kith_points *points, struct kith__survey *all)
 {
-    const struct survey nothing = *all;
+    const struct kith__survey nothing = *all;
 #pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
     {
         int64_t begin, end;
         my_part(points->n, &begin, &end);
-        struct survey part = nothing;
+        struct kith__survey part = nothing;
         if (q->precision == KITH_FLOAT) {
             survey_f(q, points, begin, end, &part);
         } else {
@@ -164,39 +126,6 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
     }
 }
 
-static void choose_axis(const struct kith__question *q, const struct survey *survey,
-                        const double anchor[3], double side, int k, struct kith__axis *axis)
-{
-    const double height = q->height[k];
-    *axis = (struct kith__axis){.periodic = q->box_d.periodic[k] != 0, .reach = 1};
-    if (axis->periodic) {
-        const double n = floor(fmin(height / side, far_cells));
-        axis->n = n > 1 ? (int64_t)n : 1;
-        axis->scale = (double)axis->n;
-        /* the tiny factor keeps a quotient that is 1 but for rounding from becoming 2 */
-        axis->reach = (int)ceil(side * (double)axis->n / height * (1 - 1e-9));
-    } else {
-        axis->anchor = anchor[k];
-        axis->scale = height / side;
-        axis->first = open_cell(axis, survey->lo[k]);
-        axis->n = open_cell(axis, survey->hi[k]) - axis->first + 1;
-    }
-    axis->plain_n = axis->n;
-}
-
-/** Product of the axes, or -1 beyond 2^62. */
-static int64_t count_cells(const struct kith__axis axis[3])
-{
-    const double product = (double)axis[0].n * (double)axis[1].n * (double)axis[2].n;
-    return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
-}
-
-static int64_t table_limit(const struct kith__question *q)
-{
-    const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
-    return n * table_per_particle > small_table ? n * table_per_particle : small_table;
-}
-
 static int bit_length(uint64_t value)
 {
     int bits = 0;
@@ -219,7 +148,7 @@ static int64_t list_cells(const struct kith__question *q, int k, const struct ki
         const bool in_a = p < q->a.n;
         double f[3];
         locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
-        const uint64_t c = (uint64_t)plain_cell(axis, f[k]);
+        const uint64_t c = (uint64_t)kith__plain_cell(axis, f[k]);
         uint64_t *last = &seen[c * 0x9e3779b97f4a7c15u >> (64 - SEEN_BITS)];
         if (*last != c) {
             *last = c;
@@ -290,40 +219,25 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Bound on a particle's distance from the origin: fractions of a skewed box round with it. */
-static double farthest(const struct kith__question *q, const struct survey *survey)
-{
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        const double *row = q->box_d.row[k];
-        sum += fmax(fabs(survey->lo[k]), fabs(survey->hi[k])) *
-               (fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
-    }
-    return sum;
-}
-
 /** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
  *  fit 62 bits. *table says whether a table of all cells is to be made. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
-                                const struct survey *survey, struct kith__grid *grid, bool *table)
+                                const struct kith__survey *survey, struct kith__grid *grid,
+                                bool *table)
 {
-    const int64_t limit = table_limit(q);
-    const double epsilon = q->precision == KITH_FLOAT ? FLT_EPSILON : DBL_EPSILON;
-    double side = q->cutoff * (1 + cell_margin) + 16 * epsilon * q->reach * (1 + survey->images);
-    if (!q->box_d.orthorhombic) {
-        side += 16 * DBL_EPSILON * farthest(q, survey);
-    }
+    const int64_t limit = kith__table_limit(q);
+    double side = kith__cell_side(q, survey);
     double anchor[3];
     find_anchor(q, anchor);
     while (true) {
         for (int k = 0; k < 3; k++) {
-            choose_axis(q, survey, anchor, side, k, &grid->axis[k]);
+            grid->axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
         }
-        grid->cells = count_cells(grid->axis);
+        grid->cells = kith__count_cells(grid->axis);
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
                 KITH_TRY(leave_out_empty(ctx, q, k, &grid->axis[k]));
-                grid->cells = count_cells(grid->axis);
+                grid->cells = kith__count_cells(grid->axis);
             }
         }
         if (grid->cells >= 0) {
@@ -438,10 +352,10 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
 
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
-    struct survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
-                            .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
-                            .bad = INT64_MAX,
-                            .far = INT64_MAX};
+    struct kith__survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
+                                  .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
+                                  .bad = INT64_MAX,
+                                  .far = INT64_MAX};
     *grid = (struct kith__grid){0};
     KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey));
     if (q->cross) {
@@ -473,9 +387,9 @@ void kith__grid_image(const struct kith__question *q, const kith_points *points,
 {
     if (q->precision == KITH_FLOAT) {
         float r[3];
-        load_f(&q->box_f, points, q->dim, p, r, image);
+        kith__load_f(&q->box_f, points, q->dim, p, r, image);
     } else {
         double r[3];
-        load_d(&q->box_d, points, q->dim, p, r, image);
+        kith__load_d(&q->box_d, points, q->dim, p, r, image);
     }
 }

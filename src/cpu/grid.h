@@ -8,21 +8,7 @@
 #ifndef KITH_CPU_GRID_H
 #define KITH_CPU_GRID_H
 
-#include "../question.h"
-
-/** One axis of the cells. */
-struct kith__axis {
-    int64_t n; /**< cells */
-    int reach; /**< cells to look at on each side */
-    bool periodic;
-    double anchor;         /**< open: fractional coordinate where cell numbers start */
-    double scale;          /**< cells for each unit of fractional coordinate */
-    int64_t first;         /**< open: number of the first cell */
-    int64_t plain_n;       /**< cells before empty ones were left out */
-    int64_t n_places;      /**< 0: none were left out; else the number of occupied cells, */
-    const int64_t *places; /**< what they were, ascending, */
-    const int64_t *ranks;  /**< and what they are now */
-};
+#include "../cells.h"
 
 /** One set of particles in cell order. */
 struct kith__sorted {

@@ -4,28 +4,6 @@
  * for float and once for double; no include guard on purpose.
  */
 
-/** Particle p of the caller's, wrapped. @return false when too far away to number its image. */
-static inline bool KITH_REAL(load)(const struct KITH_REAL(kith__lattice) *box,
-                                   const kith_points *points, int dim, int64_t p, real r[3],
-                                   int32_t image[3])
-{
-    const int64_t at = p * points->stride;
-    r[0] = ((const real *)points->x)[at];
-    r[1] = ((const real *)points->y)[at];
-    r[2] = dim == 3 ? ((const real *)points->z)[at] : 0;
-    return KITH_REAL(kith__wrap)(box, r, image);
-}
-
-/** Fractional coordinates of r; an orthorhombic box needs no products with zeros. */
-static inline void KITH_REAL(fractions)(const struct KITH_REAL(kith__lattice) *box, const real r[3],
-                                        double f[3])
-{
-    for (int k = 0; k < 3; k++) {
-        f[k] = box->orthorhombic ? ((double)r[k] - (double)box->origin[k]) * box->inverse[k][k]
-                                 : KITH_REAL(kith__fraction)(box, r, k);
-    }
-}
-
 /** Fractional coordinates of particle p of the caller's. */
 static inline void KITH_REAL(locate)(const struct kith__question *question,
                                      const kith_points *points, int64_t p, double f[3])
@@ -33,34 +11,21 @@ static inline void KITH_REAL(locate)(const struct kith__question *question,
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     real r[3];
     int32_t image[3];
-    KITH_REAL(load)(box, points, question->dim, p, r, image);
-    KITH_REAL(fractions)(box, r, f);
+    KITH_REAL(kith__load)(box, points, question->dim, p, r, image);
+    KITH_REAL(kith__fractions)(box, r, f);
 }
 
 /** Range of the coordinates of particles [begin, end), and which of them cannot be used. */
 static void KITH_REAL(survey)(const struct kith__question *question, const kith_points *points,
-                              int64_t begin, int64_t end, struct survey *out)
+                              int64_t begin, int64_t end, struct kith__survey *out)
 {
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
-    struct survey s = *out;
+    struct kith__survey s = *out;
     for (int64_t p = begin; p < end; p++) {
         real r[3];
         int32_t image[3];
-        double f[3];
-        const bool fits = KITH_REAL(load)(box, points, question->dim, p, r, image);
-        const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]); /* NaN if not finite */
-        if (!fits || zero != 0) {
-            s.bad = zero != 0 && p < s.bad ? p : s.bad;
-            s.far = zero == 0 && p < s.far ? p : s.far;
-            continue;
-        }
-        KITH_REAL(fractions)(box, r, f);
-        for (int k = 0; k < 3; k++) {
-            const int32_t images = image[k] < 0 ? -image[k] : image[k];
-            s.images = images > s.images ? images : s.images;
-            s.lo[k] = f[k] < s.lo[k] ? f[k] : s.lo[k];
-            s.hi[k] = f[k] > s.hi[k] ? f[k] : s.hi[k];
-        }
+        const int fits = KITH_REAL(kith__load)(box, points, question->dim, p, r, image);
+        KITH_REAL(kith__survey_add)(box, p, r, fits, image, &s);
     }
     *out = s;
 }
@@ -98,7 +63,7 @@ static void KITH_REAL(gather)(const struct kith__question *question, const kith_
     for (int64_t s = begin; s < end; s++) {
         real r[3];
         int32_t image[3];
-        KITH_REAL(load)(box, points, dim, id[s], r, image);
+        KITH_REAL(kith__load)(box, points, dim, id[s], r, image);
         x[s] = r[0];
         y[s] = r[1];
         z[s] = r[2];

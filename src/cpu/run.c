@@ -4,24 +4,9 @@
  */
 #include "run.h"
 
-#include <float.h>
 #include <omp.h>
 
 static const double watch_interval = 0.1; /* seconds */
-
-/** Bound on the rounding of r2 / cutoff^2 by the definition: each operation once, and where images
- *  are added, operations on lengths of up to (images + 1) boxes. */
-static double blur(const struct kith__question *q)
-{
-    const double epsilon = q->precision == KITH_FLOAT ? FLT_EPSILON : DBL_EPSILON;
-    double images = 1;
-    for (int k = 0; k < 3; k++) {
-        if (q->box_d.periodic[k]) {
-            images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
-        }
-    }
-    return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
-}
 
 void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const struct kith__grid *grid,
                        enum kith__stencil stencil)
@@ -32,7 +17,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->question = q;
         sweep->grid = grid;
         sweep->stencil = stencil;
-        sweep->blur = blur(q);
+        sweep->blur = kith__blur(q);
         sweep->by_id = false;
         sweep->upper = false;
         sweep->id_begin = 0;

@@ -95,18 +95,6 @@ struct kith__sweep {
     int64_t block;                            /**< being swept */
 };
 
-static inline int32_t kith__pack_shift(const int32_t s[3])
-{
-    return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;
-}
-
-static inline void kith__unpack_shift(int32_t packed, int32_t s[3])
-{
-    s[0] = (packed & 1023) - 512;
-    s[1] = (packed >> 10 & 1023) - 512;
-    s[2] = (packed >> 20 & 1023) - 512;
-}
-
 static inline int64_t kith__blocks(const struct kith__grid *grid)
 {
     return (grid->a.n + KITH_BLOCK - 1) / KITH_BLOCK;

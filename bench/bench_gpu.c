@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The benchmark of pair lists on a GPU, from device memory to device memory, everything included. Each
+ * list is first compared with the CPU backend's, pair for pair by a hash of the set; then it is
+ * timed in two ways: kith_pairs_enqueue by the device's own clock, kith_pairs_fill by the host's.
+ */
+#include "bench_gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_pairs.h"
+#include "harness.h"
+#include "rung.h"
+
+enum { REPEATS = 25 };
+
+typedef struct gpu_case {
+    const char *name, *set;
+    double cutoff;
+    kith_precision precision;
+    bool periodic;
+    kith_pairs_options list;
+} gpu_case;
+
+/* Three crystals are the cases that NVIDIA published for an H100 (nvalchemi-toolkit-ops 0.4): CsCl,
+ * a = 4.119, 137,842 and 65,536 atoms; a whole number of cells is nearest to the first. */
+static const gpu_case cases[] = {
+    {"half one pass", "uniform", 0.03, KITH_DOUBLE, .list.unordered = 1},
+    {"half", "uniform", 0.03, KITH_DOUBLE, .periodic = false},
+    {"half one pass float", "uniform", 0.03, KITH_FLOAT, .list.unordered = 1},
+    {"half float", "uniform", 0.03, KITH_FLOAT, .periodic = false},
+    {"full csr", "uniform", 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_CSR},
+    {"half sorted", "uniform", 0.03, KITH_DOUBLE, .list.sorted = 1},
+    {"half one pass periodic", "uniform", 0.03, KITH_DOUBLE, .periodic = true, .list.unordered = 1},
+    {"half periodic", "uniform", 0.03, KITH_DOUBLE, .periodic = true},
+    {"clustered one pass", "clustered", 0, KITH_DOUBLE, .list.unordered = 1},
+    {"clustered", "clustered", 0, KITH_DOUBLE, .periodic = false},
+    {"crystal 6", "cscl 41", 6, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR,
+     .list.extras = KITH_SHIFTS},
+    {"crystal 15", "cscl 41", 15, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR,
+     .list.extras = KITH_SHIFTS},
+    {"crystal 25", "cscl 32", 25, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR,
+     .list.extras = KITH_SHIFTS},
+};
+
+/* A case made ready: points on the host and the device, and room for the list there. */
+typedef struct problem {
+    int64_t n;
+    double side; /* of the periodic box */
+    double cutoff;
+    double *xyz;
+    void *values; /* xyz in the case's precision */
+    void *on_device;
+    kith_ctx *cpu, *gpu;
+    kith_points host, device;
+    kith_box box;
+    kith_pairs right; /* by the CPU */
+    kith_pairs list;  /* in device memory */
+    int64_t *result;  /* in device memory */
+} problem;
+
+static double *make_crystal(int cells, int64_t *n, double *side)
+{
+    const double a = 4.119;
+    *n = 2 * (int64_t)cells * cells * cells;
+    *side = cells * a;
+    double *xyz = malloc((size_t)*n * 3 * sizeof *xyz);
+    for (int64_t p = 0; xyz && p < *n; p++) {
+        const int64_t cell = p / 2;
+        const double middle = p % 2 ? 0.5 : 0;
+        xyz[3 * p] = a * ((double)(cell % cells) + middle);
+        xyz[3 * p + 1] = a * ((double)(cell / cells % cells) + middle);
+        xyz[3 * p + 2] = a * ((double)(cell / cells / cells) + middle);
+    }
+    return xyz;
+}
+
+static bool make_points(problem *p, const gpu_case *c, int64_t n)
+{
+    if (strncmp(c->set, "cscl", 4) == 0) {
+        p->xyz = make_crystal(atoi(c->set + 5), &p->n, &p->side);
+    } else {
+        p->n = n;
+        p->side = 1;
+        p->xyz = bench_make_set(c->set, n);
+    }
+    p->values = malloc((size_t)p->n * 3 * sizeof(double));
+    for (int64_t k = 0; p->xyz && p->values && k < 3 * p->n; k++) {
+        if (c->precision == KITH_FLOAT) {
+            ((float *)p->values)[k] = (float)p->xyz[k];
+        } else {
+            ((double *)p->values)[k] = p->xyz[k];
+        }
+    }
+    return p->xyz && p->values;
+}
+
+/* The cutoff that gives a mean of 100 neighbours. */
+static bool find_cutoff(problem *p)
+{
+    double low = 1e-6, high = 0.1;
+    for (int step = 0; step < 30; step++) {
+        int64_t pairs = 0;
+        p->cutoff = sqrt(low * high);
+        if (kith_pairs_count(p->gpu, &p->host, &p->box, p->cutoff, NULL, &pairs, NULL) != KITH_OK) {
+            return false;
+        }
+        *(pairs < 50 * p->n ? &low : &high) = p->cutoff;
+    }
+    return true;
+}
+
+static bool make_room(problem *p, const gpu_case *c)
+{
+    const size_t pairs = (size_t)p->right.n;
+    const bool csr = c->list.layout == KITH_CSR;
+    p->list = (kith_pairs){.capacity = p->right.n, .memory = KITH_DEVICE};
+    bool ok = cudaMalloc((void **)&p->list.j, pairs * sizeof(int32_t)) == cudaSuccess &&
+              cudaMalloc((void **)&p->result, sizeof *p->result) == cudaSuccess;
+    if (csr) {
+        ok = ok && cudaMalloc((void **)&p->list.offsets, (size_t)(p->n + 1) * sizeof(int64_t)) ==
+                       cudaSuccess;
+    } else {
+        ok = ok && cudaMalloc((void **)&p->list.i, pairs * sizeof(int32_t)) == cudaSuccess;
+    }
+    if (c->list.extras & KITH_SHIFTS) {
+        ok = ok && cudaMalloc((void **)&p->list.shifts, pairs * 3 * sizeof(int32_t)) == cudaSuccess;
+    }
+    return ok;
+}
+
+static bool open_context(const char *backend, kith_ctx **ctx)
+{
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = backend;
+    const bool ok = kith_open(&options, ctx) == KITH_OK;
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
+    }
+    return ok;
+}
+
+static bool problem_make(problem *p, const gpu_case *c, int64_t n)
+{
+    *p = (problem){.n = 0};
+    if (!open_context("cpu", &p->cpu) || !open_context("cuda", &p->gpu) || !make_points(p, c, n)) {
+        return false;
+    }
+    const size_t bytes = (size_t)p->n * 3 * (size_t)c->precision;
+    p->cutoff = c->cutoff * (p->side == 1 ? cbrt(1e6 / (double)p->n) : 1);
+    p->box = c->periodic ? kith_box_periodic(p->side, p->side, p->side) : kith_box_open();
+    p->host = kith_points_packed(p->values, p->n, c->precision);
+    if (cudaMalloc(&p->on_device, bytes) != cudaSuccess ||
+        cudaMemcpy(p->on_device, p->values, bytes, cudaMemcpyHostToDevice) != cudaSuccess) {
+        return false;
+    }
+    p->device = kith_points_packed(p->on_device, p->n, c->precision);
+    p->device.memory = KITH_DEVICE;
+    kith_pairs_options list = c->list;
+    list.size = sizeof list;
+    return (c->cutoff > 0 || find_cutoff(p)) &&
+           kith_pairs_find(p->cpu, &p->host, &p->box, p->cutoff, &list, &p->right) == KITH_OK &&
+           make_room(p, c);
+}
+
+static void problem_free(problem *p)
+{
+    kith_pairs_free(&p->right);
+    kith_close(p->cpu);
+    kith_close(p->gpu);
+    cudaFree(p->on_device);
+    cudaFree(p->list.i);
+    cudaFree(p->list.j);
+    cudaFree(p->list.offsets);
+    cudaFree(p->list.shifts);
+    cudaFree(p->result);
+    free(p->xyz);
+    free(p->values);
+}
+
+static rung_hash hash_of(const kith_pairs *pairs, const int32_t *shifts)
+{
+    rung_hash hash = {{0}};
+    int64_t i = 0;
+    for (int64_t p = 0; p < pairs->n; p++) {
+        while (!pairs->i && p >= pairs->offsets[i + 1]) {
+            i++;
+        }
+        rung_hash_add(&hash, pairs->i ? pairs->i[p] : (int32_t)i, pairs->j[p]);
+        if (shifts) {
+            rung_hash_add(&hash, pairs->j[p] ^ shifts[3 * p] * 65599,
+                          shifts[3 * p + 1] * 1024 + shifts[3 * p + 2]);
+        }
+    }
+    return hash;
+}
+
+static void *fetch(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes + 1);
+    if (to && from && cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        free(to);
+        to = NULL;
+    }
+    return to;
+}
+
+/* Is the list in device memory the CPU's? */
+static bool is_right(const problem *p)
+{
+    const size_t n = (size_t)p->right.n;
+    kith_pairs got = {.n = p->list.n};
+    int32_t *shifts = NULL;
+    bool ok = p->list.n == p->right.n;
+    got.j = fetch(p->list.j, n * sizeof(int32_t));
+    got.i = p->list.i ? fetch(p->list.i, n * sizeof(int32_t)) : NULL;
+    got.offsets = p->list.offsets ? fetch(p->list.offsets, (size_t)(p->n + 1) * sizeof(int64_t))
+                                  : NULL;
+    shifts = p->list.shifts ? fetch(p->list.shifts, 3 * n * sizeof(int32_t)) : NULL;
+    if (ok) {
+        const rung_hash a = hash_of(&got, shifts);
+        const rung_hash b = hash_of(&p->right, p->right.shifts);
+        ok = memcmp(&a, &b, sizeof a) == 0;
+    }
+    free(got.i);
+    free(got.j);
+    free(got.offsets);
+    free(shifts);
+    return ok;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static bool run(const gpu_case *c, problem *p, json *out)
+{
+    kith_pairs_options list = c->list;
+    list.size = sizeof list;
+    double device[REPEATS], host[REPEATS];
+    cudaEvent_t begin, end;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    if (kith_pairs_fill(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list) != KITH_OK) {
+        fprintf(stderr, "kith_bench: %s: %s\n", c->name, kith_message(p->gpu));
+        return false;
+    }
+    if (!is_right(p)) {
+        fprintf(stderr, "kith_bench: %s: wrong list: %lld pairs, not %lld\n", c->name,
+                (long long)p->list.n, (long long)p->right.n);
+        return false;
+    }
+    for (int r = 0; r < REPEATS; r++) {
+        const double from = harness_now();
+        if (kith_pairs_fill(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list) != KITH_OK) {
+            return false;
+        }
+        host[r] = harness_now() - from;
+    }
+    for (int r = -3; r < REPEATS; r++) {
+        float milliseconds = 0;
+        cudaEventRecord(begin, NULL);
+        if (kith_pairs_enqueue(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list,
+                               p->result) != KITH_OK) {
+            return false;
+        }
+        cudaEventRecord(end, NULL);
+        if (cudaEventSynchronize(end) != cudaSuccess ||
+            cudaEventElapsedTime(&milliseconds, begin, end) != cudaSuccess) {
+            return false;
+        }
+        device[r < 0 ? 0 : r] = 1e-3 * (double)milliseconds;
+    }
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    qsort(device, REPEATS, sizeof *device, ascending);
+    qsort(host, REPEATS, sizeof *host, ascending);
+    const double half = (double)p->right.n / (c->list.full ? 2 : 1);
+    const double scratch = (double)kith_scratch_bytes(p->gpu) / (double)p->n;
+    json_open(out, NULL, '{');
+    json_text(out, "program", "kith");
+    json_text(out, "version", kith_version());
+    json_text(out, "case", c->name);
+    json_text(out, "set", c->set);
+    json_integer(out, "n", p->n);
+    json_number(out, "cutoff", p->cutoff);
+    json_bool(out, "periodic", c->periodic);
+    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
+    json_text(out, "backend", kith_backend(p->gpu));
+    json_integer(out, "pairs", p->right.n);
+    json_integer(out, "repeats", REPEATS);
+    json_number(out, "seconds", host[REPEATS / 2]);
+    json_number(out, "seconds_min", host[0]);
+    json_number(out, "seconds_max", host[REPEATS - 1]);
+    json_number(out, "device_seconds", device[REPEATS / 2]);
+    json_number(out, "device_seconds_min", device[0]);
+    json_number(out, "million_half_pairs_per_second", 1e-6 * half / host[REPEATS / 2]);
+    json_number(out, "scratch_bytes_per_particle", scratch);
+    json_close(out, '}');
+    printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", c->name, (long long)p->n,
+           (long long)p->right.n, 1e3 * host[REPEATS / 2], 1e3 * host[0], 1e3 * device[REPEATS / 2],
+           1e3 * device[0], 1e-6 * half / host[REPEATS / 2], scratch);
+    fflush(stdout);
+    return true;
+}
+
+bool bench_gpu(const bench_options *options, json *out)
+{
+    bool ok = true;
+    printf("%-24s %9s %11s %9s %9s %9s %9s %10s %7s\n", "case", "n", "pairs", "fill ms", "least",
+           "queued ms", "least", "M half/s", "B/point");
+    json_open(out, "results", '[');
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        problem p;
+        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+            continue;
+        }
+        const bool made = problem_make(&p, &cases[c], options->n);
+        if (!made) {
+            fprintf(stderr, "kith_bench: %s: could not be made ready\n", cases[c].name);
+        }
+        ok = made && run(&cases[c], &p, out) && ok;
+        problem_free(&p);
+    }
+    json_close(out, ']');
+    return ok;
+}

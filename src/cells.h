@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The cells that particles are sorted into, for every backend: how many there are along each axis,
+ * how wide they are, and which of them holds a coordinate. Cells are at least a cutoff wide, so that
+ * the neighbours of a cell's particles are in the cells around it.
+ */
+#ifndef KITH_CELLS_H
+#define KITH_CELLS_H
+
+#include <float.h>
+
+#include "question.h"
+
+/* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
+ * coordinates u are then further apart than the cutoff although u is rounded, up to |u| of
+ * KITH_FAR_CELLS; what lies beyond shares the outermost cells. */
+#define KITH_CELL_MARGIN (1.0 / 256)
+#define KITH_FAR_CELLS 1099511627776.0 /* 2^40 */
+
+/* The table of all cells may have this many entries for each particle, and always small ones. */
+enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
+
+/** What one look at the coordinates tells. */
+struct kith__survey {
+    double lo[3], hi[3]; /**< fractional */
+    int64_t bad, far;    /**< first particle that is not finite, or too far out; else INT64_MAX */
+    int32_t images;      /**< the most boxes that a particle was outside */
+};
+
+/** One axis of the cells. */
+struct kith__axis {
+    int64_t n; /**< cells */
+    int reach; /**< cells to look at on each side */
+    bool periodic;
+    double anchor;         /**< open: fractional coordinate where cell numbers start */
+    double scale;          /**< cells for each unit of fractional coordinate */
+    int64_t first;         /**< open: number of the first cell */
+    int64_t plain_n;       /**< cells before empty ones were left out */
+    int64_t n_places;      /**< 0: none were left out; else the number of occupied cells, */
+    const int64_t *places; /**< what they were, ascending, */
+    const int64_t *ranks;  /**< and what they are now */
+};
+
+/** Number of the open axis' cell that holds fractional coordinate f. */
+KITH_FN int64_t kith__open_cell(const struct kith__axis *axis, double f)
+{
+    double u = (f - axis->anchor) * axis->scale;
+    u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;
+    u = u > -KITH_FAR_CELLS ? u : -KITH_FAR_CELLS;
+    const int64_t c = (int64_t)u;
+    return c - (u < (double)c); /* the floor, without a call */
+}
+
+/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
+KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
+{
+    const int64_t c = axis->periodic ? (int64_t)(f * axis->scale)
+                                     : kith__open_cell(axis, f) - axis->first;
+    return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
+}
+
+/** An axis with cells at least `side` wide; anchor is anywhere among the particles. */
+KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
+                                            const struct kith__survey *survey, double anchor,
+                                            double side, int k)
+{
+    const double height = q->height[k];
+    struct kith__axis axis = {0, 1, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
+    if (axis.periodic) {
+        const double n = floor(fmin(height / side, KITH_FAR_CELLS));
+        axis.n = n > 1 ? (int64_t)n : 1;
+        axis.scale = (double)axis.n;
+        /* the tiny factor keeps a quotient that is 1 but for rounding from becoming 2 */
+        axis.reach = (int)ceil(side * (double)axis.n / height * (1 - 1e-9));
+    } else {
+        axis.anchor = anchor;
+        axis.scale = height / side;
+        axis.first = kith__open_cell(&axis, survey->lo[k]);
+        axis.n = kith__open_cell(&axis, survey->hi[k]) - axis.first + 1;
+    }
+    axis.plain_n = axis.n;
+    return axis;
+}
+
+/** Product of the axes, or -1 beyond 2^62. */
+KITH_FN int64_t kith__count_cells(const struct kith__axis axis[3])
+{
+    const double product = (double)axis[0].n * (double)axis[1].n * (double)axis[2].n;
+    return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
+}
+
+/** The most cells of which a table is kept. */
+KITH_FN int64_t kith__table_limit(const struct kith__question *q)
+{
+    const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
+    const int64_t small = KITH_TABLE_SMALL;
+    const int64_t most = n * KITH_TABLE_PER_PARTICLE;
+    return most > small ? most : small;
+}
+
+/** Bound on a particle's distance from the origin: fractions of a skewed box round with it. */
+KITH_FN double kith__farthest(const struct kith__question *q, const struct kith__survey *survey)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *row = q->box_d.row[k];
+        sum += fmax(fabs(survey->lo[k]), fabs(survey->hi[k])) *
+               (fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
+    }
+    return sum;
+}
+
+/** The least width of a cell: the cutoff, the margin, and what wrapping may have rounded. */
+KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__survey *survey)
+{
+    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    double side = q->cutoff * (1 + KITH_CELL_MARGIN) +
+                  16 * epsilon * q->reach * (1 + survey->images);
+    if (!q->box_d.orthorhombic) {
+        side += 16 * DBL_EPSILON * kith__farthest(q, survey);
+    }
+    return side;
+}
+
+/** Bound on the rounding of r2 / cutoff^2 by the definition: each operation once, and where images
+ *  are added, operations on lengths of up to (images + 1) boxes. */
+KITH_FN double kith__blur(const struct kith__question *q)
+{
+    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    double images = 1;
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
+        }
+    }
+    return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
+}
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "cells_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "cells_real.h"
+#undef real
+#undef KITH_REAL
+
+#endif

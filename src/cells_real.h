@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading the caller's coordinates, for one precision. Included by cells.h once for float and once
+ * for double; no include guard on purpose.
+ */
+
+/** Particle p of the caller's, wrapped. @return 0 when too far away to number its image. */
+KITH_FN int KITH_REAL(kith__load)(const struct KITH_REAL(kith__lattice) *box,
+                                  const kith_points *points, int dim, int64_t p, real r[3],
+                                  int32_t image[3])
+{
+    const int64_t at = p * points->stride;
+    r[0] = ((const real *)points->x)[at];
+    r[1] = ((const real *)points->y)[at];
+    r[2] = dim == 3 ? ((const real *)points->z)[at] : 0;
+    return KITH_REAL(kith__wrap)(box, r, image);
+}
+
+/** Fractional coordinates of r; an orthorhombic box needs no products with zeros. */
+KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *box, const real r[3],
+                                        double f[3])
+{
+    for (int k = 0; k < 3; k++) {
+        f[k] = box->orthorhombic ? ((double)r[k] - (double)box->origin[k]) * box->inverse[k][k]
+                                 : KITH_REAL(kith__fraction)(box, r, k);
+    }
+}
+
+/** Add particle p, at r and `image`, to a survey. */
+KITH_FN void KITH_REAL(kith__survey_add)(const struct KITH_REAL(kith__lattice) *box, int64_t p,
+                                         const real r[3], int fits, const int32_t image[3],
+                                         struct kith__survey *s)
+{
+    const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]); /* NaN if not finite */
+    if (!fits || zero != 0) {
+        s->bad = zero != 0 && p < s->bad ? p : s->bad;
+        s->far = zero == 0 && p < s->far ? p : s->far;
+        return;
+    }
+    double f[3];
+    KITH_REAL(kith__fractions)(box, r, f);
+    for (int k = 0; k < 3; k++) {
+        const int32_t images = image[k] < 0 ? -image[k] : image[k];
+        s->images = images > s->images ? images : s->images;
+        s->lo[k] = f[k] < s->lo[k] ? f[k] : s->lo[k];
+        s->hi[k] = f[k] > s->hi[k] ? f[k] : s->hi[k];
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The cuda backend: "cuda" is the first device, "cuda:1" the second.
+ */
+#include "../backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../list.h"
+#include "grid.h"
+#include "state.h"
+
+static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
+
+static kith_status open_device(kith_ctx *ctx, int device)
+{
+    struct kith__gpu *gpu = ctx->state;
+    gpuDeviceProp properties;
+    gpu->device = device;
+    if (gpuSetDevice(device) != gpuSuccess ||
+        gpuGetDeviceProperties(&properties, device) != gpuSuccess) {
+        const gpuError_t error = gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND,
+                          "backend \"cuda:%d\": the device cannot be used: %s", device,
+                          gpuGetErrorString(error));
+    }
+    gpu->processors = properties.multiProcessorCount;
+    const gpuError_t error = kith__gpu_try_kernel();
+    if (error != gpuSuccess) {
+        (void)gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND,
+                          "backend \"cuda:%d\": this build has no code that runs on %s (compute "
+                          "capability %d.%d): %s",
+                          device, properties.name, properties.major, properties.minor,
+                          gpuGetErrorString(error));
+    }
+    KITH_GPU_TRY(ctx, "opening the device", gpuStreamCreate(&gpu->own_stream));
+    gpu->stream = ctx->stream ? (gpuStream_t)ctx->stream : gpu->own_stream;
+    for (int l = 0; l < KITH_GPU_LANES; l++) {
+        KITH_GPU_TRY(ctx, "opening the device",
+                     gpuEventCreateWithFlags(&gpu->lane[l].done, gpuEventDisableTiming));
+    }
+    gpu->small = kith__gpu_pinned_need(&gpu->small_memory, KITH_GPU_SMALL_BYTES);
+    KITH_CHECK(ctx, gpu->small != NULL, KITH_NO_MEMORY, "out of pinned memory for a context");
+    return KITH_OK;
+}
+
+static void gpu_close(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    if (gpu->own_stream) {
+        (void)gpuStreamSynchronize(gpu->stream);
+        (void)gpuStreamDestroy(gpu->own_stream);
+    }
+    for (int s = 0; s < KITH_GPU_SLOTS; s++) {
+        kith__gpu_buffer_free(&gpu->slot[s]);
+    }
+    for (int l = 0; l < KITH_GPU_LANES; l++) {
+        kith__gpu_pinned_free(&gpu->lane[l].pinned);
+        if (gpu->lane[l].done) {
+            (void)gpuEventDestroy(gpu->lane[l].done);
+        }
+    }
+    kith_pairs_free(&gpu->staging);
+    kith_pairs_free(&gpu->block);
+    kith__gpu_pinned_free(&gpu->small_memory);
+    free(gpu);
+}
+
+static kith_status gpu_open(kith_ctx *ctx, const char *variant)
+{
+    char *end = NULL;
+    const long device = *variant ? strtol(variant, &end, 10) : 0;
+    KITH_CHECK(ctx, !*variant || (*end == '\0' && device >= 0 && device < 1024), KITH_INVALID,
+               "backend \"cuda:%s\": expected the number of a device, counted from 0", variant);
+    int devices = 0;
+    const gpuError_t error = gpuGetDeviceCount(&devices);
+    if (error != gpuSuccess) {
+        (void)gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND, "backend \"cuda\": no GPU can be used here: %s",
+                          gpuGetErrorString(error));
+    }
+    KITH_CHECK(ctx, device < devices, KITH_NO_BACKEND,
+               "backend \"cuda:%ld\": this machine has %d GPU%s, counted from 0", device, devices,
+               devices == 1 ? "" : "s");
+    struct kith__gpu *gpu = calloc(1, sizeof *gpu);
+    KITH_CHECK(ctx, gpu != NULL, KITH_NO_MEMORY, "out of memory for a context");
+    ctx->state = gpu;
+    const kith_status status = open_device(ctx, (int)device);
+    if (status != KITH_OK) {
+        gpu_close(ctx);
+        ctx->state = NULL;
+        return status;
+    }
+    snprintf(ctx->name, sizeof ctx->name, "cuda:%ld", device);
+    return KITH_OK;
+}
+
+static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    size_t bytes = sizeof *gpu;
+    for (int s = 0; s < KITH_GPU_SLOTS; s++) {
+        bytes += gpu->slot[s].bytes;
+    }
+    return (int64_t)bytes;
+}
+
+const struct kith__backend kith__cuda_backend = {
+    .name = "cuda",
+    .device_memory = &device_memory,
+    .open = gpu_open,
+    .close = gpu_close,
+    .scratch_bytes = gpu_scratch_bytes,
+    .pairs_count = kith__gpu_pairs_count,
+    .pairs_fill = kith__gpu_pairs_fill,
+    .pairs_each = kith__gpu_pairs_each,
+    .pairs_enqueue = kith__gpu_pairs_enqueue,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Finding cells in the sorted particles, and the division of the particles into homes.
+ */
+#ifndef KITH_GPU_CELLS_CUH
+#define KITH_GPU_CELLS_CUH
+
+#include "device.cuh"
+#include "grid.h"
+
+/** First particle of the set whose cell is not before `cell`. */
+static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set, bool table,
+                                                        int64_t cell)
+{
+    if (table) {
+        return set.start[cell];
+    }
+    int64_t from = 0;
+    int64_t n = set.n;
+    while (n > 0) {
+        const int64_t half = n / 2;
+        if (set.key[from + half] < (uint64_t)cell) {
+            from += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return from;
+}
+
+/** cell = row * nx + x. Divisions of 64 bits are slow, and seldom needed. */
+static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
+{
+    if ((cell | nx) >> 32 == 0) {
+        *x = (uint32_t)cell % (uint32_t)nx;
+        return (uint32_t)cell / (uint32_t)nx;
+    }
+    *x = cell % nx;
+    return cell / nx;
+}
+
+/**
+ * Does a home begin at particle p of the sorted set? A home is an aligned run of 8, 4 or 2 cells of a
+ * row that hold few particles together; else a cell, or an even part of one with many.
+ */
+static __device__ bool begins_home(const struct kith__gpu_set &set,
+                                   const struct kith__gpu_plan &plan, int64_t p)
+{
+    const int64_t enough = KITH_GPU_HOME / 2;
+    const int64_t cell = (int64_t)set.key[p];
+    const int64_t nx = plan.axis[0].n;
+    int64_t x;
+    row_of_cell(cell, nx, &x);
+    for (int64_t width = 8; width > 1; width /= 2) {
+        const int64_t from = x / width * width;
+        const int64_t to = from + width < nx ? from + width : nx;
+        const int64_t first = first_of_cell(set, plan.table, cell - x + from);
+        if (first_of_cell(set, plan.table, cell - x + to) - first <= enough) {
+            return p == first;
+        }
+    }
+    const int64_t first = first_of_cell(set, plan.table, cell);
+    const int64_t n = first_of_cell(set, plan.table, cell + 1) - first;
+    const int64_t parts = (n + KITH_GPU_HOME - 1) / KITH_GPU_HOME;
+    return (p - first) % ((n + parts - 1) / parts) == 0;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What kernels need beside the language: launching, the lanes of a warp (32 of them with CUDA, 64
+ * with HIP on CDNA), and the definitions of pair.h and cells.h by type of coordinate.
+ */
+#ifndef KITH_GPU_DEVICE_CUH
+#define KITH_GPU_DEVICE_CUH
+
+#ifdef __HIP_PLATFORM_AMD__
+#include <hip/hip_runtime.h>
+#else
+#include <cuda_runtime.h>
+#endif
+
+#include "gpu.h"
+#include "../cells.h"
+
+#ifndef KITH_LAUNCH
+#define KITH_LAUNCH(kernel, blocks, threads, stream, ...) \
+    kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, stream>>>(__VA_ARGS__)
+#endif
+
+/* ---------------------------------------------------------------------------------------- lanes */
+
+#ifdef __HIP_PLATFORM_AMD__
+typedef uint64_t lanes_t; /**< one bit a lane */
+enum { LANES = 64 };
+static __device__ __forceinline__ lanes_t which_lanes(bool yes)
+{
+    return __ballot(yes);
+}
+static __device__ __forceinline__ int count_lanes(lanes_t lanes)
+{
+    return __popcll(lanes);
+}
+template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
+{
+    return __shfl(value, lane);
+}
+template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
+{
+    return __shfl_up(value, distance);
+}
+template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
+{
+    return __shfl_xor(value, bits);
+}
+static __device__ __forceinline__ void sync_warp()
+{
+    __builtin_amdgcn_wave_barrier();
+}
+#else
+typedef uint32_t lanes_t;
+enum { LANES = 32 };
+static const unsigned all_lanes = 0xffffffffu;
+static __device__ __forceinline__ lanes_t which_lanes(bool yes)
+{
+    return __ballot_sync(all_lanes, yes);
+}
+static __device__ __forceinline__ int count_lanes(lanes_t lanes)
+{
+    return __popc(lanes);
+}
+template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
+{
+    return __shfl_sync(all_lanes, value, lane);
+}
+template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
+{
+    return __shfl_up_sync(all_lanes, value, (unsigned)distance);
+}
+template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
+{
+    return __shfl_xor_sync(all_lanes, value, bits);
+}
+static __device__ __forceinline__ void sync_warp()
+{
+    __syncwarp();
+}
+#endif
+
+static __device__ __forceinline__ int my_lane()
+{
+    return (int)threadIdx.x % LANES;
+}
+static __device__ __forceinline__ int my_warp()
+{
+    return (int)threadIdx.x / LANES;
+}
+
+/** Lanes before this one. */
+static __device__ __forceinline__ lanes_t lanes_below(int lane)
+{
+    return ((lanes_t)1 << lane) - 1;
+}
+
+/** Sum over the warp, in every lane. */
+template <typename T> static __device__ __forceinline__ T sum_lanes(T value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value += from_partner(value, bits);
+    }
+    return value;
+}
+
+/** Sum of the lanes up to this one. */
+template <typename T> static __device__ __forceinline__ T scan_lanes(T value, int lane)
+{
+    for (int distance = 1; distance < LANES; distance *= 2) {
+        const T below = from_below(value, distance);
+        value += lane >= distance ? below : 0;
+    }
+    return value;
+}
+
+/* --------------------------------------------------------------------------------- by precision */
+
+template <typename real> struct definition;
+
+template <> struct definition<double> {
+    typedef struct kith__lattice_d lattice;
+    static __device__ const lattice &box(const struct kith__question &q)
+    {
+        return q.box_d;
+    }
+    static __device__ int load(const lattice &box, const kith_points &points, int dim, int64_t p,
+                               double r[3], int32_t image[3])
+    {
+        return kith__load_d(&box, &points, dim, p, r, image);
+    }
+    static __device__ void fractions(const lattice &box, const double r[3], double f[3])
+    {
+        kith__fractions_d(&box, r, f);
+    }
+    static __device__ void survey_add(const lattice &box, int64_t p, const double r[3], int fits,
+                                      const int32_t image[3], struct kith__survey *survey)
+    {
+        kith__survey_add_d(&box, p, r, fits, image, survey);
+    }
+    static __device__ double separation(const lattice &box, const double ri[3], const double rj[3],
+                                        const int32_t s[3], double d[3])
+    {
+        return kith__separation_d(&box, ri, rj, s, d);
+    }
+    static __device__ double square(double cutoff)
+    {
+        return KITH_MUL_D(cutoff, cutoff);
+    }
+};
+
+template <> struct definition<float> {
+    typedef struct kith__lattice_f lattice;
+    static __device__ const lattice &box(const struct kith__question &q)
+    {
+        return q.box_f;
+    }
+    static __device__ int load(const lattice &box, const kith_points &points, int dim, int64_t p,
+                               float r[3], int32_t image[3])
+    {
+        return kith__load_f(&box, &points, dim, p, r, image);
+    }
+    static __device__ void fractions(const lattice &box, const float r[3], double f[3])
+    {
+        kith__fractions_f(&box, r, f);
+    }
+    static __device__ void survey_add(const lattice &box, int64_t p, const float r[3], int fits,
+                                      const int32_t image[3], struct kith__survey *survey)
+    {
+        kith__survey_add_f(&box, p, r, fits, image, survey);
+    }
+    static __device__ float separation(const lattice &box, const float ri[3], const float rj[3],
+                                       const int32_t s[3], float d[3])
+    {
+        return kith__separation_f(&box, ri, rj, s, d);
+    }
+    static __device__ float square(float cutoff)
+    {
+        return KITH_MUL_F(cutoff, cutoff);
+    }
+};
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The grid in device memory. It is built without asking the host: the cells are chosen by a kernel,
+ * and later kernels read the choice from device memory. As on the CPU, a table of all cells is kept
+ * while it is no larger than a few n, and beyond that cells are found in the sorted keys.
+ *
+ * Everything here is queued on the context's stream. Launchers return the run-time's error code.
+ */
+#ifndef KITH_GPU_GRID_H
+#define KITH_GPU_GRID_H
+
+#include "../cells.h"
+#include "gpu.h"
+
+/* A home holds at most this many particles: one bit each in a candidate's mask. */
+enum { KITH_GPU_HOME = 32 };
+
+/** The cells chosen, in device memory. */
+struct kith__gpu_plan {
+    struct kith__axis axis[3];
+    int64_t cells;
+    bool table;     /**< the table of cells is filled; else search the keys */
+    bool wrapped;   /**< some particle was outside the box */
+    int32_t status; /**< a kith_status: no later kernel does anything unless KITH_OK */
+    int32_t set;    /**< of a failure: 0 points, 1 against, */
+    int64_t index;  /**< and the first particle */
+};
+
+/** One set of particles in cell order, in device memory. */
+struct kith__gpu_set {
+    int64_t n;
+    void *x, *y, *z; /**< wrapped, precision of the points */
+    int32_t *id;     /**< index in the caller's order; ascending inside a cell */
+    uint64_t *key;   /**< cell of each; ascending */
+    uint32_t *start; /**< [cells + 1] first particle of each cell, when plan->table */
+};
+
+/** What the sweep reads. */
+struct kith__gpu_grid {
+    struct kith__question question; /**< with points in device memory */
+    double blur;
+    struct kith__gpu_plan *plan;
+    struct kith__gpu_set a, b; /**< b is a unless the question has two sets */
+    int32_t *homes;            /**< [*n_homes] first particle of each home, ascending */
+    int32_t *n_homes;
+};
+
+/** Memory that a build uses and then leaves to others. */
+struct kith__gpu_sort {
+    uint64_t *key; /**< [n] */
+    int32_t *id;   /**< [n] */
+    void *temporary;
+    size_t temporary_bytes;
+};
+
+/** What one look at the coordinates tells, in a form that atomics can merge. */
+struct kith__gpu_survey {
+    unsigned long long lo[3], hi[3];
+    unsigned long long bad, far;
+    int32_t images;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Can this build's kernels be loaded here? */
+gpuError_t kith__gpu_try_kernel(void);
+
+/** Look at the coordinates and choose the cells: fills grid->plan. @param surveys  [2] */
+gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
+                                  struct kith__gpu_survey *surveys, gpuStream_t stream);
+
+/** Sort one set by cell. @param bits  of the largest key */
+gpuError_t kith__gpu_sort_set(const struct kith__gpu_grid *grid, int set, int bits,
+                              const struct kith__gpu_sort *sort, gpuStream_t stream);
+
+/** List the homes of set a. */
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *temporary,
+                                size_t temporary_bytes, gpuStream_t stream);
+
+/* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
+ * many bytes they want there. */
+
+/** Stable sort of n (key, value) by the lowest bits of the keys. */
+gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, const uint64_t *key_in,
+                                uint64_t *key_out, const int32_t *value_in, int32_t *value_out,
+                                int64_t n, int bits, gpuStream_t stream);
+
+/** In place, count[k] becomes the sum of those before it. */
+gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
+                          gpuStream_t stream);
+
+/** Write the places where homes begin, ascending. */
+gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
+                                  gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

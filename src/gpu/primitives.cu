@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sort, scan and select, from CUB with CUDA and from rocPRIM with HIP. Nothing else includes them.
+ */
+#include "cells.cuh"
+
+#ifdef __HIP_PLATFORM_AMD__
+#include <rocprim/rocprim.hpp>
+#else
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#endif
+
+/** Says of a place in cell order whether a home begins there. */
+struct is_home {
+    struct kith__gpu_set set;
+    const struct kith__gpu_plan *plan;
+    __device__ bool operator()(int32_t p) const
+    {
+        return plan->status == KITH_OK && begins_home(set, *plan, p);
+    }
+};
+
+gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, const uint64_t *key_in,
+                                uint64_t *key_out, const int32_t *value_in, int32_t *value_out,
+                                int64_t n, int bits, gpuStream_t stream)
+{
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::radix_sort_pairs(temporary, *bytes, key_in, key_out, value_in, value_out,
+                                     (size_t)n, 0u, (unsigned)bits, stream);
+#else
+    return cub::DeviceRadixSort::SortPairs(temporary, *bytes, key_in, key_out, value_in, value_out,
+                                           n, 0, bits, stream);
+#endif
+}
+
+gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
+                          gpuStream_t stream)
+{
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::exclusive_scan(temporary, *bytes, count, count, (int64_t)0, (size_t)n,
+                                   rocprim::plus<int64_t>(), stream);
+#else
+    return cub::DeviceScan::ExclusiveSum(temporary, *bytes, count, count, n, stream);
+#endif
+}
+
+gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
+                                  gpuStream_t stream)
+{
+    const is_home home = {grid->a, grid->plan};
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<int32_t>(0), grid->homes,
+                           grid->n_homes, (size_t)grid->a.n, home, stream);
+#else
+    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<int32_t>(0),
+                                 grid->homes, grid->n_homes, grid->a.n, home, stream);
+#endif
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sorting the rows of a list: a warp takes a row, in shared memory where it fits, else in place.
+ * Ends of pairs and images are put in order; the extras are then computed by the definition.
+ */
+#include "extras.cuh"
+
+enum { ROW_WARPS = 4, ROW_FITS = 512 };
+
+/** A row in the list itself. */
+template <typename real> struct row_in_list {
+    const struct kith__gpu_list *list;
+    int64_t first;
+    __device__ uint64_t get(int64_t e) const
+    {
+        const int32_t *shift = waiting_shift<real>(*list, first + e);
+        return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
+    }
+    __device__ void set(int64_t e, uint64_t key) const
+    {
+        int32_t *shift = waiting_shift<real>(*list, first + e);
+        list->j[first + e] = (int32_t)(key >> 32);
+        if (shift) {
+            *shift = (int32_t)(key & 0xffffffffu);
+        }
+    }
+};
+
+/** A row in shared memory. */
+struct row_in_shared {
+    uint64_t *key;
+    __device__ uint64_t get(int64_t e) const
+    {
+        return key[e];
+    }
+    __device__ void set(int64_t e, uint64_t value) const
+    {
+        key[e] = value;
+    }
+};
+
+template <class Row>
+static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t e, int64_t other)
+{
+    if (other > e && other < n) {
+        const uint64_t a = row.get(e);
+        const uint64_t b = row.get(other);
+        if (b < a) {
+            row.set(e, b);
+            row.set(other, a);
+        }
+    }
+}
+
+/** Bitonic sort in the form whose comparisons all ascend: what is missing up to a power of two counts
+ *  as large and stays where it is (Knuth, The Art of Computer Programming 3, 5.3.4). */
+template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
+{
+    for (int64_t size = 2; size / 2 < n; size *= 2) {
+        for (int64_t e = lane; e < n; e += LANES) {
+            order(row, n, e, e ^ (size - 1));
+        }
+        sync_warp();
+        for (int64_t distance = size / 4; distance > 0; distance /= 2) {
+            for (int64_t e = lane; e < n; e += LANES) {
+                order(row, n, e, e ^ distance);
+            }
+            sync_warp();
+        }
+    }
+}
+
+template <typename real>
+static __device__ void finish_pair(const struct kith__gpu_grid &grid,
+                                   const struct kith__gpu_list &list, int64_t p, int32_t i)
+{
+    typedef definition<real> def;
+    const struct kith__question &q = grid.question;
+    const int32_t *shift = waiting_shift<real>(list, p);
+    if (shift) {
+        real ri[3], rj[3], d[3];
+        int32_t image[3], s[3];
+        const int32_t j = list.j[p];
+        kith__unpack_shift(*shift, s);
+        def::load(def::box(q), q.a, q.dim, i, ri, image);
+        def::load(def::box(q), q.b, q.dim, j, rj, image);
+        const real r2 = def::separation(def::box(q), ri, rj, s, d);
+        write_extras<real>(grid, list, p, i, j, s, r2, d, false);
+    }
+}
+
+template <typename real>
+static __global__ void sort_rows(const struct kith__gpu_grid grid, const struct kith__gpu_list list,
+                                 const int64_t *offsets, int64_t first, int64_t last)
+{
+    __shared__ uint64_t keys[ROW_WARPS][ROW_FITS];
+    if (grid.plan->status != KITH_OK) {
+        return;
+    }
+    const int lane = my_lane();
+    const int64_t step = (int64_t)gridDim.x * ROW_WARPS;
+    for (int64_t i = first + (int64_t)blockIdx.x * ROW_WARPS + my_warp(); i < last; i += step) {
+        const int64_t begin = offsets[i] - list.base;
+        const int64_t n = offsets[i + 1] - list.base - begin;
+        if (begin < 0 || begin + n > list.capacity) {
+            continue; /* the list did not fit: nothing to sort */
+        }
+        const struct row_in_list<real> row = {
+            &list, begin
+        };
+        const struct row_in_shared copy = {keys[my_warp()]};
+        sync_warp();
+        if (n <= ROW_FITS) {
+            for (int64_t e = lane; e < n; e += LANES) {
+                copy.set(e, row.get(e));
+            }
+            sync_warp();
+            sort_row(copy, n, lane);
+            for (int64_t e = lane; e < n; e += LANES) {
+                row.set(e, copy.get(e));
+            }
+        } else {
+            sort_row(row, n, lane);
+        }
+        sync_warp();
+        for (int64_t e = lane; e < n; e += LANES) {
+            finish_pair<real>(grid, list, begin + e, (int32_t)i);
+        }
+    }
+}
+
+gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct kith__gpu_list *list,
+                               const int64_t *offsets, int64_t first, int64_t last,
+                               gpuStream_t stream)
+{
+    const int64_t most = 65536;
+    const int64_t wanted = (last - first + ROW_WARPS - 1) / ROW_WARPS;
+    const int64_t blocks = wanted < most ? wanted : most;
+    if (blocks == 0) {
+        return gpuSuccess;
+    }
+    if (grid->question.precision == KITH_FLOAT) {
+        KITH_LAUNCH(sort_rows<float>, blocks, ROW_WARPS * LANES, stream, *grid, *list, offsets,
+                    first, last);
+    } else {
+        KITH_LAUNCH(sort_rows<double>, blocks, ROW_WARPS * LANES, stream, *grid, *list, offsets,
+                    first, last);
+    }
+    return gpuGetLastError();
+}

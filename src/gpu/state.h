@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a context with the cuda backend holds: the device, streams, scratch there, and pinned memory
+ * through which host arrays go.
+ */
+#ifndef KITH_GPU_STATE_H
+#define KITH_GPU_STATE_H
+
+#include "../backend.h"
+#include "gpu.h"
+
+/** Device scratch, each for one purpose. The slots of set b follow those of set a. */
+enum {
+    KITH_GPU_PLAN, /**< plan, surveys, counters */
+    KITH_GPU_TEMPORARY,
+    KITH_GPU_SORT_KEY, /**< while sorting; then counts and offsets */
+    KITH_GPU_SORT_ID,  /**< while sorting; then homes */
+    KITH_GPU_INPUT,
+    KITH_GPU_KEY,
+    KITH_GPU_ID,
+    KITH_GPU_X,
+    KITH_GPU_Y,
+    KITH_GPU_Z,
+    KITH_GPU_START,
+    KITH_GPU_SET_END,
+    KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
+    KITH_GPU_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS
+};
+
+enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
+
+/** One of the pinned buffers that host arrays go through. */
+struct kith__gpu_lane {
+    struct kith__buffer pinned;
+    gpuEvent_t done; /**< its last copy */
+};
+
+struct kith__gpu {
+    int device;
+    int processors;     /**< multiprocessors, or compute units */
+    gpuStream_t stream; /**< the caller's or own_stream */
+    gpuStream_t own_stream;
+    struct kith__buffer slot[KITH_GPU_SLOTS];
+    struct kith__gpu_lane lane[KITH_GPU_LANES];
+    struct kith__buffer small_memory; /**< pinned: what the host reads back */
+    void *small;
+    kith_pairs staging; /**< device memory: a part of a list on its way to the host, */
+    kith_pairs block;   /**< host memory: and where it is handed over */
+};
+
+enum { KITH_GPU_SMALL_BYTES = 4096 };
+
+/** Turn a run-time error into a status with a message. `doing` names the step. */
+kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
+
+#define KITH_GPU_TRY(ctx, doing, call) \
+    do { \
+        const gpuError_t try_error = (call); \
+        if (try_error != gpuSuccess) { \
+            return kith__gpu_fail(ctx, try_error, doing); \
+        } \
+    } while (0)
+
+/** Device memory of a slot, at least `bytes`; contents are lost when it grows. NULL: none left. */
+void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
+
+/** Grow a buffer of device memory, or of pinned host memory. @return the data, or NULL. */
+void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes);
+void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes);
+void kith__gpu_buffer_free(struct kith__buffer *buffer);
+void kith__gpu_pinned_free(struct kith__buffer *buffer);
+
+/** Copy host memory to device memory through pinned buffers; queued on the stream. */
+kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes);
+
+/** Copy device memory to host memory through pinned buffers; complete on return. */
+kith_status kith__gpu_download(kith_ctx *ctx, void *to, const void *from, size_t bytes);
+
+kith_status kith__gpu_pairs_count(kith_ctx *ctx, const struct kith__question *question,
+                                  const struct kith__list *list, int64_t *n, int64_t *neighbours);
+kith_status kith__gpu_pairs_fill(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, bool grow, kith_pairs *out);
+kith_status kith__gpu_pairs_each(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, kith_block_fn fn, void *user);
+kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
+                                    const struct kith__list *list, const kith_pairs *out,
+                                    int64_t *result);
+
+#endif
