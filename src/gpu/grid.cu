@@ -291,20 +291,25 @@ static __global__ void gather(const struct kith__question q, const kith_points p
 }
 
 template <typename real>
-static gpuError_t sort_set(const struct kith__gpu_grid *grid, int set_number, int bits,
-                           const struct kith__gpu_sort *sort, gpuStream_t stream)
+static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits,
+                           struct kith__gpu_sort *sort, gpuStream_t stream)
 {
     const struct kith__question *q = &grid->question;
-    const struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
+    struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
     const kith_points *points = set_number ? &q->b : &q->a;
     size_t bytes = sort->temporary_bytes;
+    uint64_t *key[2] = {set->key, sort->key};
+    int32_t *id[2] = {set->id, sort->id};
     KITH_LAUNCH(make_keys<real>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                sort->key, sort->id);
+                key[0], id[0]);
     gpuError_t error = gpuGetLastError();
     if (error == gpuSuccess) {
-        error = kith__gpu_sort_pairs(sort->temporary, &bytes, sort->key, set->key, sort->id,
-                                     set->id, set->n, bits, stream);
+        error = kith__gpu_sort_pairs(sort->temporary, &bytes, key, id, set->n, bits, stream);
     }
+    set->key = key[0];
+    sort->key = key[1];
+    set->id = id[0];
+    sort->id = id[1];
     if (error == gpuSuccess) {
         KITH_LAUNCH(gather<real>, blocks_for(set->n + 1), THREADS, stream, *q, *points, grid->plan,
                     *set);
@@ -313,8 +318,8 @@ static gpuError_t sort_set(const struct kith__gpu_grid *grid, int set_number, in
     return error;
 }
 
-gpuError_t kith__gpu_sort_set(const struct kith__gpu_grid *grid, int set, int bits,
-                              const struct kith__gpu_sort *sort, gpuStream_t stream)
+gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
+                              struct kith__gpu_sort *sort, gpuStream_t stream)
 {
     return grid->question.precision == KITH_FLOAT ? sort_set<float>(grid, set, bits, sort, stream)
                                                   : sort_set<double>(grid, set, bits, sort, stream);

@@ -71,9 +71,10 @@ gpuError_t kith__gpu_try_kernel(void);
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_survey *surveys, gpuStream_t stream);
 
-/** Sort one set by cell. @param bits  of the largest key */
-gpuError_t kith__gpu_sort_set(const struct kith__gpu_grid *grid, int set, int bits,
-                              const struct kith__gpu_sort *sort, gpuStream_t stream);
+/** Sort one set by cell. The set's keys and ids may end in the memory of sort, which then gets
+ *  theirs. @param bits  of the largest key */
+gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
+                              struct kith__gpu_sort *sort, gpuStream_t stream);
 
 /** List the homes of set a. */
 gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *temporary,
@@ -82,9 +83,9 @@ gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *tempora
 /* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
  * many bytes they want there. */
 
-/** Stable sort of n (key, value) by the lowest bits of the keys. */
-gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, const uint64_t *key_in,
-                                uint64_t *key_out, const int32_t *value_in, int32_t *value_out,
+/** Stable sort of n (key, id) by the lowest bits of the keys. There are two arrays of each: [0] holds
+ *  what is to be sorted, and afterwards what is; the two may have changed places. */
+gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream);
 
 /** In place, count[k] becomes the sum of those before it. */

@@ -140,14 +140,15 @@ static kith_status need_set(struct search *s, int number, const struct kith__que
     struct kith__gpu *gpu = s->gpu;
     const int slot = number * KITH_GPU_SET_SLOTS;
     const size_t n = (size_t)(number ? q->b.n : q->a.n);
+    const size_t most = (size_t)(q->a.n > q->b.n ? q->a.n : q->b.n) + 1; /* sorting swaps memory */
     const size_t real = (size_t)q->precision;
     *set = (struct kith__gpu_set){
         .n = (int64_t)n,
         .x = kith__gpu_need(gpu, slot + KITH_GPU_X, n * real),
         .y = kith__gpu_need(gpu, slot + KITH_GPU_Y, n * real),
         .z = kith__gpu_need(gpu, slot + KITH_GPU_Z, n * real),
-        .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, n * sizeof(int32_t)),
-        .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, n * sizeof(uint64_t)),
+        .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, most * sizeof(int32_t)),
+        .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, most * sizeof(uint64_t)),
         .start = kith__gpu_need(gpu, slot + KITH_GPU_START,
                                 (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t)),
     };
@@ -161,8 +162,10 @@ static kith_status need_temporary(struct search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
     size_t sort = 0, scan = 0, select = 0;
+    uint64_t *no_keys[2] = {NULL, NULL};
+    int32_t *no_ids[2] = {NULL, NULL};
     KITH_GPU_TRY(ctx, "preparing to sort",
-                 kith__gpu_sort_pairs(NULL, &sort, NULL, NULL, NULL, NULL, n, 62, s->gpu->stream));
+                 kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
@@ -173,6 +176,16 @@ static kith_status need_temporary(struct search *s, int64_t n)
     KITH_CHECK(ctx, s->temporary != NULL, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
     return KITH_OK;
+}
+
+/** A slot's data has become the other's, if it is not what it was. */
+static void settle(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
+{
+    if (slot->data != data) {
+        const struct kith__buffer was = *slot;
+        *slot = *other;
+        *other = was;
+    }
 }
 
 /** Queue the grid of a question. wait: the number of cells may be asked for, to sort fewer bits. */
@@ -200,14 +213,13 @@ static kith_status build(kith_ctx *ctx, const struct kith__question *question,
     s->sweep.last = INT64_MAX;
     s->sweep.blocks = 12 * gpu->processors;
     const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
-    const struct kith__gpu_sort scratch = {
+    struct kith__gpu_sort sort = {
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),
-        .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)n * sizeof(int32_t)),
+        .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
     };
-    KITH_CHECK(ctx, scratch.key && scratch.id, KITH_NO_MEMORY,
+    KITH_CHECK(ctx, sort.key && sort.id, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
-    s->counts = (int64_t *)scratch.key; /* once sorted */
-    grid->homes = scratch.id;
+    s->counts = (int64_t *)sort.key;
     KITH_GPU_TRY(ctx, "choosing cells", kith__gpu_choose_cells(grid, small->survey, gpu->stream));
     s->empty = q->a.n == 0 || q->b.n == 0;
     if (s->empty) {
@@ -228,10 +240,21 @@ static kith_status build(kith_ctx *ctx, const struct kith__question *question,
         bits = bit_length((uint64_t)((struct small *)gpu->small)->plan.cells);
     }
     bits = bits ? bits : 62;
-    const struct kith__gpu_sort sort = {scratch.key, scratch.id, s->temporary, s->temporary_bytes};
+    sort.temporary = s->temporary;
+    sort.temporary_bytes = s->temporary_bytes;
     for (int set = 0; set < (q->cross ? 2 : 1); set++) {
-        KITH_GPU_TRY(ctx, "sorting", kith__gpu_sort_set(grid, set, bits, &sort, gpu->stream));
+        const struct kith__gpu_set *sorted = set ? &grid->b : &grid->a;
+        const int slot = set * KITH_GPU_SET_SLOTS;
+        const gpuError_t error = kith__gpu_sort_set(grid, set, bits, &sort, gpu->stream);
+        settle(&gpu->slot[slot + KITH_GPU_KEY], sorted->key, &gpu->slot[KITH_GPU_SORT_KEY]);
+        settle(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
+        KITH_GPU_TRY(ctx, "sorting", error);
+        if (!q->cross) {
+            grid->b = grid->a;
+        }
     }
+    s->counts = (int64_t *)sort.key; /* no longer needed for sorting */
+    grid->homes = sort.id;
     KITH_GPU_TRY(ctx, "finding homes",
                  kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
     return KITH_OK;
@@ -249,11 +272,12 @@ static kith_status place(struct search *s, const int64_t **total)
         return KITH_OK;
     }
     if (by_rows(list)) {
-        s->sweep.forward = false;
+        s->sweep.forward = list->full && !s->sweep.grid.question.cross; /* counts at both ends */
         KITH_GPU_TRY(ctx, "clearing counts",
                      gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, stream));
         KITH_GPU_TRY(ctx, "counting rows",
                      kith__gpu_count_rows(&s->sweep, !list->full, s->counts, stream));
+        s->sweep.forward = false;
     } else {
         s->sweep.forward = !list->full;
         KITH_GPU_TRY(ctx, "counting pairs",

@@ -21,9 +21,12 @@ template <typename real> struct count_homes {
         hits = 0;
         return true;
     }
-    __device__ void take(const visit<real> &, shared *, const struct candidate &, uint32_t mask)
+    __device__ void take(const visit<real> &, shared *, const struct candidate[DEEP],
+                         const uint32_t mask[DEEP])
     {
-        hits += __popc(mask);
+        for (int d = 0; d < DEEP; d++) {
+            hits += __popc(mask[d]);
+        }
     }
     __device__ void flush(const visit<real> &, shared *)
     {
@@ -43,9 +46,11 @@ static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t sh
     return i < j || (i == j && shift > no_shift);
 }
 
+/** UPPER: rows of a half list, from a sweep of both ends. Else of a full list; a forward sweep then
+ *  counts each pair at both its ends. */
 template <typename real, bool UPPER> struct count_rows {
     typedef struct nothing shared;
-    int64_t *counts; /* by caller's index */
+    int64_t *counts; /* by caller's index, cleared */
     int64_t hits;    /* of the home's particle number `lane` */
 
     __device__ bool begin(const visit<real> &, shared *)
@@ -53,15 +58,25 @@ template <typename real, bool UPPER> struct count_rows {
         hits = 0;
         return true;
     }
-    __device__ void take(const visit<real> &v, shared *, const struct candidate &at, uint32_t mask)
+    __device__ void take(const visit<real> &v, shared *, const struct candidate at[DEEP],
+                         const uint32_t mask[DEEP])
     {
-        const int32_t j = UPPER ? v.sweep->grid.b.id[at.place] : 0;
-        for (int k = 0; k < v.n; k++) {
-            bool hit = mask >> k & 1;
-            if (UPPER) {
-                hit = hit && is_upper(v.shared->id[k], j, at.shift);
+        int32_t j[DEEP];
+        for (int d = 0; d < DEEP; d++) {
+            j[d] = mask[d] ? v.sweep->grid.b.id[at[d].place] : 0;
+            if (!UPPER && v.sweep->forward && mask[d]) {
+                add(&counts[j[d]], __popc(mask[d]));
             }
-            const int n = count_lanes(which_lanes(hit));
+        }
+        for (int k = 0; k < v.n; k++) {
+            int n = 0;
+            for (int d = 0; d < DEEP; d++) {
+                bool hit = mask[d] >> k & 1;
+                if (UPPER) {
+                    hit = hit && is_upper(v.shared->id[k], j[d], at[d].shift);
+                }
+                n += count_lanes(which_lanes(hit));
+            }
             hits += v.lane == k ? n : 0;
         }
     }
@@ -71,8 +86,12 @@ template <typename real, bool UPPER> struct count_rows {
     __device__ void end(const visit<real> &v, shared *)
     {
         if (v.lane < v.n) {
-            counts[v.shared->id[v.lane]] = hits;
+            add(&counts[v.shared->id[v.lane]], hits);
         }
+    }
+    __device__ static void add(int64_t *count, int64_t n)
+    {
+        atomicAdd((unsigned long long *)count, (unsigned long long)n);
     }
 };
 
@@ -83,9 +102,10 @@ template <typename real, bool UPPER> struct count_rows {
  * home has its place; without, a place is taken from *total whenever a packet is full.
  */
 template <typename real, bool EXTRAS> struct append {
-    enum { PACKET = 256 };
+    enum { PACKET = 512 };
     struct shared {
-        int2 hit[PACKET]; /* the candidate's place; particle of the home | segment << 8 */
+        /* the caller's i and j; with EXTRAS particle of the home | segment << 8, and j's place */
+        int2 hit[PACKET];
     };
     struct kith__gpu_list list;
     const int64_t *offsets;
@@ -100,20 +120,20 @@ template <typename real, bool EXTRAS> struct append {
         return true;
     }
 
-    __device__ void write(const visit<real> &v, int64_t p, int2 hit)
+    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int2 hit)
     {
-        const int k = hit.y & 255;
-        const int32_t i = v.shared->id[k];
-        const int32_t j = v.sweep->grid.b.id[hit.x];
+        const int k = hit.x & 255;
+        const int32_t i = EXTRAS ? v.shared->id[k] : hit.x;
+        const int32_t j = EXTRAS ? v.sweep->grid.b.id[hit.y] : hit.y;
         const bool turned = v.sweep->forward && i > j;
         list.i[p] = turned ? j : i;
         list.j[p] = turned ? i : j;
         if (EXTRAS) {
-            const int32_t shift = v.shared->shift[hit.y >> 8];
+            const int32_t shift = v.shared->shift[hit.x >> 8];
             int32_t s[3];
             real d[3];
             kith__unpack_shift(shift, s);
-            const real r2 = separation(v, k, hit.x, shift, d);
+            const real r2 = separation(v, k, hit.y, shift, d);
             write_extras<real>(v.sweep->grid, list, p, i, j, s, r2, d, turned);
         }
     }
@@ -143,20 +163,57 @@ template <typename real, bool EXTRAS> struct append {
         n = 0;
     }
 
-    __device__ void take(const visit<real> &v, shared *packed, const struct candidate &c,
-                         uint32_t mask)
+    __device__ __forceinline__ int2 hit_of(const visit<real> &v, const struct candidate &c, int k,
+                                           int32_t j)
     {
-        for (lanes_t with = which_lanes(mask != 0); with; with = which_lanes(mask != 0)) {
-            if (n + LANES > PACKET) {
-                flush(v, packed);
+        return EXTRAS ? make_int2(k | c.segment << 8, c.place) : make_int2(v.shared->id[k], j);
+    }
+
+    /** Pack the hits of all lanes, in the order of lanes: there is room. */
+    __device__ __forceinline__ void pack(const visit<real> &v, shared *packed,
+                                         const struct candidate c[DEEP], uint32_t mask[DEEP],
+                                         int first)
+    {
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            const int32_t j = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].place];
+            for (; mask[d]; mask[d] &= mask[d] - 1) {
+                packed->hit[first++] = hit_of(v, c[d], __ffs((int)mask[d]) - 1, j);
             }
-            if (mask) {
-                const int k = __ffs((int)mask) - 1;
-                mask &= mask - 1;
-                packed->hit[n + count_lanes(with & lanes_below(v.lane))] = make_int2(
-                    c.place, k | c.segment << 8);
+        }
+    }
+
+    __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
+                                         const struct candidate c[DEEP], uint32_t mask[DEEP])
+    {
+        int hits = 0;
+        for (int d = 0; d < DEEP; d++) {
+            hits += __popc(mask[d]);
+        }
+        const int upto = scan_lanes(hits, v.lane);
+        const int sum = from_lane(upto, LANES - 1);
+        if (n + sum > PACKET) {
+            flush(v, packed);
+        }
+        if (sum <= PACKET) {
+            pack(v, packed, c, mask, n + upto - hits);
+            n += sum;
+            return;
+        }
+        for (int d = 0; d < DEEP; d++) { /* more hits than a packet holds: one of each lane */
+            const int32_t j = v.sweep->grid.b.id[c[d].place];
+            lanes_t with;
+            while ((with = which_lanes(mask[d] != 0)) != 0) {
+                if (n + LANES > PACKET) {
+                    flush(v, packed);
+                }
+                if (mask[d]) {
+                    packed->hit[n + count_lanes(with & lanes_below(v.lane))] = hit_of(
+                        v, c[d], __ffs((int)mask[d]) - 1, j);
+                    mask[d] &= mask[d] - 1;
+                }
+                n += count_lanes(with);
             }
-            n += count_lanes(with);
         }
     }
     __device__ void end(const visit<real> &, shared *)
@@ -184,21 +241,30 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         }
         return which_lanes(at < list.capacity && end > 0 && v.lane < v.n) != 0;
     }
-    __device__ void take(const visit<real> &v, shared *, const struct candidate &c, uint32_t mask)
+    __device__ __forceinline__ void take(const visit<real> &v, shared *,
+                                         const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
-        const int32_t j = v.sweep->grid.b.id[c.place];
+        int32_t j[DEEP];
+        for (int d = 0; d < DEEP; d++) {
+            j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
+        }
         for (int k = 0; k < v.n; k++) {
             const int32_t i = v.shared->id[k];
-            bool hit = mask >> k & 1;
-            if (UPPER) {
-                hit = hit && is_upper(i, j, c.shift);
+            int64_t p = from_lane(at, k);
+            int n = 0;
+            for (int d = 0; d < DEEP; d++) {
+                bool hit = mask[d] >> k & 1;
+                if (UPPER) {
+                    hit = hit && is_upper(i, j[d], c[d].shift);
+                }
+                const lanes_t with = which_lanes(hit);
+                const int64_t mine = p + n + count_lanes(with & lanes_below(v.lane));
+                if (hit && mine >= 0 && mine < list.capacity) {
+                    write(v, mine, k, i, j[d], c[d]);
+                }
+                n += count_lanes(with);
             }
-            const lanes_t with = which_lanes(hit);
-            const int64_t p = from_lane(at, k) + count_lanes(with & lanes_below(v.lane));
-            if (hit && p >= 0 && p < list.capacity) {
-                write(v, p, k, i, j, c);
-            }
-            at += v.lane == k ? count_lanes(with) : 0;
+            at += v.lane == k ? n : 0;
         }
     }
     __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int k, int32_t i,

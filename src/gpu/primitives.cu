@@ -23,17 +23,33 @@ struct is_home {
     }
 };
 
-gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, const uint64_t *key_in,
-                                uint64_t *key_out, const int32_t *value_in, int32_t *value_out,
+gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream)
 {
 #ifdef __HIP_PLATFORM_AMD__
-    return rocprim::radix_sort_pairs(temporary, *bytes, key_in, key_out, value_in, value_out,
-                                     (size_t)n, 0u, (unsigned)bits, stream);
+    rocprim::double_buffer<uint64_t> keys(key[0], key[1]);
+    rocprim::double_buffer<int32_t> ids(id[0], id[1]);
+    const gpuError_t error = rocprim::radix_sort_pairs(temporary, *bytes, keys, ids, (size_t)n, 0u,
+                                                       (unsigned)bits, stream);
+    uint64_t *const sorted_keys = keys.current();
+    int32_t *const sorted_ids = ids.current();
 #else
-    return cub::DeviceRadixSort::SortPairs(temporary, *bytes, key_in, key_out, value_in, value_out,
-                                           n, 0, bits, stream);
+    cub::DoubleBuffer<uint64_t> keys(key[0], key[1]);
+    cub::DoubleBuffer<int32_t> ids(id[0], id[1]);
+    const gpuError_t error = cub::DeviceRadixSort::SortPairs(temporary, *bytes, keys, ids, n, 0,
+                                                             bits, stream);
+    uint64_t *const sorted_keys = keys.Current();
+    int32_t *const sorted_ids = ids.Current();
 #endif
+    if (temporary && sorted_keys != key[0]) {
+        key[1] = key[0];
+        key[0] = sorted_keys;
+    }
+    if (temporary && sorted_ids != id[0]) {
+        id[1] = id[0];
+        id[0] = sorted_ids;
+    }
+    return error;
 }
 
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,

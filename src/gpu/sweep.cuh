@@ -11,7 +11,7 @@
  * An operation is a struct, copied for each warp, with
  *     struct shared                            its part of shared memory, for each warp
  *     bool begin(visit, shared)                a home begins; false: skip it
- *     void take(visit, shared, at, mask)       whole warp: mask of this lane's candidate
+ *     void take(visit, shared, at, mask)       whole warp: masks of this lane's DEEP candidates
  *     void flush(visit, shared)                whole warp: visit's segments are about to change
  *     void end(visit, shared)                  the home ends
  */
@@ -32,7 +32,19 @@ static const float far_out = 1e9f;
 
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-enum { WARPS = 4, SWEEP_THREADS = WARPS * LANES, DEEP = 2, UNROLL = 4 };
+#ifndef V_BLOCKS
+#define V_BLOCKS 6
+#endif
+#ifndef V_DEEP
+#define V_DEEP 2
+#endif
+enum {
+    WARPS = 4,
+    SWEEP_THREADS = WARPS * LANES,
+    SWEEP_BLOCKS = V_BLOCKS,
+    DEEP = V_DEEP,
+    UNROLL = 4
+};
 
 /** A home, and the ranges of candidates that are looked at. In shared memory, one for each warp. */
 struct visit_shared {
@@ -41,6 +53,8 @@ struct visit_shared {
     int64_t end[LANES];        /**< segments of candidates: how many there are up to its end, */
     int64_t from[LANES];       /**< what to add to their numbers for their places, */
     int32_t shift[LANES];      /**< and their image, packed */
+    double origin[3];          /**< where coordinates are measured from, */
+    double unit;               /**< in units of 1 / cutoff; 0: floats tell nothing */
 };
 
 /** What a warp knows of its home. */
@@ -49,8 +63,9 @@ template <typename real> struct visit {
     struct visit_shared *shared;
     int lane;
     int64_t home;  /**< its number */
-    int64_t begin; /**< its first particle's place, */
+    int32_t begin; /**< its first particle's place, */
     int n;         /**< and how many there are */
+    float band;    /**< error bound of r2 / cutoff^2 */
 };
 
 /** A candidate, and how it was come by. */
@@ -212,45 +227,36 @@ static __device__ int64_t list_segments(const visit<real> &v, const struct aroun
 
 /* --------------------------------------------------------------------------------------- homes */
 
-/** Where a home's coordinates are measured from, and how well. */
-struct scale {
-    double origin[3];
-    double unit; /**< 1 / cutoff; 0: floats tell nothing */
-    float band;  /**< error bound of r2 / cutoff^2 */
-};
-
 /**
- * Bring a home's particles to shared memory, and bound the error of r2 / cutoff^2. With u = 2^-24
+ * Bring a home's particles to shared memory, and return a bound on the error of r2 / cutoff^2. With u = 2^-24
  * and all coordinates within M of the origin: rounding coordinates moves r2 near 1 by at most 7uM,
  * the two squares, their sum and the products by 20uM^2 + 5u; the definition's own rounding comes
  * on top. Candidates further out have larger errors, but a distance that exceeds 1 by more.
  */
-template <typename real> static __device__ struct scale load_home(const visit<real> &v)
+template <typename real> static __device__ float load_home(const visit<real> &v)
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
-    struct scale scale;
     real first[3], r[3];
     const int mine = v.lane < v.n ? v.lane : 0;
     read_place(grid.a, v.begin, first);
     read_place(grid.a, v.begin + mine, r);
-    scale.unit = 1 / grid.question.cutoff;
+    double unit = 1 / grid.question.cutoff;
     float x[3];
     float square = 0;
     for (int k = 0; k < 3; k++) {
-        scale.origin[k] = (double)first[k];
-        x[k] = (float)(((double)r[k] - scale.origin[k]) * scale.unit);
+        x[k] = (float)(((double)r[k] - (double)first[k]) * unit);
         square = __fmaf_rn(x[k], x[k], square);
     }
     float most = square;
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
         most = fmaxf(most, from_partner(most, bits));
     }
+    float band = whole_band;
     if (most < widest_home * widest_home) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
-        scale.band = (float)((16 * m + 32 * m * m + 8) / 16777216.0 + grid.blur);
+        band = (float)((16 * m + 32 * m * m + 8) / 16777216.0 + grid.blur);
     } else {
-        scale.unit = 0;
-        scale.band = whole_band;
+        unit = 0;
         x[0] = x[1] = x[2] = square = 0;
     }
     if (v.lane < KITH_GPU_HOME) {
@@ -259,13 +265,18 @@ template <typename real> static __device__ struct scale load_home(const visit<re
                                           real_one ? square - 1 : never);
         v.shared->id[v.lane] = real_one ? grid.a.id[v.begin + v.lane] : -1;
     }
-    return scale;
+    if (v.lane < 3) {
+        v.shared->origin[v.lane] = (double)(v.lane == 0   ? first[0]
+                                            : v.lane == 1 ? first[1]
+                                                          : first[2]);
+        v.shared->unit = unit;
+    }
+    return band;
 }
 
 /** Candidate number c of the listed segments, scaled; at->segment is where the search begins. */
 template <typename real>
-static __device__ __forceinline__ void load_candidate(const visit<real> &v,
-                                                      const struct scale &scale, int64_t c,
+static __device__ __forceinline__ void load_candidate(const visit<real> &v, int64_t c,
                                                       struct candidate *at, float r[3])
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
@@ -274,7 +285,9 @@ static __device__ __forceinline__ void load_candidate(const visit<real> &v,
     }
     at->place = (int32_t)(c + v.shared->from[at->segment]);
     at->shift = v.shared->shift[at->segment];
-    double origin[3] = {scale.origin[0], scale.origin[1], scale.origin[2]};
+    const double *const o = v.shared->origin;
+    double origin[3] = {o[0], o[1], o[2]};
+    const double unit = v.shared->unit;
     if (at->shift != no_shift) {
         int32_t s[3];
         kith__unpack_shift(at->shift, s);
@@ -286,8 +299,8 @@ static __device__ __forceinline__ void load_candidate(const visit<real> &v,
     real rj[3];
     read_place(grid.b, at->place, rj);
     for (int k = 0; k < 3; k++) {
-        const float x = (float)(((double)rj[k] - origin[k]) * scale.unit);
-        r[k] = scale.unit > 0 ? fminf(fmaxf(x, -far_out), far_out) : 0;
+        const float x = (float)(((double)rj[k] - origin[k]) * unit);
+        r[k] = unit > 0 ? fminf(fmaxf(x, -far_out), far_out) : 0;
     }
 }
 
@@ -306,8 +319,7 @@ static __device__ __forceinline__ uint32_t allowed(const visit<real> &v, const s
 /** Hand the operation DEEP candidates a lane, from number c on, of the `total` listed. segment: where
  *  each lane found its last ones. */
 template <typename real, class Operation>
-static __device__ __forceinline__ void visit_candidates(const visit<real> &v,
-                                                        const struct scale &scale, int64_t c,
+static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
                                                         Operation &operation,
                                                         typename Operation::shared *shared)
@@ -320,7 +332,7 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v,
     for (int d = 0; d < DEEP; d++) {
         const int64_t mine = c + d * LANES + v.lane;
         at[d].segment = segment[d];
-        load_candidate(v, scale, mine < total ? mine : total - 1, &at[d], r[d]);
+        load_candidate(v, mine < total ? mine : total - 1, &at[d], r[d]);
         q[d] = mine < total ? r[d][0] * r[d][0] + r[d][1] * r[d][1] + r[d][2] * r[d][2] : never;
         segment[d] = at[d].segment;
         mask[d] = 0;
@@ -341,16 +353,16 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v,
     }
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
-        if (least[d] <= scale.band) {
-            mask[d] = decide(v, at[d], r[d][0], r[d][1], r[d][2], q[d], scale.band, mask[d]);
+        if (least[d] <= v.band) {
+            mask[d] = decide(v, at[d], r[d][0], r[d][1], r[d][2], q[d], v.band, mask[d]);
         }
         mask[d] &= allowed(v, at[d]);
-        operation.take(v, shared, at[d], mask[d]);
     }
+    operation.take(v, shared, at, mask);
 }
 
 template <typename real, class Operation>
-static __global__ void __launch_bounds__(SWEEP_THREADS)
+static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     sweep_kernel(const struct kith__gpu_sweep sweep, const Operation prototype)
 {
     __shared__ struct visit_shared visit_shared[WARPS];
@@ -379,7 +391,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
         const int64_t end = v.home + 1 < n_homes ? sweep.grid.homes[v.home + 1] : sweep.grid.a.n;
         v.n = (int)(end - v.begin);
         sync_warp();
-        const struct scale scale = load_home(v);
+        v.band = load_home(v);
         sync_warp();
         if (!operation.begin(v, shared)) {
             continue;
@@ -392,7 +404,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
             sync_warp();
             int segment[DEEP] = {0};
             for (int64_t c = 0; c < total; c += DEEP * LANES) {
-                visit_candidates(v, scale, c, total, segment, operation, shared);
+                visit_candidates(v, c, total, segment, operation, shared);
             }
         }
         operation.flush(v, shared);
