@@ -17,15 +17,11 @@ static __device__ void image_of(const struct kith__question &q, const kith_point
     definition<real>::load(definition<real>::box(q), points, q.dim, p, r, image);
 }
 
-/** Write the extras of the pair at p: caller's particles i and j, at image s and vector d; turned:
- *  the list holds it as (j, i). */
+/** Write the distance and vector of the pair at p, where wanted; turned: the list holds (j, i). */
 template <typename real>
-static __device__ void write_extras(const struct kith__gpu_grid &grid,
-                                    const struct kith__gpu_list &list, int64_t p, int32_t i,
-                                    int32_t j, const int32_t s[3], real r2, const real d[3],
-                                    bool turned)
+static __device__ __forceinline__ void write_vector(const struct kith__gpu_list &list, int64_t p,
+                                                    real r2, const real d[3], bool turned)
 {
-    const struct kith__question &q = grid.question;
     if (list.distances) {
         ((real *)list.distances)[p] = (real)sqrt((double)r2);
     }
@@ -34,18 +30,32 @@ static __device__ void write_extras(const struct kith__gpu_grid &grid,
             ((real *)list.vectors)[3 * p + m] = (turned ? -d[m] : d[m]) + 0; /* never -0 */
         }
     }
-    if (list.shifts) {
-        int32_t wi[3] = {0, 0, 0};
-        int32_t wj[3] = {0, 0, 0};
-        if (grid.plan->wrapped) {
-            image_of<real>(q, q.a, i, wi);
-            image_of<real>(q, q.b, j, wj);
-        }
-        for (int k = 0; k < 3; k++) {
-            const int32_t shift = s[k] - wj[k] + wi[k];
-            list.shifts[3 * p + k] = turned ? -shift : shift;
-        }
+}
+
+/** Write the image s of the pair at p, of the caller's particles i and j, for the coordinates as they
+ *  were given: the wrapping of both ends is taken out. */
+template <typename real>
+static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &grid,
+                                                   const struct kith__gpu_list &list, int64_t p,
+                                                   int32_t i, int32_t j, const int32_t s[3],
+                                                   bool turned)
+{
+    const struct kith__question &q = grid.question;
+    int32_t wi[3] = {0, 0, 0};
+    int32_t wj[3] = {0, 0, 0};
+    if (grid.plan->wrapped) {
+        image_of<real>(q, q.a, i, wi);
+        image_of<real>(q, q.b, j, wj);
     }
+    for (int k = 0; k < 3; k++) {
+        const int32_t shift = s[k] - wj[k] + wi[k];
+        list.shifts[3 * p + k] = turned ? -shift : shift;
+    }
+}
+
+static __host__ __device__ __forceinline__ bool has_vector(const struct kith__gpu_list &list)
+{
+    return list.distances || list.vectors;
 }
 
 /** Where the image of the pair at p waits until its row is sorted; NULL without extras, when images

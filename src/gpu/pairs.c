@@ -389,9 +389,8 @@ static kith_status stage(struct stream *t, int64_t n)
 {
     struct search *s = t->search;
     s->gpu->staging.memory = KITH_DEVICE;
-    struct kith__list list = *s->list;
-    list.layout = list.layout == KITH_CSR ? KITH_CSR : KITH_IJ;
-    return kith__list_need(s->ctx, &list, s->sweep.grid.question.precision, 0, n, &s->gpu->staging);
+    return kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision, 0, n,
+                           &s->gpu->staging);
 }
 
 /** Make and deliver pairs [base, end), which are rows [first, last) where the list is by rows. */
@@ -447,7 +446,10 @@ static kith_status stream_parts(struct stream *t)
 static kith_status fetch_offsets(struct stream *t)
 {
     kith_ctx *ctx = t->search->ctx;
-    t->n_offsets = t->search->sweep.grid.question.a.n + 1;
+    const struct small *small = t->search->gpu->small; /* read back already */
+    const int64_t particles = t->search->sweep.grid.question.a.n;
+    const bool homes = !by_rows(t->search->list) && !t->search->empty;
+    t->n_offsets = (homes ? small->n_homes : particles) + 1;
     const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
     int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
     KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",

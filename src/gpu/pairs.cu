@@ -9,6 +9,24 @@
 struct nothing {
 };
 
+/** Write the extras of the pair at p: particle k of the home, a candidate and its image. */
+template <typename real>
+static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
+                                    int64_t p, int k, int32_t place, int32_t shift, int32_t i,
+                                    int32_t j, bool turned)
+{
+    if (has_vector(list)) {
+        real d[3];
+        const real r2 = separation(v, k, place, shift, d);
+        write_vector(list, p, r2, d, turned);
+    }
+    if (list.shifts) {
+        int32_t s[3];
+        kith__unpack_shift(shift, s);
+        write_shift<real>(v.sweep->grid, list, p, i, j, s, turned);
+    }
+}
+
 /* -------------------------------------------------------------------------------------- counts */
 
 template <typename real> struct count_homes {
@@ -129,12 +147,7 @@ template <typename real, bool EXTRAS> struct append {
         list.i[p] = turned ? j : i;
         list.j[p] = turned ? i : j;
         if (EXTRAS) {
-            const int32_t shift = v.shared->shift[hit.x >> 8];
-            int32_t s[3];
-            real d[3];
-            kith__unpack_shift(shift, s);
-            const real r2 = separation(v, k, hit.y, shift, d);
-            write_extras<real>(v.sweep->grid, list, p, i, j, s, r2, d, turned);
+            write_extras(v, list, p, k, hit.y, v.shared->shift[hit.x >> 8], i, j, turned);
         }
     }
 
@@ -152,10 +165,16 @@ template <typename real, bool EXTRAS> struct append {
             to = (int64_t)from_lane(first, 0);
         }
         sync_warp();
-        for (int h = v.lane; h < n; h += LANES) {
-            const int64_t p = to + h;
-            if (p >= 0 && p < list.capacity) {
-                write(v, p, packed->hit[h]);
+        if (to >= 0 && to + n <= list.capacity) {
+#pragma unroll 4
+            for (int h = v.lane; h < n; h += LANES) {
+                write(v, to + h, packed->hit[h]);
+            }
+        } else {
+            for (int h = v.lane; h < n; h += LANES) {
+                if (to + h >= 0 && to + h < list.capacity) {
+                    write(v, to + h, packed->hit[h]);
+                }
             }
         }
         sync_warp();
@@ -224,64 +243,73 @@ template <typename real, bool EXTRAS> struct append {
 /* ---------------------------------------------------------------------------------------- rows */
 
 template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
-    typedef struct nothing shared;
+    struct shared {
+        int64_t at[KITH_GPU_HOME]; /* of the next pair of each particle of the home */
+    };
     struct kith__gpu_list list;
     const int64_t *offsets;
-    int64_t at; /* of the next pair of the home's particle number `lane` */
 
     /** Has a row of the home pairs in the part that is written? */
-    __device__ bool begin(const visit<real> &v, shared *)
+    __device__ bool begin(const visit<real> &v, shared *rows)
     {
+        int64_t begin = 0;
         int64_t end = 0;
-        at = 0;
         if (v.lane < v.n) {
             const int32_t i = v.shared->id[v.lane];
-            at = offsets[i] - list.base;
+            begin = offsets[i] - list.base;
             end = offsets[i + 1] - list.base;
+            rows->at[v.lane] = begin;
         }
-        return which_lanes(at < list.capacity && end > 0 && v.lane < v.n) != 0;
+        sync_warp();
+        return which_lanes(begin < list.capacity && end > 0) != 0;
     }
-    __device__ __forceinline__ void take(const visit<real> &v, shared *,
+
+    __device__ __forceinline__ void take(const visit<real> &v, shared *rows,
                                          const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
         int32_t j[DEEP];
+        int hits = 0; /* of the home's particle number `lane` */
         for (int d = 0; d < DEEP; d++) {
             j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
         }
+        const lanes_t below = lanes_below(v.lane);
+#pragma unroll 2
         for (int k = 0; k < v.n; k++) {
-            const int32_t i = v.shared->id[k];
-            int64_t p = from_lane(at, k);
+            const int64_t at = rows->at[k];
             int n = 0;
+#pragma unroll
             for (int d = 0; d < DEEP; d++) {
                 bool hit = mask[d] >> k & 1;
                 if (UPPER) {
-                    hit = hit && is_upper(i, j[d], c[d].shift);
+                    hit = hit && is_upper(v.shared->id[k], j[d], c[d].shift);
                 }
                 const lanes_t with = which_lanes(hit);
-                const int64_t mine = p + n + count_lanes(with & lanes_below(v.lane));
-                if (hit && mine >= 0 && mine < list.capacity) {
-                    write(v, mine, k, i, j[d], c[d]);
+                const int64_t p = at + n + count_lanes(with & below);
+                if (hit && (uint64_t)p < (uint64_t)list.capacity) {
+                    write(v, p, k, j[d], c[d]);
                 }
                 n += count_lanes(with);
             }
-            at += v.lane == k ? n : 0;
+            hits = v.lane == k ? n : hits;
         }
+        sync_warp();
+        if (v.lane < v.n) {
+            rows->at[v.lane] += hits;
+        }
+        sync_warp();
     }
-    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int k, int32_t i,
-                                          int32_t j, const struct candidate &c)
+
+    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int k, int32_t j,
+                                          const struct candidate &c)
     {
         list.j[p] = j;
         if (list.i) {
-            list.i[p] = i;
+            list.i[p] = v.shared->id[k];
         }
         if (EXTRAS && list.later) {
             *waiting_shift<real>(list, p) = c.shift;
         } else if (EXTRAS) {
-            int32_t s[3];
-            real d[3];
-            kith__unpack_shift(c.shift, s);
-            const real r2 = separation(v, k, c.place, c.shift, d);
-            write_extras<real>(v.sweep->grid, list, p, i, j, s, r2, d, false);
+            write_extras(v, list, p, k, c.place, c.shift, v.shared->id[k], j, false);
         }
     }
     __device__ void flush(const visit<real> &, shared *)
@@ -306,7 +334,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
 
 static bool has_extras(const struct kith__gpu_list *list)
 {
-    return list->distances || list->vectors || list->shifts;
+    return has_vector(*list) || list->shifts;
 }
 
 gpuError_t kith__gpu_count_homes(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
@@ -344,10 +372,10 @@ static gpuError_t fill_rows_of(const struct kith__gpu_sweep *sweep,
                                const struct kith__gpu_list *list, const int64_t *offsets,
                                gpuStream_t stream)
 {
-    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows,
-                                               INITIALLY(*list, offsets, 0), , UPPER, true)
-                            : RUN_BY_PRECISION(sweep, stream, fill_rows,
-                                               INITIALLY(*list, offsets, 0), , UPPER, false);
+    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows, INITIALLY(*list, offsets),
+                                               , UPPER, true)
+                            : RUN_BY_PRECISION(sweep, stream, fill_rows, INITIALLY(*list, offsets),
+                                               , UPPER, false);
 }
 
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,

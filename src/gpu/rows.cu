@@ -78,14 +78,20 @@ static __device__ void finish_pair(const struct kith__gpu_grid &grid,
     const struct kith__question &q = grid.question;
     const int32_t *shift = waiting_shift<real>(list, p);
     if (shift) {
-        real ri[3], rj[3], d[3];
-        int32_t image[3], s[3];
+        int32_t s[3];
         const int32_t j = list.j[p];
         kith__unpack_shift(*shift, s);
-        def::load(def::box(q), q.a, q.dim, i, ri, image);
-        def::load(def::box(q), q.b, q.dim, j, rj, image);
-        const real r2 = def::separation(def::box(q), ri, rj, s, d);
-        write_extras<real>(grid, list, p, i, j, s, r2, d, false);
+        if (has_vector(list)) {
+            real ri[3], rj[3], d[3];
+            int32_t image[3];
+            def::load(def::box(q), q.a, q.dim, i, ri, image);
+            def::load(def::box(q), q.b, q.dim, j, rj, image);
+            const real r2 = def::separation(def::box(q), ri, rj, s, d);
+            write_vector(list, p, r2, d, false);
+        }
+        if (list.shifts) {
+            write_shift<real>(grid, list, p, i, j, s, false);
+        }
     }
 }
 

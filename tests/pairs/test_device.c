@@ -82,13 +82,13 @@ static int same_on_host(const void *host, const void *device, size_t bytes)
 /* Sorted lists with everything are the CPU's to the last bit. */
 static void check_sorted(kith_ctx *cpu, kith_ctx *gpu, const kith_points *host,
                          const kith_points *device, const kith_box *box, double cutoff,
-                         kith_layout layout)
+                         kith_layout form)
 {
     kith_pairs_options o;
     kith_pairs_options_init(&o);
     o.sorted = 1;
-    o.full = layout == KITH_CSR;
-    o.layout = layout;
+    o.full = form == KITH_CSR;
+    o.layout = form;
     o.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
     kith_pairs right = {0}, list = {.memory = KITH_DEVICE};
     CHECK(kith_pairs_find(cpu, host, box, cutoff, &o, &right) == KITH_OK, "%s", kith_message(cpu));
@@ -98,7 +98,7 @@ static void check_sorted(kith_ctx *cpu, kith_ctx *gpu, const kith_points *host,
         const size_t n = (size_t)list.n, real = (size_t)host->precision;
         CHECK(list.memory == KITH_DEVICE, "list moved");
         CHECK(same_on_host(right.j, list.j, n * 4), "j differs");
-        if (layout == KITH_IJ)
+        if (form == KITH_IJ)
             CHECK(same_on_host(right.i, list.i, n * 4), "i differs");
         else
             CHECK(same_on_host(right.offsets, list.offsets, (size_t)(host->n + 1) * 8), "offsets");
