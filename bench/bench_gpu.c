@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of pair lists on a GPU, from device memory to device memory, everything included. Each
- * list is first compared with the CPU backend's, pair for pair by a hash of the set; then it is
- * timed in two ways: kith_pairs_enqueue by the device's own clock, kith_pairs_fill by the host's.
+ * The benchmark of pair lists on a GPU, from device memory to device memory, everything included.
+ * Each list is first compared with the CPU backend's, pair for pair by a hash of the set; then it
+ * is timed in two ways: kith_pairs_enqueue by the device's clock, kith_pairs_fill by the host's.
  */
 #include "bench_gpu.h"
 

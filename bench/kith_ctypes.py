@@ -10,7 +10,7 @@ KITH_DOUBLE, KITH_SHIFTS = 8, 4
 
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("backend", c.c_char_p), ("threads", c.c_int),
-                ("watch", c.c_void_p), ("user", c.c_void_p)]
+                ("watch", c.c_void_p), ("user", c.c_void_p), ("stream", c.c_void_p)]
 
 
 class Points(c.Structure):
@@ -25,8 +25,8 @@ class Box(c.Structure):
 
 class PairsOptions(c.Structure):
     _fields_ = [("size", c.c_size_t), ("against", c.POINTER(Points)), ("full", c.c_int),
-                ("sorted", c.c_int), ("layout", c.c_int), ("extras", c.c_uint),
-                ("block_pairs", c.c_int64)]
+                ("sorted", c.c_int), ("unordered", c.c_int), ("layout", c.c_int),
+                ("extras", c.c_uint), ("block_pairs", c.c_int64)]
 
 
 class Pairs(c.Structure):

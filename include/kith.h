@@ -209,8 +209,8 @@ typedef struct kith_pairs_options {
     int full;                   /**< 0: half list; 1: full list */
     int sorted;                 /**< 1: by i, then j, then Sc, Sb, Sa */
     int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
-                                     (i, j) list in an order that changes from run to run: a GPU then
-                                     needs one pass instead of two. Ignored elsewhere */
+                                     (i, j) list in an order that changes from run to run: a GPU
+                                     then needs one pass instead of two. Ignored elsewhere */
     kith_layout layout;         /**< KITH_IJ or KITH_CSR */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     int64_t block_pairs;        /**< kith_pairs_each: the most pairs in a block; 0: 2^24 */
@@ -220,8 +220,9 @@ typedef struct kith_pairs_options {
 KITH_API void kith_pairs_options_init(kith_pairs_options *options);
 
 /**
- * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind of
- * backend alone: not on threads, instruction set or run. Sorted lists are the same on all backends.
+ * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind
+ * of backend alone: not on threads, instruction set or run. Sorted lists are the same on all
+ * backends.
  */
 typedef struct kith_pairs {
     int64_t n;          /**< pairs in the list */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The cells that particles are sorted into, for every backend: how many there are along each axis,
- * how wide they are, and which of them holds a coordinate. Cells are at least a cutoff wide, so that
- * the neighbours of a cell's particles are in the cells around it.
+ * how wide they are, and which of them holds a coordinate. Cells are at least a cutoff wide, so
+ * that the neighbours of a cell's particles are in the cells around it.
  */
 #ifndef KITH_CELLS_H
 #define KITH_CELLS_H

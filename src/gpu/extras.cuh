@@ -32,8 +32,8 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
 }
 
-/** Write the image s of the pair at p, of the caller's particles i and j, for the coordinates as they
- *  were given: the wrapping of both ends is taken out. */
+/** Write the image s of the pair at p, of the caller's particles i and j, for the coordinates as
+ *  they were given: the wrapping of both ends is taken out. */
 template <typename real>
 static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &grid,
                                                    const struct kith__gpu_list &list, int64_t p,

@@ -83,8 +83,8 @@ gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *tempora
 /* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
  * many bytes they want there. */
 
-/** Stable sort of n (key, id) by the lowest bits of the keys. There are two arrays of each: [0] holds
- *  what is to be sorted, and afterwards what is; the two may have changed places. */
+/** Stable sort of n (key, id) by the lowest bits of the keys. There are two arrays of each: [0]
+ *  holds what is to be sorted, and afterwards what is; the two may have changed places. */
 gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists: count by home, count by row, append, fill rows. Templates on EXTRAS spare lists without
- * them the registers.
+ * Pair lists: count by home, count by row, append, fill rows. Templates on EXTRAS spare lists
+ * without them the registers.
  */
 #include "extras.cuh"
 #include "sweep.cuh"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations for pair lists. All arrays are in device memory. Launchers queue their work
- * on the stream and return the run-time's error code.
+ * The sweep's operations for pair lists. All arrays are in device memory. Launchers queue their
+ * work on the stream and return the run-time's error code.
  */
 #ifndef KITH_GPU_PAIRS_H
 #define KITH_GPU_PAIRS_H
 
 #include "sweep.h"
 
-/** The part of a list that is written: pairs [base, base + capacity) go to the arrays' beginning. */
+/** The part of a list that is written: pairs [base, base + capacity) go to where arrays begin. */
 struct kith__gpu_list {
     int64_t base, capacity;
     int32_t *i; /**< NULL: not wanted */
@@ -26,7 +26,7 @@ extern "C" {
 gpuError_t kith__gpu_count_homes(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
                                  gpuStream_t stream);
 
-/** counts[i]: neighbours of i, by the caller's index. upper: only j > i, as half lists hold them. */
+/** counts[i]: neighbours of i, by the caller's index. upper: only j > i, as in half lists. */
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 

@@ -52,8 +52,8 @@ static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t 
     }
 }
 
-/** Bitonic sort in the form whose comparisons all ascend: what is missing up to a power of two counts
- *  as large and stays where it is (Knuth, The Art of Computer Programming 3, 5.3.4). */
+/** Bitonic sort in the form whose comparisons all ascend: what is missing up to a power of two
+ *  counts as large and stays where it is (Knuth, The Art of Computer Programming 3, 5.3.4). */
 template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
 {
     for (int64_t size = 2; size / 2 < n; size *= 2) {

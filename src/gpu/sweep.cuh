@@ -228,10 +228,11 @@ static __device__ int64_t list_segments(const visit<real> &v, const struct aroun
 /* --------------------------------------------------------------------------------------- homes */
 
 /**
- * Bring a home's particles to shared memory, and return a bound on the error of r2 / cutoff^2. With u = 2^-24
- * and all coordinates within M of the origin: rounding coordinates moves r2 near 1 by at most 7uM,
- * the two squares, their sum and the products by 20uM^2 + 5u; the definition's own rounding comes
- * on top. Candidates further out have larger errors, but a distance that exceeds 1 by more.
+ * Bring a home's particles to shared memory, and return a bound on the error of r2 / cutoff^2.
+ * With u = 2^-24 and all coordinates within M of the origin: rounding coordinates moves r2 near 1
+ * by at most 7uM, the two squares, their sum and the products by 20uM^2 + 5u; the definition's own
+ * rounding comes on top. Candidates further out have larger errors, but a distance that exceeds 1
+ * by more.
  */
 template <typename real> static __device__ float load_home(const visit<real> &v)
 {
@@ -316,8 +317,8 @@ static __device__ __forceinline__ uint32_t allowed(const visit<real> &v, const s
     return v.sweep->forward ? (1u << own) - 1 : ~(1u << own);
 }
 
-/** Hand the operation DEEP candidates a lane, from number c on, of the `total` listed. segment: where
- *  each lane found its last ones. */
+/** Hand the operation DEEP candidates a lane, from number c on, of the `total` listed. segment:
+ *  where each lane found its last ones. */
 template <typename real, class Operation>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],

@@ -11,7 +11,7 @@ DISTANCES, VECTORS, SHIFTS = 1, 2, 4
 
 class Options(C.Structure):
     _fields_ = [("size", C.c_size_t), ("backend", C.c_char_p), ("threads", C.c_int),
-                ("watch", C.c_void_p), ("user", C.c_void_p)]
+                ("watch", C.c_void_p), ("user", C.c_void_p), ("stream", C.c_void_p)]
 
 
 class Points(C.Structure):
@@ -26,8 +26,8 @@ class Box(C.Structure):
 
 class PairsOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
-                ("sorted", C.c_int), ("layout", C.c_int), ("extras", C.c_uint),
-                ("block_pairs", C.c_int64)]
+                ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
+                ("extras", C.c_uint), ("block_pairs", C.c_int64)]
 
 
 class Pairs(C.Structure):

@@ -19,6 +19,7 @@ int main(void)
     FIELD(kith_options, threads);
     FIELD(kith_options, watch);
     FIELD(kith_options, user);
+    FIELD(kith_options, stream);
 
     SIZE(kith_points);
     FIELD(kith_points, n);
@@ -40,6 +41,7 @@ int main(void)
     FIELD(kith_pairs_options, against);
     FIELD(kith_pairs_options, full);
     FIELD(kith_pairs_options, sorted);
+    FIELD(kith_pairs_options, unordered);
     FIELD(kith_pairs_options, layout);
     FIELD(kith_pairs_options, extras);
     FIELD(kith_pairs_options, block_pairs);

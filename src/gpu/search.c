@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Beginning a search: coordinates to the device, room for the grid, the grid itself.
+ */
+#include "search.h"
+
+_Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
+               "read back at once");
+
+static int bit_length(uint64_t value)
+{
+    int bits = 0;
+    while (value >> bits) {
+        bits++;
+    }
+    return bits > 0 ? bits : 1;
+}
+
+/** Bits of the largest cell number if the box alone bounds it, else 0. */
+static int bits_of_box(const struct kith__question *q)
+{
+    double cells = 1;
+    for (int k = 0; k < q->dim; k++) {
+        if (!q->box_d.periodic[k]) {
+            return 0;
+        }
+        cells *= fmax(1, floor(q->height[k] / q->cutoff));
+    }
+    return cells < 4e18 ? bit_length((uint64_t)cells) : 62;
+}
+
+/** Wait for the device, and learn the plan and *total, where wanted, from device memory. */
+kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, int64_t *n)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    struct kith__gpu_small *small = gpu->small;
+    int64_t *value = (int64_t *)(small + 1);
+    KITH_GPU_TRY(ctx, "reading the result",
+                 gpuMemcpyAsync(small, gpu->slot[KITH_GPU_PLAN].data, sizeof *small,
+                                gpuMemcpyDeviceToHost, gpu->stream));
+    if (total) {
+        KITH_GPU_TRY(
+            ctx, "reading the result",
+            gpuMemcpyAsync(value, total, sizeof *value, gpuMemcpyDeviceToHost, gpu->stream));
+    }
+    KITH_GPU_TRY(ctx, "finding pairs", gpuStreamSynchronize(gpu->stream));
+    const struct kith__gpu_plan *plan = &small->plan;
+    const char *name = plan->set ? "against" : "points";
+    const bool is_float = s->sweep.grid.question.precision == KITH_FLOAT;
+    KITH_CHECK(ctx, plan->status != KITH_NOT_FINITE, KITH_NOT_FINITE,
+               "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
+               (long long)plan->index);
+    KITH_CHECK(ctx, plan->status == KITH_OK, KITH_LIMIT,
+               "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far to "
+               "wrap in %s",
+               name, (long long)plan->index, is_float ? 20 : 30, is_float ? "float" : "double");
+    if (total) {
+        *n = *value;
+    }
+    return KITH_OK;
+}
+
+/** Bring the coordinates of a set to the device; points is changed to where they are. */
+static kith_status bring(struct kith__gpu_search *s, int set, kith_points *points)
+{
+    if (points->memory == KITH_DEVICE || points->n == 0) {
+        return KITH_OK;
+    }
+    kith_ctx *ctx = s->ctx;
+    const size_t real = (size_t)points->precision;
+    const char *from[3] = {points->x, points->y, points->z};
+    const int dim = s->sweep.grid.question.dim;
+    const char *lowest = from[0];
+    const char *highest = from[0];
+    for (int k = 1; k < dim; k++) {
+        lowest = from[k] < lowest ? from[k] : lowest;
+        highest = from[k] > highest ? from[k] : highest;
+    }
+    const size_t span = ((size_t)(points->n - 1) * (size_t)points->stride + 1) * real;
+    const bool together = (size_t)(highest - lowest) < (size_t)points->stride * real;
+    const size_t room = together ? span + (size_t)(highest - lowest) : (size_t)dim * span;
+    char *to = kith__gpu_need(s->gpu, KITH_GPU_INPUT + set * KITH_GPU_SET_SLOTS, room);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
+               (long long)points->n);
+    const char *at[3] = {NULL, NULL, NULL};
+    if (together) {
+        KITH_TRY(kith__gpu_upload(ctx, to, lowest, room));
+    }
+    for (int k = 0; k < dim; k++) {
+        at[k] = together ? to + (from[k] - lowest) : to + (size_t)k * span;
+        if (!together) {
+            KITH_TRY(kith__gpu_upload(ctx, to + (size_t)k * span, from[k], span));
+        }
+    }
+    points->x = at[0];
+    points->y = at[1];
+    points->z = at[2];
+    points->memory = KITH_DEVICE;
+    return KITH_OK;
+}
+
+static kith_status need_set(struct kith__gpu_search *s, int number, const struct kith__question *q,
+                            struct kith__gpu_set *set)
+{
+    struct kith__gpu *gpu = s->gpu;
+    const int slot = number * KITH_GPU_SET_SLOTS;
+    const size_t n = (size_t)(number ? q->b.n : q->a.n);
+    const size_t most = (size_t)(q->a.n > q->b.n ? q->a.n : q->b.n) + 1; /* sorting swaps memory */
+    const size_t real = (size_t)q->precision;
+    *set = (struct kith__gpu_set){
+        .n = (int64_t)n,
+        .x = kith__gpu_need(gpu, slot + KITH_GPU_X, n * real),
+        .y = kith__gpu_need(gpu, slot + KITH_GPU_Y, n * real),
+        .z = kith__gpu_need(gpu, slot + KITH_GPU_Z, n * real),
+        .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, most * sizeof(int32_t)),
+        .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, most * sizeof(uint64_t)),
+        .start = kith__gpu_need(gpu, slot + KITH_GPU_START,
+                                (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t)),
+    };
+    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && set->start,
+               KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
+    return KITH_OK;
+}
+
+/** Room for the vendor's sort, scan and select of up to n. */
+static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+{
+    kith_ctx *ctx = s->ctx;
+    size_t sort = 0, scan = 0, select = 0;
+    uint64_t *no_keys[2] = {NULL, NULL};
+    int32_t *no_ids[2] = {NULL, NULL};
+    KITH_GPU_TRY(ctx, "preparing to sort",
+                 kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to scan",
+                 kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to select",
+                 kith__gpu_select_homes(NULL, &select, &s->sweep.grid, s->gpu->stream));
+    s->temporary_bytes = sort > scan ? sort : scan;
+    s->temporary_bytes = select > s->temporary_bytes ? select : s->temporary_bytes;
+    s->temporary = kith__gpu_need(s->gpu, KITH_GPU_TEMPORARY, s->temporary_bytes);
+    KITH_CHECK(ctx, s->temporary != NULL, KITH_NO_MEMORY,
+               "out of device memory for sorting %lld particles", (long long)n);
+    return KITH_OK;
+}
+
+/** A slot's data has become the other's, if it is not what it was. */
+static void settle(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
+{
+    if (slot->data != data) {
+        const struct kith__buffer was = *slot;
+        *slot = *other;
+        *other = was;
+    }
+}
+
+/** Queue the grid of a question. wait: the number of cells may be asked for, to sort fewer bits. */
+kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
+                                   const struct kith__list *list, bool wait,
+                                   struct kith__gpu_search *s)
+{
+    struct kith__gpu *gpu = ctx->state;
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    KITH_GPU_TRY(ctx, "choosing the device", gpuSetDevice(gpu->device));
+    struct kith__gpu_grid *grid = &s->sweep.grid;
+    grid->question = *question;
+    grid->blur = kith__blur(question);
+    struct kith__question *q = &grid->question;
+    KITH_TRY(bring(s, 0, &q->a));
+    q->b = q->cross ? q->b : q->a;
+    if (q->cross) {
+        KITH_TRY(bring(s, 1, &q->b));
+    }
+    const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
+    struct kith__gpu_small *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof *small);
+    KITH_CHECK(ctx, small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
+    if (is_new) { /* it is read back whole, with what is not yet known */
+        KITH_GPU_TRY(ctx, "clearing the plan",
+                     gpuMemsetAsync(small, 0, sizeof *small, gpu->stream));
+    }
+    grid->plan = &small->plan;
+    grid->n_homes = &small->n_homes;
+    s->sweep.next = &small->next;
+    s->sweep.last = INT64_MAX;
+    s->sweep.blocks = 12 * gpu->processors;
+    const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
+    struct kith__gpu_sort sort = {
+        .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),
+        .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
+    };
+    KITH_CHECK(ctx, sort.key && sort.id, KITH_NO_MEMORY,
+               "out of device memory for sorting %lld particles", (long long)n);
+    s->counts = (int64_t *)sort.key;
+    KITH_GPU_TRY(ctx, "choosing cells", kith__gpu_choose_cells(grid, small->survey, gpu->stream));
+    s->empty = q->a.n == 0 || q->b.n == 0;
+    if (s->empty) {
+        KITH_GPU_TRY(
+            ctx, "clearing counts",
+            gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, gpu->stream));
+        return wait ? kith__gpu_read_back(s, NULL, NULL) : KITH_OK;
+    }
+    KITH_TRY(need_set(s, 0, q, &grid->a));
+    grid->b = grid->a;
+    if (q->cross) {
+        KITH_TRY(need_set(s, 1, q, &grid->b));
+    }
+    KITH_TRY(need_temporary(s, n));
+    int bits = bits_of_box(q);
+    if (bits == 0 && wait) {
+        KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
+        bits = bit_length((uint64_t)((struct kith__gpu_small *)gpu->small)->plan.cells);
+    }
+    bits = bits ? bits : 62;
+    sort.temporary = s->temporary;
+    sort.temporary_bytes = s->temporary_bytes;
+    for (int set = 0; set < (q->cross ? 2 : 1); set++) {
+        const struct kith__gpu_set *sorted = set ? &grid->b : &grid->a;
+        const int slot = set * KITH_GPU_SET_SLOTS;
+        const gpuError_t error = kith__gpu_sort_set(grid, set, bits, &sort, gpu->stream);
+        settle(&gpu->slot[slot + KITH_GPU_KEY], sorted->key, &gpu->slot[KITH_GPU_SORT_KEY]);
+        settle(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
+        KITH_GPU_TRY(ctx, "sorting", error);
+        if (!q->cross) {
+            grid->b = grid->a;
+        }
+    }
+    s->counts = (int64_t *)sort.key; /* no longer needed for sorting */
+    grid->homes = sort.id;
+    KITH_GPU_TRY(ctx, "finding homes",
+                 kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
+    return KITH_OK;
+}

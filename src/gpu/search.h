@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A search under way on a GPU: scratch, coordinates on the device, the grid.
+ */
+#ifndef KITH_GPU_SEARCH_H
+#define KITH_GPU_SEARCH_H
+
+#include "state.h"
+#include "sweep.h"
+
+/** Small things in device memory, in slot KITH_GPU_PLAN. */
+struct kith__gpu_small {
+    struct kith__gpu_plan plan;
+    struct kith__gpu_survey survey[2];
+    unsigned long long total;
+    int32_t n_homes;
+    unsigned next;
+};
+
+/** A search under way. */
+struct kith__gpu_search {
+    kith_ctx *ctx;
+    struct kith__gpu *gpu;
+    const struct kith__list *list;
+    struct kith__gpu_sweep sweep;
+    bool empty; /**< no particles: nothing to sweep */
+    void *temporary;
+    size_t temporary_bytes;
+    int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of homes or rows */
+};
+
+/** Queue the grid of a question. @param wait  the number of cells may be asked for, so that fewer
+ *  bits are sorted; without, nothing waits for the device */
+kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
+                                   const struct kith__list *list, bool wait,
+                                   struct kith__gpu_search *s);
+
+/** Wait for the device, and learn its plan, in gpu->small, and *total from device memory.
+ *  @param total  NULL: not wanted
+ *  @return KITH_OK, or what is wrong with the coordinates. */
+kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, int64_t *n);
+
+#endif
