@@ -103,7 +103,7 @@ class Context:
         for k in range(3):
             for m in range(3):
                 box.row[k][m] = 0 if rows is None else rows[k][m]
-        options = PairsOptions(C.sizeof(PairsOptions), None, full, sort, csr,
+        options = PairsOptions(C.sizeof(PairsOptions), None, full, sort, 0, csr,
                                DISTANCES | VECTORS | SHIFTS, 0)
         points = _points(xyz)
         if against is not None:
