@@ -89,6 +89,16 @@ KITH_FN int64_t kith__count_cells(const struct kith__axis axis[3])
     return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
 }
 
+/** Bits that hold value. */
+KITH_FN int kith__bit_length(uint64_t value)
+{
+    int bits = 0;
+    while (value >> bits) {
+        bits++;
+    }
+    return bits;
+}
+
 /** The most cells of which a table is kept. */
 KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 {

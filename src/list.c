@@ -64,6 +64,30 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     return KITH_OK;
 }
 
+kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
+                            int64_t n)
+{
+    const size_t real = (size_t)precision;
+    kith_pairs piece = *all;
+    piece.n = n;
+    piece.capacity = n;
+    piece.owner = NULL;
+    piece.i = all->i + first;
+    piece.j = all->j + first;
+    piece.distances = all->distances ? (char *)all->distances + (size_t)first * real : NULL;
+    piece.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)first * real : NULL;
+    piece.shifts = all->shifts ? all->shifts + 3 * first : NULL;
+    return piece;
+}
+
+kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
+{
+    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
+               (long long)out->capacity);
+    return KITH_OK;
+}
+
 void kith__list_free(void *owned)
 {
     struct owner *owner = owned;

@@ -247,3 +247,18 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
     round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;
 }
+
+kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *q, const char *set,
+                         kith_status status, int64_t particle)
+{
+    if (status == KITH_NOT_FINITE) {
+        return kith__fail(ctx, status,
+                          "%s: a coordinate of particle %lld (counted from 0) is not finite", set,
+                          (long long)particle);
+    }
+    const bool is_float = q->precision == KITH_FLOAT;
+    return kith__fail(ctx, status,
+                      "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far "
+                      "to wrap in %s",
+                      set, (long long)particle, is_float ? 20 : 30, is_float ? "float" : "double");
+}

@@ -79,14 +79,12 @@ static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, co
 #pragma omp critical(kith_survey)
         merge_survey(all, &part);
     }
-    KITH_CHECK(ctx, all->bad == INT64_MAX, KITH_NOT_FINITE,
-               "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
-               (long long)all->bad);
-    KITH_CHECK(ctx, all->far == INT64_MAX, KITH_LIMIT,
-               "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far to "
-               "wrap in %s",
-               name, (long long)all->far, q->precision == KITH_FLOAT ? 20 : 30,
-               q->precision == KITH_FLOAT ? "float" : "double");
+    if (all->bad != INT64_MAX) {
+        return kith__refuse(ctx, q, name, KITH_NOT_FINITE, all->bad);
+    }
+    if (all->far != INT64_MAX) {
+        return kith__refuse(ctx, q, name, KITH_LIMIT, all->far);
+    }
     return KITH_OK;
 }
 
@@ -124,15 +122,6 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
         qsort(f[k], (size_t)n, sizeof f[k][0], ascending);
         anchor[k] = n ? f[k][n / 2] : 0;
     }
-}
-
-static int bit_length(uint64_t value)
-{
-    int bits = 0;
-    while (value >> bits) {
-        bits++;
-    }
-    return bits;
 }
 
 /** Write the cells of particles [begin, end) along axis k to cell, leaving out most repetitions.
@@ -179,7 +168,7 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
             listed += mine;
         }
     }
-    const int bits = bit_length((uint64_t)axis->plain_n);
+    const int bits = kith__bit_length((uint64_t)axis->plain_n);
     uint64_t *sorted = kith__sort(cell, spare, listed, 0, bits, bins,
                                   kith__threads_for(ctx, listed));
     int64_t found = 0;
@@ -270,7 +259,7 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
             make_elements_d(q, points, grid, begin, end, elements, keys);
         }
     }
-    const int bits = bit_length((uint64_t)grid->cells - 1);
+    const int bits = kith__bit_length((uint64_t)grid->cells - 1);
     uint64_t *half = kith__sort(elements, spare, n, 32, keys ? 64 : 32 + bits, bins, threads);
     if (!keys) {
         return half;

@@ -223,10 +223,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
     }
     out->n = total;
     out->rows = q->a.n;
-    KITH_CHECK(ctx, total <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays have room for %lld", (long long)total,
-               (long long)out->capacity);
-    return KITH_OK;
+    return kith__list_fits(ctx, out);
 }
 
 /* ------------------------------------------------------------------------------------- by rows */
@@ -296,9 +293,7 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
     }
     out->n = offsets[n];
     out->rows = n;
-    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
-               (long long)out->capacity);
+    KITH_TRY(kith__list_fits(ctx, out));
     const bool csr = list->layout == KITH_CSR;
     if (csr) {
         memcpy(out->offsets, offsets, (size_t)(n + 1) * sizeof *offsets);
@@ -343,18 +338,11 @@ static kith_status stage(struct stream *stream, int64_t pairs)
 static kith_status deliver(struct stream *stream, int64_t n)
 {
     const kith_pairs *all = stream->staging;
-    const size_t real = (size_t)stream->question->precision;
     for (int64_t at = 0; at < n && !stream->stopped; at += stream->list->block_pairs) {
         const int64_t left = n - at;
-        kith_pairs piece = *all;
-        piece.n = left < stream->list->block_pairs ? left : stream->list->block_pairs;
-        piece.capacity = piece.n;
-        piece.owner = NULL;
-        piece.i = all->i + at;
-        piece.j = all->j + at;
-        piece.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
-        piece.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
-        piece.shifts = all->shifts ? all->shifts + 3 * at : NULL;
+        const int64_t most = stream->list->block_pairs;
+        const kith_pairs piece = kith__list_piece(all, stream->question->precision, at,
+                                                  left < most ? left : most);
         stream->stopped = stream->fn(stream->user, &piece, stream->delivered) != 0;
         stream->delivered += piece.n;
     }

@@ -257,20 +257,14 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
 {
     struct kith__gpu_search *s = t->search;
     kith_pairs *block = &s->gpu->block;
-    const size_t real = (size_t)s->sweep.grid.question.precision;
-    KITH_TRY(kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision,
-                             s->sweep.grid.question.a.n, part->n, block));
+    const kith_precision precision = s->sweep.grid.question.precision;
+    KITH_TRY(
+        kith__list_need(s->ctx, s->list, precision, s->sweep.grid.question.a.n, part->n, block));
     KITH_TRY(fetch_part(t, part, 0, block));
     for (int64_t first = 0; first < part->n; first += t->most) {
-        kith_pairs piece = *block;
-        piece.n = part->n - first < t->most ? part->n - first : t->most;
-        piece.i += first;
-        piece.j += first;
-        piece.distances = piece.distances ? (char *)piece.distances + (size_t)first * real : NULL;
-        piece.vectors = piece.vectors ? (char *)piece.vectors + 3 * (size_t)first * real : NULL;
-        piece.shifts = piece.shifts ? piece.shifts + 3 * first : NULL;
-        piece.capacity = piece.n;
-        piece.owner = NULL;
+        const int64_t left = part->n - first;
+        const kith_pairs piece = kith__list_piece(block, precision, first,
+                                                  left < t->most ? left : t->most);
         KITH_CHECK(s->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
                    "stopped by the block callback");
     }
@@ -278,14 +272,6 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
 }
 
 /* ------------------------------------------------------------------------------------- backend */
-
-static kith_status check_room(kith_ctx *ctx, const kith_pairs *out)
-{
-    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
-               (long long)out->capacity);
-    return KITH_OK;
-}
 
 /** Make the library's arrays large enough for the list. */
 static kith_status grow_list(struct kith__gpu_search *s, int64_t n, kith_pairs *out)
@@ -307,7 +293,7 @@ static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pair
     }
     out->n = t.total;
     out->rows = s->sweep.grid.question.a.n;
-    KITH_TRY(check_room(s->ctx, out));
+    KITH_TRY(kith__list_fits(s->ctx, out));
     KITH_TRY(fetch_offsets(&t));
     if (s->list->layout == KITH_CSR) {
         memcpy(out->offsets, t.offsets, (size_t)t.n_offsets * sizeof *t.offsets);
@@ -338,7 +324,7 @@ kith_status kith__gpu_pairs_fill(kith_ctx *ctx, const struct kith__question *que
     }
     out->n = n;
     out->rows = question->a.n;
-    return check_room(ctx, out);
+    return kith__list_fits(ctx, out);
 }
 
 kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,

@@ -7,15 +7,6 @@
 _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
                "read back at once");
 
-static int bit_length(uint64_t value)
-{
-    int bits = 0;
-    while (value >> bits) {
-        bits++;
-    }
-    return bits > 0 ? bits : 1;
-}
-
 /** Bits of the largest cell number if the box alone bounds it, else 0. */
 static int bits_of_box(const struct kith__question *q)
 {
@@ -26,7 +17,7 @@ static int bits_of_box(const struct kith__question *q)
         }
         cells *= fmax(1, floor(q->height[k] / q->cutoff));
     }
-    return cells < 4e18 ? bit_length((uint64_t)cells) : 62;
+    return cells < 4e18 ? kith__bit_length((uint64_t)cells) : 62;
 }
 
 /** Wait for the device, and learn the plan and *total, where wanted, from device memory. */
@@ -46,15 +37,10 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
     }
     KITH_GPU_TRY(ctx, "finding pairs", gpuStreamSynchronize(gpu->stream));
     const struct kith__gpu_plan *plan = &small->plan;
-    const char *name = plan->set ? "against" : "points";
-    const bool is_float = s->sweep.grid.question.precision == KITH_FLOAT;
-    KITH_CHECK(ctx, plan->status != KITH_NOT_FINITE, KITH_NOT_FINITE,
-               "%s: a coordinate of particle %lld (counted from 0) is not finite", name,
-               (long long)plan->index);
-    KITH_CHECK(ctx, plan->status == KITH_OK, KITH_LIMIT,
-               "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far to "
-               "wrap in %s",
-               name, (long long)plan->index, is_float ? 20 : 30, is_float ? "float" : "double");
+    if (plan->status != KITH_OK) {
+        return kith__refuse(ctx, &s->sweep.grid.question, plan->set ? "against" : "points",
+                            (kith_status)plan->status, plan->index);
+    }
     if (total) {
         *n = *value;
     }
@@ -209,7 +195,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     int bits = bits_of_box(q);
     if (bits == 0 && wait) {
         KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
-        bits = bit_length((uint64_t)((struct kith__gpu_small *)gpu->small)->plan.cells);
+        bits = kith__bit_length((uint64_t)((struct kith__gpu_small *)gpu->small)->plan.cells);
     }
     bits = bits ? bits : 62;
     sort.temporary = s->temporary;
