@@ -318,6 +318,56 @@ KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points
 /** Free a list's arrays and zero it. @param pairs  NULL or a zeroed list is fine. */
 KITH_API void kith_pairs_free(kith_pairs *pairs);
 
+/* -------------------------------------------------------------------------- friends of friends */
+
+/** How to find groups. Fill with kith_fof_options_init, then change what you need. */
+typedef struct kith_fof_options {
+    size_t size;         /**< sizeof(kith_fof_options): set by the init call */
+    int64_t min_members; /**< smaller groups get label 0; 1: every particle is in a group */
+    const int64_t *ids;  /**< [n], host memory: the particles' ids, each its own; groups of one size
+                              are numbered by their smallest id, so that labels do not depend on the
+                              order of the particles. NULL: the index is the id */
+} kith_fof_options;
+
+/** Set every field to its default: groups of 20 and more, no ids. */
+KITH_API void kith_fof_options_init(kith_fof_options *options);
+
+/**
+ * Groups of particles. Zero it before its first use. Group 1 is the largest; groups of one size are
+ * numbered by their smallest particle id. The labels depend on the particles alone: not on backend,
+ * threads or run.
+ */
+typedef struct kith_groups {
+    int64_t n;        /**< groups */
+    int64_t points;   /**< particles */
+    int32_t *labels;  /**< [points] the group of each, 1 to n; 0: in none */
+    int64_t *members; /**< [n] particles in each group, falling; members[0] is of group 1 */
+    void *owner;      /**< the library's */
+} kith_groups;
+
+/**
+ * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
+ * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
+ * Coincident particles are friends.
+ * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 52 in double.
+ * @param ctx         the context
+ * @param points      the particles
+ * @param box         NULL: open space
+ * @param length      the linking length, > 0; as cutoff in kith_pairs_find
+ * @param options     NULL: the defaults
+ * @param[in,out] out the groups, in host memory. Zeroed, or from an earlier call, whose arrays are
+ *                    then reused. Free with kith_groups_free.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no groups, and out is still to
+ *         be freed.
+ */
+KITH_API kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                   double length, const kith_fof_options *options,
+                                   kith_groups *out);
+
+/** Free the arrays and zero the struct. @param groups  NULL or zeroed is fine. */
+KITH_API void kith_groups_free(kith_groups *groups);
+
 /* ----------------------------------------------------------------------------------- version */
 
 #define KITH_VERSION_MAJOR 0

@@ -16,6 +16,12 @@ struct kith__list {
     int64_t block_pairs;
 };
 
+/** What groups are wanted: kith_fof_options, checked. */
+struct kith__fof {
+    int64_t min_members;
+    const int64_t *ids;
+};
+
 struct kith__backend {
     const char *name; /**< what stands before the colon */
 
@@ -40,6 +46,10 @@ struct kith__backend {
     kith_status (*pairs_enqueue)(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *list, const kith_pairs *out,
                                  int64_t *result);
+
+    /** The question has parts whose particles are friends. labels [a.n] are the library's. */
+    kith_status (*fof_find)(kith_ctx *ctx, const struct kith__question *question,
+                            const struct kith__fof *fof, kith_groups *out);
 };
 
 extern const struct kith__backend kith__cpu_backend;

@@ -20,6 +20,9 @@
 /* The table of all cells may have this many entries for each particle, and always small ones. */
 enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 
+/* Parts of a cell along an axis: the cells of a row must fit a mask of 16 bits. */
+enum { KITH_MOST_PARTS = 16 };
+
 /** What one look at the coordinates tells. */
 struct kith__survey {
     double lo[3], hi[3]; /**< fractional */
@@ -31,6 +34,7 @@ struct kith__survey {
 struct kith__axis {
     int64_t n; /**< cells */
     int reach; /**< cells to look at on each side */
+    int parts; /**< of each cell along the axis */
     bool periodic;
     double anchor;         /**< open: fractional coordinate where cell numbers start */
     double scale;          /**< cells for each unit of fractional coordinate */
@@ -59,15 +63,29 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
 }
 
-/** An axis with cells at least `side` wide; anchor is anywhere among the particles. */
+/** Part of that cell, from 0 to parts - 1. */
+KITH_FN int kith__part(const struct kith__axis *axis, double f)
+{
+    const int64_t cell = kith__plain_cell(axis, f);
+    const double u = axis->periodic ? f * axis->scale - (double)cell
+                                    : (f - axis->anchor) * axis->scale -
+                                          (double)(cell + axis->first);
+    const double most = axis->parts - 1;
+    const double p = u * axis->parts;
+    return p < most ? p > 0 ? (int)p : 0 : (int)most;
+}
+
+/** An axis with cells at least `side` wide; anchor is anywhere among the particles. Where cells
+ *  have parts, they are at most `side` wide along periodic axes. */
 KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
                                             const struct kith__survey *survey, double anchor,
                                             double side, int k)
 {
     const double height = q->height[k];
-    struct kith__axis axis = {0, 1, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
+    struct kith__axis axis = {0, 1, 1, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
     if (axis.periodic) {
-        const double n = floor(fmin(height / side, KITH_FAR_CELLS));
+        const double most = fmin(height / side, KITH_FAR_CELLS);
+        const double n = q->part > 0 ? ceil(most) : floor(most);
         axis.n = n > 1 ? (int64_t)n : 1;
         axis.scale = (double)axis.n;
         /* the tiny factor keeps a quotient that is 1 but for rounding from becoming 2 */

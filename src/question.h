@@ -21,6 +21,8 @@ struct kith__question {
     double cutoff;    /**< rounded to the precision */
     double height[3]; /**< distance between the faces of axis k */
     double reach;     /**< sum of the periodic rows' lengths; 0 in open space */
+    double part;      /**< 0: cells as wide as the cutoff; else cells are divided into parts at most
+                           this wide, and are as small as their table allows */
     struct kith__lattice_d box_d;
     struct kith__lattice_f box_f;
 };

@@ -12,6 +12,7 @@
 
 struct choice {
     const struct kith__kernel *kernel;
+    const struct kith__linker *linker;
     bool runs; /**< on this processor */
 };
 
@@ -20,7 +21,7 @@ enum { CHOICES = 3 };
 /** Best first. */
 static void list_choices(struct choice choices[CHOICES])
 {
-    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, true};
+    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, &kith__linker_baseline, true};
 #ifdef KITH_HAVE_X86_ISA
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -28,10 +29,10 @@ static void list_choices(struct choice choices[CHOICES])
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    choices[0] = (struct choice){&kith__kernel_avx512, avx512};
-    choices[1] = (struct choice){&kith__kernel_avx2, avx2};
+    choices[0] = (struct choice){&kith__kernel_avx512, &kith__linker_avx512, avx512};
+    choices[1] = (struct choice){&kith__kernel_avx2, &kith__linker_avx2, avx2};
 #else
-    choices[0] = choices[1] = (struct choice){NULL, false};
+    choices[0] = choices[1] = (struct choice){NULL, NULL, false};
 #endif
 }
 
@@ -52,13 +53,13 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
                variant);
     struct choice choices[CHOICES];
     list_choices(choices);
-    const struct kith__kernel *kernel = NULL;
-    for (int c = 0; c < CHOICES && !kernel; c++) {
+    const struct choice *chosen = NULL;
+    for (int c = 0; c < CHOICES && !chosen; c++) {
         if (choices[c].runs && (!*variant || strcmp(variant, choices[c].kernel->name) == 0)) {
-            kernel = choices[c].kernel;
+            chosen = &choices[c];
         }
     }
-    KITH_CHECK(ctx, kernel != NULL, KITH_NO_BACKEND,
+    KITH_CHECK(ctx, chosen != NULL, KITH_NO_BACKEND,
                "backend \"cpu:%s\": this processor or build has no such instructions", variant);
 
     struct kith__cpu *cpu = calloc(1, sizeof *cpu);
@@ -68,9 +69,9 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
         free(sweeps);
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     }
-    *cpu = (struct kith__cpu){.kernel = kernel, .sweeps = sweeps};
+    *cpu = (struct kith__cpu){.kernel = chosen->kernel, .linker = chosen->linker, .sweeps = sweeps};
     ctx->state = cpu;
-    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", kernel->name);
+    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
     return KITH_OK;
 }
 
@@ -106,4 +107,5 @@ const struct kith__backend kith__cpu_backend = {
     .pairs_count = kith__cpu_pairs_count,
     .pairs_fill = kith__cpu_pairs_fill,
     .pairs_each = kith__cpu_pairs_each,
+    .fof_find = kith__cpu_fof_find,
 };

@@ -208,6 +208,46 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
+/** Cells `side` wide. */
+static void set_axes(const struct kith__question *q, const struct kith__survey *survey,
+                     const double anchor[3], double side, struct kith__grid *grid)
+{
+    for (int k = 0; k < 3; k++) {
+        grid->axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
+    }
+    grid->cells = kith__count_cells(grid->axis);
+}
+
+/** The fewest parts a cell can have along an axis for a table of all cells to be made; where even
+ *  the most are too few, a middling number. */
+static int choose_parts(const struct kith__question *q, const struct kith__survey *survey,
+                        const double anchor[3], struct kith__grid *grid)
+{
+    enum { LEAST = 4, MIDDLE = 8 };
+    const int64_t limit = kith__table_limit(q);
+    for (int parts = LEAST; parts <= KITH_MOST_PARTS; parts++) {
+        set_axes(q, survey, anchor, parts * q->part, grid);
+        if (grid->cells >= 0 && grid->cells <= limit) {
+            return parts;
+        }
+    }
+    return MIDDLE;
+}
+
+static void divide(const struct kith__question *q, int parts, double near, struct kith__grid *grid)
+{
+    for (int k = 0; k < q->dim; k++) {
+        struct kith__axis *axis = &grid->axis[k];
+        axis->parts = parts;
+        axis->reach = (int)ceil(near * axis->scale / q->height[k] * (1 - 1e-9));
+        grid->part_bits[k] = kith__bit_length((uint64_t)parts - 1);
+        const double first = (double)axis->first;
+        grid->far = grid->far || (!axis->periodic && (first <= -KITH_FAR_CELLS ||
+                                                      first + (double)axis->plain_n - 1 >=
+                                                          KITH_FAR_CELLS));
+    }
+}
+
 /** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
  *  fit 62 bits. *table says whether a table of all cells is to be made. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
@@ -215,14 +255,16 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 bool *table)
 {
     const int64_t limit = kith__table_limit(q);
-    double side = kith__cell_side(q, survey);
+    const double near = grid->near = kith__cell_side(q, survey);
     double anchor[3];
     find_anchor(q, anchor);
+    const int parts = q->part > 0 ? choose_parts(q, survey, anchor, grid) : 1;
+    double side = q->part > 0 ? parts * q->part : near;
     while (true) {
-        for (int k = 0; k < 3; k++) {
-            grid->axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
+        set_axes(q, survey, anchor, side, grid);
+        if (q->part > 0) {
+            divide(q, parts, near, grid);
         }
-        grid->cells = kith__count_cells(grid->axis);
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
                 KITH_TRY(leave_out_empty(ctx, q, k, &grid->axis[k]));
@@ -234,19 +276,34 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
             return KITH_OK;
         }
         side *= 2;
+        grid->far = true; /* parts are then too wide to mean anything */
     }
 }
 
+/** Bits of a key, and of an index of n particles. */
+static int key_length(const struct kith__grid *grid)
+{
+    return kith__bit_length((uint64_t)grid->cells - 1) + grid->part_bits[0] + grid->part_bits[1] +
+           grid->part_bits[2];
+}
+
+static int index_length(int64_t n)
+{
+    return kith__bit_length((uint64_t)n - 1);
+}
+
 /**
- * Sort particles by key. Elements hold the key above 32 bits of index; longer keys are sorted by
- * their lower half, then by their upper one. @return elements or spare, with the index in the
- * lower 32 bits, in order.
+ * Sort particles by key. Elements hold the key above the index; keys that do not fit are sorted by
+ * their lower part, then by the rest. @return elements or spare, with the index in the lower bits,
+ * in order.
  */
 static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
                            const struct kith__grid *grid, uint64_t *elements, uint64_t *spare,
                            uint64_t *keys)
 {
     const int64_t n = points->n;
+    const int low = index_length(n);
+    const int bits = key_length(grid);
     const int threads = kith__threads_for(ctx, n);
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
 #pragma omp parallel num_threads(threads)
@@ -254,22 +311,24 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
         int64_t begin, end;
         my_part(n, &begin, &end);
         if (q->precision == KITH_FLOAT) {
-            make_elements_f(q, points, grid, begin, end, elements, keys);
+            make_elements_f(q, points, grid, begin, end, low, elements, keys);
         } else {
-            make_elements_d(q, points, grid, begin, end, elements, keys);
+            make_elements_d(q, points, grid, begin, end, low, elements, keys);
         }
     }
-    const int bits = kith__bit_length((uint64_t)grid->cells - 1);
-    uint64_t *half = kith__sort(elements, spare, n, 32, keys ? 64 : 32 + bits, bins, threads);
+    uint64_t *half = kith__sort(elements, spare, n, low, keys ? 64 : low + bits, bins, threads);
     if (!keys) {
         return half;
     }
+    const int sorted = 64 - low;
+    const uint64_t index = ((uint64_t)1 << low) - 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t s = 0; s < n; s++) {
-        const uint64_t p = half[s] & UINT32_MAX;
-        half[s] = (keys[p] >> 32) << 32 | p;
+        const uint64_t p = half[s] & index;
+        half[s] = (keys[p] >> sorted) << low | p;
     }
-    return kith__sort(half, half == elements ? spare : elements, n, 32, bits, bins, threads);
+    return kith__sort(half, half == elements ? spare : elements, n, low, low + bits - sorted, bins,
+                      threads);
 }
 
 /** Fill the table of first particles from the sorted keys. */
@@ -294,7 +353,8 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     const int slot = set * KITH_GRID_SLOTS;
     const size_t n = (size_t)points->n;
     const size_t real = (size_t)q->precision;
-    const bool is_long = grid->cells > (int64_t)UINT32_MAX;
+    const int low = index_length(points->n);
+    const bool is_long = key_length(grid) + low > 64;
     const int threads = kith__threads_for(ctx, points->n);
     size_t room = n * sizeof(uint64_t);
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
@@ -316,15 +376,18 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
 
     sorted->key = sort_keys(ctx, q, points, grid, elements, spare, keys);
+    const uint64_t index = ((uint64_t)1 << low) - 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t s = 0; s < sorted->n; s++) {
         const uint64_t element = sorted->key[s];
-        sorted->id[s] = (int32_t)(element & UINT32_MAX);
-        sorted->key[s] = is_long ? keys[element & UINT32_MAX] : element >> 32;
+        sorted->id[s] = (int32_t)(element & index);
+        sorted->key[s] = is_long ? keys[element & index] : element >> low;
     }
     if (table) {
         sorted->start = (uint32_t *)(sorted->key == elements ? spare : elements);
-        fill_table(sorted, grid->cells, threads);
+        if (!(q->part > 0)) {
+            fill_table(sorted, grid->cells, threads);
+        }
     }
 #pragma omp parallel num_threads(threads)
     {

@@ -3,7 +3,8 @@
  * Particles sorted by cell. Cells are at least a cutoff wide, so that the neighbours of a cell's
  * particles are in the cells around it; cells of one row (x runs fastest) are consecutive, so that
  * a run of them is one range of particles. Memory is O(n) for any input: the table of cells is kept
- * while it is no larger than a few n, and beyond that cells are found in the sorted keys.
+ * while it is no larger than a few n, and beyond that cells are found in the sorted keys. A question
+ * may ask for cells divided into parts; particles are then sorted by cell, and within it by part.
  */
 #ifndef KITH_CPU_GRID_H
 #define KITH_CPU_GRID_H
@@ -15,15 +16,20 @@ struct kith__sorted {
     int64_t n;
     void *x, *y, *z; /**< wrapped, precision of the points */
     int32_t *id;     /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;   /**< cell of each; ascending */
-    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys */
+    uint64_t *key;   /**< cell and part of each; ascending */
+    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys. Where
+                          cells have parts, room for such a table, not filled */
 };
 
 struct kith__grid {
     struct kith__axis axis[3];
     int64_t cells;
+    double near;      /**< what is further apart than this is no pair, however it was rounded */
+    int part_bits[3]; /**< a key is the cell's number, then its part along z, y, x in these bits */
     struct kith__sorted a, b; /**< b is a unless the question has two sets */
     bool wrapped;             /**< some particle was outside the box */
+    bool far;                 /**< some part may hold particles that are farther apart than it is
+                                   wide: beyond KITH_FAR_CELLS parts are as wide as they must be */
 };
 
 /** Slots of the context's scratch that the grid of set 0 (a) and 1 (b) uses. */

@@ -30,20 +30,27 @@ static void KITH_REAL(survey)(const struct kith__question *question, const kith_
     *out = s;
 }
 
-/** Elements to sort for particles [begin, end): the lower half of the key above the index; whole
- *  keys go to keys, where wanted. */
+/** Elements to sort for particles [begin, end): the key above `low` bits of index, as far as it
+ *  fits; whole keys go to keys, where wanted. */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
                                      const kith_points *points, const struct kith__grid *grid,
-                                     int64_t begin, int64_t end, uint64_t *elements, uint64_t *keys)
+                                     int64_t begin, int64_t end, int low, uint64_t *elements,
+                                     uint64_t *keys)
 {
+    const bool parts = question->part > 0;
     for (int64_t p = begin; p < end; p++) {
         double f[3];
         KITH_REAL(locate)(question, points, p, f);
         const int64_t cx = axis_cell(&grid->axis[0], f[0]);
         const int64_t cy = axis_cell(&grid->axis[1], f[1]);
         const int64_t cz = axis_cell(&grid->axis[2], f[2]);
-        const uint64_t key = (uint64_t)((cz * grid->axis[1].n + cy) * grid->axis[0].n + cx);
-        elements[p] = key << 32 | (uint64_t)p;
+        uint64_t key = (uint64_t)((cz * grid->axis[1].n + cy) * grid->axis[0].n + cx);
+        if (parts) {
+            for (int k = 2; k >= 0; k--) {
+                key = key << grid->part_bits[k] | (uint64_t)kith__part(&grid->axis[k], f[k]);
+            }
+        }
+        elements[p] = key << low | (uint64_t)p;
         if (keys) {
             keys[p] = key;
         }

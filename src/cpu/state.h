@@ -7,12 +7,24 @@
 
 #include "../backend.h"
 #include "kernel.h"
+#include "link.h"
 
 /** Slots of the context's scratch beside the grid's. */
-enum { KITH_CPU_OFFSETS = KITH_GRID_END, KITH_CPU_BLOCK_COUNTS };
+enum {
+    KITH_CPU_OFFSETS = KITH_GRID_END,
+    KITH_CPU_BLOCK_COUNTS,
+    KITH_FOF_FIRST,
+    KITH_FOF_PARENT,
+    KITH_FOF_CROWD,
+    KITH_FOF_INDEX,
+    KITH_FOF_GROUPS,
+    KITH_FOF_GROUPS_SPARE,
+    KITH_FOF_IDS
+};
 
 struct kith__cpu {
     const struct kith__kernel *kernel;
+    const struct kith__linker *linker;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
@@ -23,5 +35,7 @@ kith_status kith__cpu_pairs_fill(kith_ctx *ctx, const struct kith__question *que
                                  const struct kith__list *list, bool grow, kith_pairs *out);
 kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *list, kith_block_fn fn, void *user);
+kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__fof *fof, kith_groups *out);
 
 #endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded cells,
+ * link, number the groups.
+ */
+#include <omp.h>
+#include <string.h>
+
+#include "../groups.h"
+#include "friends.h"
+#include "link.h"
+#include "number.h"
+#include "run.h"
+
+/** Reach, and what follows from it. */
+static kith_status set_reach(kith_ctx *ctx, const struct kith__question *q,
+                             const struct kith__grid *grid, struct kith__friends *f)
+{
+    double width[3] = {0, 0, 0};
+    for (int k = 0; k < q->dim; k++) {
+        const struct kith__axis *axis = &grid->axis[k];
+        width[k] = q->height[k] / (axis->scale * axis->parts);
+        double reach = floor(grid->near / width[k]) + 1;
+        if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
+            reach = fmin(reach, axis->parts); /* the nearest image is the nearest particle */
+        }
+        KITH_CHECK(ctx, reach <= KITH_MOST_REACH, KITH_LIMIT,
+                   "the linking length, %g, is too large for the oblique box's height along %c, %g",
+                   q->cutoff, 'a' + k, q->height[k]);
+        f->reach[k] = (int)reach;
+        for (int p = 0; p < axis->parts; p++) {
+            f->cell_low[k][p] = (int8_t)floor((double)(p - f->reach[k]) / axis->parts);
+            f->cell_high[k][p] = (int8_t)((p + f->reach[k]) / axis->parts);
+        }
+    }
+    for (int z = 0; z <= f->reach[2]; z++) {
+        for (int y = 0; y <= f->reach[1]; y++) {
+            const double gap_z = z > 1 ? (z - 1) * width[2] : 0;
+            const double gap_y = y > 1 ? (y - 1) * width[1] : 0;
+            const double rest = grid->near * grid->near - gap_z * gap_z - gap_y * gap_y;
+            const double along = rest < 0 ? -1 : floor(sqrt(rest) / width[0]) + 1;
+            f->row_reach[z][y] = (int8_t)(q->box_d.orthorhombic && along < f->reach[0]
+                                              ? along
+                                              : f->reach[0]);
+        }
+    }
+    return KITH_OK;
+}
+
+/** List the clumps: particles of one key. The keys become theirs. */
+static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
+                               struct kith__friends *f)
+{
+    const int64_t n = sorted->n;
+    uint64_t *key = sorted->key;
+    const int threads = kith__threads_for(ctx, n);
+    int64_t *begins = ctx->work.slot[KITH_GRID_BINS].data; /* of each thread's clumps */
+    f->n = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const int64_t end = n * (t + 1) / threads;
+        int64_t found = 0;
+        for (int64_t s = n * t / threads; s < end; s++) {
+            found += s == 0 || key[s] != key[s - 1];
+        }
+        begins[t] = found;
+    }
+    for (int t = 0; t < threads; t++) {
+        const int64_t found = begins[t];
+        begins[t] = f->n;
+        f->n += found;
+    }
+    f->first = kith__work_need(&ctx->work, KITH_FOF_FIRST, (size_t)(f->n + 1) * sizeof *f->first);
+    KITH_CHECK(ctx, f->first != NULL, KITH_NO_MEMORY, "out of memory for %lld clumps",
+               (long long)f->n);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const int64_t end = n * (t + 1) / threads;
+        int64_t c = begins[t];
+        for (int64_t s = n * t / threads; s < end; s++) {
+            if (s == 0 || key[s] != key[s - 1]) {
+                f->first[c++] = (uint32_t)s;
+            }
+        }
+    }
+    f->first[f->n] = (uint32_t)n;
+    for (int64_t c = 0; c < f->n; c++) {
+        key[c] = key[f->first[c]];
+    }
+    f->key = key;
+    return KITH_OK;
+}
+
+/** Fill the table of each cell's first clump. */
+static void fill_table(kith_ctx *ctx, int64_t cells, struct kith__friends *f)
+{
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    for (int64_t c = 0; c <= f->n; c++) {
+        const int64_t from = c == 0 ? 0 : (int64_t)(f->key[c - 1] >> f->bits) + 1;
+        const int64_t to = c == f->n ? cells : (int64_t)(f->key[c] >> f->bits);
+        for (int64_t cell = from; cell <= to; cell++) {
+            f->start[cell] = (uint32_t)c;
+        }
+    }
+}
+
+/** Is clump c the first of its cell, and that cell crowded? */
+static bool begins_crowd(const struct kith__friends *f, int64_t c)
+{
+    const uint64_t cell = f->key[c] >> f->bits;
+    return (c == 0 || f->key[c - 1] >> f->bits != cell) && c + KITH_CROWD <= f->n &&
+           f->key[c + KITH_CROWD - 1] >> f->bits == cell;
+}
+
+/** Write the rows of the crowded cell that begins with clump c. */
+static void index_cell(const struct kith__friends *f, int64_t begin, struct kith__part_row *rows)
+{
+    const uint64_t cell = f->key[begin] >> f->bits;
+    memset(rows, 0, (size_t)f->rows * sizeof *rows);
+    for (int64_t c = begin; c < f->n && f->key[c] >> f->bits == cell; c++) {
+        int part[3];
+        kith__part_of(f, f->key[c], part);
+        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
+        row->first = row->mask ? row->first : (uint16_t)(c - begin);
+        row->mask = (uint16_t)(row->mask | 1u << part[0]);
+    }
+}
+
+static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
+{
+    const int threads = kith__threads_for(ctx, f->n);
+    f->rows = f->grid->axis[1].parts * f->grid->axis[2].parts;
+    const size_t crowds = (size_t)(f->n / KITH_CROWD + 1);
+    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, crowds * sizeof *f->crowd);
+    int64_t crowded = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : crowded)
+    for (int64_t c = 0; c < f->n; c++) {
+        crowded += begins_crowd(f, c);
+    }
+    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
+                               (size_t)crowded * (size_t)f->rows * sizeof *f->index);
+    KITH_CHECK(ctx, f->crowd && f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+               (long long)crowded);
+    _Atomic uint32_t next = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t c = 0; c < f->n; c++) {
+        if (begins_crowd(f, c)) {
+            const uint32_t mine = atomic_fetch_add(&next, 1);
+            f->crowd[c / KITH_CROWD] = mine;
+            index_cell(f, c, f->index + (int64_t)mine * f->rows);
+        }
+    }
+    return KITH_OK;
+}
+
+static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
+{
+    const int64_t n = f->by_clump ? f->n : f->grid->a.n;
+    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT, (size_t)n * sizeof *f->parent);
+    KITH_CHECK(ctx, f->parent != NULL, KITH_NO_MEMORY, "out of memory for %lld trees",
+               (long long)n);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
+    for (int64_t node = 0; node < n; node++) {
+        atomic_init(&f->parent[node], (int32_t)node);
+    }
+    return KITH_OK;
+}
+
+static void link_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    sweep->no_memory = !cpu->linker->link(run->job, block);
+}
+
+/** Unite all that are friends. */
+static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__grid *grid, struct kith__friends *f)
+{
+    kith__run_prepare(ctx, q, grid, KITH_FORWARD);
+    const int64_t blocks = (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_to = blocks,
+                            .watch_total = blocks,
+                            .block = link_block,
+                            .job = f};
+    return kith__run(&run);
+}
+
+kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    if (q->a.n == 0) {
+        return KITH_OK;
+    }
+    struct kith__friends f = {.question = q,
+                              .grid = &grid,
+                              .start = grid.a.start,
+                              .by_clump = !grid.far,
+                              .bits = grid.part_bits[0] + grid.part_bits[1] + grid.part_bits[2]};
+    KITH_TRY(set_reach(ctx, q, &grid, &f));
+    KITH_TRY(list_clumps(ctx, &grid.a, &f));
+    if (f.start) {
+        fill_table(ctx, grid.cells, &f);
+    }
+    KITH_TRY(index_crowds(ctx, &f));
+    KITH_TRY(plant(ctx, &f));
+    KITH_TRY(link_all(ctx, q, &grid, &f));
+    return kith__number(ctx, &f, fof, out);
+}

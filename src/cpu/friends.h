@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends on CPU cores. The grid's cells are divided into parts of which the diagonal is
+ * no longer than the linking length: the particles of one part, a clump, are friends by
+ * construction. Clumps are the nodes of a union-find forest; two that are near are united at the
+ * first link found. Cells that hold many clumps have an index of them, row by row of parts.
+ *
+ * With velocities a part says nothing about friendship: every particle is a node of its own.
+ */
+#ifndef KITH_CPU_FRIENDS_H
+#define KITH_CPU_FRIENDS_H
+
+#include <stdatomic.h>
+
+#include "grid.h"
+
+enum {
+    KITH_CROWD = 24,      /**< clumps in a cell from which it is worth an index */
+    KITH_MOST_REACH = 16, /**< parts to look at on each side */
+    KITH_LINK_BLOCK = 256 /**< clumps from the start of one unit of work to the next */
+};
+
+/** A row of parts along x, in the index of a crowded cell. */
+struct kith__part_row {
+    uint16_t mask;  /**< bit x: part x holds a clump */
+    uint16_t first; /**< the row's first clump, counted from the cell's */
+};
+
+struct kith__friends {
+    const struct kith__question *question;
+    const struct kith__grid *grid;
+    const void *velocities; /**< [n][3] by the caller's index, precision of the points; or NULL */
+    double velocity_length;
+
+    int64_t n;             /**< clumps */
+    uint32_t *first;       /**< [n + 1] first particle of each, in cell order */
+    uint64_t *key;         /**< [n] cell and part of each, ascending */
+    uint32_t *start;       /**< [cells + 1] first clump of each cell; NULL: search the keys */
+    bool by_clump;         /**< nodes are clumps, else particles */
+    _Atomic int32_t *parent; /**< [nodes] */
+
+    int bits;     /**< of a key below the cell's number */
+    int reach[3]; /**< parts to look at on each side */
+    /** Parts to look at along x where rows are dy, dz away; -1: none. */
+    int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
+    /** Cells that are in reach of part p along each axis: the first and the last. */
+    int8_t cell_low[3][KITH_MOST_PARTS], cell_high[3][KITH_MOST_PARTS];
+
+    int rows;                     /**< in the index of a cell */
+    uint32_t *crowd;              /**< [n / KITH_CROWD + 1] index of the crowded cell whose first
+                                       clump is c, at c / KITH_CROWD */
+    struct kith__part_row *index; /**< [crowded cells][rows] */
+};
+
+/** Root of a node: the smallest of its tree. Shortens the way on the way. */
+static inline int32_t kith__root(_Atomic int32_t *parent, int32_t node)
+{
+    int32_t up = atomic_load_explicit(&parent[node], memory_order_relaxed);
+    while (up != node) {
+        const int32_t above = atomic_load_explicit(&parent[up], memory_order_relaxed);
+        if (above == up) {
+            return up;
+        }
+        atomic_store_explicit(&parent[node], above, memory_order_relaxed);
+        node = above;
+        up = atomic_load_explicit(&parent[node], memory_order_relaxed);
+    }
+    return node;
+}
+
+/** Unite two trees: the larger root goes under the smaller. Lock-free. @return the root. */
+static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
+{
+    while (true) {
+        a = kith__root(parent, a);
+        b = kith__root(parent, b);
+        if (a == b) {
+            return a;
+        }
+        int32_t larger = a > b ? a : b;
+        const int32_t smaller = a > b ? b : a;
+        if (atomic_compare_exchange_weak_explicit(&parent[larger], &larger, smaller,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+            return smaller;
+        }
+    }
+}
+
+/** Position of a part in its cell, from a clump's key. */
+static inline void kith__part_of(const struct kith__friends *f, uint64_t key, int part[3])
+{
+    const int *bits = f->grid->part_bits;
+    for (int k = 0; k < 3; k++) {
+        part[k] = (int)(key & (((uint64_t)1 << bits[k]) - 1));
+        key >>= bits[k];
+    }
+}
+
+#endif

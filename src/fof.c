@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public search for groups: check the arguments once, then ask the backend.
+ */
+#include "backend.h"
+#include "cells.h"
+#include "groups.h"
+
+static const int64_t default_min_members = 20;
+
+void kith_fof_options_init(kith_fof_options *options)
+{
+    *options = (kith_fof_options){.size = sizeof *options, .min_members = default_min_members};
+}
+
+/** The longest diagonal of a block whose sides are parallel to the box's rows, in units of the
+ *  distance between its faces. */
+static double longest_diagonal(const struct kith__question *q)
+{
+    double longest = 0;
+    for (int signs = 0; signs < 4; signs++) {
+        double d[3] = {0, 0, 0};
+        for (int k = 0; k < q->dim; k++) {
+            const int sign = (signs >> k & 1) ? -1 : 1;
+            for (int m = 0; m < 3; m++) {
+                d[m] += sign * q->box_d.row[k][m] / q->height[k];
+            }
+        }
+        longest = fmax(longest, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    }
+    return longest;
+}
+
+kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                          double length, const kith_fof_options *options, kith_groups *out)
+{
+    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
+    ctx->message[0] = '\0';
+    kith_fof_options defaults;
+    kith_fof_options_init(&defaults);
+    options = options ? options : &defaults;
+    KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
+               "options.size is %zu, expected %zu: fill the struct with kith_fof_options_init",
+               options->size, sizeof *options);
+    KITH_CHECK(ctx, options->min_members >= 1, KITH_INVALID,
+               "options.min_members is %lld, expected 1 or more", (long long)options->min_members);
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
+               "out holds arrays that are not the library's: zero it");
+    const struct kith__fof fof = {.min_members = options->min_members, .ids = options->ids};
+    struct kith__question question;
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    KITH_CHECK(ctx, ctx->backend->fof_find != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not find groups", ctx->name);
+    question.part = question.cutoff / (longest_diagonal(&question) * (1 + KITH_CELL_MARGIN));
+    const kith_status status = ctx->backend->fof_find(ctx, &question, &fof, out);
+    if (status != KITH_OK) {
+        out->n = 0;
+    }
+    return status;
+}
