@@ -63,16 +63,13 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
 }
 
-/** Part of that cell, from 0 to parts - 1. */
-KITH_FN int kith__part(const struct kith__axis *axis, double f)
+/** Part, from 0 to parts - 1, of the plain cell that holds f. */
+KITH_FN int kith__part(const struct kith__axis *axis, double f, int64_t cell)
 {
-    const int64_t cell = kith__plain_cell(axis, f);
-    const double u = axis->periodic ? f * axis->scale - (double)cell
-                                    : (f - axis->anchor) * axis->scale -
-                                          (double)(cell + axis->first);
+    const double u = axis->periodic ? f * axis->scale : (f - axis->anchor) * axis->scale;
+    const double p = (u - (double)(cell + axis->first)) * axis->parts; /* first is 0 if periodic */
     const double most = axis->parts - 1;
-    const double p = u * axis->parts;
-    return p < most ? p > 0 ? (int)p : 0 : (int)most;
+    return (int)(p < most ? p > 0 ? p : 0 : most);
 }
 
 /** An axis with cells at least `side` wide; anchor is anywhere among the particles. Where cells

@@ -47,6 +47,43 @@ static kith_status set_reach(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
+/** List the steps ahead, and which of them each part needs. */
+static kith_status set_steps(kith_ctx *ctx, struct kith__friends *f)
+{
+    const struct kith__axis *axis = f->grid->axis;
+    int n = 0;
+    for (int z = 0; z <= 1; z++) {
+        for (int y = z ? -1 : 0; y <= 1; y++) {
+            for (int x = z || y ? -1 : 1; x <= 1; x++) {
+                f->step[n++] = (struct kith__step){{x, y, z}, (z * axis[1].n + y) * axis[0].n + x};
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        if (f->reach[k] > axis[k].parts) {
+            return KITH_OK;
+        }
+    }
+    const int64_t keys = (int64_t)1 << f->bits;
+    f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
+    KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the parts of a cell");
+    for (int64_t key = 0; key < keys; key++) {
+        int part[3];
+        kith__part_of(f, (uint64_t)key, part);
+        f->ahead[key] = 0;
+        for (int s = 0; s < KITH_STEPS; s++) {
+            bool in_reach = true;
+            for (int k = 0; k < 3; k++) {
+                const int away = f->step[s].away[k];
+                in_reach = in_reach && part[k] < axis[k].parts &&
+                           away >= f->cell_low[k][part[k]] && away <= f->cell_high[k][part[k]];
+            }
+            f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
+        }
+    }
+    return KITH_OK;
+}
+
 /** List the clumps: particles of one key. The keys become theirs. */
 static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
                                struct kith__friends *f)
@@ -108,8 +145,8 @@ static void fill_table(kith_ctx *ctx, int64_t cells, struct kith__friends *f)
 static bool begins_crowd(const struct kith__friends *f, int64_t c)
 {
     const uint64_t cell = f->key[c] >> f->bits;
-    return (c == 0 || f->key[c - 1] >> f->bits != cell) && c + KITH_CROWD <= f->n &&
-           f->key[c + KITH_CROWD - 1] >> f->bits == cell;
+    return c + KITH_CROWD <= f->n && f->key[c + KITH_CROWD - 1] >> f->bits == cell &&
+           (c == 0 || f->key[c - 1] >> f->bits != cell);
 }
 
 /** Write the rows of the crowded cell that begins with clump c. */
@@ -146,7 +183,7 @@ static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
     for (int64_t c = 0; c < f->n; c++) {
         if (begins_crowd(f, c)) {
             const uint32_t mine = atomic_fetch_add(&next, 1);
-            f->crowd[c / KITH_CROWD] = mine;
+            f->crowd[c / KITH_CROWD] = (struct kith__crowd){.index = mine};
             index_cell(f, c, f->index + (int64_t)mine * f->rows);
         }
     }
@@ -156,7 +193,7 @@ static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
 static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
 {
     const int64_t n = f->by_clump ? f->n : f->grid->a.n;
-    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT, (size_t)n * sizeof *f->parent);
+    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT, ((size_t)n + KITH_MOST_PARTS) * sizeof *f->parent);
     KITH_CHECK(ctx, f->parent != NULL, KITH_NO_MEMORY, "out of memory for %lld trees",
                (long long)n);
 #pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
@@ -166,10 +203,18 @@ static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-static void link_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+static void link_inside(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    sweep->no_memory = !cpu->linker->link(run->job, block);
+    (void)sweep;
+    cpu->linker->inside(run->job, block);
+}
+
+static void link_across(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    (void)sweep;
+    cpu->linker->across(run->job, block);
 }
 
 /** Unite all that are friends. */
@@ -181,9 +226,13 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
                             .watch_to = blocks,
-                            .watch_total = blocks,
-                            .block = link_block,
+                            .watch_total = 2 * blocks,
+                            .block = link_inside,
                             .job = f};
+    KITH_TRY(kith__run(&run));
+    run.block = link_across;
+    run.watch_from = blocks;
+    run.watch_to = 2 * blocks;
     return kith__run(&run);
 }
 
@@ -202,6 +251,7 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
                               .by_clump = !grid.far,
                               .bits = grid.part_bits[0] + grid.part_bits[1] + grid.part_bits[2]};
     KITH_TRY(set_reach(ctx, q, &grid, &f));
+    KITH_TRY(set_steps(ctx, &f));
     KITH_TRY(list_clumps(ctx, &grid.a, &f));
     if (f.start) {
         fill_table(ctx, grid.cells, &f);

@@ -26,6 +26,20 @@ struct kith__part_row {
     uint16_t first; /**< the row's first clump, counted from the cell's */
 };
 
+/** A way to one of the 13 cells ahead of a cell. */
+struct kith__step {
+    int away[3];
+    int64_t cells; /**< what it adds to the cell's number */
+};
+
+enum { KITH_STEPS = 13 };
+
+/** A cell of many clumps. */
+struct kith__crowd {
+    uint32_t index; /**< which index is its own */
+    bool whole;     /**< all its clumps are in one tree */
+};
+
 struct kith__friends {
     const struct kith__question *question;
     const struct kith__grid *grid;
@@ -46,9 +60,13 @@ struct kith__friends {
     /** Cells that are in reach of part p along each axis: the first and the last. */
     int8_t cell_low[3][KITH_MOST_PARTS], cell_high[3][KITH_MOST_PARTS];
 
+    struct kith__step step[KITH_STEPS];
+    uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
+                          goes beyond the cells around */
+
     int rows;                     /**< in the index of a cell */
-    uint32_t *crowd;              /**< [n / KITH_CROWD + 1] index of the crowded cell whose first
-                                       clump is c, at c / KITH_CROWD */
+    struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
+                                       at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
 };
 
@@ -66,6 +84,16 @@ static inline int32_t kith__root(_Atomic int32_t *parent, int32_t node)
         up = atomic_load_explicit(&parent[node], memory_order_relaxed);
     }
     return node;
+}
+
+/** Point a node at its root. @return the root. */
+static inline int32_t kith__flatten(_Atomic int32_t *parent, int32_t node)
+{
+    const int32_t root = kith__root(parent, node);
+    if (atomic_load_explicit(&parent[node], memory_order_relaxed) != root) {
+        atomic_store_explicit(&parent[node], root, memory_order_relaxed);
+    }
+    return root;
 }
 
 /** Unite two trees: the larger root goes under the smaller. Lock-free. @return the root. */

@@ -14,20 +14,16 @@
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
 
-/** Cell of fractional coordinate f along an axis. */
-static inline int64_t axis_cell(const struct kith__axis *axis, double f)
+/** Number of the plain cell `cell` among those that were not left out. */
+static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 {
-    int64_t cell = kith__plain_cell(axis, f);
-    if (axis->n_places) {
-        const int64_t *place = axis->places; /* halved without branches: they would be guesses */
-        for (int64_t n = axis->n_places; n > 1;) {
-            const int64_t half = n / 2;
-            place += (place[half - 1] < cell) * half;
-            n -= half;
-        }
-        cell = axis->ranks[place - axis->places];
+    const int64_t *place = axis->places; /* halved without branches: they would be guesses */
+    for (int64_t n = axis->n_places; n > 1;) {
+        const int64_t half = n / 2;
+        place += (place[half - 1] < cell) * half;
+        n -= half;
     }
-    return cell;
+    return axis->ranks[place - axis->places];
 }
 
 #define real double
@@ -61,9 +57,10 @@ static void merge_survey(struct kith__survey *all, const struct kith__survey *pa
     all->images = part->images > all->images ? part->images : all->images;
 }
 
-/** Look at a set's coordinates and merge what is seen into *all. */
+/** Look at a set's coordinates and merge what is seen into *all; *plain stays true if all are in
+ *  the box. */
 static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
-                               const kith_points *points, struct kith__survey *all)
+                               const kith_points *points, struct kith__survey *all, bool *plain)
 {
     const struct kith__survey nothing = *all;
 #pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
@@ -71,13 +68,22 @@ static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, co
         int64_t begin, end;
         my_part(points->n, &begin, &end);
         struct kith__survey part = nothing;
+        bool seen = begin == end;
         if (q->precision == KITH_FLOAT) {
-            survey_f(q, points, begin, end, &part);
+            seen = seen || glance_f(q, points, begin, end, &part);
         } else {
+            seen = seen || glance_d(q, points, begin, end, &part);
+        }
+        if (!seen && q->precision == KITH_FLOAT) {
+            survey_f(q, points, begin, end, &part);
+        } else if (!seen) {
             survey_d(q, points, begin, end, &part);
         }
 #pragma omp critical(kith_survey)
-        merge_survey(all, &part);
+        {
+            merge_survey(all, &part);
+            *plain = *plain && seen;
+        }
     }
     if (all->bad != INT64_MAX) {
         return kith__refuse(ctx, q, name, KITH_NOT_FINITE, all->bad);
@@ -360,14 +366,15 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
+    const size_t coordinates = n * real + (size_t)2 * KITH_ALIGN; /* vectors are read from any place */
     uint64_t *elements = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
     uint64_t *spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
     uint64_t *keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
     *sorted = (struct kith__sorted){
         .n = points->n,
-        .x = kith__work_need(work, slot + KITH_GRID_X, n * real),
-        .y = kith__work_need(work, slot + KITH_GRID_Y, n * real),
-        .z = kith__work_need(work, slot + KITH_GRID_Z, n * real),
+        .x = kith__work_need(work, slot + KITH_GRID_X, coordinates),
+        .y = kith__work_need(work, slot + KITH_GRID_Y, coordinates),
+        .z = kith__work_need(work, slot + KITH_GRID_Z, coordinates),
         .id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t)),
     };
     KITH_CHECK(ctx,
@@ -394,9 +401,9 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
         int64_t begin, end;
         my_part(sorted->n, &begin, &end);
         if (q->precision == KITH_FLOAT) {
-            gather_f(q, points, begin, end, sorted);
+            gather_f(q, points, begin, end, grid->plain, sorted);
         } else {
-            gather_d(q, points, begin, end, sorted);
+            gather_d(q, points, begin, end, grid->plain, sorted);
         }
     }
     return KITH_OK;
@@ -408,10 +415,10 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, stru
                                   .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
                                   .bad = INT64_MAX,
                                   .far = INT64_MAX};
-    *grid = (struct kith__grid){0};
-    KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey));
+    *grid = (struct kith__grid){.plain = true};
+    KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey, &grid->plain));
     if (q->cross) {
-        KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey));
+        KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey, &grid->plain));
     }
     grid->wrapped = survey.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {

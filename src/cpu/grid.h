@@ -28,6 +28,7 @@ struct kith__grid {
     int part_bits[3]; /**< a key is the cell's number, then its part along z, y, x in these bits */
     struct kith__sorted a, b; /**< b is a unless the question has two sets */
     bool wrapped;             /**< some particle was outside the box */
+    bool plain;               /**< all coordinates are known to be in the box as they are given */
     bool far;                 /**< some part may hold particles that are farther apart than it is
                                    wide: beyond KITH_FAR_CELLS parts are as wide as they must be */
 };

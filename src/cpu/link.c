@@ -5,8 +5,12 @@
  * cell's index. A clump that is in the same tree already is not looked at.
  */
 #include "link.h"
+#include "simd.h"
 
 #define KITH_INLINE static inline __attribute__((always_inline))
+
+/* Particles looked at at once. */
+enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
 /** Which image of a cell is looked at. */
 struct image {
@@ -17,42 +21,11 @@ struct image {
 /** A cell, at an image. */
 struct place {
     int64_t begin, end; /**< clumps */
-    int64_t at[3];      /**< along the axes */
     struct image image;
+    int64_t at[3]; /**< of home: along the axes, */
+    bool inside;   /**< away from the faces of the box, */
+    int64_t cell;  /**< and the cell's number */
 };
-
-#define real double
-#define KITH_REAL(name) name##_d
-#include "link_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "link_real.h"
-#undef real
-#undef KITH_REAL
-
-/** Unite clumps a and b, of which b is in the place, if they touch. */
-KITH_INLINE void meet(struct kith__friends *f, int64_t a, int64_t b, const struct image *image)
-{
-    const int32_t up_a = atomic_load_explicit(&f->parent[a], memory_order_relaxed);
-    const int32_t up_b = atomic_load_explicit(&f->parent[b], memory_order_relaxed);
-    if (up_a == up_b || kith__root(f->parent, up_a) == kith__root(f->parent, up_b)) {
-        return;
-    }
-    if (f->question->precision == KITH_FLOAT ? touch_f(f, a, b, image) : touch_d(f, a, b, image)) {
-        kith__unite(f->parent, (int32_t)a, (int32_t)b);
-    }
-}
-
-/** Every clump of [begin, end). */
-KITH_INLINE void meet_all(struct kith__friends *f, int64_t a, int64_t begin, int64_t end,
-                          const struct image *image)
-{
-    for (int64_t b = begin; b < end; b++) {
-        meet(f, a, b, image);
-    }
-}
 
 /** The index of a crowded cell; NULL: it is not crowded. */
 KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f, int64_t begin,
@@ -60,24 +33,7 @@ KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f,
 {
     return end - begin < KITH_CROWD
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD] * f->rows;
-}
-
-/** The clumps of a row of a crowded cell whose part along x is from low to high. */
-KITH_INLINE void meet_row(struct kith__friends *f, int64_t a, const struct place *place,
-                          const struct kith__part_row *row, int low, int high)
-{
-    low = low > 0 ? low : 0;
-    high = high < KITH_MOST_PARTS - 1 ? high : KITH_MOST_PARTS - 1;
-    if (low > high || !row->mask) {
-        return;
-    }
-    const unsigned before = row->mask & ((1u << low) - 1);
-    const unsigned wanted = (row->mask & ((2u << high) - 1)) ^ before;
-    if (wanted) {
-        const int64_t begin = place->begin + row->first + __builtin_popcount(before);
-        meet_all(f, a, begin, begin + __builtin_popcount(wanted), &place->image);
-    }
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->rows;
 }
 
 static inline int at_least(int a, int b)
@@ -90,124 +46,132 @@ static inline int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/** The clumps of a crowded place in reach of a, which is at `part` as counted in that place. */
-static void meet_crowd(struct kith__friends *f, int64_t a, const int part[3],
-                       const struct place *place, const struct kith__part_row *index, bool own)
+/** Clumps of cell number `cell`. @return false when it is empty. */
+KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near, struct place *out)
 {
-    const int ny = f->grid->axis[1].parts;
-    const int nz = f->grid->axis[2].parts;
-    const int z_end = at_most(part[2] + f->reach[2], nz - 1);
-    const int y_end = at_most(part[1] + f->reach[1], ny - 1);
-    for (int z = at_least(own ? part[2] : part[2] - f->reach[2], 0); z <= z_end; z++) {
-        const int dz = z > part[2] ? z - part[2] : part[2] - z;
-        const bool level = own && z == part[2];
-        for (int y = at_least(level ? part[1] : part[1] - f->reach[1], 0); y <= y_end; y++) {
-            const int dy = y > part[1] ? y - part[1] : part[1] - y;
-            const int dx = f->row_reach[dz][dy];
-            if (dx >= 0) {
-                const bool same = level && y == part[1];
-                meet_row(f, a, place, &index[z * ny + y], same ? part[0] + 1 : part[0] - dx,
-                         part[0] + dx);
-            }
-        }
-    }
-}
-
-/** The cell `away` from home, at its image. @return false where none is, or it is empty. */
-static bool go(const struct kith__friends *f, const struct place *home, const int away[3],
-               struct place *out)
-{
-    const struct kith__grid *grid = f->grid;
-    out->image.moved = false;
-    for (int k = 0; k < 3; k++) {
-        const int64_t n = grid->axis[k].n;
-        int64_t at = home->at[k] + away[k];
-        out->image.shift[k] = 0;
-        while (grid->axis[k].periodic && (at < 0 || at >= n)) {
-            const int step = at < 0 ? -1 : 1;
-            at -= step * n;
-            out->image.shift[k] += step;
-            out->image.moved = true;
-        }
-        if (at < 0 || at >= n) {
-            return false;
-        }
-        out->at[k] = at;
-    }
-    const int64_t cell = (out->at[2] * grid->axis[1].n + out->at[1]) * grid->axis[0].n + out->at[0];
     if (f->start) {
         out->begin = f->start[cell];
         out->end = f->start[cell + 1];
     } else {
         const struct kith__sorted clumps = {.n = f->n, .key = f->key};
         const uint64_t key = (uint64_t)cell << f->bits;
-        out->begin = kith__grid_search(&clumps, key, home->begin);
+        out->begin = kith__grid_search(&clumps, key, near);
         out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->bits), out->begin);
     }
     return out->begin < out->end;
 }
 
-/** Is the cell `away` visited from this end of the pair? */
-static inline bool is_ahead(const int away[3])
+/** The cell `away` from home, at its image. @return false where none is, or it is empty. */
+static bool go(const struct kith__friends *f, const struct place *home, const int away[3],
+               struct place *out)
 {
-    return away[2] > 0 ||
-           (away[2] == 0 && (away[1] > 0 || (away[1] == 0 && away[0] > 0)));
-}
-
-static void link_clump(struct kith__friends *f, const struct place *home,
-                       const struct kith__part_row *index, int64_t a)
-{
-    int part[3];
-    kith__part_of(f, f->key[a], part);
-    if (index) {
-        meet_crowd(f, a, part, home, index, true);
-    } else {
-        meet_all(f, a, a + 1, home->end, &home->image);
-    }
-    int away[3];
-    const int8_t *low[3], *high[3];
+    const struct kith__axis *axis = f->grid->axis;
+    int64_t to[3];
+    out->image.moved = false;
     for (int k = 0; k < 3; k++) {
-        low[k] = &f->cell_low[k][part[k]];
-        high[k] = &f->cell_high[k][part[k]];
-    }
-    for (away[2] = 0; away[2] <= *high[2]; away[2]++) {
-        for (away[1] = away[2] ? *low[1] : 0; away[1] <= *high[1]; away[1]++) {
-            for (away[0] = *low[0]; away[0] <= *high[0]; away[0]++) {
-                struct place place;
-                if (!is_ahead(away) || !go(f, home, away, &place)) {
-                    continue;
-                }
-                const struct kith__part_row *there = index_of(f, place.begin, place.end);
-                if (there) {
-                    const struct kith__axis *axis = f->grid->axis;
-                    const int seen[3] = {part[0] - away[0] * axis[0].parts,
-                                         part[1] - away[1] * axis[1].parts,
-                                         part[2] - away[2] * axis[2].parts};
-                    meet_crowd(f, a, seen, &place, there, false);
-                } else {
-                    meet_all(f, a, place.begin, place.end, &place.image);
-                }
-            }
+        const int64_t n = axis[k].n;
+        to[k] = home->at[k] + away[k];
+        out->image.shift[k] = 0;
+        while (axis[k].periodic && (to[k] < 0 || to[k] >= n)) {
+            const int step = to[k] < 0 ? -1 : 1;
+            to[k] -= step * n;
+            out->image.shift[k] += step;
+            out->image.moved = true;
+        }
+        if (to[k] < 0 || to[k] >= n) {
+            return false;
         }
     }
+    return enter(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
-static void link_cell(struct kith__friends *f, int64_t begin, int64_t end)
+/** Which of the n nodes from `parent` on, 16 at most, do not point to root. */
+KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
 {
-    const uint64_t nx = (uint64_t)f->grid->axis[0].n;
-    const uint64_t ny = (uint64_t)f->grid->axis[1].n;
-    const uint64_t cell = f->key[begin] >> f->bits;
-    const struct place home = {.begin = begin,
-                               .end = end,
-                               .at = {(int64_t)(cell % nx), (int64_t)(cell / nx % ny),
-                                      (int64_t)(cell / nx / ny)}};
-    const struct kith__part_row *index = index_of(f, begin, end);
-    for (int64_t a = begin; a < end; a++) {
-        link_clump(f, &home, index, a);
+    unsigned mask = 0;
+#if defined(KITH_THREAD_SANITIZER)
+    for (int l = 0; l < n; l++) {
+        mask |= (unsigned)(atomic_load_explicit(&parent[l], memory_order_relaxed) != root) << l;
     }
+#else
+    /* Aligned words are read whole; one that is out of date only costs a closer look. */
+    const int32_t *plain = (const int32_t *)(uintptr_t)parent;
+    int l = 0;
+    do {
+        mask |= vi_ne(vi_load(plain + l), vi_set(root)) << l;
+        l += W;
+    } while (l < n);
+#endif
+    return mask & ((1u << n) - 1);
 }
 
-static bool link_block(struct kith__friends *f, int64_t block)
+/** Which of clumps [begin, end) holds the particle. */
+static int64_t clump_of(const struct kith__friends *f, int64_t begin, int64_t end, int64_t particle)
+{
+    while (end - begin > 1) {
+        const int64_t middle = begin + (end - begin) / 2;
+        if (f->first[middle] <= particle) {
+            begin = middle;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+/** The root of most clumps of a cell, where most have one, and how many have another. Points each
+ *  clump at its root. */
+static int32_t common_root(struct kith__friends *f, const struct place *home, int64_t *strays)
+{
+    int32_t common = -1;
+    int64_t votes = 0;
+    for (int64_t c = home->begin; c < home->end; c++) {
+        const int32_t root = kith__flatten(f->parent, (int32_t)c);
+        common = votes == 0 ? root : common;
+        votes += root == common ? 1 : -1;
+    }
+    *strays = 0;
+    for (int64_t c = home->begin; c < home->end; c++) {
+        *strays += atomic_load_explicit(&f->parent[c], memory_order_relaxed) != common;
+    }
+    return common;
+}
+
+/** Are the clumps of a cell known to be all in one tree? */
+KITH_INLINE bool is_whole(const struct kith__friends *f, const struct place *place)
+{
+    const int64_t n = place->end - place->begin;
+    return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].whole);
+}
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "link_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "link_real.h"
+#undef real
+#undef KITH_REAL
+
+static struct place home_of(const struct kith__friends *f, int64_t begin, int64_t end)
+{
+    const struct kith__axis *axis = f->grid->axis;
+    const uint64_t cell = f->key[begin] >> f->bits;
+    const uint64_t row = cell / (uint64_t)axis[0].n;
+    struct place home = {.begin = begin, .end = end, .cell = (int64_t)cell, .inside = true};
+    home.at[0] = (int64_t)(cell % (uint64_t)axis[0].n);
+    home.at[1] = (int64_t)(row % (uint64_t)axis[1].n);
+    home.at[2] = (int64_t)(row / (uint64_t)axis[1].n);
+    for (int k = 0; k < 3; k++) {
+        home.inside = home.inside && home.at[k] > 0 && home.at[k] + 1 < axis[k].n;
+    }
+    return home;
+}
+
+KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
+                           void (*link)(struct kith__friends *, const struct place *))
 {
     int64_t begin = block * KITH_LINK_BLOCK;
     const int64_t limit = begin + KITH_LINK_BLOCK < f->n ? begin + KITH_LINK_BLOCK : f->n;
@@ -221,18 +185,28 @@ static bool link_block(struct kith__friends *f, int64_t block)
         while (end < f->n && f->key[end] >> f->bits == cell) {
             end++;
         }
-        link_cell(f, begin, end);
+        const struct place home = home_of(f, begin, end);
+        link(f, &home);
         begin = end;
     }
-    return true;
+}
+
+static void link_inside(struct kith__friends *f, int64_t block)
+{
+    each_cell(f, block,
+              f->question->precision == KITH_FLOAT ? link_inside_f : link_inside_d);
+}
+
+static void link_across(struct kith__friends *f, int64_t block)
+{
+    each_cell(f, block,
+              f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 #define KITH_PASTE(a, b) a##b
 #define KITH_LINKER(isa) KITH_PASTE(kith__linker_, isa)
-#define KITH_STRING(a) #a
-#define KITH_NAME(isa) KITH_STRING(isa)
 
 const struct kith__linker KITH_LINKER(KITH_ISA) = {
-    .name = KITH_NAME(KITH_ISA),
-    .link = link_block,
+    .inside = link_inside,
+    .across = link_across,
 };

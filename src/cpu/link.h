@@ -7,11 +7,12 @@
 
 #include "friends.h"
 
+/** Each deals with the cells that begin in block number `block`. */
 struct kith__linker {
-    const char *name;
-    /** Unite the clumps of the cells that begin in block number `block` with all near them that
-     *  come later. @return false without memory. */
-    bool (*link)(struct kith__friends *friends, int64_t block);
+    /** Unite the clumps of a cell that touch. */
+    void (*inside)(struct kith__friends *friends, int64_t block);
+    /** Unite the clumps of a cell with those of the cells ahead that they touch. */
+    void (*across)(struct kith__friends *friends, int64_t block);
 };
 
 extern const struct kith__linker kith__linker_baseline;

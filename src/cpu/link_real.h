@@ -1,43 +1,306 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether particles are near each other, for one precision. Included by link.c once for float and
- * once for double; no include guard on purpose.
+ * One clump looking for friends, for one precision. Included by link.c once for float and once for
+ * double; no include guard on purpose.
  */
 
+/** The clump that looks. */
+struct KITH_REAL(seeker) {
+    struct kith__friends *f;
+    const real *x, *y, *z; /**< of all particles */
+    int64_t clump;
+    int64_t begin, end; /**< its particles */
+    int32_t root;       /**< of its tree, when last seen */
+    int part[3];        /**< where it is in its cell */
+    real cutoff2;
+};
+
 /** Is image s of particle j a friend of particle i? Both by place in the grid. */
-KITH_INLINE bool KITH_REAL(near)(const struct kith__friends *f, int64_t i, int64_t j,
-                                 const struct image *s)
+static bool KITH_REAL(near_image)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
+                                  const int32_t s[3])
 {
-    const struct kith__sorted *a = &f->grid->a;
-    const real *x = a->x;
-    const real *y = a->y;
-    const real *z = a->z;
-    const real cutoff = (real)f->question->cutoff;
-    real r2;
-    if (__builtin_expect(s->moved, 0)) {
-        const real ri[3] = {x[i], y[i], z[i]};
-        const real rj[3] = {x[j], y[j], z[j]};
-        real d[3];
-        r2 = KITH_REAL(kith__separation)(&f->question->KITH_REAL(box), ri, rj, s->shift, d);
-    } else {
-        const real dx = x[j] - x[i];
-        const real dy = y[j] - y[i];
-        const real dz = z[j] - z[i];
-        r2 = (dx * dx + dy * dy) + dz * dz;
-    }
-    return r2 <= cutoff * cutoff;
+    const real ri[3] = {me->x[i], me->y[i], me->z[i]};
+    const real rj[3] = {me->x[j], me->y[j], me->z[j]};
+    real d[3];
+    return KITH_REAL(kith__separation)(&me->f->question->KITH_REAL(box), ri, rj, s, d) <=
+           me->cutoff2;
 }
 
-/** Is some particle of clump a a friend of one of clump b? */
-KITH_INLINE bool KITH_REAL(touch)(const struct kith__friends *f, int64_t a, int64_t b,
-                                  const struct image *s)
+/** The same where no image is taken. */
+KITH_INLINE bool KITH_REAL(near)(const struct KITH_REAL(seeker) *me, const real ri[3], int64_t j)
 {
-    for (int64_t i = f->first[a]; i < f->first[a + 1]; i++) {
-        for (int64_t j = f->first[b]; j < f->first[b + 1]; j++) {
-            if (KITH_REAL(near)(f, i, j, s)) {
+    const real dx = me->x[j] - ri[0];
+    const real dy = me->y[j] - ri[1];
+    const real dz = me->z[j] - ri[2];
+    return (dx * dx + dy * dy) + dz * dz <= me->cutoff2;
+}
+
+/** Is some particle of the seeker a friend of one of [begin, end)? */
+static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                               const struct image *image)
+{
+    for (int64_t i = me->begin; i < me->end; i++) {
+        const real ri[3] = {me->x[i], me->y[i], me->z[i]};
+        for (int64_t j = begin; j < end; j++) {
+            if (image->moved ? KITH_REAL(near_image)(me, i, j, image->shift)
+                             : KITH_REAL(near)(me, ri, j)) {
                 return true;
             }
         }
     }
     return false;
+}
+
+/** Unite the seeker with clump b if they touch. */
+static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struct image *image)
+{
+    struct kith__friends *f = me->f;
+    const int32_t root = kith__root(f->parent, (int32_t)b);
+    if (root == me->root) {
+        atomic_store_explicit(&f->parent[b], root, memory_order_relaxed);
+    } else if (KITH_REAL(touches)(me, f->first[b], f->first[b + 1], image)) {
+        me->root = kith__unite(f->parent, me->root, root);
+    }
+}
+
+/** The clumps of [begin, end), no more than KITH_MOST_PARTS of them, that were last seen in another
+ *  tree than the seeker. */
+KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
+                                     const struct image *image)
+{
+    unsigned strangers = unlike(me->f->parent + begin, n, me->root);
+    for (; strangers; strangers &= strangers - 1) {
+        KITH_REAL(meet)(me, begin + __builtin_ctz(strangers), image);
+    }
+}
+
+/** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
+ *  counted in that place; in its own cell those that come later. */
+static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
+                                  const struct place *place, const struct kith__part_row *index,
+                                  bool own, const int reach[3])
+{
+    const struct kith__friends *f = me->f;
+    const int ny = f->grid->axis[1].parts;
+    const int nz = f->grid->axis[2].parts;
+    const int z_end = at_most(part[2] + reach[2], nz - 1);
+    const int y_end = at_most(part[1] + reach[1], ny - 1);
+    for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
+        const int8_t *along = f->row_reach[z > part[2] ? z - part[2] : part[2] - z];
+        const bool level = own && z == part[2];
+        for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
+            const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
+            const bool same = level && y == part[1];
+            const int low = at_least(same ? part[0] + 1 : part[0] - dx, 0);
+            const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
+            if (low <= high) {
+                const struct kith__part_row row = index[z * ny + y];
+                const unsigned below = (1u << low) - 1;
+                const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
+                KITH_REAL(meet_row)(me,
+                                    place->begin + row.first +
+                                        __builtin_popcount(row.mask & below),
+                                    __builtin_popcount(wanted), &place->image);
+            }
+        }
+    }
+}
+
+/** Which of the KITH_LANES particles from j on are friends of one at `at`. */
+KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, const real at[3],
+                                           int64_t j)
+{
+    unsigned hits = 0;
+    for (int l = 0; l < LANES; l++) {
+        const real dx = me->x[j + l] - at[0];
+        const real dy = me->y[j + l] - at[1];
+        const real dz = me->z[j + l] - at[2];
+        hits |= (unsigned)((dx * dx + dy * dy) + dz * dz <= me->cutoff2) << l;
+    }
+    return hits;
+}
+
+/** Unite the seeker with those of clumps [begin, end) that it touches; no image is taken. */
+KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end)
+{
+    struct kith__friends *f = me->f;
+    const int64_t last = f->first[end];
+    for (int64_t j = f->first[begin]; j < last; j += LANES) {
+        const unsigned valid = last - j < LANES ? (1u << (last - j)) - 1 : ALL_LANES;
+        for (int64_t i = me->begin; i < me->end; i++) {
+            const real at[3] = {me->x[i], me->y[i], me->z[i]};
+            unsigned hits = KITH_REAL(near_lanes)(me, at, j) & valid;
+            for (; hits; hits &= hits - 1) {
+                const int64_t b = clump_of(f, begin, end, j + __builtin_ctz(hits));
+                me->root = kith__unite(f->parent, me->root, (int32_t)b);
+            }
+        }
+    }
+}
+
+/** The clumps of a place that is in reach of the seeker. */
+KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
+                                       const struct place *place)
+{
+    const struct kith__friends *f = me->f;
+    const struct kith__axis *axis = f->grid->axis;
+    const struct kith__part_row *index = index_of(f, place->begin, place->end);
+    if (index) {
+        const int seen[3] = {me->part[0] - away[0] * axis[0].parts,
+                             me->part[1] - away[1] * axis[1].parts,
+                             me->part[2] - away[2] * axis[2].parts};
+        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->reach);
+    } else if (place->image.moved) {
+        for (int64_t b = place->begin; b < place->end; b++) {
+            KITH_REAL(meet)(me, b, &place->image);
+        }
+    } else {
+        KITH_REAL(meet_few)(me, place->begin, place->end);
+    }
+}
+
+/** All cells that are in reach and ahead. */
+static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct place *home)
+{
+    const struct kith__friends *f = me->f;
+    const int low[2] = {f->cell_low[0][me->part[0]], f->cell_low[1][me->part[1]]};
+    const int high[2] = {f->cell_high[0][me->part[0]], f->cell_high[1][me->part[1]]};
+    int away[3];
+    for (away[2] = 0; away[2] <= f->cell_high[2][me->part[2]]; away[2]++) {
+        for (away[1] = away[2] ? low[1] : 0; away[1] <= high[1]; away[1]++) {
+            for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
+                struct place place;
+                if (go(f, home, away, &place)) {
+                    KITH_REAL(meet_place)(me, away, &place);
+                }
+            }
+        }
+    }
+}
+
+/** The same away from the faces of the box, where the neighbours' numbers are known. */
+KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct place *home,
+                                       unsigned ahead)
+{
+    const struct kith__friends *f = me->f;
+    for (; ahead; ahead &= ahead - 1) {
+        const struct kith__step *step = &f->step[__builtin_ctz(ahead)];
+        struct place place;
+        place.image.moved = false;
+        if (enter(f, home->cell + step->cells, home->begin, &place)) {
+            KITH_REAL(meet_place)(me, step->away, &place);
+        }
+    }
+}
+
+static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
+{
+    const struct kith__friends *f = me->f;
+    me->clump = clump;
+    me->begin = f->first[clump];
+    me->end = f->first[clump + 1];
+    me->root = kith__root(f->parent, (int32_t)clump);
+    kith__part_of(f, f->key[clump], me->part);
+}
+
+static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
+{
+    const struct kith__sorted *a = &f->grid->a;
+    const real cutoff = (real)f->question->cutoff;
+    return (struct KITH_REAL(seeker)){
+        .f = f, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
+}
+
+/** Link the clumps of one cell with each other. */
+static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *home)
+{
+    /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
+       not in one, one is not in that. */
+    static const int beside[3] = {1, 1, 1};
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    for (int64_t c = home->begin; c < home->end && index; c++) {
+        KITH_REAL(seek)(&me, c);
+        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
+    }
+    int64_t strays = 0;
+    const int32_t common = index ? common_root(f, home, &strays) : 0;
+    const bool few = 2 * strays < home->end - home->begin;
+    for (int64_t c = home->begin; c < home->end && strays; c++) {
+        KITH_REAL(seek)(&me, c);
+        if (!few || me.root != common) {
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->reach);
+        }
+    }
+    if (index) {
+        strays = strays ? 1 : 0;
+        (void)(strays && common_root(f, home, &strays));
+        f->crowd[home->begin / KITH_CROWD].whole = strays == 0;
+    }
+    for (int64_t c = home->begin; c < home->end - 1 && !index; c++) {
+        KITH_REAL(seek)(&me, c);
+        KITH_REAL(meet_few)(&me, c + 1, home->end);
+    }
+}
+
+/** Link two cells, each of which is all in one tree: one link does. */
+static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct place *home,
+                                   int step, const struct place *place)
+{
+    struct kith__friends *f = me->f;
+    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
+    const int32_t there = kith__root(f->parent, (int32_t)place->begin);
+    int32_t here = kith__root(f->parent, (int32_t)home->begin);
+    for (int64_t c = home->begin; c < home->end && here != there; c++) {
+        if (f->ahead[f->key[c] & part] >> step & 1) {
+            KITH_REAL(seek)(me, c);
+            KITH_REAL(meet_place)(me, f->step[step].away, place);
+            here = me->root;
+            if (kith__root(f->parent, (int32_t)place->begin) == here) {
+                return;
+            }
+        }
+    }
+}
+
+/** Link a whole cell with those ahead that are whole. @return the steps still to be done. */
+static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct place *home)
+{
+    const struct kith__friends *f = me->f;
+    unsigned left = 0;
+    for (int step = 0; step < KITH_STEPS; step++) {
+        struct place place;
+        place.image.moved = false;
+        if (!enter(f, home->cell + f->step[step].cells, home->begin, &place)) {
+            continue;
+        }
+        if (is_whole(f, &place)) {
+            KITH_REAL(link_wholes)(me, home, step, &place);
+        } else {
+            left |= 1u << step;
+        }
+    }
+    return left;
+}
+
+/** Link the clumps of a cell with those of the cells ahead. */
+static void KITH_REAL(link_across)(struct kith__friends *f, const struct place *home)
+{
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    const bool inside = home->inside && f->ahead;
+    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
+    const bool crowded = home->end - home->begin >= KITH_CROWD;
+    const unsigned steps = inside && crowded && is_whole(f, home) ? KITH_REAL(link_whole)(&me, home)
+                                                                  : ~0u;
+    for (int64_t c = home->begin; c < home->end && steps; c++) {
+        const unsigned ahead = inside ? f->ahead[f->key[c] & part] & steps : 1;
+        if (ahead) {
+            KITH_REAL(seek)(&me, c);
+        }
+        if (inside) {
+            KITH_REAL(meet_ahead)(&me, home, ahead);
+        } else {
+            KITH_REAL(meet_around)(&me, home);
+        }
+    }
 }

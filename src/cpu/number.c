@@ -46,42 +46,53 @@ static void lower64(_Atomic int64_t *to, int64_t value)
     }
 }
 
-/** Point every node at its root; add up sizes and leaders there, run by run of equal roots. */
+/** Add a node's particles to its root. Shared: others may do so at the same time. */
+static void add_node(struct numbering *w, int64_t node, int32_t root, bool shared)
+{
+    int64_t begin, end;
+    particles_of(w->f, node, &begin, &end);
+    const int32_t n = (int32_t)(end - begin);
+    const int32_t leader = w->f->grid->a.id[begin]; /* ids ascend in a clump */
+    if (shared) {
+        atomic_fetch_add_explicit(&w->size[root], n, memory_order_relaxed);
+        lower32(&w->leader[root], leader);
+        return;
+    }
+    const int32_t size = atomic_load_explicit(&w->size[root], memory_order_relaxed);
+    const int32_t before = atomic_load_explicit(&w->leader[root], memory_order_relaxed);
+    atomic_store_explicit(&w->size[root], size + n, memory_order_relaxed);
+    if (leader < before) {
+        atomic_store_explicit(&w->leader[root], leader, memory_order_relaxed);
+    }
+}
+
+/** Point every node at its root, and add up sizes and leaders there. A thread first does the roots
+ *  among its own nodes, which the others then leave alone; after that those of other threads. */
 static void measure(struct numbering *w)
 {
-    struct kith__friends *f = w->f;
-    const int32_t *id = f->grid->a.id;
+    _Atomic int32_t *parent = w->f->parent;
 #pragma omp parallel num_threads(w->threads)
     {
-#pragma omp for schedule(static)
-        for (int64_t node = 0; node < w->nodes; node++) {
+        const int64_t team = omp_get_num_threads();
+        const int64_t me = omp_get_thread_num();
+        const int64_t begin = w->nodes * me / team;
+        const int64_t end = w->nodes * (me + 1) / team;
+        for (int64_t node = begin; node < end; node++) {
             atomic_init(&w->size[node], 0);
             atomic_init(&w->leader[node], INT32_MAX);
         }
-        int32_t root = -1;
-        int32_t size = 0;
-        int32_t leader = INT32_MAX;
-#pragma omp for schedule(static) nowait
-        for (int64_t node = 0; node < w->nodes; node++) {
-            int64_t begin, end;
-            const int32_t mine = kith__root(f->parent, (int32_t)node);
-            atomic_store_explicit(&f->parent[node], mine, memory_order_relaxed);
-            particles_of(f, node, &begin, &end);
-            if (mine != root) {
-                if (root >= 0) {
-                    atomic_fetch_add_explicit(&w->size[root], size, memory_order_relaxed);
-                    lower32(&w->leader[root], leader);
-                }
-                root = mine;
-                size = 0;
-                leader = INT32_MAX;
+        for (int64_t node = begin; node < end; node++) {
+            const int32_t root = kith__flatten(parent, (int32_t)node);
+            if (root >= begin) {
+                add_node(w, node, root, false);
             }
-            size += (int32_t)(end - begin);
-            leader = id[begin] < leader ? id[begin] : leader; /* ids ascend in a clump */
         }
-        if (root >= 0) {
-            atomic_fetch_add_explicit(&w->size[root], size, memory_order_relaxed);
-            lower32(&w->leader[root], leader);
+#pragma omp barrier
+        for (int64_t node = begin; node < end && me > 0; node++) {
+            const int32_t root = atomic_load_explicit(&parent[node], memory_order_relaxed);
+            if (root < begin) {
+                add_node(w, node, root, true);
+            }
         }
     }
 }

@@ -102,6 +102,10 @@ static inline unsigned vi_gt(vi a, vi b)
 {
     return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
 }
+static inline unsigned vi_ne(vi a, vi b)
+{
+    return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
+}
 /** Lanes where v <= most; *between are those of them where v > clear. */
 static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
 {
@@ -141,6 +145,11 @@ static inline unsigned vi_gt(vi a, vi b)
 {
     const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(greater));
+}
+static inline unsigned vi_ne(vi a, vi b)
+{
+    const __m256i equal = _mm256_cmpeq_epi32((__m256i)a, (__m256i)b);
+    return 0xffu ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
 }
 /** Lane numbers of the set bits, in order. */
 static inline __m256i set_lanes(unsigned mask)
@@ -189,6 +198,10 @@ static inline unsigned vf_le(vf a, vf b)
 static inline unsigned vi_gt(vi a, vi b)
 {
     return lane_bits(a > b);
+}
+static inline unsigned vi_ne(vi a, vi b)
+{
+    return lane_bits(a != b);
 }
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
