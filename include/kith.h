@@ -320,16 +320,34 @@ KITH_API void kith_pairs_free(kith_pairs *pairs);
 
 /* -------------------------------------------------------------------------- friends of friends */
 
-/** How to find groups. Fill with kith_fof_options_init, then change what you need. */
+/** What a particle does in the search for groups. */
+typedef enum kith_role {
+    KITH_LINK = 0,   /**< it links with others that do */
+    KITH_ATTACH = 1, /**< it joins the group of the nearest particle that links, within the length;
+                          of equally near ones, that with the smallest index */
+    KITH_IGNORE = 2  /**< it is in no group */
+} kith_role;
+
+/** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are in
+ *  host memory, borrowed for the call. */
 typedef struct kith_fof_options {
-    size_t size;         /**< sizeof(kith_fof_options): set by the init call */
-    int64_t min_members; /**< smaller groups get label 0; 1: every particle is in a group */
-    const int64_t *ids;  /**< [n], host memory: the particles' ids, each its own; groups of one size
-                              are numbered by their smallest id, so that labels do not depend on the
-                              order of the particles. NULL: the index is the id */
+    size_t size;          /**< sizeof(kith_fof_options): set by the init call */
+    int64_t min_members;  /**< smaller groups get label 0; 1: every particle that links is in one.
+                               Attached particles do not count */
+    const int64_t *ids;   /**< [n] the particles' ids, each its own; groups of one size are numbered
+                               by the smallest id of those that link, so that labels do not depend
+                               on the order of the particles. NULL: the index is the id */
+    const uint8_t *roles; /**< [n] kith_role of each; NULL: all link */
+    int64_t min_links;    /**< a particle links only when at least this many others that link are
+                               within the length; the rest are attached: DBSCAN* with border points
+                               (Ester et al. 1996), which takes thin bridges away. 0: all link */
+    const void *velocities; /**< [n][3], precision of the points: friends are then those with
+                                 r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
+                                 step by step. NULL: positions alone */
+    double velocity_length; /**< the linking length of velocities, > 0 where these are given */
 } kith_fof_options;
 
-/** Set every field to its default: groups of 20 and more, no ids. */
+/** Set every field to its default: groups of 20 and more by positions alone; all link. */
 KITH_API void kith_fof_options_init(kith_fof_options *options);
 
 /**
