@@ -41,6 +41,8 @@ struct kith__gpu {
     gpuStream_t stream; /**< the caller's or own_stream */
     gpuStream_t own_stream;
     struct kith__buffer slot[KITH_GPU_SLOTS];
+    int64_t temporary_n; /**< particles for which slot KITH_GPU_TEMPORARY needs */
+    size_t temporary_bytes;
     struct kith__gpu_lane lane[KITH_GPU_LANES];
     struct kith__buffer small_memory; /**< pinned: what the host reads back */
     void *small;
