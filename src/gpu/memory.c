@@ -12,10 +12,12 @@ static const size_t page_bytes = (size_t)64 << 10;
 
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
 {
+    struct kith__gpu *gpu = ctx->state;
     (void)gpuGetLastError(); /* an error that does not stick is over */
     if (error == gpuErrorMemoryAllocation) {
         return kith__fail(ctx, KITH_NO_MEMORY, "out of device memory while %s", doing);
     }
+    gpu->lost = error;
     return kith__fail(ctx, KITH_DEVICE_LOST, "the device failed while %s: %s", doing,
                       gpuGetErrorString(error));
 }

@@ -160,7 +160,11 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
 {
     struct kith__gpu *gpu = ctx->state;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
+               "the device failed in an earlier call (%s): close the context",
+               gpuGetErrorString(gpu->lost));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not the search's */
     KITH_GPU_TRY(ctx, "choosing the device", gpuSetDevice(gpu->device));
     struct kith__gpu_grid *grid = &s->sweep.grid;
     grid->question = *question;

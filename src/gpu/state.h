@@ -36,6 +36,7 @@ struct kith__gpu_lane {
 };
 
 struct kith__gpu {
+    gpuError_t lost; /**< what failed in an earlier call: nothing works any more; else success */
     int device;
     int processors;     /**< multiprocessors, or compute units */
     gpuStream_t stream; /**< the caller's or own_stream */
@@ -52,7 +53,8 @@ struct kith__gpu {
 
 enum { KITH_GPU_SMALL_BYTES = 4096 };
 
-/** Turn a run-time error into a status with a message. `doing` names the step. */
+/** Turn a run-time error into a status with a message: the device is lost, unless memory was all
+ *  that was missing. `doing` names the step. */
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
 
 #define KITH_GPU_TRY(ctx, doing, call) \
