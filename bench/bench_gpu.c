@@ -72,10 +72,10 @@ static double *make_crystal(int cells, int64_t *n, double *side)
     double *xyz = malloc((size_t)*n * 3 * sizeof *xyz);
     for (int64_t p = 0; xyz && p < *n; p++) {
         const int64_t cell = p / 2;
-        const double middle = p % 2 ? 0.5 : 0;
-        xyz[3 * p] = a * ((double)(cell % cells) + middle);
-        xyz[3 * p + 1] = a * ((double)(cell / cells % cells) + middle);
-        xyz[3 * p + 2] = a * ((double)(cell / cells / cells) + middle);
+        const int64_t place[3] = {cell % cells, cell / cells % cells, cell / cells / cells};
+        for (int k = 0; k < 3; k++) {
+            xyz[3 * p + k] = a * ((double)place[k] + (p % 2 ? 0.5 : 0));
+        }
     }
     return xyz;
 }
@@ -83,7 +83,7 @@ static double *make_crystal(int cells, int64_t *n, double *side)
 static bool make_points(problem *p, const gpu_case *c, int64_t n)
 {
     if (strncmp(c->set, "cscl", 4) == 0) {
-        p->xyz = make_crystal(atoi(c->set + 5), &p->n, &p->side);
+        p->xyz = make_crystal((int)strtol(c->set + 5, NULL, 10), &p->n, &p->side);
     } else {
         p->n = n;
         p->side = 1;
