@@ -127,7 +127,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     const bool parts = question->part > 0;
     const bool plain = grid->plain;
-    const int part_bits = grid->part_bits[0] + grid->part_bits[1] + grid->part_bits[2];
+    const int part_bits = kith__part_bits(grid->axis);
     for (int64_t p = begin; p < end; p++) {
         real r[3];
         double f[3];
@@ -139,7 +139,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
             const struct kith__axis *axis = &grid->axis[k];
             cell[k] = kith__plain_cell(axis, f[k]);
             if (parts) {
-                part = part << grid->part_bits[k] | (uint64_t)kith__part(axis, f[k], cell[k]);
+                part = part << axis->part_bits | (uint64_t)kith__part(axis, f[k], cell[k]);
             }
             if (axis->n_places) {
                 cell[k] = axis_rank(axis, cell[k]);

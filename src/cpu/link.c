@@ -39,7 +39,7 @@ KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f,
 {
     return end - begin < KITH_CROWD
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->rows;
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->parts.rows;
 }
 
 static inline int at_least(int a, int b)
@@ -60,9 +60,9 @@ KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near
         out->end = f->start[cell + 1];
     } else {
         const struct kith__sorted clumps = {.n = f->n, .key = f->key};
-        const uint64_t key = (uint64_t)cell << f->bits;
+        const uint64_t key = (uint64_t)cell << f->parts.bits;
         out->begin = kith__grid_search(&clumps, key, near);
-        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->bits), out->begin);
+        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->parts.bits), out->begin);
     }
     return out->begin < out->end;
 }
@@ -164,7 +164,7 @@ KITH_INLINE bool is_whole(const struct kith__friends *f, const struct place *pla
 static struct place home_of(const struct kith__friends *f, int64_t begin, int64_t end)
 {
     const struct kith__axis *axis = f->grid->axis;
-    const uint64_t cell = f->key[begin] >> f->bits;
+    const uint64_t cell = f->key[begin] >> f->parts.bits;
     const uint64_t row = cell / (uint64_t)axis[0].n;
     struct place home = {.begin = begin, .end = end, .cell = (int64_t)cell, .inside = true};
     home.at[0] = (int64_t)(cell % (uint64_t)axis[0].n);
@@ -181,13 +181,14 @@ KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
 {
     int64_t begin = block * KITH_LINK_BLOCK;
     const int64_t limit = begin + KITH_LINK_BLOCK < f->n ? begin + KITH_LINK_BLOCK : f->n;
-    while (begin < limit && begin > 0 && f->key[begin] >> f->bits == f->key[begin - 1] >> f->bits) {
+    while (begin < limit && begin > 0 &&
+           f->key[begin] >> f->parts.bits == f->key[begin - 1] >> f->parts.bits) {
         begin++;
     }
     while (begin < limit) {
-        const uint64_t cell = f->key[begin] >> f->bits;
+        const uint64_t cell = f->key[begin] >> f->parts.bits;
         int64_t end = begin + 1;
-        while (end < f->n && f->key[end] >> f->bits == cell) {
+        while (end < f->n && f->key[end] >> f->parts.bits == cell) {
             end++;
         }
         const struct place home = home_of(f, begin, end);
