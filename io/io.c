@@ -4,9 +4,6 @@
  */
 #include "io_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct io_reader {
     const char *name;
     io_status (*read)(io_file *file, io_particles *out);
@@ -66,6 +63,8 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     if (status == IO_OK)
         status = readers[format].read(&file, out);
     if (status == IO_OK)
+        status = io__particles_check(&file, out, readers[format].name);
+    if (status == IO_OK)
         status = io__file_watch(&file, file.size);
     if (status != IO_OK)
         io_particles_free(out);
@@ -78,7 +77,7 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     io_error unwanted;
     error = error ? error : &unwanted;
     *error = (io_error){0};
-    *out = (io_summary){.frames = 1, .box = io__box_open()};
+    *out = (io_summary){.files = 1, .frames = 1, .box = io__box_open()};
     io_file file;
     io_status status = io__file_open(&file, path, NULL, error);
     if (status == IO_OK)
@@ -88,12 +87,4 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
         status = readers[out->format].inspect(&file, out);
     io__file_close(&file);
     return status;
-}
-
-void io_particles_free(io_particles *particles)
-{
-    if (!particles)
-        return;
-    free(particles->pos);
-    *particles = (io_particles){0};
 }

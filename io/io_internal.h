@@ -108,6 +108,24 @@ const char *io__number(const char *text, locale_t locale, double *out);
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
 
+enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* beside IO_MASSES and its sisters */
+
+/** "masses"; numbers of each particle. */
+const char *io__field_name(unsigned field);
+int io__field_width(unsigned field);
+
+/** The fields that the options ask for. */
+unsigned io__fields_wanted(const io_file *file);
+
+/** Allocate the arrays of these fields. */
+io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
+
+/** A row of the field's array. */
+void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
+
+/** Fail when a field is needed that has no array. */
+io_status io__particles_check(io_file *file, io_particles *particles, const char *format);
+
 /** Store one particle, growing the array as needed; *capacity starts at 0. */
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);
@@ -123,18 +141,34 @@ typedef struct io_scalar {
     bool swapped; /* not in this machine's byte order */
 } io_scalar;
 
-/** Coordinates in a file: `columns` of them, side by side, in every record. */
+/** Records of a file, all of one length. */
 typedef struct io_records {
-    int64_t offset; /* of the first coordinate of the first record [byte] */
-    int64_t stride; /* from one record to the next [byte] */
+    int64_t offset; /* of the first [byte] */
+    int64_t stride; /* from one to the next [byte] */
     int64_t n;
-    int columns;
-    io_scalar type;
 } io_records;
 
-/** Read all records into out->pos, beginning with particle `first`, coordinate `axis`. */
-io_status io__records_read(io_file *file, const io_records *records, io_particles *out,
-                           int64_t first, int axis);
+/** Numbers that stand side by side in every record, and the array [][width] they are for. */
+typedef struct io_field {
+    int at; /* where they begin in the record [byte] */
+    int columns;
+    io_scalar type;
+    void *out;                /* what the first record's go to */
+    int width;                /* numbers of out for each record */
+    kith_precision precision; /* of out; 0: int64_t */
+    double scale;             /* reals are multiplied by it */
+} io_field;
+
+/** These numbers at byte `at` of each record, for the particles from `row` on. */
+io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
+                             io_scalar type);
+
+/** Bring these fields of all records to their arrays. */
+io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
+                           int n_fields);
+
+/** Multiply n reals by scale. */
+void io__reals_scale(void *reals, int64_t n, kith_precision precision, double scale);
 
 /* ------------------------------------------------------------------------------------ species */
 
@@ -151,6 +185,9 @@ io_status io__species_parse(io_file *file, io_species *out);
 
 /** Index of the name, compared without case; -1 when it is not there. */
 int io__species_find(const io_species *species, io_token name);
+
+/** Whether particles of this type of a snapshot were asked for; counts n of them as found. */
+bool io__species_wants(io_species *species, int type, int64_t n);
 
 /** Fail when one of the species asked for was found on no particle. */
 io_status io__species_check(io_file *file, const io_species *species);
