@@ -100,6 +100,7 @@ typedef struct io_particles {
     void *density;            /**< [n] as in the file */
     bool has_box;             /**< the file says its box */
     kith_box box;             /**< that box; open space otherwise */
+    int64_t bytes;            /**< of all files read */
     bool has_time;
     double time; /**< as in the file: the scale factor where the cosmology is known,
                                    except in SWIFT */
