@@ -220,6 +220,8 @@ static io_status check_positions(io_file *file, const gadget *g, io_header *out)
             out->fields[type] |= IO_MASSES;
         if (type != 0)
             out->fields[type] &= ~(unsigned)IO_DENSITIES;
+        out->length_h[type] = out->units.length_h;
+        out->mass_h[type] = out->units.mass_h;
         out->precision[type] = positions && positions->type.size == 8 ? KITH_DOUBLE : KITH_FLOAT;
     }
     return IO_OK;
@@ -247,8 +249,6 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
         if (!isfinite(out->mass[type]))
             return io__header_check(file, out);
     IO_TRY(io__header_cosmology(file, &said, out));
-    if (!out->cosmology.known)
-        out->units.length_h = out->units.mass_h = 0;
     IO_TRY(g->format == 2 ? find_labelled(file, g, out, end) : find_ordered(file, g, out, end));
     return check_positions(file, g, out);
 }

@@ -51,18 +51,21 @@ io_status io__header_cosmology(io_file *file, const io_universe *said, io_header
     if (!u.has_a)
         u.a = header->time;
     const bool agree = fabs(u.a * (1 + header->redshift) - 1) <= tolerance;
-    if (u.comoving < 0) {
-        /* Runs that are not comoving say a redshift of 0, and a time that is anything. */
-        if (u.omega_m > 0 && header->redshift != 0 && !agree)
-            return io__file_fail(file, IO_FORMAT,
-                                 "redshift %g in %s, but scale factor %g; expected 1 / (1 + "
-                                 "redshift) = %g. Correct the header, or write the positions to "
-                                 ".npy",
-                                 header->redshift, u.group, u.a, 1 / (1 + header->redshift));
+    /* Runs that are not comoving say a redshift of 0, and a time that is anything. */
+    if (u.comoving != 0 && u.omega_m > 0 && header->redshift != 0 && !agree)
+        return io__file_fail(file, IO_FORMAT,
+                             "redshift %g in %s, but scale factor %g; expected 1 / (1 + "
+                             "redshift) = %g. Correct the header, or write the positions to "
+                             ".npy",
+                             header->redshift, u.group, u.a, 1 / (1 + header->redshift));
+    if (u.comoving < 0)
         u.comoving = agree && u.omega_m != 0 && !(header->redshift == 0 && u.h == 0);
-    }
-    if (!u.comoving)
+    if (!u.comoving) {
+        header->units.length_h = header->units.mass_h = 0;
+        if (header->units.source == IO_UNITS_USUAL)
+            header->units = (io_units){0};
         return IO_OK;
+    }
     IO_TRY(check_bounds(file, &u));
     header->cosmology = (io_cosmology){.known = true,
                                        .a = u.a,
@@ -122,9 +125,7 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
                    {"Omega of the cosmological constant", AT(cosmology.omega_lambda)},
                    {"unit of length in cm", AT(units.length)},
                    {"unit of mass in g", AT(units.mass)},
-                   {"unit of velocity in cm/s", AT(units.velocity)},
-                   {"exponent of h in lengths", AT(units.length_h)},
-                   {"exponent of h in masses", AT(units.mass_h)}};
+                   {"unit of velocity in cm/s", AT(units.velocity)}};
 #undef AT
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         const double *here = (const double *)(const void *)((const char *)header +
@@ -155,4 +156,11 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
                                  type, header->mass[type], other->mass[type], other_path);
     }
     return IO_OK;
+}
+
+kith_box io__header_box(const io_header *header, bool *has_box)
+{
+    const double *length = header->box;
+    *has_box = length[0] > 0 && length[1] > 0 && length[2] > 0; /* 0: Gadget's open space */
+    return *has_box ? io__box_periodic(length) : io__box_open();
 }

@@ -219,12 +219,13 @@ io_status io__set_resolve(const char *path, char **out, io_error *error);
 
 /** The header of one file of a snapshot. */
 typedef struct io_header {
-    int64_t files;                           /* of the snapshot */
-    int64_t n[IO_MOST_TYPES];                /* particles in this file */
-    int64_t total[IO_MOST_TYPES];            /* and in all; -1: the file does not say */
-    double mass[IO_MOST_TYPES];              /* of each particle of a type; 0: they differ */
-    unsigned fields[IO_MOST_TYPES];          /* that the type has in this file */
-    kith_precision precision[IO_MOST_TYPES]; /* of its positions */
+    int64_t files;                  /* of the snapshot */
+    int64_t n[IO_MOST_TYPES];       /* particles in this file */
+    int64_t total[IO_MOST_TYPES];   /* and in all; -1: the file does not say */
+    double mass[IO_MOST_TYPES];     /* of each particle of a type; 0: they differ */
+    unsigned fields[IO_MOST_TYPES]; /* that the type has in this file */
+    double length_h[IO_MOST_TYPES], mass_h[IO_MOST_TYPES]; /* exponents of h of each type's */
+    kith_precision precision[IO_MOST_TYPES];               /* of its positions */
     int dim;
     double box[3]; /* lengths; 0: none */
     bool has_time;
@@ -266,11 +267,15 @@ typedef struct io_universe {
     double a, h, omega_m, omega_lambda, omega_b;
 } io_universe;
 
-/** Fill in header->cosmology, or fail where the numbers make no sense. */
+/** Fill in header->cosmology, or fail where the numbers make no sense. Without cosmology there is
+ *  no h in the units, and usual ones are not taken for granted. */
 io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header);
 
 /** Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
 io_units io__units_usual(void);
+
+/** The periodic box that the header says. */
+kith_box io__header_box(const io_header *header, bool *has_box);
 
 /** Fail where lengths, masses or units make no sense. */
 io_status io__header_check(io_file *file, const io_header *header);

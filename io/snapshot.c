@@ -89,6 +89,25 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
     return IO_OK;
 }
 
+/** See that lengths and masses go with the same powers of h in all types. */
+static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
+{
+    io_units *units = &s->header.units;
+    const bool first = s->dim == 0; /* nothing was found before */
+    if (first) {
+        units->length_h = header->length_h[type];
+        units->mass_h = header->mass_h[type];
+    }
+    if (header->length_h[type] == units->length_h && header->mass_h[type] == units->mass_h)
+        return IO_OK;
+    return io__file_fail(file, IO_FORMAT,
+                         "mixed units: PartType%d has lengths with h^%g and masses with h^%g, but "
+                         "types before have h^%g and h^%g; expected one unit. Choose species that "
+                         "agree",
+                         type, header->length_h[type], header->mass_h[type], units->length_h,
+                         units->mass_h);
+}
+
 static io_status survey_file(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     (void)private;
@@ -98,6 +117,7 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
         if (!s->wanted.type[type] || header->n[type] == 0)
             continue;
         IO_TRY(check_needed(s, file, header, type));
+        IO_TRY(check_units(s, file, header, type));
         s->wanted.fields &= header->fields[type] | IO_TYPES | IO_POSITIONS;
         if (header->precision[type] == KITH_DOUBLE)
             s->precision = KITH_DOUBLE;
@@ -114,14 +134,14 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
 static io_status check_totals(const snapshot *s)
 {
     const int64_t *total = s->header.total;
-    int64_t sum = 0;
+    bool said = s->header.files > 1; /* initial conditions often say nothing */
     for (int type = 0; type < IO_MOST_TYPES; type++)
-        sum += total[type];
-    if (s->header.files == 1 && sum == 0) /* initial conditions often say nothing */
+        said = said || total[type] > 0;
+    if (!said)
         return IO_OK;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         const bool is_long = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 && total[type] >= 0 &&
-                             total[type + 1] > 0 &&
+                             total[type + 1] > 0 && total[type + 1] < INT32_MAX &&
                              total[type] + (total[type + 1] << 32) == s->n[type];
         if (!is_long && total[type] >= 0 && total[type] != s->n[type])
             return io__file_fail(s->file, IO_FORMAT,
@@ -189,13 +209,6 @@ static io_status read_file(snapshot *s, io_file *file, const io_header *header, 
     return IO_OK;
 }
 
-static kith_box box_of(const io_header *header, bool *has_box)
-{
-    const double *length = header->box;
-    *has_box = length[0] > 0 && length[1] > 0 && length[2] > 0; /* 0: Gadget's open space */
-    return *has_box ? io__box_periodic(length) : io__box_open();
-}
-
 static io_status read_all(snapshot *s, io_particles *out)
 {
     const io_header *header = &s->header;
@@ -206,7 +219,7 @@ static io_status read_all(snapshot *s, io_particles *out)
     }
     IO_TRY(io__particles_alloc(s->file, out, n, s->dim ? s->dim : 3, s->precision));
     IO_TRY(io__particles_add(s->file, out, s->wanted.fields & ~(unsigned)IO_POSITIONS));
-    out->box = box_of(header, &out->has_box);
+    out->box = io__header_box(header, &out->has_box);
     out->box.dim = out->dim;
     out->bytes = s->bytes;
     out->has_time = header->has_time;
@@ -252,7 +265,7 @@ io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, 
     out->files = (int)s.header.files;
     out->bytes = s.bytes;
     out->precision = s.precision;
-    out->box = box_of(&s.header, &out->has_box);
+    out->box = io__header_box(&s.header, &out->has_box);
     out->box.dim = s.dim ? s.dim : 3;
     out->has_time = s.header.has_time;
     out->time = s.header.time;

@@ -124,7 +124,7 @@ def test_gadget(folder):
     path.write_bytes(gadget(snap, FLAT))
     got = compare(path, snap, "not cosmological")
     check(not got["has_box"] and not got["known"] and got["time"] == 1.5, "not cosmological")
-    check(got["units"][3:] == [0, 0], "exponents of h without h")
+    check(got["units"] == [0] * 5 and got["source"] == 0, "units out of nothing")
     path.write_bytes(gadget({}, FLAT))
     check(compare(path, {}, "empty", fields=())["n"] == 0, "empty")
 
@@ -246,6 +246,194 @@ def test_bad_gadget(folder):
     refuse(path, TRUNCATED, "6 particles")
     path.write_bytes(gadget(make({0: 5}), UNIVERSE, files=2_000_000_000))
     refuse(path, FORMAT, "2000000000 files")
+
+
+PACKED = {"chunks": True, "compression": "gzip", "shuffle": True, "fletcher32": True}
+CODES = {  # the factor of velocities at a = 1/4, the source, the units
+    "gadget": (0.5, 1, [3.085678e21, 1.989e43, 1e5, -1, -1]),
+    "arepo": (0.5, 2, [3.08568e21, 1.989e43, 1e5, -1, -1]),
+    "gadget4": (0.5, 2, [3.08568e24, 1.989e43, 1e5, -1, -1]),
+    "swift": (1.0, 2, [3.08567758e24, 1.98841e43, 1e5, 0, 0])}
+ALL = ("pos", "vel", "id", "mass", "type", "pot")
+
+
+def test_hdf5(folder):
+    path = folder / "one.hdf5"
+    for code, (factor, source, units) in CODES.items():
+        for storage in ({}, PACKED):
+            real, table = ("f8", ()) if code == "swift" else ("f4", (1,))
+            snap = make({0: 50, 1: 2000, 4: 30}, real, "u8", table)
+            if code == "swift":
+                snap |= make({5: 0, 6: 20}, real, "u8", ())
+            snap[1]["id"][:2] = 2**64 - 1, 2**63
+            snapshots.hdf5(path, snap, UNIVERSE, code, **storage)
+            got = compare(path, snap, code, factor, ALL)
+            baryons = 0.05 if code in ("gadget4", "swift") else 0
+            check(got["cosmology"] == [0.25, 3, 0.7, 0.3, 0.7, baryons], f"{code}: cosmology")
+            check(got["units"] == units and got["source"] == source, f"{code}: units")
+            check(got["box"] == [10] * 3 and got["id"][0] == snap[0]["id"][0], f"{code}: box")
+            check(got["mass_of_type"][1] == (1.25 if 1 in table else 0), f"{code}: MassTable")
+            compare(path, {4: snap[4]}, code, factor, ALL, species="stars", precision=8)
+            compare(path, {0: snap[0]}, code, factor, ("rho",), species="0", needed=DENSITIES)
+        snapshots.hdf5(path, snap, FLAT, code)
+        got = compare(path, snap, f"{code}, not cosmological")
+        check(not got["known"] and not got["has_box"], f"{code}: not cosmological")
+        units = [0] * 5 if source == 1 else units[:3] + [0, 0]
+        check(got["units"] == units, f"{code}: units without h")
+    snapshots.hdf5(path, snap, UNIVERSE | {"box": [10.0, 20.0, 30.0]}, "swift")
+    check(compare(path, snap, "a box of three lengths")["box"] == [10, 20, 30], "three lengths")
+    compare(path, {6: snap[6]}, "neutrinos", species="neutrino")
+    snapshots.hdf5(path, make({0: 9, 1: 8}), UNIVERSE, "gadget4")  # of two types
+    check(read(path)[0]["n"] == 17, "two types")
+
+
+def test_hdf5_variants(folder):
+    path = folder / "one.hdf5"
+    snap = make({1: 40, 4: 10}, table=())
+    for width, kind in ((6, h5py.h5t.STD_U64LE), (5, h5py.h5t.STD_I64BE)):  # packed ids
+        kind = kind.copy()
+        kind.set_precision(8 * width)
+        kind.set_size(width)
+        snapshots.hdf5(path, snap, UNIVERSE)
+        with h5py.File(path, "a") as f:
+            for t in (1, 4):
+                ids = f[f"PartType{t}/ParticleIDs"][:]
+                del f[f"PartType{t}/ParticleIDs"]
+                space = h5py.h5s.create_simple((len(ids),))
+                data = h5py.h5d.create(f[f"PartType{t}"].id, b"ParticleIDs", kind, space)
+                data.write(h5py.h5s.ALL, h5py.h5s.ALL, ids.astype("u8"))
+        compare(path, snap, f"ids of {width} bytes", 0.5)
+    snapshots.hdf5(path, snap, UNIVERSE)
+    with h5py.File(path, "a") as f:  # EAGLE's names, and positions that are physical
+        f["Header"].attrs["ExpansionFactor"] = 0.25
+        f["Header"].attrs["Time"] = 0.0065
+        for t in (1, 4):
+            group = f[f"PartType{t}"]
+            group.move("Velocities", "Velocity")
+            group.move("Masses", "Mass")
+            group["Velocity"].attrs["aexp-scale-exponent"] = 2.0
+            group["Coordinates"].attrs["aexp-scale-exponent"] = 0.0
+            group["Coordinates"].attrs["h-scale-exponent"] = 0.0
+    physical = {t: fields | {"pos": 4 * fields["pos"]} for t, fields in snap.items()}
+    got = compare(path, physical, "physical positions", 0.0625)
+    check(got["units"][3:] == [0, -1] and got["time"] == 0.0065, "exponents of h")
+    snapshots.hdf5(path, {1: snap[1]}, UNIVERSE, "arepo")
+    with h5py.File(path, "a") as f:  # AREPO's tracers have no positions
+        f["Header"].attrs["NumPart_ThisFile"] = f["Header"].attrs["NumPart_Total"] = \
+            np.array([0, 40, 0, 7, 0, 0], "u4")
+        f["PartType3/TracerID"] = np.arange(7)
+    compare(path, {1: snap[1]}, "tracers", 0.5)
+
+
+def write_hdf5(code):
+    def write(path, part, **which):
+        snapshots.hdf5(path, part, UNIVERSE, code, **which)
+    return write
+
+
+def test_hdf5_sets(folder):
+    for code, (factor, _, _) in CODES.items():
+        place = folder / code
+        place.mkdir()
+        snap = make({0: 2, 1: 71, 4: 5}, ids="u8", table=() if code == "swift" else (1,))
+        paths = write_set(place, "snap_005", ".hdf5", split(snap, 3), snap, write_hdf5(code))
+        for path in (paths[1], place / "snap_005.hdf5", place / "snap_005", place):
+            got = compare(path, snap, f"{code} by {path}", factor, ALL)
+            check(got["bytes"] == sum(p.stat().st_size for p in paths), "bytes of a set")
+        paths[1].rename(place / "away")
+        refuse(place, SYSTEM, "3 files", "snap_005.1.hdf5: ", "No such file")
+        (place / "away").rename(paths[1])
+        with h5py.File(paths[2], "a") as f:
+            f["Header"].attrs["NumPart_Total"] = np.array(f["Header"].attrs["NumPart_Total"]) + 1
+        refuse(place, FORMAT, "snap_005.2.hdf5", "counts 3 particles", "one snapshot")
+    with h5py.File(paths[2], "a") as f:
+        f["Units"].attrs["Unit length in cgs (U_L)"] = 1.0
+    refuse(place, FORMAT, "unit of length", "one snapshot")
+
+
+def test_virtual(folder):
+    """SWIFT's file of links to the others."""
+    snap = make({1: 60}, "f8", "u8", ())
+    write_set(folder, "part", ".hdf5", split(snap, 3), snap, write_hdf5("swift"))
+    snapshots.hdf5(folder / "whole.hdf5", snap, UNIVERSE, "swift", 3)
+    with h5py.File(folder / "whole.hdf5", "a") as f:
+        f["Header"].attrs["Virtual"] = np.array([1], "i4")
+        for name, data in list(f["PartType1"].items()):
+            shape, kind, marks = data.shape, data.dtype, dict(data.attrs)
+            layout = h5py.VirtualLayout(shape, kind)
+            for k in range(3):
+                layout[20 * k:20 * k + 20] = h5py.VirtualSource(
+                    f"part.{k}.hdf5", f"PartType1/{name}", (20,) + shape[1:], kind)
+            del f["PartType1"][name]
+            f["PartType1"].create_virtual_dataset(name, layout).attrs.update(marks)
+    compare(folder / "whole.hdf5", snap, "a virtual file")
+
+
+def test_bad_hdf5(folder):
+    path = folder / "bad.hdf5"
+    snap = make({0: 50, 1: 7}, ids="u8")
+
+    def spoil(change, code="arepo", **storage):
+        snapshots.hdf5(path, snap, UNIVERSE, code, **storage)
+        with h5py.File(path, "a") as f:
+            change(f)
+
+    def replace(name, array):
+        def change(f):
+            del f[name]
+            if array is not None:
+                f[name] = array
+        return change
+
+    def header(name, value, group="Header"):
+        return lambda f: f[group].attrs.__setitem__(name, value)
+
+    spoil(replace("PartType0/Masses", None))
+    refuse(path, MISSING, "masses", "50 particles of PartType0", "MassTable", needed=MASSES)
+    compare(path, {1: snap[1]}, "masses of one type", 0.5, species="1", needed=MASSES)
+    spoil(replace("PartType1/Velocities", None))
+    refuse(path, MISSING, "velocities", "PartType1", "Velocities", needed=MASSES | VELOCITIES)
+    check("vel" not in read(path)[0], "velocities of all types")
+    spoil(replace("PartType0/Masses", np.ones(49)))
+    refuse(path, TRUNCATED, "PartType0/Masses has 49 rows", "50")
+    spoil(replace("PartType0/Velocities", np.ones((50, 2))))
+    refuse(path, FORMAT, "PartType0/Velocities has 2 columns", "3")
+    spoil(replace("PartType0/ParticleIDs", np.ones(50)))
+    refuse(path, FORMAT, "PartType0/ParticleIDs", "whole numbers")
+    spoil(replace("PartType0/Masses", np.array([b"x"] * 50)))
+    refuse(path, FORMAT, "PartType0/Masses", "no numbers")
+    spoil(replace("PartType1", None))
+    refuse(path, FORMAT, "NumPart_ThisFile", "7 particles of PartType1", "no such group")
+    spoil(header("NumPart_ThisFile", np.array([50, 8, 0, 0, 0, 0])))
+    refuse(path, TRUNCATED, "NumPart_ThisFile", "8 particles", "has 7")
+    spoil(header("NumPart_Total", np.array([50, 8, 0, 0, 0, 0])))
+    refuse(path, FORMAT, "counts 8 particles of PartType1 in all", "hold 7")
+    spoil(header("MassTable", np.array([0, -1.0, 0, 0, 0, 0])))
+    refuse(path, FORMAT, "mass of PartType1", "-1")
+    spoil(header("NumFilesPerSnapshot", 0))
+    refuse(path, FORMAT, "one of 0 files")
+    spoil(header("HubbleParam", 67.7))
+    refuse(path, FORMAT, "Hubble parameter", "67.7", "0.7")
+    spoil(header("Redshift", 1.0))
+    refuse(path, FORMAT, "redshift 1 in Header", "0.25", "0.5")
+    spoil(header("UnitMass_in_g", 0.0))
+    refuse(path, FORMAT, "units of", "0 g")
+    spoil(header("Scale-factor", float("nan"), "Cosmology"), "swift")
+    refuse(path, FORMAT, "scale factor", "nan")
+    spoil(header("h_scaling", 0.0, "PartType1/Coordinates"))
+    refuse(path, FORMAT, "mixed units", "PartType1 has lengths with h^0")
+    compare(path, {1: snap[1]}, "one unit", 0.5, species="1")
+    spoil(header("a_scaling", float("nan"), "PartType1/Velocities"))
+    refuse(path, FORMAT, "a_scaling", "PartType1/Velocities")
+    for name in ("Coordinates", "Masses"):
+        spoil(lambda f: None, **PACKED)
+        with h5py.File(path) as f:
+            place = f[f"PartType0/{name}"].id.get_chunk_info(0)
+        data = bytearray(path.read_bytes())
+        data[place.byte_offset + place.size // 2] ^= 0x55
+        path.write_bytes(data)
+        refuse(path, TRUNCATED, f"PartType0/{name}", "damaged")
+        compare(path, {1: snap[1]}, "the other type", 0.5, species="1")
 
 
 def main():
