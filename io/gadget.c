@@ -303,7 +303,7 @@ static void describe(const io_header *header, void *private, io_summary *out)
     for (int k = 0; k < g->n_blocks; k++) {
         const block *b = &g->blocks[k];
         const int at = out->n_fields++;
-        snprintf(out->fields[at].name, IO_NAME_LENGTH, "%s", b->label);
+        io__copy_name(out->fields[at].name, IO_NAME_LENGTH, b->label, strcspn(b->label, " "));
         if (!b->field) {
             snprintf(out->fields[at].type, IO_NAME_LENGTH, "bytes");
             snprintf(out->fields[at].shape, IO_NAME_LENGTH, "(%lld,)", (long long)b->size);
