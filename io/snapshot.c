@@ -140,9 +140,9 @@ static io_status check_totals(const snapshot *s)
     if (!said)
         return IO_OK;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        const bool is_long = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 && total[type] >= 0 &&
-                             total[type + 1] > 0 && total[type + 1] < INT32_MAX &&
-                             total[type] + (total[type + 1] << 32) == s->n[type];
+        const int64_t high = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 ? total[type + 1] : 0;
+        const bool is_long = high > 0 && total[type] == (s->n[type] & UINT32_MAX) &&
+                             high == s->n[type] >> 32;
         if (!is_long && total[type] >= 0 && total[type] != s->n[type])
             return io__file_fail(s->file, IO_FORMAT,
                                  "counts %lld particles of PartType%d in all, but the %lld files "
