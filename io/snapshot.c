@@ -89,7 +89,7 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
     return IO_OK;
 }
 
-/** See that lengths and masses go with the same powers of h in all types. */
+/** See that lengths, and masses if wanted, go with the same powers of h in all types. */
 static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
 {
     io_units *units = &s->header.units;
@@ -98,7 +98,9 @@ static io_status check_units(snapshot *s, io_file *file, const io_header *header
         units->length_h = header->length_h[type];
         units->mass_h = header->mass_h[type];
     }
-    if (header->length_h[type] == units->length_h && header->mass_h[type] == units->mass_h)
+    const bool masses_agree = header->mass_h[type] == units->mass_h ||
+                              !(s->wanted.fields & IO_MASSES);
+    if (header->length_h[type] == units->length_h && masses_agree)
         return IO_OK;
     return io__file_fail(file, IO_FORMAT,
                          "mixed units: PartType%d has lengths with h^%g and masses with h^%g, but "
