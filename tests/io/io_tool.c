@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What io_judge.py drives.
+ * What io_judge.py and io_snapshots.py drive.
  *
  *     io_tool read FILE [DATASET]     n, dim, precision, box lengths; then the raw coordinates
+ *     io_tool fields                  for each line of standard input, FILE, SPECIES, NEEDED and
+ *                                     PRECISION between tabs: all fields, as a line of JSON and the
+ *                                     raw arrays; or the status and the sentence, a line each
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
  */
@@ -28,6 +31,85 @@ static int read_file(const char *path, const char *dataset)
            got.box.row[0][0], got.box.row[1][1], got.box.row[2][2]);
     fwrite(got.pos, 3 * (size_t)got.precision, (size_t)got.n, stdout);
     io_particles_free(&got);
+    return 0;
+}
+
+static void print_reals(const char *name, const double *reals, int n)
+{
+    printf("\"%s\": [", name);
+    for (int k = 0; k < n; k++)
+        printf("%s%.17g", k ? ", " : "", reals[k]);
+    printf("], ");
+}
+
+static void print_header(const io_particles *p)
+{
+    const io_cosmology *c = &p->cosmology;
+    const io_units *u = &p->units;
+    const double box[3] = {p->box.row[0][0], p->box.row[1][1], p->box.row[2][2]};
+    printf("{\"n\": %lld, \"dim\": %d, \"precision\": %d, \"bytes\": %lld, ", (long long)p->n,
+           p->dim, (int)p->precision, (long long)p->bytes);
+    printf("\"source\": %d, \"known\": %d, \"has_box\": %d, \"time\": %.17g, ", (int)u->source,
+           c->known, p->has_box, p->time);
+    print_reals("box", box, 3);
+    print_reals("mass_of_type", p->mass_of_type, IO_MOST_TYPES);
+    print_reals("cosmology",
+                (double[]){c->a, c->redshift, c->h, c->omega_m, c->omega_lambda, c->omega_b}, 6);
+    print_reals("units", (double[]){u->length, u->mass, u->velocity, u->length_h, u->mass_h}, 5);
+}
+
+static void print_arrays(const io_particles *p)
+{
+    const size_t real = (size_t)p->precision;
+    const struct {
+        const char *name;
+        const void *data;
+        size_t row;
+    } arrays[] = {{"pos", p->pos, 3 * real}, {"vel", p->velocity, 3 * real},
+                  {"id", p->id, 8},          {"mass", p->mass, real},
+                  {"type", p->type, 1},      {"pot", p->potential, real},
+                  {"rho", p->density, real}};
+    printf("\"arrays\": [\"\"");
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k].data)
+            printf(", \"%s\"", arrays[k].name);
+    printf("]}\n");
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k].data)
+            fwrite(arrays[k].data, arrays[k].row, (size_t)p->n, stdout);
+}
+
+static void print_fields(const char *path, const char *species, unsigned needed, int precision)
+{
+    const unsigned all = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
+                         IO_DENSITIES;
+    const io_read_options options = {.species = species[0] ? species : NULL,
+                                     .fields = all,
+                                     .needed = needed,
+                                     .precision = (kith_precision)precision};
+    io_particles got;
+    io_error error;
+    if (io_read(path, &options, &got, &error) != IO_OK) {
+        printf("%d\n%s\n", -(int)error.status, error.text);
+    } else {
+        print_header(&got);
+        print_arrays(&got);
+    }
+    io_particles_free(&got);
+    fflush(stdout);
+}
+
+static int serve_fields(void)
+{
+    char line[1024];
+    while (fgets(line, sizeof line, stdin)) {
+        char *at = line;
+        const char *path = strsep(&at, "\t"), *species = strsep(&at, "\t");
+        const char *needed = strsep(&at, "\t"), *precision = strsep(&at, "\t");
+        if (!precision)
+            return 2;
+        print_fields(path, species, (unsigned)atoi(needed), atoi(precision));
+    }
     return 0;
 }
 
@@ -88,6 +170,8 @@ int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "read") == 0)
         return read_file(argv[2], argc > 3 ? argv[3] : NULL);
+    if (argc == 2 && strcmp(argv[1], "fields") == 0)
+        return serve_fields();
     if (argc == 5 && strcmp(argv[1], "pairs") == 0)
         return write_pairs(argv[2], atoll(argv[3]), (kith_precision)atoi(argv[4]));
     if (argc == 5 && strcmp(argv[1], "convert") == 0)
