@@ -73,8 +73,13 @@ kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_b
                "backend \"%s\" does not find groups", ctx->name);
     kith__parts_ask(&question);
     const bool by_roles = fof.roles || fof.min_links > 0;
-    KITH_CHECK(ctx, points->memory == KITH_HOST, KITH_UNSUPPORTED,
-               "points are in device memory, which the search for groups does not read yet");
+    const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
+    KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
+               "roles and min_links need points and out in host memory");
     const kith_status status = by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
                                         : ctx->backend->fof_find(ctx, &question, &fof, out);
     if (status != KITH_OK) {

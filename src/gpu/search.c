@@ -11,6 +11,9 @@ _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMAL
 static int bits_of_box(const struct kith__question *q)
 {
     double cells = 1;
+    if (q->part > 0) {
+        return 0;
+    }
     for (int k = 0; k < q->dim; k++) {
         if (!q->box_d.periodic[k]) {
             return 0;
@@ -113,7 +116,7 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
 static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
-    size_t sort = 0, scan = 0, select = 0;
+    size_t sort = 0, scan = 0, select[3] = {0, 0, 0};
     uint64_t *no_keys[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
     struct kith__gpu_grid most = s->sweep.grid;
@@ -123,9 +126,16 @@ static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_homes(NULL, &select, &most, s->gpu->stream));
-    const size_t larger = sort > scan ? sort : scan;
-    s->gpu->temporary_bytes = larger > select ? larger : select;
+                 kith__gpu_select_homes(NULL, &select[0], &most, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to select",
+                 kith__gpu_select_changes(NULL, &select[1], NULL, n, NULL, NULL, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to select",
+                 kith__gpu_select_counts(NULL, &select[2], NULL, n, 0, NULL, NULL, s->gpu->stream));
+    size_t largest = sort > scan ? sort : scan;
+    for (int k = 0; k < 3; k++) {
+        largest = select[k] > largest ? select[k] : largest;
+    }
+    s->gpu->temporary_bytes = largest;
     s->gpu->temporary_n = n;
     return KITH_OK;
 }
@@ -212,7 +222,8 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     int bits = bits_of_box(q);
     if (bits == 0 && wait) {
         KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
-        bits = kith__bit_length((uint64_t)((struct kith__gpu_small *)gpu->small)->plan.cells);
+        const struct kith__gpu_plan *plan = &((struct kith__gpu_small *)gpu->small)->plan;
+        bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
     }
     bits = bits ? bits : 62;
     sort.temporary = s->temporary;
@@ -230,6 +241,9 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     }
     s->counts = (int64_t *)sort.key; /* no longer needed for sorting */
     grid->homes = sort.id;
+    if (question->part > 0) {
+        return KITH_OK; /* groups need no homes */
+    }
     KITH_GPU_TRY(ctx, "finding homes",
                  kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
     return KITH_OK;
