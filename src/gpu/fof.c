@@ -74,7 +74,7 @@ static kith_status list_clumps(struct fof_search *w)
 }
 
 static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
-                               const int64_t *least)
+                               const uint64_t *least)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
@@ -104,7 +104,7 @@ static kith_status sort_by_id(struct fof_search *w)
                                   bytes + (size_t)w->n_groups * sizeof(int64_t));
     KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
                (long long)w->f.particles);
-    int64_t *least = ids + w->f.particles;
+    uint64_t *least = (uint64_t *)(ids + w->f.particles);
     KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
     KITH_GPU_TRY(ctx, "finding ids",
                  kith__gpu_least_ids(&w->f, w->root, w->n_groups, w->fof->min_members, ids, least,

@@ -171,32 +171,32 @@ gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, gpuStream_t stre
 }
 
 static __global__ void number_provisionally(const struct kith__gpu_friends f, const int32_t *root,
-                                            int64_t n, int64_t *least)
+                                            int64_t n, uint64_t *least)
 {
     const int64_t g = my_item();
     if (g < n) {
         f.leader[root[g]] = (int32_t)g;
-        least[g] = INT64_MAX;
+        least[g] = UINT64_MAX;
     }
 }
 
 static __global__ void lower_ids(const struct kith__gpu_friends f, int64_t min_members,
-                                 const int64_t *ids, int64_t *least)
+                                 const int64_t *ids, uint64_t *least)
 {
     const int64_t node = my_item();
     if (node >= f.nodes || f.size[f.parent[node]] < min_members) {
         return;
     }
-    int64_t smallest = INT64_MAX;
+    uint64_t smallest = UINT64_MAX;
     for (int64_t s = begin_of(f, node); s < begin_of(f, node + 1); s++) {
-        const int64_t id = ids[f.id[s]];
+        const uint64_t id = (uint64_t)ids[f.id[s]] ^ (uint64_t)1 << 63; /* in the same order */
         smallest = id < smallest ? id : smallest;
     }
-    atomicMin((long long *)&least[f.leader[f.parent[node]]], (long long)smallest);
+    atomicMin((unsigned long long *)&least[f.leader[f.parent[node]]], (unsigned long long)smallest);
 }
 
 gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
-                               int64_t min_members, const int64_t *ids, int64_t *least,
+                               int64_t min_members, const int64_t *ids, uint64_t *least,
                                gpuStream_t stream)
 {
     KITH_LAUNCH(number_provisionally, blocks_for(n), THREADS, stream, *f, root, n, least);
@@ -205,7 +205,7 @@ gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t 
 }
 
 static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
-                                 enum kith__gpu_order order, const int64_t *least, uint64_t *key)
+                                 enum kith__gpu_order order, const uint64_t *least, uint64_t *key)
 {
     const int64_t g = my_item();
     if (g >= n) {
@@ -215,13 +215,13 @@ static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t
     const uint64_t falling = (uint64_t)(INT32_MAX - f.size[root[g]]);
     switch (order) {
     case KITH_GPU_BY_LEADER: key[g] = falling << 32 | (uint64_t)leader; break;
-    case KITH_GPU_BY_ID: key[g] = (uint64_t)least[leader] ^ (uint64_t)1 << 63; break;
+    case KITH_GPU_BY_ID: key[g] = least[leader]; break;
     case KITH_GPU_BY_SIZE: key[g] = falling; break;
     }
 }
 
 gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
-                                enum kith__gpu_order order, const int64_t *least, uint64_t *key,
+                                enum kith__gpu_order order, const uint64_t *least, uint64_t *key,
                                 gpuStream_t stream)
 {
     KITH_LAUNCH(make_keys, blocks_for(n), THREADS, stream, *f, root, n, order, least, key);

@@ -74,16 +74,17 @@ gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t s
 /** Point every node at its root; add up sizes and leaders there. */
 gpuError_t kith__gpu_measure(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
-/** least[g] = smallest of ids over group g, whose root is root[g]; sets leader[root] = g. */
+/** least[g] = smallest of ids over group g, whose root is root[g], with the sign bit turned, so that
+ *  the order is that of unsigned numbers; sets leader[root] = g. */
 gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *friends, const int32_t *root,
-                               int64_t n, int64_t min_members, const int64_t *ids, int64_t *least,
+                               int64_t n, int64_t min_members, const int64_t *ids, uint64_t *least,
                                gpuStream_t stream);
 
 /** What groups are sorted by: size and leader, or their least id, or size alone. */
 enum kith__gpu_order { KITH_GPU_BY_LEADER, KITH_GPU_BY_ID, KITH_GPU_BY_SIZE };
 
 gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *friends, const int32_t *root,
-                                int64_t n, enum kith__gpu_order order, const int64_t *least,
+                                int64_t n, enum kith__gpu_order order, const uint64_t *least,
                                 uint64_t *key, gpuStream_t stream);
 
 /** Write the members of the groups, and label the particles. */
