@@ -74,8 +74,8 @@ gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t s
 /** Point every node at its root; add up sizes and leaders there. */
 gpuError_t kith__gpu_measure(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
-/** least[g] = smallest of ids over group g, whose root is root[g], with the sign bit turned, so that
- *  the order is that of unsigned numbers; sets leader[root] = g. */
+/** least[g] = smallest of ids over group g, whose root is root[g], its sign bit turned so that the
+ *  order is that of unsigned numbers; sets leader[root] = g. */
 gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *friends, const int32_t *root,
                                int64_t n, int64_t min_members, const int64_t *ids, uint64_t *least,
                                gpuStream_t stream);
