@@ -66,13 +66,20 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
 }
 
-/** Part, from 0 to parts - 1, of the plain cell that holds f. */
-KITH_FN int kith__part(const struct kith__axis *axis, double f, int64_t cell)
+/** The same cell, and which of its parts, from 0 to parts - 1. Without branches: anchor and first
+ *  are 0 along periodic axes. */
+KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *part)
 {
-    const double u = axis->periodic ? f * axis->scale : (f - axis->anchor) * axis->scale;
-    const double p = (u - (double)(cell + axis->first)) * axis->parts; /* first is 0 if periodic */
-    const double most = axis->parts - 1;
-    return (int)(p < most ? p > 0 ? p : 0 : most);
+    double u = (f - axis->anchor) * axis->scale;
+    u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;
+    u = u > -KITH_FAR_CELLS ? u : -KITH_FAR_CELLS;
+    int64_t c = (int64_t)u;
+    c -= (u < (double)c) + axis->first;
+    c = c > 0 ? c : 0;
+    c = c < axis->plain_n ? c : axis->plain_n - 1;
+    const int p = (int)((u - (double)(c + axis->first)) * axis->parts);
+    *part = p < 0 ? 0 : p < axis->parts ? p : axis->parts - 1;
+    return c;
 }
 
 /** An axis with cells at least `side` wide; anchor is anywhere among the particles. Where cells

@@ -26,6 +26,13 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     return axis->ranks[place - axis->places];
 }
 
+/** What places a coordinate along an axis. */
+struct ruler {
+    double origin, inverse, anchor, scale, first, parts;
+    int64_t last; /**< cell */
+    int last_part, part_bits;
+};
+
 #define real double
 #define KITH_REAL(name) name##_d
 #include "grid_real.h"

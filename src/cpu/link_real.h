@@ -105,22 +105,28 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     const int nz = f->grid->axis[2].parts;
     const int z_end = at_most(part[2] + reach[2], nz - 1);
     const int y_end = at_most(part[1] + reach[1], ny - 1);
+    unsigned below[KITH_MOST_REACH + 1];
+    unsigned
+        span[KITH_MOST_REACH + 1]; /* masks of the parts within dx along x, and of those before */
+    for (int dx = 0; dx <= reach[0]; dx++) {
+        const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
+        below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
+    }
     for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
         const int8_t *along = f->parts.row_reach[z > part[2] ? z - part[2] : part[2] - z];
         const bool level = own && z == part[2];
         for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
             const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
-            const bool same = level && y == part[1];
-            const int low = at_least(same ? part[0] + 1 : part[0] - dx, 0);
-            const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
-            if (low <= high) {
-                const struct kith__part_row row = index[z * ny + y];
-                const unsigned below = (1u << low) - 1;
-                const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
-                KITH_REAL(meet_row)(me,
-                                    place->begin + row.first + __builtin_popcount(row.mask & below),
-                                    __builtin_popcount(wanted), &place->image);
+            if (dx < 0) {
+                continue;
             }
+            const struct kith__part_row row = index[z * ny + y];
+            /* of the seeker's own row what comes later */
+            const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
+            KITH_REAL(meet_row)(me,
+                                place->begin + row.first + __builtin_popcount(row.mask & before),
+                                __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
         }
     }
 }

@@ -246,14 +246,14 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
     def::load(def::box(q), points, q.dim, p, r, image);
     def::fractions(def::box(q), r, f);
     int64_t cell[3];
-    uint64_t part = 0;
+    uint64_t parts = 0;
     for (int k = 2; k >= 0; k--) {
-        cell[k] = kith__plain_cell(&plan->axis[k], f[k]);
-        part = part << plan->axis[k].part_bits |
-               (uint64_t)kith__part(&plan->axis[k], f[k], cell[k]);
+        int part;
+        cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
+        parts = parts << plan->axis[k].part_bits | (uint64_t)part;
     }
     const int64_t number = (cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0];
-    key[p] = (uint64_t)number << kith__part_bits(plan->axis) | part;
+    key[p] = (uint64_t)number << kith__part_bits(plan->axis) | parts;
     id[p] = (int32_t)p;
 }
 
