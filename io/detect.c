@@ -21,7 +21,6 @@ static const signature unread[] = {
      "7zXZ",
      5, "is compressed by xz: unpack it with unxz first"},
     {"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8, "is a GSD file: convert it to extended XYZ first"},
-    {"ITEM: TIMESTEP", 14, "is a LAMMPS dump: convert it to extended XYZ first"},
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
@@ -31,6 +30,15 @@ static const signature unread[] = {
 static bool begins(const char *head, int64_t size, const char *with, size_t length)
 {
     return (size_t)size >= length && memcmp(head, with, length) == 0;
+}
+
+static bool is_lammps(const char *head)
+{
+    static const char *const items[] = {"ITEM: TIMESTEP", "ITEM: UNITS", "ITEM: TIME"};
+    for (size_t k = 0; k < sizeof items / sizeof *items; k++)
+        if (strncmp(head, items[k], strlen(items[k])) == 0)
+            return true;
+    return false;
 }
 
 static bool is_hdf5(io_file *file)
@@ -118,6 +126,8 @@ io_status io__detect(io_file *file, io_format *out)
         *out = IO_HDF5;
     else if (io__gadget_detect(head, size))
         *out = IO_GADGET;
+    else if (is_lammps(head))
+        *out = IO_LAMMPS;
     if (*out != IO_UNKNOWN)
         return IO_OK;
     for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)
