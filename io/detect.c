@@ -20,7 +20,6 @@ static const signature unread[] = {
     {"\xfd"
      "7zXZ",
      5, "is compressed by xz: unpack it with unxz first"},
-    {"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8, "is a GSD file: convert it to extended XYZ first"},
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
@@ -128,6 +127,8 @@ io_status io__detect(io_file *file, io_format *out)
         *out = IO_GADGET;
     else if (is_lammps(head))
         *out = IO_LAMMPS;
+    else if (begins(head, size, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8))
+        *out = IO_GSD;
     if (*out != IO_UNKNOWN)
         return IO_OK;
     for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)

@@ -14,6 +14,7 @@ static const io_frames_format *find_format(io_format format)
     switch (format) {
     case IO_XYZ: return &io__frames_xyz;
     case IO_LAMMPS: return &io__frames_lammps;
+    case IO_GSD: return &io__frames_gsd;
     default: return &io__frames_whole;
     }
 }

@@ -36,7 +36,8 @@ typedef enum io_format {
     IO_TEXT,
     IO_XYZ,
     IO_GADGET, /**< read only, as those below */
-    IO_LAMMPS  /**< dump, text */
+    IO_LAMMPS, /**< dump, text */
+    IO_GSD     /**< of HOOMD */
 } io_format;
 
 enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
