@@ -15,6 +15,7 @@ static const io_frames_format *find_format(io_format format)
     case IO_XYZ: return &io__frames_xyz;
     case IO_LAMMPS: return &io__frames_lammps;
     case IO_GSD: return &io__frames_gsd;
+    case IO_HDF5: return &io__frames_hdf5;
     default: return &io__frames_whole;
     }
 }

@@ -64,7 +64,8 @@ struct io_frames_format {
     bool selects;                     /* reads the species alone that the options name */
 };
 
-extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_whole;
+extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
+    io__frames_whole;
 
 /** Open a file of this format. Close with io__frames_close, also on failure. */
 io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
