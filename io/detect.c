@@ -15,11 +15,6 @@ typedef struct signature {
 } signature;
 
 static const signature unread[] = {
-    {"\x1f\x8b", 2, "is compressed by gzip: unpack it with gunzip first"},
-    {"BZh", 3, "is compressed by bzip2: unpack it with bunzip2 first"},
-    {"\xfd"
-     "7zXZ",
-     5, "is compressed by xz: unpack it with unxz first"},
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
@@ -129,6 +124,8 @@ io_status io__detect(io_file *file, io_format *out)
         *out = IO_LAMMPS;
     else if (begins(head, size, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8))
         *out = IO_GSD;
+    else if (io__chemfiles_kind(head, size))
+        *out = IO_CHEMFILES;
     if (*out != IO_UNKNOWN)
         return IO_OK;
     for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)

@@ -16,6 +16,7 @@ static const io_frames_format *find_format(io_format format)
     case IO_LAMMPS: return &io__frames_lammps;
     case IO_GSD: return &io__frames_gsd;
     case IO_HDF5: return &io__frames_hdf5;
+    case IO_CHEMFILES: return &io__frames_chemfiles;
     default: return &io__frames_whole;
     }
 }
@@ -28,7 +29,7 @@ io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
                           .file = file,
                           .options = options,
                           .count = -1};
-    if (options->topology)
+    if (options->topology && format != IO_CHEMFILES)
         return io__file_fail(file, IO_INVALID,
                              "names its atoms itself, as far as it does; a topology, here %s, is "
                              "for the binary formats that chemfiles reads",

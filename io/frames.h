@@ -65,7 +65,7 @@ struct io_frames_format {
 };
 
 extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
-    io__frames_whole;
+    io__frames_whole, io__frames_chemfiles;
 
 /** Open a file of this format. Close with io__frames_close, also on failure. */
 io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
@@ -96,6 +96,19 @@ io_status io__frame_select(io_frames *frames, io_frame *frame, bool check);
 /** io_read and io_inspect for the formats that are read as frames alone. */
 io_status io__frames_read_one(io_file *file, io_format format, io_particles *out);
 io_status io__frames_inspect(io_file *file, io_format format, io_summary *out);
+
+/* ------------------------------------------------------------------------------- chemfiles */
+
+/** A format that is left to the library chemfiles. */
+typedef struct io_chemfiles_kind {
+    const char *name;
+    const char *format; /* what chemfiles calls it; "": the file's name has to tell */
+    bool nameless;      /* its atoms have no names */
+    bool packed;
+} io_chemfiles_kind;
+
+/** What a file is that begins so, NUL-terminated; NULL when it is not for chemfiles. */
+const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size);
 
 /* -------------------------------------------------------------------------- atoms in lines */
 

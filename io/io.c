@@ -24,11 +24,12 @@ static const io_reader readers[] = {
     [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0},
     [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1},
     [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1},
+    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1},
 };
 
 const char *io_format_name(io_format format)
 {
-    return format >= IO_UNKNOWN && format <= IO_GSD ? readers[format].name : "unknown";
+    return format >= IO_UNKNOWN && format <= IO_CHEMFILES ? readers[format].name : "unknown";
 }
 
 io_status io__check_options(io_file *file, io_format format)

@@ -35,9 +35,10 @@ typedef enum io_format {
     IO_TIPSY,
     IO_TEXT,
     IO_XYZ,
-    IO_GADGET, /**< read only, as those below */
-    IO_LAMMPS, /**< dump, text */
-    IO_GSD     /**< of HOOMD */
+    IO_GADGET,   /**< read only, as those below */
+    IO_LAMMPS,   /**< dump, text */
+    IO_GSD,      /**< of HOOMD */
+    IO_CHEMFILES /**< what chemfiles reads */
 } io_format;
 
 enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
