@@ -12,6 +12,11 @@
 #include <math.h>
 #include <stdio.h>
 
+typedef struct named_unit {
+    const char *name; /* NULL ends a list */
+    double size;      /* in cgs */
+} named_unit;
+
 typedef struct info_task {
     options shared;
     const char *file;
@@ -100,11 +105,68 @@ static void print_lists(const io_summary *s, const style *look)
 {
     for (int k = 0; k < s->n_species; k++) {
         label(look, k ? "" : "species");
-        printf("%-8s %s\n", s->species[k].name, report_count(s->species[k].n).s);
+        printf("%-9s %s", s->species[k].name, report_count(s->species[k].n).s);
+        if (s->species[k].mass > 0) {
+            printf(", each of mass %s", report_real(s->species[k].mass).s);
+        }
+        putchar('\n');
     }
     for (int k = 0; k < s->n_fields; k++) {
-        label(look, k ? "" : "fields");
+        label(look, k ? "" : s->files > 1 ? "in one file" : "fields");
         printf("%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
+    }
+}
+
+/** Print a unit by the name of the one among `known` that it is, else as a number. */
+static void print_unit(const char *what, double size, const named_unit *known, const char *cgs)
+{
+    const double tolerance = 1e-3; /* codes differ in the length of a parsec */
+    while (known->name && !(fabs(size / known->size - 1) < tolerance)) {
+        known++;
+    }
+    if (known->name) {
+        printf("%s %s", what, known->name);
+    } else {
+        printf("%s %s %s", what, report_real(size).s, cgs);
+    }
+}
+
+static void print_power_of_h(double exponent)
+{
+    if (exponent == -1) {
+        printf("/h");
+    } else if (exponent != 0) {
+        printf(" h^%s", report_real(exponent).s);
+    }
+}
+
+static void print_units(const io_units *units, bool comoving)
+{
+    static const named_unit lengths[] = {
+        {"pc", 3.0857e18}, {"kpc", 3.0857e21}, {"Mpc", 3.0857e24}, {NULL, 0}};
+    static const named_unit masses[] = {
+        {"Msun", 1.9885e33}, {"1e5 Msun", 1.9885e38}, {"1e10 Msun", 1.9885e43}, {NULL, 0}};
+    static const named_unit velocities[] = {{"km/s", 1e5}, {NULL, 0}};
+    print_unit("length", units->length, lengths, "cm");
+    print_power_of_h(units->length_h);
+    print_unit(comoving ? " comoving, mass" : ", mass", units->mass, masses, "g");
+    print_power_of_h(units->mass_h);
+    print_unit(", velocity", units->velocity, velocities, "cm/s");
+    puts(units->source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
+}
+
+static void print_universe(const io_summary *s, const style *look)
+{
+    const io_cosmology *c = &s->cosmology;
+    if (c->known) {
+        label(look, "cosmology");
+        printf("a %s, redshift %s, h %s, Omega_m %s, Omega_Lambda %s\n", report_real(c->a).s,
+               report_real(c->redshift).s, report_real(c->h).s, report_real(c->omega_m).s,
+               report_real(c->omega_lambda).s);
+    }
+    if (s->units.source != IO_UNITS_NONE) {
+        label(look, "units");
+        print_units(&s->units, c->known);
     }
 }
 
@@ -127,7 +189,11 @@ static void print_info(const info_task *task, const io_summary *s, const input *
     const style look = report_style();
     printf("%s%s%s\n", look.bold, task->file, look.end);
     label(&look, "format");
-    printf("%s, %s\n", s->description, report_bytes(s->bytes).s);
+    printf("%s, ", s->description);
+    if (s->files > 1) {
+        printf("%d files, ", s->files);
+    }
+    printf("%s\n", report_bytes(s->bytes).s);
     label(&look, "particles");
     printf("%s, %s", report_count(s->n).s, precision_name(s));
     if (s->frames > 1) {
@@ -145,6 +211,7 @@ static void print_info(const info_task *task, const io_summary *s, const input *
     } else {
         puts("none in the file");
     }
+    print_universe(s, &look);
     print_lists(s, &look);
     if (error->status == IO_OK) {
         const extent e = measure(&in->particles);
@@ -168,14 +235,38 @@ static json_t *extent_json(const input *in)
                      e.first_bad < 0 ? json_null() : json_integer((json_int_t)e.first_bad));
 }
 
+static json_t *cosmology_json(const io_cosmology *c)
+{
+    if (!c->known) {
+        return json_null();
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a", report_json_real(c->a), "redshift",
+                     report_json_real(c->redshift), "h", report_json_real(c->h), "omega_m",
+                     report_json_real(c->omega_m), "omega_lambda",
+                     report_json_real(c->omega_lambda), "omega_b", report_json_real(c->omega_b));
+}
+
+static json_t *units_json(const io_units *u)
+{
+    if (u->source == IO_UNITS_NONE) {
+        return json_null();
+    }
+    return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "in_file", u->source == IO_UNITS_FILE,
+                     "length_cm", report_json_real(u->length), "mass_g", report_json_real(u->mass),
+                     "velocity_cm_per_s", report_json_real(u->velocity), "length_h",
+                     report_json_real(u->length_h), "mass_h", report_json_real(u->mass_h));
+}
+
 static json_t *info_json(const info_task *task, const io_summary *s, const input *in,
                          const io_error *error)
 {
     json_t *species = json_array(), *fields = json_array();
     for (int k = 0; k < s->n_species; k++) {
-        json_array_append_new(species,
-                              json_pack("{s:o, s:I}", "name", report_json_text(s->species[k].name),
-                                        "particles", (json_int_t)s->species[k].n));
+        json_array_append_new(
+            species,
+            json_pack("{s:o, s:I, s:o}", "name", report_json_text(s->species[k].name), "particles",
+                      (json_int_t)s->species[k].n, "mass",
+                      s->species[k].mass > 0 ? report_json_real(s->species[k].mass) : json_null()));
     }
     for (int k = 0; k < s->n_fields; k++) {
         json_array_append_new(fields, json_pack("{s:o, s:o, s:o}", "name",
@@ -184,12 +275,14 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
                                                 report_json_text(s->fields[k].shape)));
     }
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "kith",
-        kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
+        "{s:s, s:s, s:o, s:s, s:o, s:I, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "kith", kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
         io_format_name(s->format), "description", report_json_text(s->description), "bytes",
-        (json_int_t)s->bytes, "particles", (json_int_t)s->n, "frames", (json_int_t)s->frames,
-        "precision", precision_name(s), "box", s->has_box ? space_box_json(&s->box) : json_null(),
-        "time", s->has_time ? report_json_real(s->time) : json_null(), "species", species, "fields",
+        (json_int_t)s->bytes, "files", s->files, "particles", (json_int_t)s->n, "frames",
+        (json_int_t)s->frames, "precision", precision_name(s), "box",
+        s->has_box ? space_box_json(&s->box) : json_null(), "time",
+        s->has_time ? report_json_real(s->time) : json_null(), "cosmology",
+        cosmology_json(&s->cosmology), "units", units_json(&s->units), "species", species, "fields",
         fields, "bounds", error->status == IO_OK ? extent_json(in) : json_null());
 }
 

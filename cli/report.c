@@ -46,7 +46,8 @@ int report_io(const io_error *error, bool writing)
     case IO_OK:
     case IO_SYSTEM: status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
     case IO_FORMAT:
-    case IO_TRUNCATED: status = STATUS_FORMAT; break;
+    case IO_TRUNCATED:
+    case IO_MISSING: status = STATUS_FORMAT; break;
     case IO_INVALID: status = STATUS_INVALID; break;
     case IO_LIMIT: status = STATUS_LIMIT; break;
     case IO_NO_MEMORY: status = STATUS_NO_MEMORY; break;

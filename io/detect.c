@@ -26,12 +26,8 @@ static const signature unread[] = {
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
     {"\xfe\xff", 2, "is UTF-16 text: save it as UTF-8 first"},
-    {"\0\1\0\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
-    {"\0\0\1\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
     {"ITEM: TIMESTEP", 14, "is a LAMMPS dump: convert it to extended XYZ first"},
     {"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8, "is a GSD file: convert it to extended XYZ first"},
-    {"\x08\0\0\0HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
-    {"\0\0\0\x08HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
 };
 
 static bool is_hdf5(io_file *file)
@@ -117,6 +113,8 @@ io_status io__detect(io_file *file, io_format *out)
         *out = IO_TIPSY;
     else if (is_hdf5(file))
         *out = IO_HDF5;
+    else if (io__gadget_detect(head, size))
+        *out = IO_GADGET;
     if (*out != IO_UNKNOWN)
         return IO_OK;
     for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)
@@ -125,7 +123,7 @@ io_status io__detect(io_file *file, io_format *out)
             return io__file_fail(file, IO_FORMAT, "%s", unread[k].meaning);
     if (is_binary(head, size) && !looks_tipsy)
         return io__file_fail(file, IO_FORMAT,
-                             "is binary, but none of NumPy .npy, HDF5 and tipsy "
+                             "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
                              "(or cut short)");
     if (looks_tipsy)
         *out = IO_TIPSY;

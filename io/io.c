@@ -5,7 +5,6 @@
 #include "io_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct io_reader {
     const char *name;
@@ -21,11 +20,12 @@ static const io_reader readers[] = {
     [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0},
     [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0},
     [IO_XYZ] = {"XYZ", io__xyz_read, io__xyz_inspect, 0, 0, 1, 1},
+    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0},
 };
 
 const char *io_format_name(io_format format)
 {
-    return format >= IO_UNKNOWN && format <= IO_XYZ ? readers[format].name : "unknown";
+    return format >= IO_UNKNOWN && format <= IO_GADGET ? readers[format].name : "unknown";
 }
 
 static io_status check_options(io_file *file, const io_reader *reader)
@@ -56,9 +56,12 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     error = error ? error : &unwanted;
     *error = (io_error){0};
     *out = (io_particles){0};
-    io_file file;
+    io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;
-    io_status status = io__file_open(&file, path, options, error);
+    char *found = NULL;
+    io_status status = io__set_resolve(path, &found, error);
+    if (status == IO_OK)
+        status = io__file_open(&file, found, options, error);
     if (status == IO_OK)
         status = io__detect(&file, &format);
     if (status == IO_OK)
@@ -66,10 +69,14 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     if (status == IO_OK)
         status = readers[format].read(&file, out);
     if (status == IO_OK)
+        status = io__particles_check(&file, out, readers[format].name);
+    if (status == IO_OK)
         status = io__file_watch(&file, file.size);
     if (status != IO_OK)
         io_particles_free(out);
+    out->bytes = out->bytes || status != IO_OK ? out->bytes : file.size;
     io__file_close(&file);
+    free(found);
     return status;
 }
 
@@ -78,22 +85,18 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     io_error unwanted;
     error = error ? error : &unwanted;
     *error = (io_error){0};
-    *out = (io_summary){.frames = 1, .box = io__box_open()};
-    io_file file;
-    io_status status = io__file_open(&file, path, NULL, error);
+    *out = (io_summary){.files = 1, .frames = 1, .box = io__box_open()};
+    io_file file = {.fd = -1};
+    char *found = NULL;
+    io_status status = io__set_resolve(path, &found, error);
+    if (status == IO_OK)
+        status = io__file_open(&file, found, NULL, error);
     if (status == IO_OK)
         status = io__detect(&file, &out->format);
     out->bytes = file.size;
     if (status == IO_OK)
         status = readers[out->format].inspect(&file, out);
     io__file_close(&file);
+    free(found);
     return status;
-}
-
-void io_particles_free(io_particles *particles)
-{
-    if (!particles)
-        return;
-    free(particles->pos);
-    *particles = (io_particles){0};
 }

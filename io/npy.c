@@ -223,13 +223,16 @@ io_status io__npy_read(io_file *file, io_particles *out)
     const int dim = (int)header.shape[1];
     const bool is_float = type.kind == 'f' && type.size == 4;
     IO_TRY(io__particles_alloc(file, out, n, dim, is_float ? KITH_FLOAT : KITH_DOUBLE));
+    io_field field = io__particles_field(out, IO_POSITIONS, 0, 0, type);
     if (!header.fortran) {
-        const io_records rows = {header.data, (int64_t)dim * type.size, n, dim, type};
-        return io__records_read(file, &rows, out, 0, 0);
+        const io_records rows = {header.data, (int64_t)dim * type.size, n};
+        return io__records_read(file, &rows, &field, 1);
     }
+    field.columns = 1;
     for (int axis = 0; axis < dim; axis++) {
-        const io_records column = {header.data + axis * n * type.size, type.size, n, 1, type};
-        IO_TRY(io__records_read(file, &column, out, 0, axis));
+        const io_records column = {header.data + axis * n * type.size, type.size, n};
+        IO_TRY(io__records_read(file, &column, &field, 1));
+        field.out = (char *)field.out + out->precision;
     }
     return IO_OK;
 }

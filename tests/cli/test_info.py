@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kith info: what is in a file."""
+import struct
 import sys
 
 import cli
@@ -28,8 +29,48 @@ def test_empty():
 def test_tipsy_species():
     cli.ok("make", "uniform", "50", "-o", "a.std", "-q")
     found = cli.report("info", "a.std")
-    assert {"name": "dark", "particles": 50} in found["species"]
+    assert {"name": "dark", "particles": 50, "mass": None} in found["species"]
     assert "dark" in cli.ok("info", "a.std")
+
+
+def write_gadget(name, n, redshift=1.0):
+    """One of two files of a Gadget snapshot: n particles of dark matter at rest."""
+    def record(data):
+        return struct.pack("<I", len(data)) + data + struct.pack("<I", len(data))
+    header = struct.pack("<6I6d2d2i6I2i4d", 0, n, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, redshift, 0,
+                         0, 0, 5, 0, 0, 0, 0, 0, 2, 8.0, 0.25, 0.75, 0.5).ljust(256, b"\0")
+    with open(name, "wb") as file:
+        file.write(record(header) + record(struct.pack(f"<{3 * n}f", *range(3 * n))) +
+                   record(bytes(12 * n)) + record(bytes(4 * n)))
+
+
+def test_snapshot_in_two_files():
+    write_gadget("snap.0", 3)
+    write_gadget("snap.1", 2)
+    found = cli.report("info", "snap.1")
+    again = cli.report("info", "snap")
+    assert found["bounds"] == again["bounds"] and found["species"] == again["species"]
+    assert found["format"] == "Gadget" and found["files"] == 2 and found["particles"] == 5
+    assert found["bytes"] == 2 * (264 + 3 * 8) + 5 * 28 == again["bytes"]
+    assert found["species"] == [{"name": "PartType1", "particles": 5, "mass": 0.5}]
+    assert found["cosmology"] == {"a": 0.5, "redshift": 1.0, "h": 0.5, "omega_m": 0.25,
+                                  "omega_lambda": 0.75, "omega_b": 0.0}
+    assert found["units"]["length_h"] == -1 and not found["units"]["in_file"]
+    assert found["bounds"]["high"] == [6.0, 7.0, 8.0]
+    text = cli.ok("info", "snap.0")
+    for words in ("2 files", "redshift 1,", "length kpc/h comoving", "each of mass 0.5"):
+        assert words in text, text
+    found = cli.report("pairs", "snap", "--cutoff", "1", "--species", "dark")
+    assert found["input"]["particles"] == 5 and found["input"]["bytes"] == 716, found
+
+
+def test_snapshot_that_lacks_a_file():
+    write_gadget("snap.0", 3)
+    done = cli.run("info", "snap.0")
+    assert done.returncode == 3 and "snap.1" in done.stderr, done
+    write_gadget("snap.1", 2, redshift=9.0)
+    done = cli.run("info", "snap.0")
+    assert done.returncode == 4 and "redshift 9" in done.stderr, done
 
 
 def test_xyz_box_and_frames():

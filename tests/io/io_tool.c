@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What io_judge.py drives.
+ * What io_judge.py and io_snapshots.py drive.
  *
  *     io_tool read FILE [DATASET]     n, dim, precision, box lengths; then the raw coordinates
+ *     io_tool fields FILE SPECIES NEEDED PRECISION   all that a snapshot has: a line of JSON, then
+ *                                     the raw arrays; SPECIES "" and 0 for the defaults. A failure
+ *                                     exits with the status, its sign turned
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
  */
@@ -27,6 +30,66 @@ static int read_file(const char *path, const char *dataset)
     printf("%lld %d %d %.17g %.17g %.17g\n", (long long)got.n, got.dim, (int)got.precision,
            got.box.row[0][0], got.box.row[1][1], got.box.row[2][2]);
     fwrite(got.pos, 3 * (size_t)got.precision, (size_t)got.n, stdout);
+    io_particles_free(&got);
+    return 0;
+}
+
+static void print_reals(const char *name, const double *reals, int n)
+{
+    printf("\"%s\": [", name);
+    for (int k = 0; k < n; k++)
+        printf("%s%.17g", k ? ", " : "", reals[k]);
+    printf("], ");
+}
+
+static void print_header(const io_particles *p)
+{
+    const io_cosmology *c = &p->cosmology;
+    const io_units *u = &p->units;
+    const double box[3] = {p->box.row[0][0], p->box.row[1][1], p->box.row[2][2]};
+    printf("{\"n\": %lld, \"dim\": %d, \"precision\": %d, \"bytes\": %lld, ", (long long)p->n,
+           p->dim, (int)p->precision, (long long)p->bytes);
+    printf("\"source\": %d, \"known\": %d, \"has_box\": %d, \"time\": %.17g, ", (int)u->source,
+           c->known, p->has_box, p->time);
+    print_reals("box", box, 3);
+    print_reals("mass_of_type", p->mass_of_type, IO_MOST_TYPES);
+    print_reals("cosmology",
+                (double[]){c->a, c->redshift, c->h, c->omega_m, c->omega_lambda, c->omega_b}, 6);
+    print_reals("units", (double[]){u->length, u->mass, u->velocity, u->length_h, u->mass_h}, 5);
+}
+
+static int print_fields(const char *path, char **argv)
+{
+    const unsigned all = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
+                         IO_DENSITIES;
+    const io_read_options options = {.species = argv[0][0] ? argv[0] : NULL,
+                                     .fields = all,
+                                     .needed = (unsigned)atoi(argv[1]),
+                                     .precision = (kith_precision)atoi(argv[2])};
+    io_particles got;
+    io_error error;
+    if (io_read(path, &options, &got, &error) != IO_OK) {
+        fail(&error);
+        return -(int)error.status;
+    }
+    const size_t real = (size_t)got.precision;
+    const struct {
+        const char *name;
+        const void *data;
+        size_t row;
+    } arrays[] = {{"pos", got.pos, 3 * real},     {"vel", got.velocity, 3 * real},
+                  {"id", got.id, sizeof *got.id}, {"mass", got.mass, real},
+                  {"type", got.type, 1},          {"pot", got.potential, real},
+                  {"rho", got.density, real}};
+    print_header(&got);
+    printf("\"arrays\": [\"\"");
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k].data)
+            printf(", \"%s\"", arrays[k].name);
+    printf("]}\n");
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k].data)
+            fwrite(arrays[k].data, arrays[k].row, (size_t)got.n, stdout);
     io_particles_free(&got);
     return 0;
 }
@@ -88,6 +151,8 @@ int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "read") == 0)
         return read_file(argv[2], argc > 3 ? argv[3] : NULL);
+    if (argc == 6 && strcmp(argv[1], "fields") == 0)
+        return print_fields(argv[2], argv + 3);
     if (argc == 5 && strcmp(argv[1], "pairs") == 0)
         return write_pairs(argv[2], atoll(argv[3]), (kith_precision)atoi(argv[4]));
     if (argc == 5 && strcmp(argv[1], "convert") == 0)
