@@ -25,6 +25,9 @@ typedef bool (*harness_work)(void *user);
  */
 bool harness_time(harness_work work, void *user, double least, harness_times *out);
 
+/** Sort the times of repeats and say what they come to; `first` is left alone. */
+void harness_summarise(double *times, int n, harness_times *out);
+
 /** Seconds on a clock that only goes forward. */
 double harness_now(void);
 

@@ -21,6 +21,11 @@ RESULT = {
 }
 OWN = {"backend": str, "distances": bool, "seconds_first": float, "gigabytes_per_second": float,
        "store_floor_seconds": float, "scratch_bytes_per_particle": float}
+ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
+          "device_seconds_max": float}
+GPU = {"name": str, "compute_capability": str, "processors": int, "memory_bytes": int,
+       "store_gigabytes_per_second": float, "cuda_runtime": int, "cuda_driver": int,
+       "compiler": str, "architectures": str}
 PEER = {"kith_seconds": float, "ratio": float}
 
 
@@ -49,6 +54,9 @@ def check(data):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)
         check_fields(where, result, OWN if result["program"] == "kith" else PEER)
+        if result.get("backend", "").startswith("cuda"):
+            check_fields("gpu", data["gpu"], GPU)
+            check_fields(where, result, ON_GPU)
         if not 0 < result["seconds_min"] <= result["seconds"] <= result["seconds_max"]:
             raise ValueError(f"{where}: seconds are not in order")
         if result["pairs"] <= 0 or result["repeats"] < 3:

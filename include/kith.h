@@ -78,7 +78,7 @@ typedef enum kith_status {
     KITH_CANCELLED = -6,   /**< a callback asked to stop */
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
     KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
-    KITH_DEVICE_LOST = -9  /**< the device failed during the call; close the context */
+    KITH_DEVICE_LOST = -9  /**< the device failed, now or in an earlier call; close the context */
 } kith_status;
 
 /** Return the name of a status, such as "KITH_CAPACITY". @return static text, never NULL. */

@@ -18,8 +18,11 @@ struct kith__list {
 
 /** What groups are wanted: kith_fof_options, checked. */
 struct kith__fof {
-    int64_t min_members;
+    int64_t min_members, min_links;
     const int64_t *ids;
+    const uint8_t *roles;
+    const void *velocities;
+    double velocity_length; /**< rounded to the precision */
 };
 
 struct kith__backend {

@@ -31,6 +31,34 @@ static double longest_diagonal(const struct kith__question *q)
     return longest;
 }
 
+static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
+                                 bool is_float)
+{
+    KITH_CHECK(ctx, fof->min_members >= 1, KITH_INVALID,
+               "options.min_members is %lld, expected 1 or more", (long long)fof->min_members);
+    KITH_CHECK(ctx, fof->min_links >= 0, KITH_INVALID,
+               "options.min_links is %lld, expected 0 or more", (long long)fof->min_links);
+    for (int64_t p = 0; p < n && fof->roles; p++) {
+        KITH_CHECK(ctx, fof->roles[p] <= KITH_IGNORE, KITH_INVALID,
+                   "options.roles[%lld] is %d, expected KITH_LINK, KITH_ATTACH or KITH_IGNORE",
+                   (long long)p, fof->roles[p]);
+    }
+    const double speed = fof->velocity_length;
+    const double square = is_float ? (double)((float)speed * (float)speed) : speed * speed;
+    const double least = is_float ? (double)FLT_MIN : DBL_MIN;
+    KITH_CHECK(ctx, !fof->velocities || (speed > 0 && square >= least && isfinite(square)),
+               KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
+               speed);
+    for (int64_t p = 0; p < 3 * n && fof->velocities; p++) {
+        const double v = is_float ? (double)((const float *)fof->velocities)[p]
+                                  : ((const double *)fof->velocities)[p];
+        KITH_CHECK(ctx, isfinite(v), KITH_NOT_FINITE,
+                   "options.velocities: that of particle %lld (counted from 0) is not finite",
+                   (long long)(p / 3));
+    }
+    return KITH_OK;
+}
+
 kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                           double length, const kith_fof_options *options, kith_groups *out)
 {
@@ -42,14 +70,20 @@ kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_b
     KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
                "options.size is %zu, expected %zu: fill the struct with kith_fof_options_init",
                options->size, sizeof *options);
-    KITH_CHECK(ctx, options->min_members >= 1, KITH_INVALID,
-               "options.min_members is %lld, expected 1 or more", (long long)options->min_members);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
                "out holds arrays that are not the library's: zero it");
-    const struct kith__fof fof = {.min_members = options->min_members, .ids = options->ids};
     struct kith__question question;
     KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    const bool is_float = question.precision == KITH_FLOAT;
+    const double speed = options->velocity_length;
+    const struct kith__fof fof = {.min_members = options->min_members,
+                                  .min_links = options->min_links,
+                                  .ids = options->ids,
+                                  .roles = options->roles,
+                                  .velocities = options->velocities,
+                                  .velocity_length = is_float ? (double)(float)speed : speed};
+    KITH_TRY(check_options(ctx, points->n, &fof, is_float));
     KITH_CHECK(ctx, ctx->backend->fof_find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
     question.part = question.cutoff / (longest_diagonal(&question) * (1 + KITH_CELL_MARGIN));

@@ -82,6 +82,17 @@ KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice
     return fits;
 }
 
+/** Squared distance in phase space, in linking lengths: r2 / length^2 + |vj - vi|^2 / speed^2. */
+KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real vi[3], const real vj[3],
+                                    real speed)
+{
+    const real dx = KITH_SUB(vj[0], vi[0]);
+    const real dy = KITH_SUB(vj[1], vi[1]);
+    const real dz = KITH_SUB(vj[2], vi[2]);
+    const real v2 = KITH_ADD(KITH_ADD(KITH_MUL(dx, dx), KITH_MUL(dy, dy)), KITH_MUL(dz, dz));
+    return KITH_ADD(KITH_DIV(r2, KITH_MUL(length, length)), KITH_DIV(v2, KITH_MUL(speed, speed)));
+}
+
 /** Vector d from ri to image S of rj, both wrapped; returns r2. */
 KITH_FN real KITH_REAL(kith__separation)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real ri[3], const real rj[3], const int32_t s[3],

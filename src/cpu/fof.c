@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded cells,
- * link, number the groups.
+ * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded
+ * cells, link, number the groups; then attach those that only join.
  */
 #include <omp.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "friends.h"
 #include "link.h"
 #include "number.h"
+#include "roles.h"
 #include "run.h"
 
 /** Reach, and what follows from it. */
@@ -75,8 +76,8 @@ static kith_status set_steps(kith_ctx *ctx, struct kith__friends *f)
             bool in_reach = true;
             for (int k = 0; k < 3; k++) {
                 const int away = f->step[s].away[k];
-                in_reach = in_reach && part[k] < axis[k].parts &&
-                           away >= f->cell_low[k][part[k]] && away <= f->cell_high[k][part[k]];
+                in_reach = in_reach && part[k] < axis[k].parts && away >= f->cell_low[k][part[k]] &&
+                           away <= f->cell_high[k][part[k]];
             }
             f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
         }
@@ -193,7 +194,8 @@ static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
 static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
 {
     const int64_t n = f->by_clump ? f->n : f->grid->a.n;
-    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT, ((size_t)n + KITH_MOST_PARTS) * sizeof *f->parent);
+    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT,
+                                ((size_t)n + KITH_MOST_PARTS) * sizeof *f->parent);
     KITH_CHECK(ctx, f->parent != NULL, KITH_NO_MEMORY, "out of memory for %lld trees",
                (long long)n);
 #pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
@@ -233,23 +235,52 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     run.block = link_across;
     run.watch_from = blocks;
     run.watch_to = 2 * blocks;
-    return kith__run(&run);
+    KITH_TRY(kith__run(&run));
+    KITH_CHECK(ctx, !atomic_load(&f->no_memory), KITH_NO_MEMORY,
+               "out of memory to compare large clumps");
+    return KITH_OK;
 }
 
-kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
-                               const struct kith__fof *fof, kith_groups *out)
+/** Bring velocities into cell order. */
+static kith_status gather_velocities(kith_ctx *ctx, const struct kith__fof *fof,
+                                     struct kith__friends *f)
+{
+    const struct kith__sorted *a = &f->grid->a;
+    const size_t size = 3 * (size_t)f->question->precision;
+    char *to = kith__work_need(&ctx->work, KITH_FOF_VELOCITIES, (size_t)a->n * size);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld velocities",
+               (long long)a->n);
+    const char *from = fof->velocities;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, a->n)) schedule(static)
+    for (int64_t s = 0; s < a->n; s++) {
+        memcpy(to + (size_t)s * size, from + (size_t)a->id[s] * size, size);
+    }
+    f->velocities = to;
+    f->velocity_length = fof->velocity_length;
+    return KITH_OK;
+}
+
+/** Groups of the particles that link, which q->a holds; callers says which they are. */
+static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, const int32_t *callers,
+                               kith_groups *out)
 {
     struct kith__grid grid;
-    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     if (q->a.n == 0) {
-        return KITH_OK;
+        return kith__groups_number(ctx, 0, out);
     }
     struct kith__friends f = {.question = q,
                               .grid = &grid,
                               .start = grid.a.start,
-                              .by_clump = !grid.far,
+                              .by_clump = !grid.far && !fof->velocities,
                               .bits = grid.part_bits[0] + grid.part_bits[1] + grid.part_bits[2]};
+    for (int64_t s = 0; s < q->a.n && callers; s++) {
+        grid.a.id[s] = callers[grid.a.id[s]]; /* both ascend */
+    }
+    if (fof->velocities) {
+        KITH_TRY(gather_velocities(ctx, fof, &f));
+    }
     KITH_TRY(set_reach(ctx, q, &grid, &f));
     KITH_TRY(set_steps(ctx, &f));
     KITH_TRY(list_clumps(ctx, &grid.a, &f));
@@ -260,4 +291,19 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(plant(ctx, &f));
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);
+}
+
+kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    if (!fof->roles && fof->min_links == 0) {
+        return find_groups(ctx, q, fof, NULL, out);
+    }
+    struct kith__cast cast;
+    KITH_TRY(kith__grid_check(ctx, q));
+    KITH_TRY(kith__cast_roles(ctx, q, fof, &cast));
+    memset(out->labels, 0, (size_t)q->a.n * sizeof *out->labels);
+    KITH_TRY(find_groups(ctx, &cast.link, fof, cast.linkers, out));
+    return kith__attach(ctx, &cast, fof, out);
 }

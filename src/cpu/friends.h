@@ -43,14 +43,14 @@ struct kith__crowd {
 struct kith__friends {
     const struct kith__question *question;
     const struct kith__grid *grid;
-    const void *velocities; /**< [n][3] by the caller's index, precision of the points; or NULL */
+    const void *velocities; /**< [n][3] in cell order, precision of the points; or NULL */
     double velocity_length;
 
-    int64_t n;             /**< clumps */
-    uint32_t *first;       /**< [n + 1] first particle of each, in cell order */
-    uint64_t *key;         /**< [n] cell and part of each, ascending */
-    uint32_t *start;       /**< [cells + 1] first clump of each cell; NULL: search the keys */
-    bool by_clump;         /**< nodes are clumps, else particles */
+    int64_t n;               /**< clumps */
+    uint32_t *first;         /**< [n + 1] first particle of each, in cell order */
+    uint64_t *key;           /**< [n] cell and part of each, ascending */
+    uint32_t *start;         /**< [cells + 1] first clump of each cell; NULL: search the keys */
+    bool by_clump;           /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
     int bits;     /**< of a key below the cell's number */
@@ -64,6 +64,7 @@ struct kith__friends {
     uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
                           goes beyond the cells around */
 
+    atomic_bool no_memory;        /**< set once; some are then not linked */
     int rows;                     /**< in the index of a cell */
     struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
                                        at c / KITH_CROWD */

@@ -46,6 +46,11 @@ static void my_part(int64_t n, int64_t *begin, int64_t *end)
     *end = n * (me + 1) / team;
 }
 
+static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
+                                                 .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
+                                                 .bad = INT64_MAX,
+                                                 .far = INT64_MAX};
+
 static void merge_survey(struct kith__survey *all, const struct kith__survey *part)
 {
     for (int k = 0; k < 3; k++) {
@@ -248,9 +253,9 @@ static void divide(const struct kith__question *q, int parts, double near, struc
         axis->reach = (int)ceil(near * axis->scale / q->height[k] * (1 - 1e-9));
         grid->part_bits[k] = kith__bit_length((uint64_t)parts - 1);
         const double first = (double)axis->first;
-        grid->far = grid->far || (!axis->periodic && (first <= -KITH_FAR_CELLS ||
-                                                      first + (double)axis->plain_n - 1 >=
-                                                          KITH_FAR_CELLS));
+        grid->far = grid->far ||
+                    (!axis->periodic && (first <= -KITH_FAR_CELLS ||
+                                         first + (double)axis->plain_n - 1 >= KITH_FAR_CELLS));
     }
 }
 
@@ -366,7 +371,8 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
-    const size_t coordinates = n * real + (size_t)2 * KITH_ALIGN; /* vectors are read from any place */
+    const size_t coordinates = n * real +
+                               (size_t)2 * KITH_ALIGN; /* vectors are read from any place */
     uint64_t *elements = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
     uint64_t *spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
     uint64_t *keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
@@ -409,12 +415,16 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
+kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *q)
+{
+    struct kith__survey survey = nothing_seen;
+    bool plain = true;
+    return take_survey(ctx, q, "points", &q->a, &survey, &plain);
+}
+
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
-    struct kith__survey survey = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
-                                  .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
-                                  .bad = INT64_MAX,
-                                  .far = INT64_MAX};
+    struct kith__survey survey = nothing_seen;
     *grid = (struct kith__grid){.plain = true};
     KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey, &grid->plain));
     if (q->cross) {

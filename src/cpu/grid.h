@@ -3,8 +3,8 @@
  * Particles sorted by cell. Cells are at least a cutoff wide, so that the neighbours of a cell's
  * particles are in the cells around it; cells of one row (x runs fastest) are consecutive, so that
  * a run of them is one range of particles. Memory is O(n) for any input: the table of cells is kept
- * while it is no larger than a few n, and beyond that cells are found in the sorted keys. A question
- * may ask for cells divided into parts; particles are then sorted by cell, and within it by part.
+ * while it is no larger than a few n, and beyond that cells are found in the sorted keys. A
+ * question may ask for cells divided into parts; particles are then sorted by cell and part.
  */
 #ifndef KITH_CPU_GRID_H
 #define KITH_CPU_GRID_H
@@ -53,6 +53,9 @@ enum {
  *  is too far outside a periodic box; KITH_NO_MEMORY. */
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__grid *grid);
+
+/** Check the coordinates alone. @return as kith__grid_build. */
+kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *question);
 
 /** First particle of `sorted` whose key is not less than key; near is a guess. */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);

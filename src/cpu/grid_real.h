@@ -5,9 +5,10 @@
  */
 
 /** Particle p of the caller's, wrapped. Plain: all are known to be inside the box. */
-static inline __attribute__((always_inline)) void
-KITH_REAL(take)(const struct kith__question *question, const kith_points *points, int64_t p,
-                bool plain, real r[3])
+static inline
+    __attribute__((always_inline)) void KITH_REAL(take)(const struct kith__question *question,
+                                                        const kith_points *points, int64_t p,
+                                                        bool plain, real r[3])
 {
     if (plain) {
         const int64_t at = p * points->stride;
@@ -90,8 +91,8 @@ static bool KITH_REAL(glance)(const struct kith__question *question, const kith_
         }
     }
     for (int k = 0; k < 3; k++) {
-        fine = fine && (!box->periodic[k] || (lo[k] >= box->origin[k] &&
-                                              hi[k] < box->origin[k] + box->row[k][k]));
+        fine = fine && (!box->periodic[k] ||
+                        (lo[k] >= box->origin[k] && hi[k] < box->origin[k] + box->row[k][k]));
     }
     if (fine) {
         const int32_t none[3] = {0, 0, 0};
@@ -155,8 +156,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
 
 /** Write the coordinates of places [begin, end) in cell order. */
 static void KITH_REAL(gather)(const struct kith__question *question, const kith_points *points,
-                              int64_t begin, int64_t end, bool plain,
-                              struct kith__sorted *sorted)
+                              int64_t begin, int64_t end, bool plain, struct kith__sorted *sorted)
 {
     real *x = sorted->x;
     real *y = sorted->y;

@@ -5,12 +5,18 @@
  * cell's index. A clump that is in the same tree already is not looked at.
  */
 #include "link.h"
+
+#include <stdlib.h>
+
 #include "simd.h"
 
 #define KITH_INLINE static inline __attribute__((always_inline))
 
 /* Particles looked at at once. */
 enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
+
+/* Pairs of particles from which two clumps are not simply compared, each with each. */
+enum { MANY_PAIRS = 512 };
 
 /** Which image of a cell is looked at. */
 struct image {
@@ -175,8 +181,7 @@ KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
 {
     int64_t begin = block * KITH_LINK_BLOCK;
     const int64_t limit = begin + KITH_LINK_BLOCK < f->n ? begin + KITH_LINK_BLOCK : f->n;
-    while (begin < limit && begin > 0 &&
-           f->key[begin] >> f->bits == f->key[begin - 1] >> f->bits) {
+    while (begin < limit && begin > 0 && f->key[begin] >> f->bits == f->key[begin - 1] >> f->bits) {
         begin++;
     }
     while (begin < limit) {
@@ -193,14 +198,16 @@ KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
 
 static void link_inside(struct kith__friends *f, int64_t block)
 {
-    each_cell(f, block,
-              f->question->precision == KITH_FLOAT ? link_inside_f : link_inside_d);
+    if (f->question->precision == KITH_FLOAT) {
+        each_cell(f, block, f->by_clump ? link_inside_f : link_inside_each_f);
+    } else {
+        each_cell(f, block, f->by_clump ? link_inside_d : link_inside_each_d);
+    }
 }
 
 static void link_across(struct kith__friends *f, int64_t block)
 {
-    each_cell(f, block,
-              f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
+    each_cell(f, block, f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 #define KITH_PASTE(a, b) a##b

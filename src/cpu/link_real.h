@@ -15,35 +15,30 @@ struct KITH_REAL(seeker) {
     real cutoff2;
 };
 
-/** Is image s of particle j a friend of particle i? Both by place in the grid. */
-static bool KITH_REAL(near_image)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
-                                  const int32_t s[3])
+/** Squared distance of particle i and an image of particle j, both by place in the grid. */
+KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
+                                  const struct image *image)
 {
     const real ri[3] = {me->x[i], me->y[i], me->z[i]};
     const real rj[3] = {me->x[j], me->y[j], me->z[j]};
     real d[3];
-    return KITH_REAL(kith__separation)(&me->f->question->KITH_REAL(box), ri, rj, s, d) <=
-           me->cutoff2;
+    static const int32_t none[3] = {0, 0, 0};
+    return KITH_REAL(kith__separation)(&me->f->question->KITH_REAL(box), ri, rj,
+                                       image->moved ? image->shift : none, d);
 }
 
-/** The same where no image is taken. */
-KITH_INLINE bool KITH_REAL(near)(const struct KITH_REAL(seeker) *me, const real ri[3], int64_t j)
-{
-    const real dx = me->x[j] - ri[0];
-    const real dy = me->y[j] - ri[1];
-    const real dz = me->z[j] - ri[2];
-    return (dx * dx + dy * dy) + dz * dz <= me->cutoff2;
-}
+#include "touch_real.h"
 
 /** Is some particle of the seeker a friend of one of [begin, end)? */
 static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                const struct image *image)
 {
+    if ((me->end - me->begin) * (end - begin) > MANY_PAIRS) {
+        return KITH_REAL(touches_many)(me, begin, end, image);
+    }
     for (int64_t i = me->begin; i < me->end; i++) {
-        const real ri[3] = {me->x[i], me->y[i], me->z[i]};
         for (int64_t j = begin; j < end; j++) {
-            if (image->moved ? KITH_REAL(near_image)(me, i, j, image->shift)
-                             : KITH_REAL(near)(me, ri, j)) {
+            if (KITH_REAL(apart)(me, i, j, image) <= me->cutoff2) {
                 return true;
             }
         }
@@ -63,11 +58,36 @@ static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struc
     }
 }
 
-/** The clumps of [begin, end), no more than KITH_MOST_PARTS of them, that were last seen in another
- *  tree than the seeker. */
+/** Where a part says nothing: every particle of the seeker with every one of [begin, end). */
+static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                 const struct image *image)
+{
+    struct kith__friends *f = me->f;
+    const real *v = f->velocities;
+    const real length = (real)f->question->cutoff;
+    for (int64_t i = me->begin; i < me->end; i++) {
+        for (int64_t j = begin; j < end; j++) {
+            const real r2 = KITH_REAL(apart)(me, i, j, image);
+            if (v ? KITH_REAL(kith__phase)(r2, length, &v[3 * i], &v[3 * j],
+                                           (real)f->velocity_length) <= 1
+                  : r2 <= me->cutoff2) {
+                kith__unite(f->parent, (int32_t)i, (int32_t)j);
+            }
+        }
+    }
+}
+
+/** The n clumps from `begin` on, no more than KITH_MOST_PARTS of them, that were last seen in
+ *  another tree than the seeker. */
 KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
                                      const struct image *image)
 {
+    if (!me->f->by_clump) {
+        for (int64_t b = begin; b < begin + n; b++) {
+            KITH_REAL(meet_each)(me, me->f->first[b], me->f->first[b + 1], image);
+        }
+        return;
+    }
     unsigned strangers = unlike(me->f->parent + begin, n, me->root);
     for (; strangers; strangers &= strangers - 1) {
         KITH_REAL(meet)(me, begin + __builtin_ctz(strangers), image);
@@ -98,8 +118,7 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
                 const unsigned below = (1u << low) - 1;
                 const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
                 KITH_REAL(meet_row)(me,
-                                    place->begin + row.first +
-                                        __builtin_popcount(row.mask & below),
+                                    place->begin + row.first + __builtin_popcount(row.mask & below),
                                     __builtin_popcount(wanted), &place->image);
             }
         }
@@ -120,12 +139,20 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, c
     return hits;
 }
 
-/** Unite the seeker with those of clumps [begin, end) that it touches; no image is taken. */
-KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end)
+/** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
+KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                     const struct image *image)
 {
     struct kith__friends *f = me->f;
+    const int64_t first = f->first[begin];
     const int64_t last = f->first[end];
-    for (int64_t j = f->first[begin]; j < last; j += LANES) {
+    if (image->moved || !f->by_clump || (me->end - me->begin) * (last - first) > MANY_PAIRS) {
+        for (int64_t b = begin; b < end; b++) {
+            KITH_REAL(meet_row)(me, b, 1, image);
+        }
+        return;
+    }
+    for (int64_t j = first; j < last; j += LANES) {
         const unsigned valid = last - j < LANES ? (1u << (last - j)) - 1 : ALL_LANES;
         for (int64_t i = me->begin; i < me->end; i++) {
             const real at[3] = {me->x[i], me->y[i], me->z[i]};
@@ -150,12 +177,8 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
                              me->part[1] - away[1] * axis[1].parts,
                              me->part[2] - away[2] * axis[2].parts};
         KITH_REAL(meet_crowd)(me, seen, place, index, false, f->reach);
-    } else if (place->image.moved) {
-        for (int64_t b = place->begin; b < place->end; b++) {
-            KITH_REAL(meet)(me, b, &place->image);
-        }
     } else {
-        KITH_REAL(meet_few)(me, place->begin, place->end);
+        KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
     }
 }
 
@@ -199,7 +222,7 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     me->clump = clump;
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
-    me->root = kith__root(f->parent, (int32_t)clump);
+    me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
     kith__part_of(f, f->key[clump], me->part);
 }
 
@@ -209,6 +232,22 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
     const real cutoff = (real)f->question->cutoff;
     return (struct KITH_REAL(seeker)){
         .f = f, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
+}
+
+/** Link the particles of one cell with each other, where a part says nothing. */
+static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct place *home)
+{
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    for (int64_t c = home->begin; c < home->end; c++) {
+        KITH_REAL(seek)(&me, c);
+        KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
+        if (index) {
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->reach);
+        } else {
+            KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
+        }
+    }
 }
 
 /** Link the clumps of one cell with each other. */
@@ -239,13 +278,13 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *
     }
     for (int64_t c = home->begin; c < home->end - 1 && !index; c++) {
         KITH_REAL(seek)(&me, c);
-        KITH_REAL(meet_few)(&me, c + 1, home->end);
+        KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
     }
 }
 
 /** Link two cells, each of which is all in one tree: one link does. */
-static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct place *home,
-                                   int step, const struct place *place)
+static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct place *home, int step,
+                                   const struct place *place)
 {
     struct kith__friends *f = me->f;
     const uint64_t part = ((uint64_t)1 << f->bits) - 1;
@@ -290,8 +329,9 @@ static void KITH_REAL(link_across)(struct kith__friends *f, const struct place *
     const bool inside = home->inside && f->ahead;
     const uint64_t part = ((uint64_t)1 << f->bits) - 1;
     const bool crowded = home->end - home->begin >= KITH_CROWD;
-    const unsigned steps = inside && crowded && is_whole(f, home) ? KITH_REAL(link_whole)(&me, home)
-                                                                  : ~0u;
+    const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)
+                               ? KITH_REAL(link_whole)(&me, home)
+                               : ~0u;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
         const unsigned ahead = inside ? f->ahead[f->key[c] & part] & steps : 1;
         if (ahead) {

@@ -13,10 +13,10 @@
 struct numbering {
     struct kith__friends *f;
     int64_t nodes;
-    _Atomic int32_t *size;   /**< [nodes] particles of the tree, at its root; then its label */
-    _Atomic int32_t *leader; /**< [nodes] its smallest index, at its root */
-    int64_t n;               /**< groups */
-    uint64_t *group, *spare; /**< [n] root, below what they are sorted by */
+    _Atomic int32_t *size;     /**< [nodes] particles of the tree, at its root; then its label */
+    _Atomic int32_t *leader;   /**< [nodes] its smallest index, at its root */
+    int64_t n;                 /**< groups */
+    uint64_t *group, *spare;   /**< [n] root, below what they are sorted by */
     _Atomic int64_t *least_id; /**< [n] smallest id, by provisional number */
     int threads;
 };
@@ -31,19 +31,15 @@ static void particles_of(const struct kith__friends *f, int64_t node, int64_t *b
 static void lower32(_Atomic int32_t *to, int32_t value)
 {
     int32_t now = atomic_load_explicit(to, memory_order_relaxed);
-    while (value < now &&
-           !atomic_compare_exchange_weak_explicit(to, &now, value, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-    }
+    while (value < now && !atomic_compare_exchange_weak_explicit(
+                              to, &now, value, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
 static void lower64(_Atomic int64_t *to, int64_t value)
 {
     int64_t now = atomic_load_explicit(to, memory_order_relaxed);
-    while (value < now &&
-           !atomic_compare_exchange_weak_explicit(to, &now, value, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-    }
+    while (value < now && !atomic_compare_exchange_weak_explicit(
+                              to, &now, value, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
 /** Add a node's particles to its root. Shared: others may do so at the same time. */

@@ -20,7 +20,10 @@ enum {
     KITH_FOF_INDEX,
     KITH_FOF_GROUPS,
     KITH_FOF_GROUPS_SPARE,
-    KITH_FOF_IDS
+    KITH_FOF_IDS,
+    KITH_FOF_VELOCITIES,
+    KITH_FOF_ROLES,
+    KITH_FOF_END
 };
 
 struct kith__cpu {

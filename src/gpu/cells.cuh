@@ -44,8 +44,8 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
  * Does a home begin at particle p of the sorted set? A home is an aligned run of 8, 4 or 2 cells of
  * a row that hold few particles together; else a cell, or an even part of one with many.
  */
-static __device__ bool begins_home(const struct kith__gpu_set &set,
-                                   const struct kith__gpu_plan &plan, int64_t p)
+static __device__ inline bool begins_home(const struct kith__gpu_set &set,
+                                          const struct kith__gpu_plan &plan, int64_t p)
 {
     const int64_t enough = KITH_GPU_HOME / 2;
     const int64_t cell = (int64_t)set.key[p];

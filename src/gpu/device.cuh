@@ -25,6 +25,9 @@
 #ifdef __HIP_PLATFORM_AMD__
 typedef uint64_t lanes_t; /**< one bit a lane */
 enum { LANES = 64 };
+#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 64
+#error "the kernels are for wavefronts of 64 lanes (CDNA)"
+#endif
 static __device__ __forceinline__ lanes_t which_lanes(bool yes)
 {
     return __ballot(yes);
@@ -47,7 +50,9 @@ template <typename T> static __device__ __forceinline__ T from_partner(T value, 
 }
 static __device__ __forceinline__ void sync_warp()
 {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); /* the barrier alone orders no memory */
     __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 #else
 typedef uint32_t lanes_t;

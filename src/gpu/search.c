@@ -109,23 +109,36 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
     return KITH_OK;
 }
 
-/** Room for the vendor's sort, scan and select of up to n. */
-static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+/** Ask how much the vendor's sort, scan and select of up to n want. */
+static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
     size_t sort = 0, scan = 0, select = 0;
     uint64_t *no_keys[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
+    struct kith__gpu_grid most = s->sweep.grid;
+    most.a.n = n;
     KITH_GPU_TRY(ctx, "preparing to sort",
                  kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_homes(NULL, &select, &s->sweep.grid, s->gpu->stream));
-    s->temporary_bytes = sort > scan ? sort : scan;
-    s->temporary_bytes = select > s->temporary_bytes ? select : s->temporary_bytes;
+                 kith__gpu_select_homes(NULL, &select, &most, s->gpu->stream));
+    const size_t larger = sort > scan ? sort : scan;
+    s->gpu->temporary_bytes = larger > select ? larger : select;
+    s->gpu->temporary_n = n;
+    return KITH_OK;
+}
+
+/** Room for the vendor's sort, scan and select of up to n. */
+static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+{
+    if (s->gpu->temporary_n != n) { /* asking takes as long as a small sort */
+        KITH_TRY(ask_temporary(s, n));
+    }
+    s->temporary_bytes = s->gpu->temporary_bytes;
     s->temporary = kith__gpu_need(s->gpu, KITH_GPU_TEMPORARY, s->temporary_bytes);
-    KITH_CHECK(ctx, s->temporary != NULL, KITH_NO_MEMORY,
+    KITH_CHECK(s->ctx, s->temporary != NULL, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
     return KITH_OK;
 }
@@ -147,7 +160,11 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
 {
     struct kith__gpu *gpu = ctx->state;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
+               "the device failed in an earlier call (%s): close the context",
+               gpuGetErrorString(gpu->lost));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not the search's */
     KITH_GPU_TRY(ctx, "choosing the device", gpuSetDevice(gpu->device));
     struct kith__gpu_grid *grid = &s->sweep.grid;
     grid->question = *question;
@@ -169,7 +186,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     grid->n_homes = &small->n_homes;
     s->sweep.next = &small->next;
     s->sweep.last = INT64_MAX;
-    s->sweep.blocks = 12 * gpu->processors;
+    s->sweep.blocks = q->a.n < 12 * gpu->processors ? (int)q->a.n : 12 * gpu->processors;
     const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
     struct kith__gpu_sort sort = {
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Groups that are known beforehand, and what must not change them: the order of the particles, the
+ * threads, a shift, an exchange of axes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fof_case.h"
+
+static kith_groups find(kith_ctx *ctx, const double *xyz, int64_t n, const kith_box *box,
+                        double length, int64_t min_members, const int64_t *ids)
+{
+    const kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.min_members = min_members;
+    options.ids = ids;
+    kith_groups groups = {0};
+    CHECK(kith_fof_find(ctx, &points, box, length, &options, &groups) == KITH_OK, "%s",
+          kith_message(ctx));
+    return groups;
+}
+
+static void expect(kith_ctx *ctx, const char *what, const double *xyz, int64_t n,
+                   const kith_box *box, double length, int64_t groups, int64_t largest)
+{
+    kith_groups found = find(ctx, xyz, n, box, length, 1, NULL);
+    CHECK(found.n == groups && (groups == 0 || found.members[0] == largest),
+          "%s: %lld groups of up to %lld, expected %lld of up to %lld", what, (long long)found.n,
+          (long long)(found.n ? found.members[0] : 0), (long long)groups, (long long)largest);
+    kith_groups_free(&found);
+}
+
+static void check_lattices(kith_ctx *ctx)
+{
+    const kith_box box = kith_box_periodic(8, 8, 8);
+    double *xyz = points_lattice(LATTICE_SC, 8, 1);
+    expect(ctx, "lattice, short", xyz, 512, &box, 0.9, 512, 1);
+    expect(ctx, "lattice, exact", xyz, 512, &box, 1, 1, 512);
+    expect(ctx, "lattice, long", xyz, 512, &box, 2, 1, 512);
+    double *four = check_malloc(sizeof(double) * 3 * 4 * 512);
+    const double shift[4] = {0, 0.01, -0.01, 0.02};
+    for (int copy = 0; copy < 4; copy++) {
+        for (int k = 0; k < 3 * 512; k++) {
+            four[3 * 512 * copy + k] = xyz[k] + shift[copy];
+        }
+    }
+    expect(ctx, "four lattices", four, 2048, &box, 0.011 * sqrt(3), 512, 4);
+    free(four);
+    free(xyz);
+}
+
+static void check_chain(kith_ctx *ctx)
+{
+    enum { N = 20000 };
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    double *xyz = check_malloc(sizeof(double) * 3 * N);
+    for (int p = 0; p < N; p++) {
+        xyz[3 * p] = (double)((int64_t)p * 7919 % N) / N;
+        xyz[3 * p + 1] = xyz[3 * p + 2] = 0.25;
+    }
+    expect(ctx, "broken chain", xyz, N, &box, 0.8 / N, N, 1);
+    expect(ctx, "chain", xyz, N, &box, 1.1 / N, 1, N);
+    free(xyz);
+}
+
+/** ArborX's example in two dimensions. */
+static void check_plane(kith_ctx *ctx)
+{
+    static const double xyz[10][3] = {{4, 3}, {0, 0}, {0, 1}, {1, 1}, {1, 0},
+                                      {3, 3}, {3, 4}, {4, 4}, {4, 0}, {2, 2}};
+    static const int32_t near[10] = {1, 2, 2, 2, 2, 1, 1, 1, 3, 4};
+    static const int32_t wide[10] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 1};
+    kith_box box = kith_box_open();
+    box.dim = 2;
+    for (int k = 0; k < 2; k++) {
+        kith_groups found = find(ctx, xyz[0], 10, &box, k ? 1.5 : 1, 1, NULL);
+        CHECK(memcmp(found.labels, k ? wide : near, sizeof near) == 0, "the plane, %d", k);
+        kith_groups_free(&found);
+    }
+}
+
+static void check_coincident(kith_ctx *ctx)
+{
+    enum { N = 40000 };
+    double *xyz = check_malloc(sizeof(double) * 3 * N);
+    for (int k = 0; k < 3 * N; k++) {
+        xyz[k] = 0.5;
+    }
+    expect(ctx, "coincident", xyz, N, NULL, 0.001, 1, N);
+    /* two places a little more than the length apart: neighbouring parts, all of them full */
+    for (int p = 0; p < N; p++) {
+        xyz[3 * p] += p % 2 ? 0.001001 : 0;
+    }
+    expect(ctx, "two places", xyz, N, NULL, 0.001, 2, N / 2);
+    expect(ctx, "two places, linked", xyz, N, NULL, 0.00101, 1, N);
+    /* two tilted sheets, everywhere as far apart */
+    rng r = {7};
+    for (int p = 0; p < N; p++) {
+        const double u = rng_uniform(&r, 0, 0.0003);
+        const double v = rng_uniform(&r, 0, 0.0003);
+        const double away = p % 2 ? 0.000584 : 0;
+        xyz[3 * p] = u - v + away;
+        xyz[3 * p + 1] = v + away;
+        xyz[3 * p + 2] = -u + away;
+    }
+    expect(ctx, "two sheets", xyz, N, NULL, 0.001, 2, N / 2);
+    free(xyz);
+}
+
+/** Poisson points: particles without friends are exp(-4/3 pi b^3) of all; groups join at b = 0.868,
+ *  where percolation sets in. */
+static void check_poisson(kith_ctx *ctx, rng *r)
+{
+    enum { N = 100000 };
+    static const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    const double spacing = 1 / cbrt(N);
+    double *xyz = points_uniform(r, N, lo, hi);
+    for (double b = 0.2; b < 0.7; b += 0.2) {
+        const double alone = N * exp(-4.0 / 3 * acos(-1) * b * b * b);
+        kith_groups found = find(ctx, xyz, N, &box, b * spacing, 1, NULL);
+        int64_t singles = 0;
+        for (int64_t g = 0; g < found.n; g++) {
+            singles += found.members[g] == 1;
+        }
+        CHECK(fabs((double)singles - alone) < 5 * sqrt((double)N), "b %g: %lld alone, expected %g",
+              b, (long long)singles, alone);
+        kith_groups_free(&found);
+    }
+    kith_groups below = find(ctx, xyz, N, &box, 0.80 * spacing, 1, NULL);
+    kith_groups above = find(ctx, xyz, N, &box, 0.94 * spacing, 1, NULL);
+    CHECK(below.members[0] < N / 20 && above.members[0] > N / 3,
+          "percolation: %lld below, %lld above", (long long)below.members[0],
+          (long long)above.members[0]);
+    kith_groups_free(&below);
+    kith_groups_free(&above);
+    free(xyz);
+}
+
+/** Shuffled, shifted, with axes exchanged, on more threads: the same labels for the same ids. */
+static void check_unchanged(kith_ctx *ctx, const char *backend, rng *r)
+{
+    enum { N = 30000 };
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    double *xyz = points_clustered(r, N, 300, 1, 0.01);
+    double *other = check_malloc(sizeof(double) * 3 * N);
+    int64_t *ids = check_malloc(sizeof(int64_t) * N);
+    for (int64_t p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) { /* multiples of 2^-20: a shift by whole ones is exact */
+            xyz[3 * p + k] = floor((xyz[3 * p + k] - floor(xyz[3 * p + k])) * 1048576) / 1048576;
+        }
+        ids[p] = p;
+    }
+    kith_groups want = find(ctx, xyz, N, &box, 0.004, 2, NULL);
+    for (int64_t p = N - 1; p > 0; p--) {
+        const int64_t q = rng_below(r, p + 1);
+        const int64_t swap = ids[p];
+        ids[p] = ids[q];
+        ids[q] = swap;
+    }
+    for (int64_t p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
+            other[3 * p + k] = xyz[3 * ids[p] + (k + 1) % 3] + 0.375;
+        }
+    }
+    kith_ctx *three = check_open(backend, 3);
+    kith_groups found = find(three, other, N, &box, 0.004, 2, ids);
+    CHECK(found.n == want.n && want.n > 100, "%lld groups, expected %lld", (long long)found.n,
+          (long long)want.n);
+    for (int64_t p = 0; p < N; p++) {
+        CHECK(found.labels[p] == want.labels[ids[p]], "particle %lld: %d, expected %d",
+              (long long)ids[p], found.labels[p], want.labels[ids[p]]);
+    }
+    kith_groups_free(&found);
+    kith_groups_free(&want);
+    kith_close(three);
+    free(ids);
+    free(other);
+    free(xyz);
+}
+
+static void check_arguments(kith_ctx *ctx)
+{
+    const double xyz[2][3] = {{0, 0, 0}, {NAN, 0, 0}};
+    kith_points points = kith_points_packed(xyz, 2, KITH_DOUBLE);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    kith_groups groups = {0};
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, NULL, &groups) == KITH_NOT_FINITE, "NaN");
+    const uint8_t ignored[2] = {KITH_LINK, KITH_IGNORE};
+    options.roles = ignored;
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_NOT_FINITE, "NaN");
+    points.n = 1;
+    const uint8_t wrong[1] = {3};
+    options.roles = wrong;
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_INVALID, "role");
+    options.roles = NULL;
+    options.min_members = 0;
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_INVALID, "members");
+    options.min_members = 1;
+    options.velocities = xyz;
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_INVALID, "velocity");
+    options.velocities = NULL;
+    CHECK(kith_fof_find(ctx, &points, NULL, -1, &options, &groups) == KITH_INVALID, "length");
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_OK && groups.n == 1 &&
+              groups.labels[0] == 1,
+          "one particle");
+    points.n = 0;
+    CHECK(kith_fof_find(ctx, &points, NULL, 1, &options, &groups) == KITH_OK && groups.n == 0,
+          "no particle");
+    kith_groups_free(&groups);
+}
+
+int main(int argc, char **argv)
+{
+    const char *backend = check_backend(argc, argv);
+    kith_ctx *ctx = check_open(backend, 2);
+    rng r = {42};
+    check_lattices(ctx);
+    check_chain(ctx);
+    check_plane(ctx);
+    check_coincident(ctx);
+    check_poisson(ctx, &r);
+    check_unchanged(ctx, backend, &r);
+    check_arguments(ctx);
+    kith_close(ctx);
+    return check_done();
+}
