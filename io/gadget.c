@@ -95,12 +95,13 @@ static int64_t count_in(const io_header *header, unsigned field)
 static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t exact[2],
                          block *out)
 {
+    enum { MOST_TURNS = 1 << 16 }; /* of 4 GiB */
     char marker[MARKER];
     IO_TRY(io__file_peek(file, marker, MARKER, at));
     const uint32_t length = get32(marker, swapped);
     out->offset = at + MARKER;
     bool fits = false;
-    for (int64_t k = 0; k < 2 || !exact[0]; k++) {
+    for (int64_t k = 0; k < (exact[0] ? 2 : MOST_TURNS); k++) {
         out->size = exact[0] ? exact[k] : length + (k << 32);
         if ((uint32_t)out->size != length)
             continue;
@@ -136,7 +137,7 @@ static io_status add_block(io_file *file, gadget *g, const io_header *header, in
     for (int k = 0; k < KNOWN; k++)
         if (memcmp(known[k].label, label, 4) == 0)
             b->field = known[k].field;
-    const int width = b->field ? io__field_width(b->field) : 0;
+    const int64_t width = b->field ? io__field_width(b->field) : 0;
     const int64_t n = b->field ? count_in(header, b->field) : 0;
     const int64_t exact[2] = {4 * width * n, 8 * width * n};
     if (labelled)
@@ -183,7 +184,7 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
         out->n[type] = get32(head + 4 * t, swapped);
         out->mass[type] = get_double(head + 24 + 8 * t, swapped);
         out->total[type] = get32(head + 96 + 4 * t, swapped) +
-                           ((int64_t)get32(head + 168 + 4 * t, swapped) << 32);
+                           ((int64_t)(get32(head + 168 + 4 * t, swapped) & INT32_MAX) << 32);
     }
     out->dim = 3;
     out->has_time = true;

@@ -10,20 +10,16 @@
 static io_status check_type(io_file *file, io_array *array)
 {
     const hid_t type = H5Dget_type(array->id);
-    const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     const size_t size = type >= 0 ? H5Tget_size(type) : 0;
-    const bool is_unsigned = kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
+    array->kind = io__hdf5_number(type);
     if (type >= 0)
         H5Tclose(type);
-    if (kind != H5T_FLOAT && kind != H5T_INTEGER)
-        return io__file_fail(file, IO_FORMAT, "dataset %s holds no numbers", array->name);
-    if (size > 16) /* a quadruple; a damaged file may say gigabytes */
+    if (!array->kind)
         return io__file_fail(file, IO_FORMAT,
-                             "dataset %s has numbers of %zu bytes; expected at "
-                             "most 16",
-                             array->name, size);
-    array->kind = kind == H5T_FLOAT ? 'f' : is_unsigned ? 'u' : 'i';
-    array->precision = kind == H5T_FLOAT && size <= 4 ? KITH_FLOAT : KITH_DOUBLE;
+                             "dataset %s holds no numbers; expected floats or integers of at most "
+                             "16 bytes",
+                             array->name);
+    array->precision = array->kind == 'f' && size <= 4 ? KITH_FLOAT : KITH_DOUBLE;
     return IO_OK;
 }
 

@@ -115,7 +115,7 @@ static int64_t read_files(hid_t id)
 bool io__hdf5_is_snapshot(hid_t file)
 {
     int64_t n[IO_MOST_TYPES];
-    char name[] = "PartType00/Coordinates";
+    char name[IO_NAME_LENGTH];
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         snprintf(name, sizeof name, "PartType%d/Coordinates", type);
         if (io__hdf5_exists(file, name))

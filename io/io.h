@@ -115,10 +115,9 @@ typedef struct io_particles {
     bool has_box;             /**< the file says its box */
     kith_box box;             /**< that box; open space otherwise */
     int64_t bytes;            /**< of all files read */
-    bool has_time;
-    double time; /**< as in the file: the scale factor where the cosmology is known,
-                                   except in SWIFT */
-    double mass_of_type[IO_MOST_TYPES]; /**< > 0: every particle of the type has it; else 0 */
+    bool has_time;            /**< the file says its time */
+    double time;              /**< as in the file; see cosmology.a for the scale factor */
+    double mass_of_type[IO_MOST_TYPES]; /**< > 0: of every particle of the type; 0: they differ */
     io_cosmology cosmology;
     io_units units;
 } io_particles;

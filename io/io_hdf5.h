@@ -25,6 +25,9 @@ io_status io__hdf5_open(io_file *file, hid_t *out);
 /** True when every part of the path a/b/c is there. */
 bool io__hdf5_exists(hid_t file, const char *path);
 
+/** 'f', 'i' or 'u' for a type of numbers that the library can read safely; 0 for others. */
+char io__hdf5_number(hid_t type);
+
 /** Read at most `most` numbers of an attribute. @return how many; 0 when it is not there. */
 int io__attribute_read(hid_t file, const char *object, const char *name, double *out, int most);
 

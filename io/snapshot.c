@@ -89,7 +89,7 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
     return IO_OK;
 }
 
-/** See that lengths and masses go with the same powers of h in all types. */
+/** See that lengths, and masses if wanted, go with the same powers of h in all types. */
 static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
 {
     io_units *units = &s->header.units;
@@ -98,7 +98,9 @@ static io_status check_units(snapshot *s, io_file *file, const io_header *header
         units->length_h = header->length_h[type];
         units->mass_h = header->mass_h[type];
     }
-    if (header->length_h[type] == units->length_h && header->mass_h[type] == units->mass_h)
+    const bool masses_agree = header->mass_h[type] == units->mass_h ||
+                              !(s->wanted.fields & IO_MASSES);
+    if (header->length_h[type] == units->length_h && masses_agree)
         return IO_OK;
     return io__file_fail(file, IO_FORMAT,
                          "mixed units: PartType%d has lengths with h^%g and masses with h^%g, but "
@@ -140,9 +142,9 @@ static io_status check_totals(const snapshot *s)
     if (!said)
         return IO_OK;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        const bool is_long = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 && total[type] >= 0 &&
-                             total[type + 1] > 0 && total[type + 1] < INT32_MAX &&
-                             total[type] + (total[type + 1] << 32) == s->n[type];
+        const int64_t high = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 ? total[type + 1] : 0;
+        const bool is_long = high > 0 && total[type] == (s->n[type] & UINT32_MAX) &&
+                             high == s->n[type] >> 32;
         if (!is_long && total[type] >= 0 && total[type] != s->n[type])
             return io__file_fail(s->file, IO_FORMAT,
                                  "counts %lld particles of PartType%d in all, but the %lld files "

@@ -8,8 +8,12 @@ import io
 import pathlib
 import struct
 import sys
+import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "io"))
+import snapshots
 
 POINTS = np.array([[0.25, 0.5, 0.75], [1, 2, 3], [-1e-3, 4, 5e10]])
 
@@ -64,7 +68,35 @@ def xyz_files():
     yield "empty", b"0\n\n"
 
 
+def gadget_files():
+    flags = b"\x30"  # the last byte chooses: all fields, masses and velocities needed
+    snap = snapshots.make({0: 2, 1: 3, 4: 1})
+    double = snapshots.make({1: 2}, "f8", "u8")
+    for order, word in (("little", "<"), ("big", ">")):
+        for form in (1, 2):
+            whole = snapshots.gadget(snap, snapshots.UNIVERSE, word, form)
+            yield f"{order}_{form}", whole
+            yield f"{order}_{form}_short", whole[:-9] + flags
+            yield f"{order}_{form}_double", snapshots.gadget(double, snapshots.FLAT, word, form)
+    total = [4, 6, 0, 0, 2, 0]
+    yield "two_files", snapshots.gadget(snap, snapshots.UNIVERSE, files=2, total=total) + flags
+    yield "empty", snapshots.gadget({}, snapshots.FLAT)
+    yield "no_masses", snapshots.gadget(snap, snapshots.UNIVERSE, form=2, leave_out=("MASS",))
+
+
+def hdf5_snapshots():
+    packed = {"chunks": True, "compression": "gzip", "shuffle": True, "fletcher32": True}
+    for code, files, storage in (("gadget", 2, {}), ("arepo", 1, {}), ("gadget4", 1, {}),
+                                 ("swift", 1, {}), ("swift", 2, packed)):
+        snap = snapshots.make({1: 3} if storage else {0: 2, 1: 3, 4: 1}, ids="u8")
+        total = [files * n for n in snapshots.counts_of(snap, 7)]
+        with tempfile.NamedTemporaryFile() as file:
+            snapshots.hdf5(file.name, snap, snapshots.UNIVERSE, code, files, total=total, **storage)
+            yield f"{code}_{files}", pathlib.Path(file.name).read_bytes() + b"\x30"
+
+
 def hdf5_files():
+    yield from hdf5_snapshots()
     import h5py
     for name in ("gadget", "flat", "h5md", "packed", "swift"):
         out = io.BytesIO()
@@ -86,7 +118,8 @@ def hdf5_files():
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for reader in (npy_files, tipsy_files, text_files, xyz_files, hdf5_files):
+    for reader in (npy_files, tipsy_files, text_files, xyz_files, gadget_files,
+                   hdf5_files):
         place = folder / reader.__name__.removesuffix("_files")
         place.mkdir(parents=True, exist_ok=True)
         for name, data in reader():

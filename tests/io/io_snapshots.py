@@ -22,7 +22,7 @@ except ImportError:
 import snapshots
 from snapshots import FLAT, UNIVERSE, gadget, gadget_header, make, record, split
 
-TOOL = sys.argv[1]
+TOOL = subprocess.Popen([sys.argv[1], "fields"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 SYSTEM, FORMAT, TRUNCATED, INVALID, LIMIT, MISSING = 1, 2, 3, 4, 5, 9
 MASSES, VELOCITIES, IDS, TYPES, POTENTIALS, DENSITIES = (1 << k for k in range(6))
 failures = 0
@@ -36,22 +36,18 @@ def check(holds, what):
 
 
 def read(path, species="", needed=0, precision=0):
-    """The header as a dictionary, with the arrays in it; None and the sentence on failure."""
-    run = subprocess.run([TOOL, "fields", path, species, str(needed), str(precision)],
-                         capture_output=True)
-    if run.returncode != 0:
-        return None, run.returncode, run.stderr.decode()
-    head, _, body = run.stdout.partition(b"\n")
-    out = json.loads(head)
-    at, real = 0, f"f{out['precision']}"
+    """The header as a dictionary, with the arrays in it; None, status and sentence on failure."""
+    TOOL.stdin.write(f"{path}\t{species}\t{needed}\t{precision}\n".encode())
+    TOOL.stdin.flush()
+    line = TOOL.stdout.readline()
+    if not line.startswith(b"{"):
+        return None, int(line or -1), TOOL.stdout.readline().decode()
+    out = json.loads(line)
     for name in out["arrays"][1:]:
-        kind = {"id": "i8", "type": "u1"}.get(name, real)
-        width = 3 if name in ("pos", "vel") else 1
-        count = width * out["n"]
-        array = np.frombuffer(body, kind, count, at)
-        at += array.nbytes
-        out[name] = array.reshape(-1, 3) if width == 3 else array
-    check(at == len(body), f"{path}: {len(body) - at} bytes too many")
+        kind = np.dtype({"id": "i8", "type": "u1"}.get(name, f"f{out['precision']}"))
+        shape = (out["n"], 3) if name in ("pos", "vel") else (out["n"],)
+        data = TOOL.stdout.read(kind.itemsize * int(np.prod(shape)))
+        out[name] = np.frombuffer(data, kind).reshape(shape)
     return out, 0, ""
 
 
@@ -211,10 +207,12 @@ def test_bad_gadget(folder):
     snap = make({0: 5, 1: 7})
     for form in (1, 2):
         whole = gadget(snap, UNIVERSE, form=form)
-        for length in (9, 200, 263, 300, 400, len(whole) // 2, len(whole) - 100):
+        for length in range(9, len(whole), 3):  # shorter, it is not even Gadget's
             path.write_bytes(whole[:length])
-            _, status, sentence = read(path, needed=MASSES | IDS)
-            check(status in (TRUNCATED, MISSING), f"cut to {length}: {status} {sentence}")
+            got, status, sentence = read(path)
+            check(status in (0, TRUNCATED), f"cut to {length}: {status} {sentence}")
+            check(status or np.array_equal(got["pos"], expected(snap, "pos", 4)),
+                  f"cut to {length}: other positions")
     nan = float("nan")
     for change, status, words in (
             ({"box": -1.0}, FORMAT, ["BoxSize is -1"]), ({"box": nan}, FORMAT, ["BoxSize is nan"]),
@@ -444,6 +442,8 @@ def main():
                 place = pathlib.Path(folder) / name
                 place.mkdir()
                 test(place)
+    TOOL.stdin.close()
+    check(TOOL.wait() == 0, "the tool ends well")
     sys.exit(failures != 0)
 
 

@@ -3,9 +3,9 @@
  * What io_judge.py and io_snapshots.py drive.
  *
  *     io_tool read FILE [DATASET]     n, dim, precision, box lengths; then the raw coordinates
- *     io_tool fields FILE SPECIES NEEDED PRECISION   all that a snapshot has: a line of JSON, then
- *                                     the raw arrays; SPECIES "" and 0 for the defaults. A failure
- *                                     exits with the status, its sign turned
+ *     io_tool fields                  for each line of standard input, FILE, SPECIES, NEEDED and
+ *                                     PRECISION between tabs: all fields, as a line of JSON and the
+ *                                     raw arrays; or the status and the sentence, a line each
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
  */
@@ -58,30 +58,17 @@ static void print_header(const io_particles *p)
     print_reals("units", (double[]){u->length, u->mass, u->velocity, u->length_h, u->mass_h}, 5);
 }
 
-static int print_fields(const char *path, char **argv)
+static void print_arrays(const io_particles *p)
 {
-    const unsigned all = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
-                         IO_DENSITIES;
-    const io_read_options options = {.species = argv[0][0] ? argv[0] : NULL,
-                                     .fields = all,
-                                     .needed = (unsigned)atoi(argv[1]),
-                                     .precision = (kith_precision)atoi(argv[2])};
-    io_particles got;
-    io_error error;
-    if (io_read(path, &options, &got, &error) != IO_OK) {
-        fail(&error);
-        return -(int)error.status;
-    }
-    const size_t real = (size_t)got.precision;
+    const size_t real = (size_t)p->precision;
     const struct {
         const char *name;
         const void *data;
         size_t row;
-    } arrays[] = {{"pos", got.pos, 3 * real},     {"vel", got.velocity, 3 * real},
-                  {"id", got.id, sizeof *got.id}, {"mass", got.mass, real},
-                  {"type", got.type, 1},          {"pot", got.potential, real},
-                  {"rho", got.density, real}};
-    print_header(&got);
+    } arrays[] = {{"pos", p->pos, 3 * real}, {"vel", p->velocity, 3 * real},
+                  {"id", p->id, 8},          {"mass", p->mass, real},
+                  {"type", p->type, 1},      {"pot", p->potential, real},
+                  {"rho", p->density, real}};
     printf("\"arrays\": [\"\"");
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         if (arrays[k].data)
@@ -89,8 +76,40 @@ static int print_fields(const char *path, char **argv)
     printf("]}\n");
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         if (arrays[k].data)
-            fwrite(arrays[k].data, arrays[k].row, (size_t)got.n, stdout);
+            fwrite(arrays[k].data, arrays[k].row, (size_t)p->n, stdout);
+}
+
+static void print_fields(const char *path, const char *species, unsigned needed, int precision)
+{
+    const unsigned all = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
+                         IO_DENSITIES;
+    const io_read_options options = {.species = species[0] ? species : NULL,
+                                     .fields = all,
+                                     .needed = needed,
+                                     .precision = (kith_precision)precision};
+    io_particles got;
+    io_error error;
+    if (io_read(path, &options, &got, &error) != IO_OK) {
+        printf("%d\n%s\n", -(int)error.status, error.text);
+    } else {
+        print_header(&got);
+        print_arrays(&got);
+    }
     io_particles_free(&got);
+    fflush(stdout);
+}
+
+static int serve_fields(void)
+{
+    char line[1024];
+    while (fgets(line, sizeof line, stdin)) {
+        char *at = line;
+        const char *path = strsep(&at, "\t"), *species = strsep(&at, "\t");
+        const char *needed = strsep(&at, "\t"), *precision = strsep(&at, "\t");
+        if (!precision)
+            return 2;
+        print_fields(path, species, (unsigned)atoi(needed), atoi(precision));
+    }
     return 0;
 }
 
@@ -151,8 +170,8 @@ int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "read") == 0)
         return read_file(argv[2], argc > 3 ? argv[3] : NULL);
-    if (argc == 6 && strcmp(argv[1], "fields") == 0)
-        return print_fields(argv[2], argv + 3);
+    if (argc == 2 && strcmp(argv[1], "fields") == 0)
+        return serve_fields();
     if (argc == 5 && strcmp(argv[1], "pairs") == 0)
         return write_pairs(argv[2], atoll(argv[3]), (kith_precision)atoi(argv[4]));
     if (argc == 5 && strcmp(argv[1], "convert") == 0)
