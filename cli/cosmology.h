@@ -27,7 +27,8 @@ cosmology cosmology_of(const io_particles *particles, const cosmology *given, do
 /** Critical density today, comoving, in units of the file's; 0 when these are not known. */
 double cosmology_critical(const io_particles *particles);
 
-/** Densities of the spheres 200c, 200m, 500c and virial (Bryan & Norman 1998); 0 where not known. */
+/** Densities of the spheres 200c, 200m, 500c and virial (Bryan & Norman 1998, ApJ 495, 80); 0 where
+ *  not known. */
 void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES]);
 
 #endif

@@ -40,6 +40,23 @@ static void choose_fields(fof_outcome *found)
     }
 }
 
+/** See that masses can be added up, before anything is made of them. */
+static int check_masses(const fof_task *task, const fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    for (int64_t k = 0; k < p->n && found->masses; k++) {
+        const double mass = real_at(found->masses, k, p->precision);
+        if (!isfinite(mass) || !(mass > 0)) {
+            return report_error(STATUS_INVALID,
+                                "leave its species out with --species, or correct the file",
+                                "%s: masses: that of particle %lld (counted from 0) is %g, "
+                                "expected a finite number above 0",
+                                task->input, (long long)k, mass);
+        }
+    }
+    return STATUS_OK;
+}
+
 /** Read --link or --attach. */
 static int parse_types(const fof_task *task, const fof_outcome *found, const char *option,
                        const char *list, bool out[IO_MOST_TYPES])
@@ -270,6 +287,9 @@ int fof_prepare(const fof_task *task, fof_outcome *found)
     if (status == STATUS_OK) {
         choose_fields(found);
         found->volume = volume_of(&found->space);
+        status = check_masses(task, found);
+    }
+    if (status == STATUS_OK) {
         status = choose_roles(task, found);
     }
     if (status == STATUS_OK) {

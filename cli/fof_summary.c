@@ -188,12 +188,15 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     print_length(task, found, &look);
     print_groups(task, found, &look);
     label(&look, "time");
-    printf("link %s, measure %s, write %s on ", report_seconds(found->link_seconds).s,
-           report_seconds(found->measure_seconds).s, report_seconds(found->write_seconds).s);
-    engine_print(found->ctx);
+    printf("link %s, measure %s", report_seconds(found->link_seconds).s,
+           report_seconds(found->measure_seconds).s);
+    if (task->shared.output || task->labels || task->plot) {
+        printf(", write %s", report_seconds(found->write_seconds).s);
+    }
     putchar('\n');
-    label(&look, "memory");
-    printf("%s at most\n", report_bytes(report_peak_memory()).s);
+    label(&look, "engine");
+    engine_print(found->ctx);
+    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
     print_output("catalogue", task->shared.output, &look);
     print_output("labels", task->labels, &look);
     print_output("picture", task->plot, &look);

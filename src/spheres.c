@@ -12,7 +12,7 @@
 
 static const double first_reach = 1.5; /* radius searched / R_g of the lowest density */
 static const double growth = 1.6;      /* of the radius from one search to the next */
-static const double shared = 1.6;      /* largest / smallest radius in one search */
+static const double shared = 3;        /* largest / smallest radius in one search */
 
 /** A particle near a centre. */
 struct near {
