@@ -207,4 +207,7 @@ void io_pairs_abort(io_pairs_writer *writer);
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 
+/** Write a file of these bytes; atomically. */
+io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
+
 #endif
