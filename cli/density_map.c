@@ -6,9 +6,8 @@
  */
 #include "density_map.h"
 
-#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FINEST = 10, /* 2^10 cells a side */
@@ -100,8 +99,8 @@ static void refine(pyramid *p, int level)
     const float *coarse = p->weight[level];
     float *fine = p->weight[level + 1];
     for (int j = 0; j < 2 * side; j++) {
-        const float *near = coarse + (j / 2) * side;
-        const float *next = coarse + beside(p, j / 2 + (j % 2 ? 1 : -1), level) * side;
+        const float *near = coarse + (ptrdiff_t)(j / 2) * side;
+        const float *next = coarse + (ptrdiff_t)beside(p, j / 2 + (j % 2 ? 1 : -1), level) * side;
         for (int i = 0; i < 2 * side; i++) {
             const int k = i / 2, m = beside(p, k + (i % 2 ? 1 : -1), level);
             const float sum = 9 * near[k] + 3 * near[m] + 3 * next[k] + next[m];

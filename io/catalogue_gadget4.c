@@ -113,7 +113,7 @@ static bool put_group(hid_t file, const io_catalogue *c)
 {
     const size_t n = (size_t)c->halos->n;
     const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    void *room = malloc((2 * TYPES * n + 1) * sizeof(int64_t)); /* as large as doubles */
+    void *room = malloc((n * 2 * TYPES + 1) * sizeof(int64_t)); /* as large as doubles */
     const bool done = group >= 0 && room && put_counts(group, c, room) && put_reals(group, c, room);
     free(room);
     if (group >= 0)

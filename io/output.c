@@ -169,17 +169,6 @@ void io__output_abort(io_output *output)
     close_all(output);
 }
 
-io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)
-{
-    io_output output;
-    IO_TRY(io__output_open(&output, path, error));
-    const io_status status = io__output_write(&output, data, size);
-    if (status == IO_OK)
-        return io__output_commit(&output);
-    io__output_abort(&output);
-    return status;
-}
-
 locale_t io__locale_enter(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
