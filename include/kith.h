@@ -356,11 +356,12 @@ KITH_API void kith_fof_options_init(kith_fof_options *options);
  * threads or run.
  */
 typedef struct kith_groups {
-    int64_t n;        /**< groups */
-    int64_t points;   /**< particles */
-    int32_t *labels;  /**< [points] the group of each, 1 to n; 0: in none */
-    int64_t *members; /**< [n] particles in each group, falling; members[0] is of group 1 */
-    void *owner;      /**< the library's */
+    int64_t n;          /**< groups */
+    int64_t points;     /**< particles */
+    int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
+    int64_t *members;   /**< [n] particles in each group, falling; members[0] is of group 1 */
+    kith_memory memory; /**< where the arrays live: KITH_HOST unless set, before the first call */
+    void *owner;        /**< the library's */
 } kith_groups;
 
 /**
@@ -369,12 +370,12 @@ typedef struct kith_groups {
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 52 in double.
  * @param ctx         the context
- * @param points      the particles
+ * @param points      the particles; with roles or min_links in host memory
  * @param box         NULL: open space
  * @param length      the linking length, > 0; as cutoff in kith_pairs_find
  * @param options     NULL: the defaults
- * @param[in,out] out the groups, in host memory. Zeroed, or from an earlier call, whose arrays are
- *                    then reused. Free with kith_groups_free.
+ * @param[in,out] out the groups. Zeroed, or from an earlier call on ctx, whose arrays are then
+ *                    reused. Free with kith_groups_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no groups, and out is still to
  *         be freed.

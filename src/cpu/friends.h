@@ -12,27 +12,10 @@
 
 #include <stdatomic.h>
 
+#include "../parts.h"
 #include "grid.h"
 
-enum {
-    KITH_CROWD = 24,      /**< clumps in a cell from which it is worth an index */
-    KITH_MOST_REACH = 16, /**< parts to look at on each side */
-    KITH_LINK_BLOCK = 256 /**< clumps from the start of one unit of work to the next */
-};
-
-/** A row of parts along x, in the index of a crowded cell. */
-struct kith__part_row {
-    uint16_t mask;  /**< bit x: part x holds a clump */
-    uint16_t first; /**< the row's first clump, counted from the cell's */
-};
-
-/** A way to one of the 13 cells ahead of a cell. */
-struct kith__step {
-    int away[3];
-    int64_t cells; /**< what it adds to the cell's number */
-};
-
-enum { KITH_STEPS = 13 };
+enum { KITH_LINK_BLOCK = 256 }; /**< clumps from the start of one unit of work to the next */
 
 /** A cell of many clumps. */
 struct kith__crowd {
@@ -53,19 +36,11 @@ struct kith__friends {
     bool by_clump;           /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
-    int bits;     /**< of a key below the cell's number */
-    int reach[3]; /**< parts to look at on each side */
-    /** Parts to look at along x where rows are dy, dz away; -1: none. */
-    int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
-    /** Cells that are in reach of part p along each axis: the first and the last. */
-    int8_t cell_low[3][KITH_MOST_PARTS], cell_high[3][KITH_MOST_PARTS];
-
-    struct kith__step step[KITH_STEPS];
+    struct kith__parts parts;
     uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
                           goes beyond the cells around */
 
     atomic_bool no_memory;        /**< set once; some are then not linked */
-    int rows;                     /**< in the index of a cell */
     struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
                                        at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
@@ -112,16 +87,6 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
                                                   memory_order_relaxed, memory_order_relaxed)) {
             return smaller;
         }
-    }
-}
-
-/** Position of a part in its cell, from a clump's key. */
-static inline void kith__part_of(const struct kith__friends *f, uint64_t key, int part[3])
-{
-    const int *bits = f->grid->part_bits;
-    for (int k = 0; k < 3; k++) {
-        part[k] = (int)(key & (((uint64_t)1 << bits[k]) - 1));
-        key >>= bits[k];
     }
 }
 

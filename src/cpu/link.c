@@ -39,7 +39,7 @@ KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f,
 {
     return end - begin < KITH_CROWD
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->rows;
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->parts.rows;
 }
 
 static inline int at_least(int a, int b)
@@ -60,9 +60,9 @@ KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near
         out->end = f->start[cell + 1];
     } else {
         const struct kith__sorted clumps = {.n = f->n, .key = f->key};
-        const uint64_t key = (uint64_t)cell << f->bits;
+        const uint64_t key = (uint64_t)cell << f->parts.bits;
         out->begin = kith__grid_search(&clumps, key, near);
-        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->bits), out->begin);
+        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->parts.bits), out->begin);
     }
     return out->begin < out->end;
 }
@@ -161,53 +161,59 @@ KITH_INLINE bool is_whole(const struct kith__friends *f, const struct place *pla
 #undef real
 #undef KITH_REAL
 
-static struct place home_of(const struct kith__friends *f, int64_t begin, int64_t end)
+/** Where the cell is that holds the clumps of home. */
+static void locate(const struct kith__friends *f, struct place *home)
 {
     const struct kith__axis *axis = f->grid->axis;
-    const uint64_t cell = f->key[begin] >> f->bits;
+    const uint64_t cell = f->key[home->begin] >> f->parts.bits;
     const uint64_t row = cell / (uint64_t)axis[0].n;
-    struct place home = {.begin = begin, .end = end, .cell = (int64_t)cell, .inside = true};
-    home.at[0] = (int64_t)(cell % (uint64_t)axis[0].n);
-    home.at[1] = (int64_t)(row % (uint64_t)axis[1].n);
-    home.at[2] = (int64_t)(row / (uint64_t)axis[1].n);
+    home->cell = (int64_t)cell;
+    home->at[0] = (int64_t)(cell % (uint64_t)axis[0].n);
+    home->at[1] = (int64_t)(row % (uint64_t)axis[1].n);
+    home->at[2] = (int64_t)(row / (uint64_t)axis[1].n);
+    home->inside = true;
     for (int k = 0; k < 3; k++) {
-        home.inside = home.inside && home.at[k] > 0 && home.at[k] + 1 < axis[k].n;
+        home->inside = home->inside && home->at[k] > 0 && home->at[k] + 1 < axis[k].n;
     }
-    return home;
 }
 
-KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
+KITH_INLINE void each_cell(struct kith__friends *f, int64_t block, bool located,
                            void (*link)(struct kith__friends *, const struct place *))
 {
+    const int bits = f->parts.bits;
     int64_t begin = block * KITH_LINK_BLOCK;
     const int64_t limit = begin + KITH_LINK_BLOCK < f->n ? begin + KITH_LINK_BLOCK : f->n;
-    while (begin < limit && begin > 0 && f->key[begin] >> f->bits == f->key[begin - 1] >> f->bits) {
+    while (begin < limit && begin > 0 && f->key[begin] >> bits == f->key[begin - 1] >> bits) {
         begin++;
     }
     while (begin < limit) {
-        const uint64_t cell = f->key[begin] >> f->bits;
-        int64_t end = begin + 1;
-        while (end < f->n && f->key[end] >> f->bits == cell) {
-            end++;
+        const uint64_t cell = f->key[begin] >> bits;
+        struct place home = {.begin = begin, .end = begin + 1};
+        while (home.end < f->n && f->key[home.end] >> bits == cell) {
+            home.end++;
         }
-        const struct place home = home_of(f, begin, end);
-        link(f, &home);
-        begin = end;
+        if (located) {
+            locate(f, &home);
+        }
+        if (located || !f->by_clump || home.end - begin > 1) { /* a clump alone is linked inside */
+            link(f, &home);
+        }
+        begin = home.end;
     }
 }
 
 static void link_inside(struct kith__friends *f, int64_t block)
 {
     if (f->question->precision == KITH_FLOAT) {
-        each_cell(f, block, f->by_clump ? link_inside_f : link_inside_each_f);
+        each_cell(f, block, false, f->by_clump ? link_inside_f : link_inside_each_f);
     } else {
-        each_cell(f, block, f->by_clump ? link_inside_d : link_inside_each_d);
+        each_cell(f, block, false, f->by_clump ? link_inside_d : link_inside_each_d);
     }
 }
 
 static void link_across(struct kith__friends *f, int64_t block)
 {
-    each_cell(f, block, f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
+    each_cell(f, block, true, f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 #define KITH_PASTE(a, b) a##b

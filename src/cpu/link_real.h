@@ -105,22 +105,28 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     const int nz = f->grid->axis[2].parts;
     const int z_end = at_most(part[2] + reach[2], nz - 1);
     const int y_end = at_most(part[1] + reach[1], ny - 1);
+    unsigned below[KITH_MOST_REACH + 1];
+    unsigned
+        span[KITH_MOST_REACH + 1]; /* masks of the parts within dx along x, and of those before */
+    for (int dx = 0; dx <= reach[0]; dx++) {
+        const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
+        below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
+    }
     for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
-        const int8_t *along = f->row_reach[z > part[2] ? z - part[2] : part[2] - z];
+        const int8_t *along = f->parts.row_reach[z > part[2] ? z - part[2] : part[2] - z];
         const bool level = own && z == part[2];
         for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
             const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
-            const bool same = level && y == part[1];
-            const int low = at_least(same ? part[0] + 1 : part[0] - dx, 0);
-            const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
-            if (low <= high) {
-                const struct kith__part_row row = index[z * ny + y];
-                const unsigned below = (1u << low) - 1;
-                const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
-                KITH_REAL(meet_row)(me,
-                                    place->begin + row.first + __builtin_popcount(row.mask & below),
-                                    __builtin_popcount(wanted), &place->image);
+            if (dx < 0) {
+                continue;
             }
+            const struct kith__part_row row = index[z * ny + y];
+            /* of the seeker's own row what comes later */
+            const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
+            KITH_REAL(meet_row)(me,
+                                place->begin + row.first + __builtin_popcount(row.mask & before),
+                                __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
         }
     }
 }
@@ -176,7 +182,7 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
         const int seen[3] = {me->part[0] - away[0] * axis[0].parts,
                              me->part[1] - away[1] * axis[1].parts,
                              me->part[2] - away[2] * axis[2].parts};
-        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->reach);
+        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->parts.reach);
     } else {
         KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
     }
@@ -186,10 +192,10 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
 static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct place *home)
 {
     const struct kith__friends *f = me->f;
-    const int low[2] = {f->cell_low[0][me->part[0]], f->cell_low[1][me->part[1]]};
-    const int high[2] = {f->cell_high[0][me->part[0]], f->cell_high[1][me->part[1]]};
+    const int low[2] = {f->parts.cell_low[0][me->part[0]], f->parts.cell_low[1][me->part[1]]};
+    const int high[2] = {f->parts.cell_high[0][me->part[0]], f->parts.cell_high[1][me->part[1]]};
     int away[3];
-    for (away[2] = 0; away[2] <= f->cell_high[2][me->part[2]]; away[2]++) {
+    for (away[2] = 0; away[2] <= f->parts.cell_high[2][me->part[2]]; away[2]++) {
         for (away[1] = away[2] ? low[1] : 0; away[1] <= high[1]; away[1]++) {
             for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
                 struct place place;
@@ -207,7 +213,7 @@ KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struc
 {
     const struct kith__friends *f = me->f;
     for (; ahead; ahead &= ahead - 1) {
-        const struct kith__step *step = &f->step[__builtin_ctz(ahead)];
+        const struct kith__step *step = &f->parts.step[__builtin_ctz(ahead)];
         struct place place;
         place.image.moved = false;
         if (enter(f, home->cell + step->cells, home->begin, &place)) {
@@ -223,7 +229,7 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f, f->key[clump], me->part);
+    kith__part_of(f->grid->axis, f->key[clump], me->part);
 }
 
 static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
@@ -243,7 +249,7 @@ static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct pl
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
         if (index) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->reach);
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
         } else {
             KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
         }
@@ -268,7 +274,7 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *
     for (int64_t c = home->begin; c < home->end && strays; c++) {
         KITH_REAL(seek)(&me, c);
         if (!few || me.root != common) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->reach);
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->parts.reach);
         }
     }
     if (index) {
@@ -287,13 +293,13 @@ static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct pl
                                    const struct place *place)
 {
     struct kith__friends *f = me->f;
-    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
+    const uint64_t part = ((uint64_t)1 << f->parts.bits) - 1;
     const int32_t there = kith__root(f->parent, (int32_t)place->begin);
     int32_t here = kith__root(f->parent, (int32_t)home->begin);
     for (int64_t c = home->begin; c < home->end && here != there; c++) {
         if (f->ahead[f->key[c] & part] >> step & 1) {
             KITH_REAL(seek)(me, c);
-            KITH_REAL(meet_place)(me, f->step[step].away, place);
+            KITH_REAL(meet_place)(me, f->parts.step[step].away, place);
             here = me->root;
             if (kith__root(f->parent, (int32_t)place->begin) == here) {
                 return;
@@ -310,7 +316,7 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
     for (int step = 0; step < KITH_STEPS; step++) {
         struct place place;
         place.image.moved = false;
-        if (!enter(f, home->cell + f->step[step].cells, home->begin, &place)) {
+        if (!enter(f, home->cell + f->parts.step[step].cells, home->begin, &place)) {
             continue;
         }
         if (is_whole(f, &place)) {
@@ -327,7 +333,7 @@ static void KITH_REAL(link_across)(struct kith__friends *f, const struct place *
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
     const bool inside = home->inside && f->ahead;
-    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
+    const uint64_t part = ((uint64_t)1 << f->parts.bits) - 1;
     const bool crowded = home->end - home->begin >= KITH_CROWD;
     const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)
                                ? KITH_REAL(link_whole)(&me, home)

@@ -21,9 +21,7 @@ enum {
     KITH_FOF_GROUPS,
     KITH_FOF_GROUPS_SPARE,
     KITH_FOF_IDS,
-    KITH_FOF_VELOCITIES,
-    KITH_FOF_ROLES,
-    KITH_FOF_END
+    KITH_FOF_VELOCITIES
 };
 
 struct kith__cpu {

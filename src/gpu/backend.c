@@ -145,6 +145,12 @@ static kith_status pairs_enqueue(kith_ctx *ctx, const struct kith__question *que
     return judge(ctx, kith__gpu_pairs_enqueue(ctx, question, list, out, result));
 }
 
+static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question,
+                            const struct kith__fof *fof, kith_groups *out)
+{
+    return judge(ctx, kith__gpu_fof_find(ctx, question, fof, out));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -155,4 +161,5 @@ const struct kith__backend kith__cuda_backend = {
     .pairs_fill = pairs_fill,
     .pairs_each = pairs_each,
     .pairs_enqueue = pairs_enqueue,
+    .fof_find = fof_find,
 };

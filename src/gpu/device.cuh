@@ -147,6 +147,11 @@ template <> struct definition<double> {
     {
         return kith__separation_d(&box, ri, rj, s, d);
     }
+    static __device__ double phase(double r2, double length, const double vi[3], const double vj[3],
+                                   double speed)
+    {
+        return kith__phase_d(r2, length, vi, vj, speed);
+    }
     static __device__ double square(double cutoff)
     {
         return KITH_MUL_D(cutoff, cutoff);
@@ -177,6 +182,11 @@ template <> struct definition<float> {
                                        const int32_t s[3], float d[3])
     {
         return kith__separation_f(&box, ri, rj, s, d);
+    }
+    static __device__ float phase(float r2, float length, const float vi[3], const float vj[3],
+                                  float speed)
+    {
+        return kith__phase_f(r2, length, vi, vj, speed);
     }
     static __device__ float square(float cutoff)
     {

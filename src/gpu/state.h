@@ -24,7 +24,15 @@ enum {
     KITH_GPU_START,
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
-    KITH_GPU_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS
+    KITH_GPU_FOF = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
+    KITH_GPU_FOF_CROWD = KITH_GPU_FOF,
+    KITH_GPU_FOF_INDEX,
+    KITH_GPU_FOF_PARENT,
+    KITH_GPU_FOF_LATER,
+    KITH_GPU_FOF_GROUPS,
+    KITH_GPU_FOF_IDS,
+    KITH_GPU_FOF_VELOCITIES,
+    KITH_GPU_SLOTS
 };
 
 enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
@@ -100,5 +108,7 @@ kith_status kith__gpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
 kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
                                     const struct kith__list *list, const kith_pairs *out,
                                     int64_t *result);
+kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__fof *fof, kith_groups *out);
 
 #endif
