@@ -186,6 +186,11 @@ static int spacing_by_mass(const fof_task *task, fof_outcome *found)
                                             : "third coordinate");
     }
     found->spacing_omega = omega_linked(found);
+    if (!(found->spacing_omega > 0)) {
+        return report_error(STATUS_INVALID, "choose --spacing linked or dark, or give --length",
+                            "%s: Omega of the particles that link is %g, expected a number above 0",
+                            task->input, found->spacing_omega);
+    }
     const double mass = mass_of(found, true) / (double)found->linked;
     found->mean_spacing = cbrt(mass / (found->spacing_omega * critical));
     return STATUS_OK;

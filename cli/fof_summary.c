@@ -133,6 +133,9 @@ static void print_halo(const fof_outcome *found, int64_t h, const style *look)
     io_unit_names(&found->in.particles.units, &names);
     label(look, h ? "" : "largest");
     printf("%s members", report_count(halo->members).s);
+    if (found->roles) {
+        printf(" (%s link)", report_count(found->groups.members[h]).s);
+    }
     if (found->masses) {
         printf(", mass %s%s", number(halo->mass).s, h ? "" : unit(names.mass).s);
     }
@@ -160,7 +163,8 @@ static void print_groups(const fof_task *task, const fof_outcome *found, const s
     if (found->groups.n > 0) {
         const spread s = spread_of(found->groups.members, found->groups.n);
         label(look, "members");
-        printf("%shalos by number of members%s\n", look->faint, look->end);
+        printf("%shalos by number of members%s%s\n", look->faint, found->roles ? " that link" : "",
+               look->end);
         spread_draw(&s, look, "  ");
     }
 }
@@ -221,8 +225,9 @@ static json_t *halo_json(const fof_outcome *found, int64_t h)
                                           report_json_real(halo->sphere_radius[s])));
         }
     }
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (json_int_t)h + 1,
-                     "members", (json_int_t)halo->members, "mass",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (json_int_t)h + 1,
+                     "members", (json_int_t)halo->members, "linked",
+                     (json_int_t)found->groups.members[h], "mass",
                      found->masses ? report_json_real(halo->mass) : json_null(), "centre",
                      vector_json(halo->centre), "velocity",
                      found->velocities ? vector_json(halo->velocity) : json_null(), "dispersion",

@@ -450,8 +450,8 @@ typedef struct kith_halos {
 /**
  * Measure groups of particles. Sums are in double and in a fixed order, that of the caller's
  * particles: the same bits in every run and for any number of threads.
- * Cost: O(n) time; 4 bytes of scratch a particle, freed at the end. Spheres: a pair search around
- * the centres, and the largest sphere's particles in memory.
+ * Cost: O(n) time; 4 bytes of scratch a particle, freed at the end. Spheres: some pair searches
+ * around the centres, and the largest sphere's particles in memory.
  * @param ctx         the context, whose threads are used; the work is the processor's
  * @param points      the particles that groups has labels of, in host memory
  * @param box         NULL: open space

@@ -194,11 +194,10 @@ def test_pictures():
     cli.write_npy("none.npy", [])
     cli.write_npy("one.npy", [(1, 2, 3)])
     cli.write_npy("long.npy", [(7 * x, 3 * y, 2 * z) for x, y, z in cli.read_points("a.npy")])
-    for arguments in (["none.npy", "--length", "1"], ["one.npy", "--length", "1"],
+    for arguments in (["none.npy", "--length", "1"],
                       ["one.npy", "--length", "1", "--min-members", "1"],
                       ["long.npy", "--box", "7,3,2", "-b", "0.8"],
-                      ["long.npy", "--box", "7,3,2,1,0.5,0.25", "--length", "0.3"],
-                      ["long.npy", "--length", "0.3"]):
+                      ["long.npy", "--box", "7,3,2,1,0.5,0.25", "--length", "0.3"]):
         cli.ok("fof", *arguments, "--plot", "b.png", "-q")
         assert read_png("b.png")[:2] == (1600, 1000)
     cli.fails(6, "fof", "a.npy", "--box", "1", "--plot", "a.jpg", says=["a.jpg", ".png"])
