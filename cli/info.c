@@ -12,11 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef struct named_unit {
-    const char *name; /* NULL ends a list */
-    double size;      /* in cgs */
-} named_unit;
-
 typedef struct info_task {
     options shared;
     const char *file;
@@ -117,42 +112,13 @@ static void print_lists(const io_summary *s, const style *look)
     }
 }
 
-/** Print a unit by the name of the one among `known` that it is, else as a number. */
-static void print_unit(const char *what, double size, const named_unit *known, const char *cgs)
-{
-    const double tolerance = 1e-3; /* codes differ in the length of a parsec */
-    while (known->name && !(fabs(size / known->size - 1) < tolerance)) {
-        known++;
-    }
-    if (known->name) {
-        printf("%s %s", what, known->name);
-    } else {
-        printf("%s %s %s", what, report_real(size).s, cgs);
-    }
-}
-
-static void print_power_of_h(double exponent)
-{
-    if (exponent == -1) {
-        printf("/h");
-    } else if (exponent != 0) {
-        printf(" h^%s", report_real(exponent).s);
-    }
-}
-
 static void print_units(const io_units *units, bool comoving)
 {
-    static const named_unit lengths[] = {
-        {"pc", 3.0857e18}, {"kpc", 3.0857e21}, {"Mpc", 3.0857e24}, {NULL, 0}};
-    static const named_unit masses[] = {
-        {"Msun", 1.9885e33}, {"1e5 Msun", 1.9885e38}, {"1e10 Msun", 1.9885e43}, {NULL, 0}};
-    static const named_unit velocities[] = {{"km/s", 1e5}, {NULL, 0}};
-    print_unit("length", units->length, lengths, "cm");
-    print_power_of_h(units->length_h);
-    print_unit(comoving ? " comoving, mass" : ", mass", units->mass, masses, "g");
-    print_power_of_h(units->mass_h);
-    print_unit(", velocity", units->velocity, velocities, "cm/s");
-    puts(units->source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
+    io_unit_name names;
+    io_unit_names(units, &names);
+    printf("length %s%s, mass %s, velocity %s%s\n", names.length, comoving ? " comoving" : "",
+           names.mass, names.velocity,
+           units->source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
 }
 
 static void print_universe(const io_summary *s, const style *look)

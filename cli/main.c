@@ -17,6 +17,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
 } verbs[] = {
     {"pairs", "kith pairs", "find all pairs of particles within a radius", verb_pairs},
+    {"fof", "kith fof", "find halos by friends-of-friends and measure them", verb_fof},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},
 };
@@ -41,6 +42,7 @@ static int print_help(void)
          "  kith make clustered 100k --seed 1 -o halos.h5\n"
          "  kith info halos.h5\n"
          "  kith pairs halos.h5 --cutoff 0.01\n"
+         "  kith fof halos.h5 --box 1 -o halos.csv\n"
          "\n"
          "Exit status:");
     report_print_statuses();

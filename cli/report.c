@@ -163,6 +163,10 @@ printed report_seconds(double s)
 printed report_real(double x)
 {
     printed out;
+    if (x == floor(x) && fabs(x) < 1e9) {
+        snprintf(out.s, sizeof out.s, "%.0f", x + 0.0); /* 50000, not 5e+04; nor -0 */
+        return out;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out.s, sizeof out.s, "%.*g", digits, x);
         if (strtod(out.s, NULL) == x) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_read and io_inspect: tell the format, check that the options fit it, hand over.
+ * io_read and io_inspect: tell the format, check that the options fit it, hand over. Bytes that
+ * others made go out here, too.
  */
 #include "frames.h"
 
@@ -115,5 +116,16 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
         status = inspect_as(&file, out->format, out);
     io__file_close(&file);
     free(found);
+    return status;
+}
+
+io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)
+{
+    io_output output;
+    IO_TRY(io__output_open(&output, path, error));
+    const io_status status = io__output_write(&output, data, size);
+    if (status == IO_OK)
+        return io__output_commit(&output);
+    io__output_abort(&output);
     return status;
 }

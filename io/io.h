@@ -81,6 +81,20 @@ typedef struct io_units {
     double mass_h;   /**< likewise */
 } io_units;
 
+/** Names of units: "kpc/h", "1e10 Msun/h", "km/s", else "3.1e+21 cm"; "" when nobody says. */
+typedef struct io_unit_name {
+    char length[IO_NAME_LENGTH], mass[IO_NAME_LENGTH], velocity[IO_NAME_LENGTH];
+} io_unit_name;
+
+void io_unit_names(const io_units *units, io_unit_name *out);
+
+/** Read a list of types of a snapshot, by number or name as io_read_options.species has them:
+ *  "dark,4". @return false when a word names none. */
+bool io_types_parse(const char *list, bool out[IO_MOST_TYPES]);
+
+/** What a type of a snapshot usually is: "gas", "dark matter", ...; "other". */
+const char *io_type_name(int type);
+
 /** Particles read from a file. Zero it first; io_particles_free frees it.
  *
  *  Snapshots (tipsy, Gadget, HDF5 with PartType groups) are in order of type, and within a type in
@@ -195,5 +209,8 @@ void io_pairs_abort(io_pairs_writer *writer);
  *  in HDF5 one that is periodic, upright and begins at 0. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
+
+/** Write a file of these bytes; atomically. */
+io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 
 #endif

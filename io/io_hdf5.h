@@ -112,4 +112,22 @@ hid_t io__sink_create(io_sink *owner);
 /** Open an HDF5 file to read. @return the file; < 0 on failure. */
 hid_t io__source_open(const char *path);
 
+/** Write attributes: n numbers of a type, a real, a count, a text. @return false on failure. */
+bool io__put_numbers(hid_t object, const char *name, hid_t type, const void *data, int64_t n);
+bool io__put_number(hid_t object, const char *name, double value);
+bool io__put_count(hid_t object, const char *name, int64_t value);
+bool io__put_text(hid_t object, const char *name, const char *text);
+
+/** Write a dataset [n] or, with more columns than one, [n][columns]. @return it, to be closed;
+ *  < 0 on failure. */
+hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data, int64_t n,
+                    int columns);
+
+/** What became of a step: done says what HDF5 says, the sink what the disk says. */
+io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done);
+
+/** Write a whole file in output by one call of fill, which returns false on failure. */
+io_status io__hdf5_file(io_output *output, bool (*fill)(hid_t file, const void *what),
+                        const void *what);
+
 #endif

@@ -2,6 +2,7 @@
  *
  * Stands in for the HDF5 files in a build without the HDF5 library.
  */
+#include "catalogue_internal.h"
 #include "frames.h"
 
 static const char reason[] = "this build of kith has no HDF5; install libhdf5-dev and rebuild, or "
@@ -29,6 +30,24 @@ const io_frames_format io__frames_hdf5 = {.open = open_frames};
 io_status io__hdf5_write(io_output *output, const io_particles *particles)
 {
     (void)particles;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
     return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
 }
 

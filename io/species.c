@@ -61,6 +61,31 @@ static bool names_type(const char *name, int type)
     return false;
 }
 
+bool io_types_parse(const char *list, bool out[IO_MOST_TYPES])
+{
+    memset(out, 0, IO_MOST_TYPES * sizeof *out);
+    while (*list) {
+        char name[IO_NAME_LENGTH];
+        const size_t length = strcspn(list, ",");
+        io__copy_name(name, sizeof name, list, length);
+        bool found = false;
+        for (int type = 0; type < IO_MOST_TYPES; type++)
+            if (names_type(name, type))
+                out[type] = found = true;
+        if (!found)
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+const char *io_type_name(int type)
+{
+    static const char *const names[] = {"gas",   "dark matter", "coarse or disk", "bulge, sinks",
+                                        "stars", "black holes", "neutrinos"};
+    return type >= 0 && type < (int)(sizeof names / sizeof *names) ? names[type] : "other";
+}
+
 bool io__species_wants(io_species *species, int type, int64_t n)
 {
     bool wanted = species->n == 0;
