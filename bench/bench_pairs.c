@@ -67,6 +67,8 @@ double *bench_make_set(const char *set, int64_t n)
         sets_uniform(xyz, n, 1);
     } else if (xyz && strcmp(set, "clustered") == 0) {
         sets_clustered(xyz, n, 1);
+    } else if (xyz && strcmp(set, "soneira_peebles") == 0) {
+        sets_soneira_peebles(xyz, n, 1);
     } else {
         free(xyz);
         return NULL;
@@ -81,12 +83,19 @@ static void problem_free(problem *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Round points to float, inside the cube still. */
+float *bench_round_points(const double *xyz, int64_t n)
+{
+    float *const single = malloc(((size_t)n + 1) * 3 * sizeof *single);
+    for (int64_t k = 0; single && k < 3 * n; k++) {
+        single[k] = fminf((float)xyz[k], nextafterf(1, 0));
+    }
+    return single;
+}
+
 static bool round_points(problem *p, int64_t n)
 {
-    p->single = malloc(((size_t)n + 1) * 3 * sizeof *p->single);
+    p->single = bench_round_points(p->xyz, n);
     for (int64_t k = 0; p->single && k < 3 * n; k++) {
-        p->single[k] = fminf((float)p->xyz[k], nextafterf(1, 0));
         p->xyz[k] = p->single[k];
     }
     return p->single;

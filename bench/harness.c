@@ -58,6 +58,14 @@ bool harness_time(harness_work work, void *user, double least, harness_times *ou
     return true;
 }
 
+void harness_write_times(json *out, const harness_times *times)
+{
+    json_integer(out, "repeats", times->repeats);
+    json_number(out, "seconds", times->median);
+    json_number(out, "seconds_min", times->least);
+    json_number(out, "seconds_max", times->most);
+}
+
 typedef struct store_test {
     char *buffer;
     int64_t bytes;

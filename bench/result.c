@@ -44,10 +44,7 @@ void bench_result_write(json *out, const bench_result *r)
     json_text(out, "backend", kith_backend(r->ctx));
     json_integer(out, "threads", kith_threads(r->ctx));
     json_integer(out, "pairs", r->pairs);
-    json_integer(out, "repeats", r->times.repeats);
-    json_number(out, "seconds", r->times.median);
-    json_number(out, "seconds_min", r->times.least);
-    json_number(out, "seconds_max", r->times.most);
+    harness_write_times(out, &r->times);
     json_number(out, "seconds_first", r->times.first);
     json_number(out, "million_half_pairs_per_second", 1e-6 * bench_result_rate(r));
     json_number(out, "gigabytes_per_second", 1e-9 * bytes / r->times.median);

@@ -84,6 +84,23 @@ function(kith_add_test name)
     endforeach()
 endfunction()
 
+# kith_add_python_test(name script [LABELS label...])
+# Run a script that uses the shared library through ctypes (tests/common/kith_ctypes.py), as `script
+# STRUCT_LAYOUT`: with the system's interpreter first, which has Debian's packages. A sanitizer's
+# run-time library is not in it.
+find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
+function(kith_add_python_test name script)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+    if(NOT KITH_TEST_PYTHON OR KITH_SANITIZE)
+        return()
+    endif()
+    add_test(NAME ${name} COMMAND ${KITH_TEST_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
+             $<TARGET_FILE:struct_layout>)
+    kith_set_test(${name} LABELS ${arg_LABELS} python TIMEOUT 300)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+                 "KITH_LIBRARY=$<TARGET_FILE:kith>" "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/common")
+endfunction()
+
 # kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])
 # Build a libFuzzer target and a test that runs its kept corpus, then new ones for ten seconds.
 # What it finds stays in the build folder, so that a run never changes the sources.

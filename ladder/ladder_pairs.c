@@ -20,15 +20,15 @@
  *
  *   ladder_pairs [n] [cutoff]      n uniform points in the unit cube; ladder_pairs 1000000 0.03
  */
+#include "climb.h"
 #include "rung_gpu.h"
 
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { REPEATS = 5, MOST_ALL_PAIRS = 20000, CPU_RUNGS = 4, MOST_RUNGS = 8 };
+enum { MOST_ALL_PAIRS = 20000, CPU_RUNGS = 4, MOST_RUNGS = 8 };
 
 static const rung cpu_rungs[CPU_RUNGS] = {
     {"1 all pairs", rung_all_pairs},
@@ -52,22 +52,9 @@ typedef struct result {
     rung_hash hash;
 } result;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int compare_keys(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -93,9 +80,10 @@ static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_inp
 }
 
 /* Compare every rung with the first, pair by pair. */
-static bool check_exactly(ladder *l, const char *set, const double *xyz, int64_t points,
+static bool check_exactly(void *user, const char *set, const double *xyz, int64_t points,
                           double cutoff)
 {
+    ladder *const l = user;
     uint64_t *oracle = NULL;
     int64_t n = 0, scratch;
     rung_input in;
@@ -126,54 +114,32 @@ static bool check_exactly(ladder *l, const char *set, const double *xyz, int64_t
     return ok;
 }
 
-/* Sets that are hard in different ways. In the lattice many distances are the cutoff but for
- * rounding: the definition alone decides. */
-static bool check_all(ladder *l)
+/* A rung at work. */
+typedef struct job {
+    rung_find find;
+    const rung_input *in;
+    kith_pairs list;
+    int64_t scratch;
+} job;
+
+static bool do_job(void *user)
 {
-    enum { N = 2000 };
-    double *const xyz = malloc((size_t)N * 3 * sizeof *xyz);
-    if (!xyz) {
-        return false;
-    }
-    sets_uniform(xyz, N, 1);
-    bool ok = true;
-    for (int k = 1; ok && k <= 5; k++) {
-        ok = check_exactly(l, "uniform", xyz, N, 0.02 * k * k * k);
-    }
-    for (int64_t n = 0; ok && n < 4; n++) {
-        ok = check_exactly(l, "few", xyz, n, 0.5);
-    }
-    const int64_t n = sets_lattice(xyz, N, 1);
-    for (int m = 1; ok && m <= 3; m++) {
-        ok = check_exactly(l, "lattice", xyz, n, m / 12.0);
-    }
-    sets_clustered(xyz, N, 2);
-    ok = ok && check_exactly(l, "clustered", xyz, N, 0.02);
-    free(xyz);
-    return ok;
+    job *const j = user;
+    return j->find(j->in, &j->list, &j->scratch);
 }
 
 /* The first call makes the list; the repeats reuse its memory and are timed. */
 static bool measure(const rung *way, const rung_input *in, result *out)
 {
-    kith_pairs list = {0};
-    double seconds[REPEATS];
-    bool ok = way->find(in, &list, &out->scratch);
-    for (int r = 0; ok && r < REPEATS; r++) {
-        const double start = now();
-        ok = way->find(in, &list, &out->scratch);
-        seconds[r] = now() - start;
+    job j = {.find = way->find, .in = in};
+    bool ok = do_job(&j) && climb_time(do_job, &j, &out->seconds);
+    ok = rung_gpu_get(&j.list) && ok;
+    for (int64_t p = 0; ok && p < j.list.n; p++) {
+        rung_hash_add(&out->hash, j.list.i[p], j.list.j[p]);
     }
-    ok = rung_gpu_get(&list) && ok;
-    for (int64_t p = 0; ok && p < list.n; p++) {
-        rung_hash_add(&out->hash, list.i[p], list.j[p]);
-    }
-    if (ok) {
-        qsort(seconds, REPEATS, sizeof *seconds, compare_doubles);
-        out->seconds = seconds[REPEATS / 2];
-        out->pairs = list.n;
-    }
-    rung_free(&list);
+    out->scratch = j.scratch;
+    out->pairs = j.list.n;
+    rung_free(&j.list);
     return out->done = ok;
 }
 
@@ -218,7 +184,8 @@ static void print_tables(const ladder *l, const rung_input *in, const result res
     const result *const mainline = &results[CPU_RUNGS - 1];
     const result *const on_gpu = &results[CPU_RUNGS + rung_gpu_mainline];
     printf("%lld uniform points, cutoff %g, %lld pairs, median of %d\n\none thread, %s\n",
-           (long long)in->n, in->cutoff, (long long)mainline->pairs, REPEATS, kith_backend(l->ctx));
+           (long long)in->n, in->cutoff, (long long)mainline->pairs, CLIMB_REPEATS,
+           kith_backend(l->ctx));
     print_table(l, results, 0, CPU_RUNGS, mainline);
     if (l->n > CPU_RUNGS && on_gpu->done) {
         printf("\n%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
@@ -248,12 +215,8 @@ static int climb(const ladder *l, const rung_input *in)
 /* The rungs of this machine. @return false when even the CPU's cannot be climbed */
 static bool raise_ladder(ladder *l)
 {
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = "cpu";
-    options.threads = 1;
-    if (kith_open(&options, &l->ctx) != KITH_OK) {
-        fprintf(stderr, "ladder_pairs: %s\n", kith_message(NULL));
+    l->ctx = climb_open("ladder_pairs");
+    if (!l->ctx) {
         return false;
     }
     memcpy(l->rungs, cpu_rungs, sizeof cpu_rungs);
@@ -281,7 +244,7 @@ int main(int argc, char **argv)
     int status = 1;
     if (!xyz) {
         fprintf(stderr, "ladder_pairs: no memory for %lld points\n", n);
-    } else if (check_all(&l)) {
+    } else if (climb_hard_sets(check_exactly, &l)) {
         rung_input in;
         sets_uniform(xyz, n, 1);
         if (ask(&l, xyz, n, cutoff, &in)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rungs of the pair ladder share. Every rung answers the same question: all pairs of
- * points within a cutoff, in open space and double precision, each once with i < j, in any order.
+ * What the rungs of the ladders share. Every rung answers a question about the pairs of points
+ * within a cutoff, in open space and double precision. Those of the pair ladder list them, each
+ * once with i < j, in any order; those of the ladder of groups are in rung_fof.h.
  */
 #ifndef KITH_RUNG_H
 #define KITH_RUNG_H
@@ -134,6 +135,22 @@ RUNG_FN int64_t rung_grid_step(const rung_grid *grid, const int32_t cell[3], int
     }
     return ((int64_t)z * grid->side[1] + y) * grid->side[0] + x;
 }
+
+/** Points sorted by cell. */
+typedef struct rung_sorted {
+    rung_grid grid;
+    int64_t *start; /**< [cells + 1]: cell c holds the points start[c] to start[c + 1] - 1 */
+    int32_t *id;    /**< [n]: where a point came from; ascends in a cell */
+    double *xyz;    /**< [n][3] */
+} rung_sorted;
+
+/** Sort points by cell. Free in any case. @param[out] bytes  its memory. @return false without. */
+bool rung_sort(const rung_input *in, rung_sorted *sorted, int64_t *bytes);
+void rung_sorted_free(rung_sorted *sorted);
+
+/** Find the ranges [from, to) of points ahead of point p, itself left out, so that each pair is met
+ *  once: the rest of its cell, and the 13 cells ahead. @return how many there are */
+int rung_ranges_ahead(const rung_sorted *sorted, int64_t p, int64_t from[14], int64_t to[14]);
 
 #ifdef __cplusplus
 }

@@ -86,9 +86,14 @@ static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uin
     uint64_t *key = sorted->key;
     const int bits = f->parts.bits;
     const int64_t cells = f->grid->cells;
-#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    int64_t largest = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static) \
+    reduction(max \
+              : largest)
     for (int64_t c = 0; c <= f->n; c++) {
         if (c < f->n) {
+            const int64_t members = (int64_t)first[c + 1] - first[c];
+            largest = members > largest ? members : largest;
             f->part[c] = (uint16_t)(key[first[c]] & (((uint64_t)1 << bits) - 1));
         }
         if (f->start) {
@@ -99,6 +104,7 @@ static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uin
             }
         }
     }
+    f->largest = largest;
     for (int64_t c = 0; c < f->n && !f->start; c++) {
         key[c] = key[first[c]];
     }
@@ -169,15 +175,13 @@ static kith_status find_crowds(kith_ctx *ctx, struct kith__friends *f)
 static void link_inside(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    (void)sweep;
-    cpu->linker->inside(run->job, block);
+    cpu->linker->inside(run->job, sweep, block);
 }
 
 static void link_across(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    (void)sweep;
-    cpu->linker->across(run->job, block);
+    cpu->linker->across(run->job, sweep, block);
 }
 
 /** Unite all that are friends. */
@@ -196,10 +200,7 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     run.block = link_across;
     run.watch_from = blocks;
     run.watch_to = 2 * blocks;
-    KITH_TRY(kith__run(&run));
-    KITH_CHECK(ctx, !atomic_load(&f->no_memory), KITH_NO_MEMORY,
-               "out of memory to compare large clumps");
-    return KITH_OK;
+    return kith__run(&run);
 }
 
 /** Bring velocities into cell order. */

@@ -30,6 +30,7 @@ struct kith__friends {
     double velocity_length;
 
     int64_t n;       /**< clumps */
+    int64_t largest; /**< particles of the largest */
     uint32_t *first; /**< [n + 1] first particle of each, in cell order */
     uint16_t *part;  /**< [n] part of each: the lower bits of its key */
     uint32_t *start; /**< [cells + 1] first clump of each cell; NULL: search the keys */
@@ -42,7 +43,6 @@ struct kith__friends {
     uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
                           goes beyond the cells around */
 
-    atomic_bool no_memory;        /**< set once; some are then not linked */
     struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
                                        at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */

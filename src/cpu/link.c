@@ -6,7 +6,6 @@
  */
 #include "link.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "simd.h"
@@ -169,8 +168,10 @@ static const struct kith__part_row *make_index(struct kith__friends *f,
 #undef real
 #undef KITH_REAL
 
-KITH_INLINE void each_cell(struct kith__friends *f, int64_t block, bool located,
-                           void (*link)(struct kith__friends *, const struct kith__place *))
+KITH_INLINE void each_cell(struct kith__friends *f, struct kith__sweep *sweep, int64_t block,
+                           bool located,
+                           void (*link)(struct kith__friends *, struct kith__sweep *,
+                                        const struct kith__place *))
 {
     struct kith__walk walk = kith__walk_start(f, block);
     struct kith__place home;
@@ -179,23 +180,24 @@ KITH_INLINE void each_cell(struct kith__friends *f, int64_t block, bool located,
             kith__walk_locate(f, &walk, &home);
         }
         if (located || !f->by_clump || home.end - home.begin > 1) { /* one has nobody inside */
-            link(f, &home);
+            link(f, sweep, &home);
         }
     }
 }
 
-static void link_inside(struct kith__friends *f, int64_t block)
+static void link_inside(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     if (f->question->precision == KITH_FLOAT) {
-        each_cell(f, block, false, f->by_clump ? link_inside_f : link_inside_each_f);
+        each_cell(f, sweep, block, false, f->by_clump ? link_inside_f : link_inside_each_f);
     } else {
-        each_cell(f, block, false, f->by_clump ? link_inside_d : link_inside_each_d);
+        each_cell(f, sweep, block, false, f->by_clump ? link_inside_d : link_inside_each_d);
     }
 }
 
-static void link_across(struct kith__friends *f, int64_t block)
+static void link_across(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
-    each_cell(f, block, true, f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
+    each_cell(f, sweep, block, true,
+              f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 #define KITH_PASTE(a, b) a##b

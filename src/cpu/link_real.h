@@ -7,7 +7,8 @@
 /** The clump that looks. */
 struct KITH_REAL(seeker) {
     struct kith__friends *f;
-    const real *x, *y, *z; /**< of all particles */
+    struct kith__sweep *sweep; /**< the thread's */
+    const real *x, *y, *z;     /**< of all particles */
     int64_t clump;
     int64_t begin, end; /**< its particles */
     int32_t root;       /**< of its tree, when last seen */
@@ -233,18 +234,19 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     kith__part_of(f->grid->axis, f->part[clump], me->part);
 }
 
-static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
+static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct kith__sweep *sweep)
 {
     const struct kith__sorted *a = &f->grid->a;
     const real cutoff = (real)f->question->cutoff;
     return (struct KITH_REAL(seeker)){
-        .f = f, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
+        .f = f, .sweep = sweep, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
 }
 
 /** Link the particles of one cell with each other, where a part says nothing. */
-static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct kith__place *home)
+static void KITH_REAL(link_inside_each)(struct kith__friends *f, struct kith__sweep *sweep,
+                                        const struct kith__place *home)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
@@ -258,12 +260,13 @@ static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct ki
 }
 
 /** Link the clumps of one cell with each other. */
-static void KITH_REAL(link_inside)(struct kith__friends *f, const struct kith__place *home)
+static void KITH_REAL(link_inside)(struct kith__friends *f, struct kith__sweep *sweep,
+                                   const struct kith__place *home)
 {
     /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
        not in one, one is not in that. */
     static const int beside[3] = {1, 1, 1};
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end && index; c++) {
         KITH_REAL(seek)(&me, c);
@@ -329,9 +332,10 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
 }
 
 /** Link the clumps of a cell with those of the cells ahead. */
-static void KITH_REAL(link_across)(struct kith__friends *f, const struct kith__place *home)
+static void KITH_REAL(link_across)(struct kith__friends *f, struct kith__sweep *sweep,
+                                   const struct kith__place *home)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const bool inside = home->inside && f->ahead;
     const bool crowded = home->end - home->begin >= KITH_CROWD;
     const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)

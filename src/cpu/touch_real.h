@@ -95,9 +95,12 @@ static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t 
 {
     struct KITH_REAL(flock) a = {.n = me->end - me->begin};
     struct KITH_REAL(flock) b = {.n = end - begin};
-    int32_t *place = malloc((size_t)(a.n + b.n) * sizeof *place);
+    /* as much as any two clumps need, so that what a call allocates does not hang on its threads */
+    const int64_t all = me->f->grid->a.n;
+    const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
+    int32_t *place = kith__buffer_need(&me->sweep->order, (size_t)most * sizeof *place);
     if (!place) {
-        atomic_store(&me->f->no_memory, true);
+        me->sweep->no_memory = true;
         return false;
     }
     for (int64_t p = 0; p < a.n; p++) {
@@ -116,7 +119,5 @@ static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t 
             moved[m] += image->shift[k] * me->f->question->box_d.row[k][m];
         }
     }
-    const bool found = KITH_REAL(flocks_touch)(me, a, b, image, moved);
-    free(place);
-    return found;
+    return KITH_REAL(flocks_touch)(me, a, b, image, moved);
 }
