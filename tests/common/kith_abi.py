@@ -41,7 +41,7 @@ class FofOptions(C.Structure):
 
 class Groups(C.Structure):
     _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
-                ("members", C.c_void_p), ("owner", C.c_void_p)]
+                ("members", C.c_void_p), ("memory", C.c_int), ("owner", C.c_void_p)]
 
 
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,

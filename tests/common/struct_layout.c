@@ -73,6 +73,7 @@ int main(void)
     FIELD(kith_groups, points);
     FIELD(kith_groups, labels);
     FIELD(kith_groups, members);
+    FIELD(kith_groups, memory);
     FIELD(kith_groups, owner);
     return 0;
 }
