@@ -153,7 +153,7 @@ static const struct argp_option reading[] = {
     {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10},
     {"columns", KEY_COLUMNS, "X,Y,Z", 0, "text: numbers from 0, or names in its header", 10},
     {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
-    {"frame", KEY_FRAME, "K", 0, "frame of an XYZ file, from 0", 10},
+    {"frame", KEY_FRAME, "K", 0, "frame of a trajectory, from 0", 10},
     {"precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", 10},
     {0}};
 static const struct argp_option space[] = {

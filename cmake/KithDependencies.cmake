@@ -2,6 +2,8 @@
 #
 # What the build can use. All is optional: what is missing is left out, and KithSummary says so.
 find_package(OpenMP COMPONENTS C)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 find_package(HDF5 COMPONENTS C)
 find_package(Python3 COMPONENTS Interpreter)
 find_package(PkgConfig)

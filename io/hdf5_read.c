@@ -41,7 +41,7 @@ static io_status read_box(io_file *file, hid_t id, bool *has_box, kith_box *out)
     return IO_OK;
 }
 
-static io_status read_arrays(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out)
+io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out)
 {
     IO_TRY(check_arrays(file, arrays));
     const int dim = (int)arrays->item[0].columns;
@@ -53,6 +53,8 @@ static io_status read_arrays(io_file *file, hid_t id, const io_arrays *arrays, i
     }
     IO_TRY(io__particles_alloc(file, out, n, dim, native));
     IO_TRY(read_box(file, id, &out->has_box, &out->box));
+    if (!out->has_box)
+        io__h5md_box(&arrays->item[0], file->options->frame, &out->has_box, &out->box);
     out->box.dim = out->dim;
     io_progress progress = {0, 3 * n};
     int64_t row = 0;
@@ -88,7 +90,7 @@ io_status io__hdf5_read(io_file *file, io_particles *out)
     io__quiet_begin(&quiet);
     io_status status = open_file(file, &id, &is_snapshot, &arrays);
     if (status == IO_OK && !is_snapshot)
-        status = read_arrays(file, id, &arrays, out);
+        status = io__arrays_read(file, id, &arrays, out);
     close_file(id, &arrays);
     if (status == IO_OK && is_snapshot)
         status = io__snapshot_read(file, &io__hdf5_snapshot, out);
@@ -110,7 +112,10 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
     }
     out->has_time = io__attribute_read(id, "Header", "Time", &out->time, 1) == 1;
     io__hdf5_list(id, out);
-    return read_box(file, id, &out->has_box, &out->box);
+    IO_TRY(read_box(file, id, &out->has_box, &out->box));
+    if (!out->has_box && arrays->n > 0)
+        io__h5md_box(&arrays->item[0], 0, &out->has_box, &out->box);
+    return IO_OK;
 }
 
 io_status io__hdf5_inspect(io_file *file, io_summary *out)

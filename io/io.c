@@ -3,12 +3,13 @@
  * io_read and io_inspect: tell the format, check that the options fit it, hand over. Bytes that
  * others made go out here, too.
  */
-#include "io_internal.h"
+#include "frames.h"
 
 #include <stdlib.h>
 
 typedef struct io_reader {
     const char *name;
+    /* NULL for those that are read as frames alone */
     io_status (*read)(io_file *file, io_particles *out);
     io_status (*inspect)(io_file *file, io_summary *out);
     bool dataset, columns, species, frames; /* options it knows */
@@ -16,21 +17,25 @@ typedef struct io_reader {
 
 static const io_reader readers[] = {
     [IO_UNKNOWN] = {.name = "unknown"},
-    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 0},
+    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1},
     [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1},
     [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0},
     [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0},
-    [IO_XYZ] = {"XYZ", io__xyz_read, io__xyz_inspect, 0, 0, 1, 1},
+    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1},
     [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0},
+    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1},
+    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1},
+    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1},
 };
 
 const char *io_format_name(io_format format)
 {
-    return format >= IO_UNKNOWN && format <= IO_GADGET ? readers[format].name : "unknown";
+    return format >= IO_UNKNOWN && format <= IO_CHEMFILES ? readers[format].name : "unknown";
 }
 
-static io_status check_options(io_file *file, const io_reader *reader)
+io_status io__check_options(io_file *file, io_format format)
 {
+    const io_reader *reader = &readers[format];
     const io_read_options *options = file->options;
     const char *refused = options->dataset && !reader->dataset   ? "dataset"
                           : options->columns && !reader->columns ? "columns"
@@ -50,6 +55,18 @@ static io_status check_options(io_file *file, const io_reader *reader)
     return IO_OK;
 }
 
+io_status io__read_as(io_file *file, io_format format, io_particles *out)
+{
+    const io_reader *reader = &readers[format];
+    return reader->read ? reader->read(file, out) : io__frames_read_one(file, format, out);
+}
+
+static io_status inspect_as(io_file *file, io_format format, io_summary *out)
+{
+    const io_reader *reader = &readers[format];
+    return reader->inspect ? reader->inspect(file, out) : io__frames_inspect(file, format, out);
+}
+
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error)
 {
@@ -66,9 +83,9 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     if (status == IO_OK)
         status = io__detect(&file, &format);
     if (status == IO_OK)
-        status = check_options(&file, &readers[format]);
+        status = io__check_options(&file, format);
     if (status == IO_OK)
-        status = readers[format].read(&file, out);
+        status = io__read_as(&file, format, out);
     if (status == IO_OK)
         status = io__particles_check(&file, out, readers[format].name);
     if (status == IO_OK)
@@ -96,7 +113,7 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
         status = io__detect(&file, &out->format);
     out->bytes = file.size;
     if (status == IO_OK)
-        status = readers[out->format].inspect(&file, out);
+        status = inspect_as(&file, out->format, out);
     io__file_close(&file);
     free(found);
     return status;

@@ -35,7 +35,10 @@ typedef enum io_format {
     IO_TIPSY,
     IO_TEXT,
     IO_XYZ,
-    IO_GADGET /**< read only */
+    IO_GADGET,   /**< read only, as those below */
+    IO_LAMMPS,   /**< dump, text */
+    IO_GSD,      /**< of HOOMD */
+    IO_CHEMFILES /**< what chemfiles reads */
 } io_format;
 
 enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
@@ -134,7 +137,7 @@ typedef struct io_read_options {
     unsigned fields;          /**< IO_MASSES | ...: read these where the file has them */
     unsigned needed;          /**< read these, and fail with IO_MISSING where it has not */
     kith_precision precision; /**< convert to this; 0: as in the file */
-    int64_t frame;            /**< XYZ, HDF5 of shape (frames, n, 3): which frame, from 0 */
+    int64_t frame;            /**< of a trajectory: which frame, from 0 */
     kith_watch_fn watch;      /**< progress in bytes, at most every 50 ms; may be NULL */
     void *user;
 } io_read_options;

@@ -90,6 +90,12 @@ typedef struct io_arrays {
 io_status io__arrays_open(io_file *file, hid_t id, io_arrays *out);
 void io__arrays_close(io_arrays *arrays);
 
+/** Read the frame that the options name of all arrays. */
+io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out);
+
+/** The box that H5MD keeps beside an array of positions, of one frame or of all. */
+void io__h5md_box(const io_array *array, int64_t frame, bool *has_box, kith_box *out);
+
 /** Describe the coordinates and list all datasets. */
 void io__hdf5_list(hid_t file, io_summary *out);
 

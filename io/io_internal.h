@@ -289,6 +289,8 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
 /** Tell the format, or fail with what the file seems to be. */
 io_status io__detect(io_file *file, io_format *out);
 
+enum { IO_HEAD = 4096 }; /* bytes of a file that tell its format */
+
 /** True when the file's size is that of the tipsy snapshot its header describes; *looks is true
  *  also when only the size is wrong. */
 bool io__tipsy_detect(io_file *file, bool *looks);
@@ -306,8 +308,10 @@ io_status io__tipsy_read(io_file *file, io_particles *out);
 io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
-io_status io__xyz_read(io_file *file, io_particles *out);
-io_status io__xyz_inspect(io_file *file, io_summary *out);
+
+/** Read a file that is of this format; refuse options that mean nothing for it. */
+io_status io__read_as(io_file *file, io_format format, io_particles *out);
+io_status io__check_options(io_file *file, io_format format);
 
 /* --------------------------------------------------------------------- a file being written */
 

@@ -3,6 +3,7 @@
  * Stands in for the HDF5 files in a build without the HDF5 library.
  */
 #include "catalogue_internal.h"
+#include "frames.h"
 
 static const char reason[] = "this build of kith has no HDF5; install libhdf5-dev and rebuild, or "
                              "use .npy";
@@ -18,6 +19,13 @@ io_status io__hdf5_inspect(io_file *file, io_summary *out)
     (void)out;
     return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
 }
+
+static io_status open_frames(io_frames *frames)
+{
+    return io__file_fail(frames->file, IO_UNSUPPORTED, "%s", reason);
+}
+
+const io_frames_format io__frames_hdf5 = {.open = open_frames};
 
 io_status io__hdf5_write(io_output *output, const io_particles *particles)
 {

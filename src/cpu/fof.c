@@ -11,6 +11,7 @@
 #include "link.h"
 #include "number.h"
 #include "run.h"
+#include "walk.h"
 
 /** List which steps ahead each part needs. */
 static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
@@ -41,12 +42,12 @@ static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** List the clumps: particles of one key. The keys become theirs. */
-static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
-                               struct kith__friends *f)
+/** Find where each clump, the particles of one key, begins, and their number. */
+static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
+                        struct kith__friends *f)
 {
     const int64_t n = sorted->n;
-    uint64_t *key = sorted->key;
+    const uint64_t *key = sorted->key;
     const int threads = kith__threads_for(ctx, n);
     int64_t *begins = ctx->work.slot[KITH_GRID_BINS].data; /* of each thread's clumps */
     f->n = 0;
@@ -64,99 +65,104 @@ static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
         begins[t] = f->n;
         f->n += found;
     }
-    f->first = kith__work_need(&ctx->work, KITH_FOF_FIRST, (size_t)(f->n + 1) * sizeof *f->first);
-    KITH_CHECK(ctx, f->first != NULL, KITH_NO_MEMORY, "out of memory for %lld clumps",
-               (long long)f->n);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
         const int64_t end = n * (t + 1) / threads;
         int64_t c = begins[t];
         for (int64_t s = n * t / threads; s < end; s++) {
             if (s == 0 || key[s] != key[s - 1]) {
-                f->first[c++] = (uint32_t)s;
+                first[c++] = (uint32_t)s;
             }
         }
     }
-    f->first[f->n] = (uint32_t)n;
-    for (int64_t c = 0; c < f->n; c++) {
-        key[c] = key[f->first[c]];
+    first[f->n] = (uint32_t)n;
+}
+
+/** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
+ *  clump or, without one, the clumps' own keys. */
+static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uint32_t *first,
+                     struct kith__friends *f)
+{
+    uint64_t *key = sorted->key;
+    const int bits = f->parts.bits;
+    const int64_t cells = f->grid->cells;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    for (int64_t c = 0; c <= f->n; c++) {
+        if (c < f->n) {
+            f->part[c] = (uint16_t)(key[first[c]] & (((uint64_t)1 << bits) - 1));
+        }
+        if (f->start) {
+            const int64_t from = c == 0 ? 0 : (int64_t)(key[first[c - 1]] >> bits) + 1;
+            const int64_t to = c == f->n ? cells : (int64_t)(key[first[c]] >> bits);
+            for (int64_t cell = from; cell <= to; cell++) {
+                f->start[cell] = (uint32_t)c;
+            }
+        }
     }
-    f->key = key;
+    for (int64_t c = 0; c < f->n && !f->start; c++) {
+        key[c] = key[first[c]];
+    }
+}
+
+/**
+ * List the clumps, and make every node a tree. The memory of the grid is used again: of the two
+ * arrays it sorted in, one holds the keys. With a table, that is the other one, and the clumps'
+ * first particles take the place of the keys; without, they go to the other.
+ */
+static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
+{
+    const struct kith__sorted *sorted = &f->grid->a;
+    const size_t n = (size_t)sorted->n;
+    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    void *other = (void *)sorted->key == elements ? ctx->work.slot[KITH_GRID_SPARE].data : elements;
+    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT,
+                                (n + KITH_MOST_PARTS) * sizeof *f->parent);
+    f->part = kith__work_need(&ctx->work, KITH_FOF_PART, n * sizeof *f->part);
+    KITH_CHECK(ctx, f->parent && f->part, KITH_NO_MEMORY, "out of memory for %lld clumps",
+               (long long)n);
+    uint32_t *first = ctx->work.slot[KITH_FOF_PARENT].data; /* for now */
+    find_clumps(ctx, sorted, first, f);
+    use_keys(ctx, sorted, first, f);
+    f->key = f->start ? NULL : sorted->key;
+    f->idle = f->start ? (void *)f->start : (void *)sorted->key;
+    f->first = f->start ? (void *)sorted->key : other;
+    memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
+    const int64_t nodes = f->by_clump ? f->n : sorted->n;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, nodes)) schedule(static)
+    for (int64_t node = 0; node < nodes; node++) {
+        atomic_init(&f->parent[node], (int32_t)node);
+    }
     return KITH_OK;
 }
 
-/** Fill the table of each cell's first clump. */
-static void fill_table(kith_ctx *ctx, int64_t cells, struct kith__friends *f)
+static int64_t blocks_of(const struct kith__friends *f)
 {
-#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
-    for (int64_t c = 0; c <= f->n; c++) {
-        const int64_t from = c == 0 ? 0 : (int64_t)(f->key[c - 1] >> f->parts.bits) + 1;
-        const int64_t to = c == f->n ? cells : (int64_t)(f->key[c] >> f->parts.bits);
-        for (int64_t cell = from; cell <= to; cell++) {
-            f->start[cell] = (uint32_t)c;
-        }
-    }
+    return (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
 }
 
-/** Is clump c the first of its cell, and that cell crowded? */
-static bool begins_crowd(const struct kith__friends *f, int64_t c)
+/** Number the crowded cells, for which there is then room. */
+static kith_status find_crowds(kith_ctx *ctx, struct kith__friends *f)
 {
-    const uint64_t cell = f->key[c] >> f->parts.bits;
-    return c + KITH_CROWD <= f->n && f->key[c + KITH_CROWD - 1] >> f->parts.bits == cell &&
-           (c == 0 || f->key[c - 1] >> f->parts.bits != cell);
-}
-
-/** Write the rows of the crowded cell that begins with clump c. */
-static void index_cell(const struct kith__friends *f, int64_t begin, struct kith__part_row *rows)
-{
-    const uint64_t cell = f->key[begin] >> f->parts.bits;
-    memset(rows, 0, (size_t)f->parts.rows * sizeof *rows);
-    for (int64_t c = begin; c < f->n && f->key[c] >> f->parts.bits == cell; c++) {
-        int part[3];
-        kith__part_of(f->grid->axis, f->key[c], part);
-        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
-        row->first = row->mask ? row->first : (uint16_t)(c - begin);
-        row->mask = (uint16_t)(row->mask | 1u << part[0]);
-    }
-}
-
-static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
-{
-    const int threads = kith__threads_for(ctx, f->n);
+    const int64_t blocks = blocks_of(f);
     const size_t crowds = (size_t)(f->n / KITH_CROWD + 1);
     f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, crowds * sizeof *f->crowd);
-    int64_t crowded = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : crowded)
-    for (int64_t c = 0; c < f->n; c++) {
-        crowded += begins_crowd(f, c);
+    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)crowds);
+    _Atomic uint32_t crowded = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        struct kith__walk walk = kith__walk_start(f, b);
+        struct kith__place home;
+        while (kith__walk_next(f, &walk, &home)) {
+            if (home.end - home.begin >= KITH_CROWD) {
+                f->crowd[home.begin / KITH_CROWD] = (struct kith__crowd){
+                    .index = atomic_fetch_add(&crowded, 1)};
+            }
+        }
     }
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
                                (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
-    KITH_CHECK(ctx, f->crowd && f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+    KITH_CHECK(ctx, f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
                (long long)crowded);
-    _Atomic uint32_t next = 0;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t c = 0; c < f->n; c++) {
-        if (begins_crowd(f, c)) {
-            const uint32_t mine = atomic_fetch_add(&next, 1);
-            f->crowd[c / KITH_CROWD] = (struct kith__crowd){.index = mine};
-            index_cell(f, c, f->index + (int64_t)mine * f->parts.rows);
-        }
-    }
-    return KITH_OK;
-}
-
-static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
-{
-    const int64_t n = f->by_clump ? f->n : f->grid->a.n;
-    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT,
-                                ((size_t)n + KITH_MOST_PARTS) * sizeof *f->parent);
-    KITH_CHECK(ctx, f->parent != NULL, KITH_NO_MEMORY, "out of memory for %lld trees",
-               (long long)n);
-#pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
-    for (int64_t node = 0; node < n; node++) {
-        atomic_init(&f->parent[node], (int32_t)node);
-    }
     return KITH_OK;
 }
 
@@ -179,7 +185,7 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
     kith__run_prepare(ctx, q, grid, KITH_FORWARD);
-    const int64_t blocks = (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
+    const int64_t blocks = blocks_of(f);
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
                             .watch_to = blocks,
@@ -233,12 +239,8 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     }
     KITH_TRY(kith__parts_init(ctx, q, grid.axis, grid.near, &f.parts));
     KITH_TRY(list_steps(ctx, &f));
-    KITH_TRY(list_clumps(ctx, &grid.a, &f));
-    if (f.start) {
-        fill_table(ctx, grid.cells, &f);
-    }
-    KITH_TRY(index_crowds(ctx, &f));
-    KITH_TRY(plant(ctx, &f));
+    KITH_TRY(list_clumps(ctx, &f));
+    KITH_TRY(find_crowds(ctx, &f));
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);
 }

@@ -29,11 +29,13 @@ struct kith__friends {
     const void *velocities; /**< [n][3] in cell order, precision of the points; or NULL */
     double velocity_length;
 
-    int64_t n;               /**< clumps */
-    uint32_t *first;         /**< [n + 1] first particle of each, in cell order */
-    uint64_t *key;           /**< [n] cell and part of each, ascending */
-    uint32_t *start;         /**< [cells + 1] first clump of each cell; NULL: search the keys */
-    bool by_clump;           /**< nodes are clumps, else particles */
+    int64_t n;       /**< clumps */
+    uint32_t *first; /**< [n + 1] first particle of each, in cell order */
+    uint16_t *part;  /**< [n] part of each: the lower bits of its key */
+    uint32_t *start; /**< [cells + 1] first clump of each cell; NULL: search the keys */
+    uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
+    void *idle;      /**< 8 bytes a particle that are free after linking: the table, or the keys */
+    bool by_clump;   /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
     struct kith__parts parts;
@@ -44,6 +46,21 @@ struct kith__friends {
     struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
                                        at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
+};
+
+/** Which image of a cell is looked at. */
+struct kith__image {
+    bool moved;
+    int32_t shift[3];
+};
+
+/** A cell that holds clumps, at an image. */
+struct kith__place {
+    int64_t begin, end; /**< clumps */
+    struct kith__image image;
+    int64_t at[3]; /**< of home: along the axes, */
+    bool inside;   /**< away from the faces of the box, */
+    int64_t cell;  /**< and the cell's number */
 };
 
 /** Root of a node: the smallest of its tree. Shortens the way on the way. */

@@ -17,7 +17,7 @@ struct KITH_REAL(seeker) {
 
 /** Squared distance of particle i and an image of particle j, both by place in the grid. */
 KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
-                                  const struct image *image)
+                                  const struct kith__image *image)
 {
     const real ri[3] = {me->x[i], me->y[i], me->z[i]};
     const real rj[3] = {me->x[j], me->y[j], me->z[j]};
@@ -31,7 +31,7 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i,
 
 /** Is some particle of the seeker a friend of one of [begin, end)? */
 static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                               const struct image *image)
+                               const struct kith__image *image)
 {
     if ((me->end - me->begin) * (end - begin) > MANY_PAIRS) {
         return KITH_REAL(touches_many)(me, begin, end, image);
@@ -47,7 +47,8 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin
 }
 
 /** Unite the seeker with clump b if they touch. */
-static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struct image *image)
+static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
+                            const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const int32_t root = kith__root(f->parent, (int32_t)b);
@@ -60,7 +61,7 @@ static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struc
 
 /** Where a part says nothing: every particle of the seeker with every one of [begin, end). */
 static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                 const struct image *image)
+                                 const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const real *v = f->velocities;
@@ -80,7 +81,7 @@ static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, in
 /** The n clumps from `begin` on, no more than KITH_MOST_PARTS of them, that were last seen in
  *  another tree than the seeker. */
 KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
-                                     const struct image *image)
+                                     const struct kith__image *image)
 {
     if (!me->f->by_clump) {
         for (int64_t b = begin; b < begin + n; b++) {
@@ -97,8 +98,8 @@ KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin
 /** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
  *  counted in that place; in its own cell those that come later. */
 static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
-                                  const struct place *place, const struct kith__part_row *index,
-                                  bool own, const int reach[3])
+                                  const struct kith__place *place,
+                                  const struct kith__part_row *index, bool own, const int reach[3])
 {
     const struct kith__friends *f = me->f;
     const int ny = f->grid->axis[1].parts;
@@ -147,7 +148,7 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, c
 
 /** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
 KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                     const struct image *image)
+                                     const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const int64_t first = f->first[begin];
@@ -173,7 +174,7 @@ KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin
 
 /** The clumps of a place that is in reach of the seeker. */
 KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
-                                       const struct place *place)
+                                       const struct kith__place *place)
 {
     const struct kith__friends *f = me->f;
     const struct kith__axis *axis = f->grid->axis;
@@ -189,7 +190,7 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
 }
 
 /** All cells that are in reach and ahead. */
-static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct place *home)
+static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
     const int low[2] = {f->parts.cell_low[0][me->part[0]], f->parts.cell_low[1][me->part[1]]};
@@ -198,7 +199,7 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct pl
     for (away[2] = 0; away[2] <= f->parts.cell_high[2][me->part[2]]; away[2]++) {
         for (away[1] = away[2] ? low[1] : 0; away[1] <= high[1]; away[1]++) {
             for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
-                struct place place;
+                struct kith__place place;
                 if (go(f, home, away, &place)) {
                     KITH_REAL(meet_place)(me, away, &place);
                 }
@@ -208,13 +209,13 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct pl
 }
 
 /** The same away from the faces of the box, where the neighbours' numbers are known. */
-KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct place *home,
+KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
                                        unsigned ahead)
 {
     const struct kith__friends *f = me->f;
     for (; ahead; ahead &= ahead - 1) {
         const struct kith__step *step = &f->parts.step[__builtin_ctz(ahead)];
-        struct place place;
+        struct kith__place place;
         place.image.moved = false;
         if (enter(f, home->cell + step->cells, home->begin, &place)) {
             KITH_REAL(meet_place)(me, step->away, &place);
@@ -229,7 +230,7 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f->grid->axis, f->key[clump], me->part);
+    kith__part_of(f->grid->axis, f->part[clump], me->part);
 }
 
 static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
@@ -241,10 +242,10 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
 }
 
 /** Link the particles of one cell with each other, where a part says nothing. */
-static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct kith__place *home)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
-    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
@@ -257,13 +258,13 @@ static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct pl
 }
 
 /** Link the clumps of one cell with each other. */
-static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_inside)(struct kith__friends *f, const struct kith__place *home)
 {
     /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
        not in one, one is not in that. */
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
-    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end && index; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
@@ -289,15 +290,14 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *
 }
 
 /** Link two cells, each of which is all in one tree: one link does. */
-static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct place *home, int step,
-                                   const struct place *place)
+static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
+                                   int step, const struct kith__place *place)
 {
     struct kith__friends *f = me->f;
-    const uint64_t part = ((uint64_t)1 << f->parts.bits) - 1;
     const int32_t there = kith__root(f->parent, (int32_t)place->begin);
     int32_t here = kith__root(f->parent, (int32_t)home->begin);
     for (int64_t c = home->begin; c < home->end && here != there; c++) {
-        if (f->ahead[f->key[c] & part] >> step & 1) {
+        if (f->ahead[f->part[c]] >> step & 1) {
             KITH_REAL(seek)(me, c);
             KITH_REAL(meet_place)(me, f->parts.step[step].away, place);
             here = me->root;
@@ -309,12 +309,12 @@ static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct pl
 }
 
 /** Link a whole cell with those ahead that are whole. @return the steps still to be done. */
-static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct place *home)
+static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
     unsigned left = 0;
     for (int step = 0; step < KITH_STEPS; step++) {
-        struct place place;
+        struct kith__place place;
         place.image.moved = false;
         if (!enter(f, home->cell + f->parts.step[step].cells, home->begin, &place)) {
             continue;
@@ -329,17 +329,16 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
 }
 
 /** Link the clumps of a cell with those of the cells ahead. */
-static void KITH_REAL(link_across)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_across)(struct kith__friends *f, const struct kith__place *home)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
     const bool inside = home->inside && f->ahead;
-    const uint64_t part = ((uint64_t)1 << f->parts.bits) - 1;
     const bool crowded = home->end - home->begin >= KITH_CROWD;
     const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)
                                ? KITH_REAL(link_whole)(&me, home)
                                : ~0u;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
-        const unsigned ahead = inside ? f->ahead[f->key[c] & part] & steps : 1;
+        const unsigned ahead = inside ? f->ahead[f->part[c]] & steps : 1;
         if (ahead) {
             KITH_REAL(seek)(&me, c);
         }

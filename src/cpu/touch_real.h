@@ -58,7 +58,7 @@ static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REA
 }
 
 static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) a,
-                                    struct KITH_REAL(flock) b, const struct image *image,
+                                    struct KITH_REAL(flock) b, const struct kith__image *image,
                                     const double moved[3])
 {
     double gap2 = 0;
@@ -91,7 +91,7 @@ static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct K
 
 /** Is some particle of the seeker a friend of one of [begin, end), where they are many? */
 static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                    const struct image *image)
+                                    const struct kith__image *image)
 {
     struct KITH_REAL(flock) a = {.n = me->end - me->begin};
     struct KITH_REAL(flock) b = {.n = end - begin};

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kith info: what is in a file."""
+import os
 import struct
 import sys
 
@@ -84,6 +85,30 @@ def test_xyz_box_and_frames():
     assert found["box"]["periodic"] == [True, True, False]
     assert cli.report("info", "a.xyz", "--frame", "2")["bounds"]["high"][2] == 2
     assert "periodic xy" in cli.ok("info", "a.xyz")
+
+
+def test_dump_of_two_frames():
+    with open("a.dump", "w", encoding="ascii") as file:
+        for frame in range(2):
+            file.write(f"ITEM: TIMESTEP\n{frame}\nITEM: NUMBER OF ATOMS\n3\n"
+                       "ITEM: BOX BOUNDS pp pp pp\n0 4\n0 5\n0 6\n"
+                       "ITEM: ATOMS type x y z fx fy fz\n"
+                       f"1 0 0 0 0 0 0\n2 1 0 0 0 0 0\n1 {2 + frame} 0 0 0 0 0\n")
+    found = cli.report("info", "a.dump")
+    assert (found["format"], found["frames"], found["particles"]) == ("LAMMPS", 2, 3)
+    assert [(kind["name"], kind["particles"]) for kind in found["species"]] == [("1", 2), ("2", 1)]
+    assert found["box"]["rows"] == [[4, 0, 0], [0, 5, 0], [0, 0, 6]]
+    assert [field["name"] for field in found["fields"]] == ["positions", "forces"]
+    for frame, pairs in (("0", 2), ("1", 2)):
+        assert cli.report("pairs", "a.dump", "-c", "1", "--frame", frame)["pairs"] == pairs
+    cli.fails(6, "pairs", "a.dump", "-c", "1", "--frame", "2", says=["has 2 frames"])
+
+
+def test_trajectory_without_chemfiles():
+    with open("a.xtc", "wb") as file:
+        file.write(b"\0\0\x07\xcb" + bytes(96))
+    environment = {**os.environ, "KITH_CHEMFILES": "/nowhere"}
+    cli.fails(10, "info", "a.xtc", env=environment, says=["a.xtc", "pip install chemfiles"])
 
 
 def test_name_that_is_not_utf8():

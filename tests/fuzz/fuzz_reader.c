@@ -4,13 +4,12 @@
  * says it is in many. The last byte of it also chooses among options. Whatever the file holds,
  * reading gives particles or an error with a sentence.
  */
+#include "fuzz_file.h"
+
 #include <io.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 
 /** The HDF5 library, when a file lies, asks for absurd sizes, leaks and reads past its own buffers:
@@ -20,31 +19,6 @@ const char *__asan_default_options(void)
     return FUZZ_FORMAT == IO_HDF5
                ? "allocator_may_return_null=1:detect_leaks=0:replace_intrin=0:replace_str=0"
                : "";
-}
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "fuzz_reader: %s\n", what);
-    abort();
-}
-
-static char path[64], sister[64]; /* names that HDF5 can resolve: no memfd */
-
-static void write_file(const uint8_t *data, size_t size)
-{
-    snprintf(path, sizeof path, "/dev/shm/fuzz_reader.%ld.0", (long)getpid());
-    snprintf(sister, sizeof sister, "/dev/shm/fuzz_reader.%ld.1", (long)getpid());
-    FILE *file = fopen(path, "wb");
-    require(file && fwrite(data, 1, size, file) == size && fclose(file) == 0, "no room for a file");
-    require(link(path, sister) == 0, "no second name");
-}
-
-static void remove_file(void)
-{
-    unlink(path);
-    unlink(sister);
 }
 
 static io_read_options options_from(uint8_t choice)
@@ -98,13 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static io_summary summary;
     io_error error;
-    write_file(data, size);
+    const char *path = write_file(data, size);
     const io_status known = io_inspect(path, &summary, &error);
     require((known == IO_OK) == (error.text[0] == 0), "a status and its sentence disagree");
     const io_read_options options = options_from(size ? data[size - 1] : 0);
     io_particles particles;
     const io_status status = io_read(path, &options, &particles, &error);
-    remove_file(); /* here, since libFuzzer ends without exit handlers */
+    remove_file();
     require((status == IO_OK) == (error.text[0] == 0), "a status and its sentence disagree");
     require((status == IO_OK) == (particles.pos != NULL), "a status and its array disagree");
     if (status == IO_OK)

@@ -6,10 +6,12 @@
  *     io_tool fields                  for each line of standard input, FILE, SPECIES, NEEDED and
  *                                     PRECISION between tabs: all fields, as a line of JSON and the
  *                                     raw arrays; or the status and the sentence, a line each
+ *     io_tool frames FILE             for each: n, precision, step or -1, the rows of the box,
+ *                                     periodic axes, names; raw coordinates; raw species (int32)
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
  */
-#include <io.h>
+#include <trajectory.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +115,35 @@ static int serve_fields(void)
     return 0;
 }
 
+static void print_frame(const io_frame *f)
+{
+    const io_particles *particles = &f->particles;
+    const kith_box *box = &particles->box;
+    printf("%lld %d %lld", (long long)particles->n, (int)particles->precision,
+           f->has_step ? (long long)f->step : -1ll);
+    for (int k = 0; k < 9; k++)
+        printf(" %.17g", box->row[k / 3][k % 3]);
+    for (int axis = 0; axis < 3; axis++)
+        printf(" %d", box->periodic[axis]);
+    for (int k = 0; k < f->n_names; k++)
+        printf(" %s", f->names[k]);
+    putchar('\n');
+    fwrite(particles->pos, 3 * (size_t)particles->precision, (size_t)particles->n, stdout);
+    fwrite(f->species, sizeof *f->species, (size_t)particles->n, stdout);
+}
+
+static int read_frames(const char *path)
+{
+    io_trajectory *t;
+    const io_frame *frame;
+    io_error error;
+    io_status status = io_trajectory_open(path, NULL, &t, &error);
+    while (status == IO_OK && (status = io_trajectory_next(t, &frame, &error)) == IO_OK && frame)
+        print_frame(frame);
+    io_trajectory_close(t);
+    return status == IO_OK ? 0 : fail(&error);
+}
+
 /** Pair p is (p, 2p), distance p / 3, vector (p / 4, p / 5, p / 6), shift (1, 0, -1), by blocks. */
 static int write_pairs(const char *path, int64_t n, kith_precision precision)
 {
@@ -172,6 +203,8 @@ int main(int argc, char **argv)
         return read_file(argv[2], argc > 3 ? argv[3] : NULL);
     if (argc == 2 && strcmp(argv[1], "fields") == 0)
         return serve_fields();
+    if (argc == 3 && strcmp(argv[1], "frames") == 0)
+        return read_frames(argv[2]);
     if (argc == 5 && strcmp(argv[1], "pairs") == 0)
         return write_pairs(argv[2], atoll(argv[3]), (kith_precision)atoi(argv[4]));
     if (argc == 5 && strcmp(argv[1], "convert") == 0)
