@@ -208,7 +208,7 @@ kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points, const k
     KITH_GO(sort_members(ctx, groups, &sorted));
     KITH_GO(make_room(ctx, groups->n, out));
     KITH_GO(measure(ctx, &(struct kith__members){&question, input, sorted.order}, &sorted, out));
-    KITH_GO(kith__spheres_measure(ctx, points, box, &members, out));
+    KITH_GO(kith__spheres_measure(ctx, box, &members, out));
 done:
     free(sorted.order);
     free(sorted.begin);

@@ -9,7 +9,7 @@
 
 /** Fill in sphere_radius and sphere_mass where input->sphere_density wants them. Uses the pair
  *  search of ctx. @return as kith_pairs_each. */
-kith_status kith__spheres_measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__members *members, kith_halos *halos);
 
 #endif

@@ -87,6 +87,27 @@ static double mass_within(const double *xyz, const double *mass, int64_t n, cons
     return sum;
 }
 
+/** The same box with other rows has the same spheres. */
+static void check_oblique(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
+                          const kith_halo_input *input, const kith_halos *expected)
+{
+    const kith_box box = {
+        .row = {{1, 0, 0}, {1, 1, 0}, {-1, 1, 1}}, .periodic = {1, 1, 1}, .dim = 3};
+    kith_halos halos = {0};
+    CHECK(kith_halos_measure(ctx, points, &box, groups, input, &halos) == KITH_OK, "%s",
+          kith_message(ctx));
+    for (int64_t h = 0; h < halos.n; h++) {
+        for (int t = 0; t < KITH_SPHERES; t++) {
+            const double found = halos.halo[h].sphere_mass[t];
+            const double wanted = expected->halo[h].sphere_mass[t];
+            /* none is larger than the box, whose height along a row is another */
+            CHECK(fabs(found - wanted) <= 1e-9 * wanted || (found == 0) != (wanted == 0),
+                  "mass %g, but %g in another box", wanted, found);
+        }
+    }
+    kith_halos_free(&halos);
+}
+
 /** In a crowd, each sphere found holds what it says, and is the nearest to the halo's own radius;
  *  where none is found there is none. */
 static void test_crowd(kith_ctx *ctx)
@@ -143,6 +164,7 @@ static void test_crowd(kith_ctx *ctx)
             }
         }
     }
+    check_oblique(ctx, &points, &groups, &input, &halos);
     CHECK(found > GROUPS && found < GROUPS * KITH_SPHERES, "%d spheres", found);
     kith_halos_free(&halos);
     free(xyz);
