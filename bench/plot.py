@@ -57,7 +57,8 @@ def draw(data, output):
     machine, build = data["machine"], data["build"]
     script = SCRIPT.format(
         what="half pairs" if pairs else "particles",
-        terminal="pngcairo" if output.endswith(".png") else "svg", output=quoted(output),
+        terminal="pngcairo" if output.endswith(".png") else "svg",
+        output=output.replace('"', '\\"'),
         title=quoted(f"{machine['cpu']}, {build['compiler']}, commit {build['commit']}"),
         width=1000, height=90 + 22 * len(bars), count=len(bars), labels=labels, ink=INK,
         margin=max(len(name) for name, _, _ in bars))

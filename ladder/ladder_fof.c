@@ -92,7 +92,8 @@ static void print_line(const char *name, const job *j, double seconds, double ma
 static bool climb(const char *set, const rung_input *in, int32_t *labels)
 {
     const int32_t *const right = labels;
-    job mainline = {.find = ways[RUNGS - 1].find, .in = in, .least = LEAST, .labels = labels};
+    job mainline = {.find = ways[RUNGS - 1].find, .in = in, .least = LEAST};
+    mainline.labels = labels;
     double seconds, reference;
     if (!do_job(&mainline) || !climb_time(do_job, &mainline, &reference)) {
         fprintf(stderr, "ladder_fof: %s\n", kith_message(in->ctx));

@@ -70,10 +70,11 @@ static bool pack(const struct kith__question *q, struct selection *s)
 {
     const size_t size = (size_t)q->precision;
     const char *const axis[3] = {q->a.x, q->a.y, q->a.z};
+    const int dim = q->dim == 2 ? 2 : 3;
     s->xyz = calloc((size_t)s->n + 1, 3 * size);
     for (int64_t at = 0; s->xyz && at < s->n; at++) {
         const size_t from = (size_t)(s->index[at] * q->a.stride) * size;
-        for (int k = 0; k < q->dim; k++) {
+        for (int k = 0; k < dim; k++) {
             memcpy(s->xyz + (3 * (size_t)at + (size_t)k) * size, axis[k] + from, size);
         }
     }
