@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fof_case.h"
+#include "check.h"
+#include "points.h"
 
 static kith_groups find(kith_ctx *ctx, const double *xyz, int64_t n, const kith_box *box,
                         double length, int64_t min_members, const int64_t *ids)
