@@ -84,7 +84,7 @@ static bool KITH_REAL(glance)(const struct kith__question *question, const kith_
         fine = KITH_REAL(find_range)(axis[0] + 3 * begin, 3 * (end - begin), 3, lo, hi);
     } else {
         lo[2] = hi[2] = 0;
-        for (int k = 0; k < question->dim; k++) {
+        for (int k = 0; k < 3 && k < question->dim; k++) {
             lo[k] = (real)INFINITY;
             hi[k] = -(real)INFINITY;
             fine = KITH_REAL(find_range)(axis[k] + begin, end - begin, 1, &lo[k], &hi[k]) && fine;

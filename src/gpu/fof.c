@@ -41,7 +41,7 @@ static kith_status list_clumps(struct fof_search *w)
     const struct kith__gpu_grid *grid = &w->s.sweep.grid;
     uint64_t *key = (uint64_t *)(void *)w->s.counts;
     uint32_t *first = (uint32_t *)grid->homes;
-    struct kith__gpu_fof_small small;
+    struct kith__gpu_fof_small small = {0};
     size_t bytes = w->s.temporary_bytes;
     KITH_GPU_TRY(ctx, "clearing counts",
                  gpuMemsetAsync(f->small, 0, sizeof *f->small, gpu->stream));
@@ -61,7 +61,7 @@ static kith_status list_clumps(struct fof_search *w)
                               ((size_t)(f->n / KITH_CROWD) + 1) * sizeof *f->crowd);
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, (rows + 1) * sizeof *f->index);
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->nodes * sizeof *f->parent);
-    f->room_later = (unsigned long long)(f->n / 8 + 1024);
+    f->room_later = (unsigned long long)f->n / 8 + 1024;
     f->later = kith__gpu_need(gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
     KITH_CHECK(ctx, f->crowd && f->index && f->parent && f->later, KITH_NO_MEMORY,
                "out of device memory for %lld clumps", (long long)f->n);
@@ -119,7 +119,7 @@ static kith_status order_groups(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
-    struct kith__gpu_fof_small small;
+    struct kith__gpu_fof_small small = {0};
     size_t bytes = w->s.temporary_bytes;
     int32_t *listed = (int32_t *)w->s.counts; /* the clumps' keys were there: linking is over */
     KITH_GPU_TRY(ctx, "measuring groups", kith__gpu_measure(f, gpu->stream));

@@ -62,7 +62,7 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     const int dim = s->sweep.grid.question.dim;
     const char *lowest = from[0];
     const char *highest = from[0];
-    for (int k = 1; k < dim; k++) {
+    for (int k = 1; k < 3 && k < dim; k++) {
         lowest = from[k] < lowest ? from[k] : lowest;
         highest = from[k] > highest ? from[k] : highest;
     }
@@ -76,7 +76,7 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     if (together) {
         KITH_TRY(kith__gpu_upload(ctx, to, lowest, room));
     }
-    for (int k = 0; k < dim; k++) {
+    for (int k = 0; k < 3 && k < dim; k++) {
         at[k] = together ? to + (from[k] - lowest) : to + (size_t)k * span;
         if (!together) {
             KITH_TRY(kith__gpu_upload(ctx, to + (size_t)k * span, from[k], span));
@@ -199,7 +199,8 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     s->sweep.grid.n_homes = &small->n_homes;
     s->sweep.next = &small->next;
     s->sweep.last = INT64_MAX;
-    s->sweep.blocks = homes < 12 * gpu->processors ? (int)homes : 12 * gpu->processors;
+    const int64_t enough = (int64_t)12 * gpu->processors;
+    s->sweep.blocks = (int)(homes < enough ? homes : enough);
     *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),
         .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
