@@ -44,18 +44,6 @@ static const struct argp_option fof_options[] = {
     {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
     {0}};
 
-static double parse_positive(const char *option, const char *arg, struct argp_state *state)
-{
-    double value = 0;
-    if (!parse_real(arg, &value)) {
-        argp_error(state, "%s: got '%s', expected a number", option, arg);
-    }
-    if (!isfinite(value) || !(value > 0)) {
-        options_invalid(option, arg, "a finite number above 0");
-    }
-    return value;
-}
-
 static int64_t parse_at_least(const char *option, const char *arg, int64_t least,
                               struct argp_state *state)
 {
@@ -94,7 +82,7 @@ static void parse_velocity(fof_task *task, char *arg, struct argp_state *state)
     if (task->velocity_in_sigma) {
         number[length - 1] = '\0';
     }
-    task->velocity = parse_positive("--phase-space", number, state);
+    task->velocity = options_positive(state, "--phase-space", number);
 }
 
 static void parse_cosmology(fof_task *task, const char *arg, struct argp_state *state)
@@ -147,8 +135,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     fof_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case 'b': task->b = parse_positive("-b", arg, state); return 0;
-    case KEY_LENGTH: task->length = parse_positive("--length", arg, state); return 0;
+    case 'b': task->b = options_positive(state, "-b", arg); return 0;
+    case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
     case KEY_SPACING: parse_spacing(task, arg, state); return 0;
     case KEY_MIN_MEMBERS:
         task->min_members = parse_at_least("--min-members", arg, 1, state);
@@ -165,12 +153,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_LABELS: task->labels = arg; return 0;
     case KEY_PLOT: task->plot = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (task->input) {
-            argp_error(state, "one INPUT only: got '%s' and '%s'", task->input, arg);
-        }
-        task->input = arg;
-        return 0;
+    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -32,12 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     info_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case ARGP_KEY_ARG:
-        if (task->file) {
-            argp_error(state, "one FILE only: got '%s' and '%s'", task->file, arg);
-        }
-        task->file = arg;
-        return 0;
+    case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
     case ARGP_KEY_END:
         if (!task->file) {
             argp_error(state, "no FILE given");

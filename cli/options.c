@@ -38,6 +38,26 @@ void options_invalid(const char *option, const char *value, const char *expected
     exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
 }
 
+void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out)
+{
+    if (*out) {
+        argp_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
+    }
+    *out = arg;
+}
+
+double options_positive(struct argp_state *state, const char *option, const char *arg)
+{
+    double value = 0;
+    if (!parse_real(arg, &value)) {
+        argp_error(state, "%s: got '%s', expected a number", option, arg);
+    }
+    if (!isfinite(value) || !(value > 0)) {
+        options_invalid(option, arg, "a finite number above 0");
+    }
+    return value;
+}
+
 kith_precision options_precision(struct argp_state *state, const char *text)
 {
     if (strcmp(text, "float") == 0) {
