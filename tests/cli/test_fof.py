@@ -41,23 +41,9 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
-def modules():
-    try:
-        import h5py  # pylint: disable=import-outside-toplevel
-        import numpy  # pylint: disable=import-outside-toplevel
-        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "io"))
-        import snapshots  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise cli.Skip("no NumPy or h5py") from error
-    cli.write_npy("try.npy", [(0, 0, 0)])
-    if cli.run("pairs", "try.npy", "--cutoff", "0.1", "-o", "try.h5").returncode == 10:
-        raise cli.Skip("a build without HDF5")
-    return h5py, numpy, snapshots
-
-
 def snapshot(code="gadget4", scale=1.0, universe=None, **change):
     """A file of 800 dark, 300 gas and 100 star particles that fill the universe; its arrays."""
-    _, numpy, snapshots = modules()
+    _, numpy, snapshots = cli.snapshot_modules()
     universe = {"time": 0.5, "redshift": 1.0, "box": 20.0, "omega": 0.3, "lambda": 0.7, "h": 0.7,
                 **(universe or {})}
     snap = snapshots.make({0: 300, 1: 800, 4: 100}, table=())
@@ -139,7 +125,7 @@ def test_spacings():
 
 
 def test_roles():
-    _, numpy, _ = modules()
+    _, numpy, _ = cli.snapshot_modules()
     snap = snapshot("swift")
     length = 0.6
     found = cli.report("fof", "snap.hdf5", "--length", length, "--labels", "l.npy")["linking"]
@@ -195,7 +181,7 @@ def test_spheres():
 
 
 def test_phase_space_and_bridges():
-    _, numpy, snapshots = modules()
+    _, numpy, snapshots = cli.snapshot_modules()
     rng = numpy.random.default_rng(1)
     pos = rng.normal(5, 0.1, (400, 3)).astype("f4")
     vel = numpy.where(numpy.arange(400)[:, None] < 200, 500, -500) + rng.normal(0, 10, (400, 3))
@@ -242,7 +228,7 @@ def test_bad_values():
 
 
 def test_bad_particles():
-    _, numpy, _ = modules()
+    _, numpy, _ = cli.snapshot_modules()
     masses = numpy.ones(800, "f4")
     masses[7] = numpy.nan
     for value in (numpy.nan, -1, 0):

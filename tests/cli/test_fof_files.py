@@ -11,23 +11,9 @@ import zlib
 import cli
 
 
-def modules():
-    try:
-        import h5py  # pylint: disable=import-outside-toplevel
-        import numpy  # pylint: disable=import-outside-toplevel
-        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "io"))
-        import snapshots  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise cli.Skip("no NumPy or h5py") from error
-    cli.write_npy("try.npy", [(0, 0, 0)])
-    if cli.run("pairs", "try.npy", "--cutoff", "0.1", "-o", "try.h5").returncode == 10:
-        raise cli.Skip("a build without HDF5")
-    return h5py, numpy, snapshots
-
-
 def snapshot(code):
     """A clustered snapshot that fills a universe of 50 Mpc/h; its arrays by type."""
-    _, numpy, snapshots = modules()
+    _, numpy, snapshots = cli.snapshot_modules()
     side = 50 / (0.7 if code == "swift" else 1) * (1000 if code == "gadget" else 1)
     critical = {"gadget": 27.7536627e-9, "swift": 27.7536627 * 0.49}.get(code, 27.7536627)
     universe = {"time": 0.5, "redshift": 1.0, "box": side, "omega": 0.3, "lambda": 0.7, "h": 0.7}
@@ -49,7 +35,7 @@ def columns(path):
 
 
 def test_csv_against_numpy():
-    _, numpy, _ = modules()
+    _, numpy, _ = cli.snapshot_modules()
     snap = snapshot("gadget4")
     cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "a.npy", "-q")
     labels, halos = numpy.load("a.npy"), columns("a.csv")
@@ -100,7 +86,7 @@ def test_rockstar():
 
 
 def test_gadget4():
-    h5py, numpy, _ = modules()
+    h5py, numpy, _ = cli.snapshot_modules()
     snap = snapshot("swift")  # lengths without h: Gadget's have it
     cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "a.npy", "-q")
     cli.ok("fof", "snap.hdf5", "-o", "fof_subhalo_tab_000.0.hdf5", "-q")
@@ -135,7 +121,7 @@ def test_gadget4():
 
 
 def test_swift():
-    h5py, numpy, _ = modules()
+    h5py, numpy, _ = cli.snapshot_modules()
     snap = snapshot("swift")
     cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "labels.hdf5", "-q")
     cli.ok("fof", "snap.hdf5", "-o", "a.hdf5", "--format", "swift", "--labels", "a.npy", "-q")
