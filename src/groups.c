@@ -8,8 +8,6 @@
 
 #include "backend.h"
 
-static const struct kith__memory host_memory = {kith__buffer_need, kith__buffer_free};
-
 struct owned {
     const struct kith__memory *memory;
     struct kith__buffer labels, members;
@@ -26,8 +24,7 @@ static void free_owned(struct owned *owned)
 
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out)
 {
-    const struct kith__memory *memory = out->memory == KITH_DEVICE ? ctx->backend->device_memory
-                                                                   : &host_memory;
+    const struct kith__memory *memory = kith__memory_of(ctx, out->memory);
     struct owned *owned = out->owner;
     if (owned && owned->memory != memory) { /* the caller wants it elsewhere now */
         free_owned(owned);
