@@ -18,69 +18,54 @@
 #undef real
 #undef KITH_REAL
 
-/** Decide the *open lanes of pairs (i, j), (i, j + 1), ... by the definition. */
-static __attribute__((noinline)) vi settle_all(const struct kith__all_pairs *all, int32_t i,
-                                               int32_t j, vi counters, unsigned open)
+_Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
+
+/** Decide the open pairs of i with a batch that begins at j by the definition. */
+static void settle_batch(const struct kith__all_pairs *all, int32_t i, int32_t j,
+                         struct batch *batch)
 {
     const bool single = all->scale->question->precision == KITH_FLOAT;
-    int32_t counter[W];
-    vi_store(counter, counters);
-    for (; open; open &= open - 1) {
-        const int l = __builtin_ctz(open);
-        counter[l] = single ? settle_f(all, i, j + l, counter[l])
-                            : settle_d(all, i, j + l, counter[l]);
-    }
-    return vi_load(counter);
-}
-
-/** Count W pairs one by one: weights, and pairs that are left out. */
-static __attribute__((noinline)) void tally_each(const struct kith__all_pairs *all,
-                                                 struct kith__tally *tally, int32_t i, int32_t j,
-                                                 vi counters, int n)
-{
-    int32_t counter[W];
-    vi_store(counter, counters);
-    for (int l = 0; l < n; l++) {
-        kith__tally_one(all->scale, tally, counter[l], all->a.id[i], all->b.id[j + l]);
+    for (int o = 0; o < batch->n_open; o++) {
+        const int k = batch->open[o];
+        const int32_t guess = batch->counter[k];
+        batch->counter[k] = single ? settle_f(all, i, j + k, guess)
+                                   : settle_d(all, i, j + k, guess);
     }
 }
 
-/** Count the pairs of i with [begin, end). */
+/** Count the pairs of i with [begin, end), a piece at most. */
 KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally *tally, int32_t i,
                            int32_t begin, int32_t end, const struct binner *bins, int32_t row,
                            bool linear)
 {
     const int32_t *const *a = (const int32_t *const *)all->a.fraction;
-    const int32_t *x = all->b.fraction[0];
-    const int32_t *y = all->b.fraction[1];
-    const int32_t *z = all->b.fraction[2];
+    const int32_t *x = all->b.fraction[0] + begin;
+    const int32_t *y = all->b.fraction[1] + begin;
+    const int32_t *z = all->b.fraction[2] + begin;
     const vi ix = vi_set(a[0][i]);
     const vi iy = vi_set(a[1][i]);
     const vi iz = vi_set(a[2][i]);
     const vf ux = vf_set(all->unit[0]);
     const vf uy = vf_set(all->unit[1]);
     const vf uz = vf_set(all->unit[2]);
-    const vi base = bins->lanes + row;
-    const bool plain = all->scale->plain;
-    for (int32_t j = begin; j < end; j += W) {
-        const vf dx = vf_from(vi_load(x + j) - ix) * ux;
-        const vf dy = vf_from(vi_load(y + j) - iy) * uy;
-        const vf dz = vf_from(vi_load(z + j) - iz) * uz;
-        unsigned open;
-        vi counter = counters_of(bins, vf_fma(dx, dx, vf_fma(dy, dy, dz * dz)), linear, &open);
-        const int left = end - j;
-        if (__builtin_expect(left < W, 0)) {
-            counter = (vi_lanes() < left) & counter;
-            open &= (1u << left) - 1;
-        }
-        if (__builtin_expect(open != 0, 0)) {
-            counter = settle_all(all, i, j, counter, open);
-        }
-        if (plain) {
-            count_all(tally->fine, counter + base);
-        } else {
-            tally_each(all, tally, i, j, counter + row, left < W ? left : W);
-        }
+    const int n = end - begin;
+    struct batch batch;
+    batch.n = batch.n_open = 0;
+    while (batch.n < n) {
+        const vf dx = vf_from(vi_load(x + batch.n) - ix) * ux;
+        const vf dy = vf_from(vi_load(y + batch.n) - iy) * uy;
+        const vf dz = vf_from(vi_load(z + batch.n) - iz) * uz;
+        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
+        add_to_batch(bins, &batch, r2, n - batch.n, linear);
+    }
+    settle_batch(all, i, begin, &batch);
+    if (all->scale->plain) {
+        count_batch(all->scale, tally->fine, &batch, row);
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        kith__tally_one(all->scale, tally, batch.counter[k] + row, all->a.id[i],
+                        all->b.id[begin + k]);
     }
 }
 

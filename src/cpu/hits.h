@@ -33,48 +33,50 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep, cons
     }
 }
 
-/* Where hits end, vectors are filled with this r2: it is counted above the last edge. */
-static const float far_away = 1e30F;
+/** Count hits [first, first + n) of i, n <= BATCH. */
+KITH_INLINE void tally_batch(struct kith__sweep *sweep, const struct visitor *i, int first, int n,
+                             const struct binner *bins, bool linear)
+{
+    const struct kith__scale *scale = sweep->scale;
+    const int32_t *place = sweep->hit_id + first;
+    const float *r2 = sweep->hit_r2 + first;
+    const vf q = vf_set(i->q);
+    struct batch batch;
+    batch.n = batch.n_open = 0;
+    while (batch.n < n) {
+        add_to_batch(bins, &batch, vf_load(r2 + batch.n) + q, n - batch.n, linear);
+    }
+    for (int o = 0; o < batch.n_open; o++) {
+        const int k = batch.open[o];
+        batch.counter[k] = settle(sweep, i, place[k], batch.counter[k]);
+    }
+    const int32_t *row = scale->species[0]
+                             ? &scale->rows[scale->species[0][i->slot] * scale->rdf->n_species]
+                             : NULL;
+    if (!scale->plain) {
+        tally_each(sweep, i, batch.counter, place, n, row);
+        return;
+    }
+    for (int k = 0; k < n && row; k++) {
+        batch.counter[k] += row[sweep->tile.rank[place[k]]];
+    }
+    count_batch(scale, sweep->tally.fine, &batch, 0);
+}
 
 KITH_INLINE void tally_hits(struct kith__sweep *sweep, const struct visitor *i, bool linear)
 {
-    const struct kith__scale *scale = sweep->scale;
-    struct kith__tally *tally = &sweep->tally;
     sweep->n_hits = 0;
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
-    const int32_t *place = sweep->hit_id;
     const struct taken taken = {.to = sweep->hit_id, .r2 = sweep->hit_r2};
     const int n = collect_hits(sweep, i, taken);
-    kith__tally_room(scale, tally, n);
-    const int32_t *row = scale->species[0]
-                             ? &scale->rows[scale->species[0][i->slot] * scale->rdf->n_species]
-                             : NULL;
-    const struct binner bins = start_bins(scale, sweep->tile.shifted ? sweep->home.band
-                                                                     : sweep->home.own_band);
-    const vf q = vf_set(i->q);
-    uint32_t *fine = tally->fine;
-    vf_store(sweep->hit_r2 + n, vf_set(far_away));
-    for (int k = 0; k < n; k += W) {
-        const int left = n - k < W ? n - k : W;
-        int32_t counter[W];
-        unsigned open;
-        vi_store(counter, counters_of(&bins, vf_load(sweep->hit_r2 + k) + q, linear, &open));
-        for (open &= (1u << left) - 1; open; open &= open - 1) {
-            const int l = __builtin_ctz(open);
-            counter[l] = settle(sweep, i, place[k + l], counter[l]);
-        }
-        if (!scale->plain) {
-            tally_each(sweep, i, counter, place + k, left, row);
-            continue;
-        }
-        if (row) {
-            for (int l = 0; l < left; l++) {
-                counter[l] += row[sweep->tile.rank[place[k + l]]];
-            }
-        }
-        count_all(fine, vi_load(counter) + bins.lanes);
+    kith__tally_room(sweep->scale, &sweep->tally, n);
+    const bool shifted = sweep->tile.shifted;
+    const struct binner bins = start_bins(sweep->scale,
+                                          shifted ? sweep->home.band : sweep->home.own_band);
+    for (int first = 0; first < n; first += BATCH) {
+        tally_batch(sweep, i, first, n - first < BATCH ? n - first : BATCH, &bins, linear);
     }
 }
 

@@ -85,15 +85,20 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
 
 /**
  * Bound the error of r2 / cutoff^2 up to the cutoff. Each component is converted, scaled by a
- * rounded unit and multiplied, the sum is rounded: 8 times 2^-24 of r2. Fractions are rounded, and
- * the definition rounds differences of up to a box: an absolute error of the components.
+ * rounded unit and multiplied, the sum is rounded: 8 times 2^-24 of r2; the definition rounds by 3
+ * epsilon of it. Fractions are rounded, and the definition rounds differences of up to a box: an
+ * absolute error of the components.
  */
 static double error_bound(const struct kith__question *q)
 {
     const double u = 1 / 16777216.0;
     const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
-    const double off = q->reach / q->cutoff * (epsilon + 2 / whole_side);
-    return 12 * u + 4 * epsilon + 2 * off + off * off;
+    double diagonal = 0;
+    for (int k = 0; k < q->dim; k++) {
+        diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
+    }
+    const double off = sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side);
+    return 8 * u + 3 * epsilon + 2 * off + off * off;
 }
 
 static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
