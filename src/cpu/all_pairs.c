@@ -52,9 +52,9 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
     struct batch batch;
     batch.n = batch.n_open = 0;
     while (batch.n < n) {
-        const vf dx = vf_from(vi_load(x + batch.n) - ix) * ux;
-        const vf dy = vf_from(vi_load(y + batch.n) - iy) * uy;
-        const vf dz = vf_from(vi_load(z + batch.n) - iz) * uz;
+        const vf dx = vf_from(vi_wrapped(vi_load(x + batch.n), ix)) * ux;
+        const vf dy = vf_from(vi_wrapped(vi_load(y + batch.n), iy)) * uy;
+        const vf dz = vf_from(vi_wrapped(vi_load(z + batch.n), iz)) * uz;
         const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
         add_to_batch(bins, &batch, r2, n - batch.n, linear);
     }

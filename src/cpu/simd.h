@@ -79,6 +79,13 @@ static inline void vi_stream_end(void)
 #endif
 }
 
+/** a - b modulo 2^32. */
+static inline vi vi_wrapped(vi a, vi b)
+{
+    typedef uint32_t bits __attribute__((vector_size(4 * W)));
+    return (vi)((bits)a - (bits)b);
+}
+
 static inline vf vf_from(vi a)
 {
     return __builtin_convertvector(a, vf);

@@ -9,7 +9,7 @@
 
 #include "rdf_case.h"
 
-enum { N = 110, MOST_BINS = 5000 };
+enum { N = 80, MOST_BINS = 5000 };
 
 /* Particles beside their coordinates. */
 static int32_t species[2][N], molecules[2][N], bonds[N], to_the_first[N];
