@@ -75,14 +75,16 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                    "out holds arrays that are not the library's: zero it");
         KITH_TRY(create(ctx, shape, options, out));
     }
-    bool same = out->bins == shape->bins && out->n_species == shape->n_species &&
-                out->against == shape->against && (out->sums != NULL) == weights;
+    const struct owned *owned = out->owner;
+    bool same = owned && out->edges && out->bins == shape->bins &&
+                out->n_species == shape->n_species && out->against == shape->against &&
+                (out->sums != NULL) == weights;
     for (int64_t k = 0; k <= shape->bins && same; k++) {
         same = out->edges[k] == kith__edge(options, k);
     }
     KITH_CHECK(ctx, same, KITH_INVALID,
                "out was made for other bins, species, sets or weights: use another, or free it");
-    *frame = ((struct owned *)out->owner)->frame;
+    *frame = owned->frame;
     const size_t all = (size_t)out->bins * (size_t)out->partials;
     memset(frame->counts, 0, all * sizeof *frame->counts);
     if (weights) {

@@ -61,7 +61,7 @@ static kith_status check_bonds(kith_ctx *ctx, const kith_rdf_options *o, int64_t
                    "options.bond_offsets[%lld] is less than the one before it", (long long)p + 1);
     }
     KITH_CHECK(ctx, o->bonds || offsets[n] == offsets[0], KITH_INVALID, "options.bonds is NULL");
-    for (int64_t at = offsets[0]; at < offsets[n]; at++) {
+    for (int64_t at = offsets[0]; at < offsets[n] && o->bonds; at++) {
         KITH_CHECK(ctx, o->bonds[at] >= 0 && o->bonds[at] < m, KITH_INVALID,
                    "options.bonds[%lld] is %d, expected 0 to %lld", (long long)at,
                    (int)o->bonds[at], (long long)m - 1);

@@ -122,9 +122,9 @@ KITH_INLINE void count_batch(const struct kith__scale *scale, uint32_t *fine, st
     for (int k = 0; k < batch->n; k += AT_ONCE) {
         uint64_t two[AT_ONCE / 2];
         memcpy(two, batch->counter + k, sizeof two);
-        for (int c = 0; c < AT_ONCE / 2; c++) { /* either may be the first: they are in one batch */
-            copy[2 * c][(uint32_t)two[c]]++;
-            copy[2 * c + 1][two[c] >> 32]++;
+        for (int c = 0; c < AT_ONCE; c += 2) { /* which half is first does not matter */
+            copy[c][(uint32_t)two[c / 2]]++;
+            copy[c + 1][two[c / 2] >> 32]++;
         }
     }
 }

@@ -50,9 +50,10 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, const struct visitor *i,
         const int k = batch.open[o];
         batch.counter[k] = settle(sweep, i, place[k], batch.counter[k]);
     }
-    const int32_t *row = scale->species[0]
-                             ? &scale->rows[scale->species[0][i->slot] * scale->rdf->n_species]
-                             : NULL;
+    const int32_t *row = NULL;
+    if (scale->species[0]) {
+        row = scale->rows + (int64_t)scale->species[0][i->slot] * scale->rdf->n_species;
+    }
     if (!scale->plain) {
         tally_each(sweep, i, batch.counter, place, n, row);
         return;
