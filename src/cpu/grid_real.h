@@ -163,12 +163,8 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
             axis->part_bits};
         simple = simple && !axis->n_places && axis->n < INT32_MAX;
     }
-    for (int64_t p = begin; p < end && simple && parts; p++) {
-        const uint64_t key = KITH_REAL(plain_key)(question, points, ruler, p, true);
-        elements[p] = key << low | (uint64_t)p;
-    }
-    for (int64_t p = begin; p < end && simple && !parts; p++) {
-        const uint64_t key = KITH_REAL(plain_key)(question, points, ruler, p, false);
+    for (int64_t p = begin; p < end && simple; p++) {
+        const uint64_t key = KITH_REAL(plain_key)(question, points, ruler, p, parts);
         elements[p] = key << low | (uint64_t)p;
     }
     if (simple) {

@@ -9,10 +9,9 @@ struct KITH_REAL(seeker) {
     struct kith__friends *f;
     struct kith__sweep *sweep; /**< the thread's */
     const real *x, *y, *z;     /**< of all particles */
-    int64_t clump;
-    int64_t begin, end; /**< its particles */
-    int32_t root;       /**< of its tree, when last seen */
-    int part[3];        /**< where it is in its cell */
+    int64_t begin, end;        /**< its particles */
+    int32_t root;              /**< of its tree, when last seen */
+    int part[3];               /**< where it is in its cell */
     real cutoff2;
 };
 
@@ -227,7 +226,6 @@ KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struc
 static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
 {
     const struct kith__friends *f = me->f;
-    me->clump = clump;
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;

@@ -186,7 +186,6 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
         .table = plan.table,
         .by_clump = !plan.far && !fof->velocities,
         .cells = plan.cells,
-        .near = plan.near,
         .particles = q->a.n,
         .x = grid->a.x,
         .y = grid->a.y,
@@ -194,7 +193,7 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
         .id = grid->a.id,
         .start = grid->a.start,
         .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof};
-    KITH_TRY(kith__parts_init(ctx, q, f->axis, f->near, &f->parts));
+    KITH_TRY(kith__parts_init(ctx, q, f->axis, plan.near, &f->parts));
     if (fof->velocities) {
         const size_t bytes = 3 * (size_t)q->a.n * (size_t)q->precision;
         void *velocities = kith__gpu_need(gpu, KITH_GPU_FOF_VELOCITIES, bytes);

@@ -33,7 +33,6 @@ struct kith__gpu_friends {
     bool table;    /**< start is there; else search the keys */
     bool by_clump; /**< nodes are clumps, else particles */
     int64_t cells;
-    double near;
 
     int64_t particles;
     const void *x, *y, *z;  /**< [particles] in cell order */
