@@ -9,6 +9,7 @@
 #   make tsan     tests of pairs with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and ten seconds of new ones
 #   make test-gpu tests on this machine's GPU
+#   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place
 #   make clean    remove build/
 #
@@ -18,7 +19,7 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test demo bench ladder asan tsan fuzz test-gpu tidy format clean
+.PHONY: build test demo bench ladder asan tsan fuzz test-gpu hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -49,6 +50,9 @@ tsan fuzz:
 	$(MAKE) $@-test
 
 test-gpu: cuda-test
+
+hip: release-configure
+	cmake --build --preset release -j $(JOBS) --target kith_hip
 
 bench: release-build
 	cmake --build --preset release --target run_bench

@@ -2,6 +2,7 @@
  *
  * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
  */
+#include "bench_fof.h"
 #include "bench_gpu.h"
 #include "harness.h"
 
@@ -12,8 +13,9 @@
 
 static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
+    "       kith_bench fof [options]            time friends of friends\n"
     "       kith_bench gpu [options]            time pair lists on a GPU\n"
-    "       kith_bench points SET N FILE.npy    write a set: uniform or clustered\n"
+    "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
     "  -b, --backend NAME   where no list of instruction sets is run (default: cpu)\n"
@@ -156,6 +158,9 @@ int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "pairs") == 0) {
         return run(bench_pairs, argc, argv);
+    }
+    if (argc >= 2 && strcmp(argv[1], "fof") == 0) {
+        return run(bench_fof, argc, argv);
     }
     if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
         return run(bench_gpu, argc, argv);

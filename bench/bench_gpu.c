@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "bench_pairs.h"
-#include "harness.h"
+#include "result.h"
 #include "rung.h"
 
-enum { REPEATS = 25 };
+enum { REPEATS = 25, WARM_UP = 3 };
 
 typedef struct gpu_case {
     const char *name, *set;
@@ -54,7 +54,9 @@ typedef struct problem {
     double *xyz;
     void *values; /* xyz in the case's precision */
     void *on_device;
+    cudaStream_t stream;
     kith_ctx *cpu, *gpu;
+    kith_pairs_options options;
     kith_points host, device;
     kith_box box;
     kith_pairs right; /* by the CPU */
@@ -70,10 +72,10 @@ static double *make_crystal(int cells, int64_t *n, double *side)
     double *xyz = malloc((size_t)*n * 3 * sizeof *xyz);
     for (int64_t p = 0; xyz && p < *n; p++) {
         const int64_t cell = p / 2;
-        const double middle = p % 2 ? 0.5 : 0;
-        xyz[3 * p] = a * ((double)(cell % cells) + middle);
-        xyz[3 * p + 1] = a * ((double)(cell / cells % cells) + middle);
-        xyz[3 * p + 2] = a * ((double)(cell / cells / cells) + middle);
+        const int64_t place[3] = {cell % cells, cell / cells % cells, cell / cells / cells};
+        for (int k = 0; k < 3; k++) {
+            xyz[3 * p + k] = a * ((double)place[k] + (p % 2 ? 0.5 : 0));
+        }
     }
     return xyz;
 }
@@ -81,7 +83,7 @@ static double *make_crystal(int cells, int64_t *n, double *side)
 static bool make_points(problem *p, const gpu_case *c, int64_t n)
 {
     if (strncmp(c->set, "cscl", 4) == 0) {
-        p->xyz = make_crystal(atoi(c->set + 5), &p->n, &p->side);
+        p->xyz = make_crystal((int)strtol(c->set + 5, NULL, 10), &p->n, &p->side);
     } else {
         p->n = n;
         p->side = 1;
@@ -132,11 +134,13 @@ static bool make_room(problem *p, const gpu_case *c)
     return ok;
 }
 
-static bool open_context(const char *backend, kith_ctx **ctx)
+static bool open_context(const char *backend, cudaStream_t stream, kith_ctx **ctx)
 {
     kith_options options;
     kith_options_init(&options);
     options.backend = backend;
+    options.threads = stream ? 1 : 0; /* nothing is left to the CPU */
+    options.stream = stream;
     const bool ok = kith_open(&options, ctx) == KITH_OK;
     if (!ok) {
         fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
@@ -146,8 +150,10 @@ static bool open_context(const char *backend, kith_ctx **ctx)
 
 static bool problem_make(problem *p, const gpu_case *c, int64_t n)
 {
-    *p = (problem){.n = 0};
-    if (!open_context("cpu", &p->cpu) || !open_context("cuda", &p->gpu) || !make_points(p, c, n)) {
+    *p = (problem){.options = c->list};
+    p->options.size = sizeof p->options;
+    if (cudaStreamCreate(&p->stream) != cudaSuccess || !open_context("cpu", NULL, &p->cpu) ||
+        !open_context("cuda", p->stream, &p->gpu) || !make_points(p, c, n)) {
         return false;
     }
     const size_t bytes = (size_t)p->n * 3 * (size_t)c->precision;
@@ -160,10 +166,9 @@ static bool problem_make(problem *p, const gpu_case *c, int64_t n)
     }
     p->device = kith_points_packed(p->on_device, p->n, c->precision);
     p->device.memory = KITH_DEVICE;
-    kith_pairs_options list = c->list;
-    list.size = sizeof list;
     return (c->cutoff > 0 || find_cutoff(p)) &&
-           kith_pairs_find(p->cpu, &p->host, &p->box, p->cutoff, &list, &p->right) == KITH_OK &&
+           kith_pairs_find(p->cpu, &p->host, &p->box, p->cutoff, &p->options, &p->right) ==
+               KITH_OK &&
            make_room(p, c);
 }
 
@@ -172,6 +177,9 @@ static void problem_free(problem *p)
     kith_pairs_free(&p->right);
     kith_close(p->cpu);
     kith_close(p->gpu);
+    if (p->stream) {
+        cudaStreamDestroy(p->stream);
+    }
     cudaFree(p->on_device);
     cudaFree(p->list.i);
     cudaFree(p->list.j);
@@ -233,86 +241,151 @@ static bool is_right(const problem *p)
     return ok;
 }
 
-static int ascending(const void *left, const void *right)
+static bool fill(void *user)
 {
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
+    problem *p = user;
+    return kith_pairs_fill(p->gpu, &p->device, &p->box, p->cutoff, &p->options, &p->list) ==
+           KITH_OK;
 }
 
-static bool run(const gpu_case *c, problem *p, json *out)
+static bool enqueue(void *user)
 {
-    kith_pairs_options list = c->list;
-    list.size = sizeof list;
-    double device[REPEATS], host[REPEATS];
-    cudaEvent_t begin, end;
-    cudaEventCreate(&begin);
-    cudaEventCreate(&end);
-    if (kith_pairs_fill(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list) != KITH_OK) {
-        fprintf(stderr, "kith_bench: %s: %s\n", c->name, kith_message(p->gpu));
+    const problem *p = user;
+    return kith_pairs_enqueue(p->gpu, &p->device, &p->box, p->cutoff, &p->options, &p->list,
+                              p->result) == KITH_OK;
+}
+
+/* Time by the device's clock what `work` queues on the stream. */
+static bool time_queued(cudaStream_t stream, harness_work work, void *user, harness_times *out)
+{
+    double times[REPEATS];
+    cudaEvent_t begin = NULL, end = NULL;
+    bool ok = cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess;
+    for (int r = -WARM_UP; ok && r < REPEATS; r++) {
+        float milliseconds = 0;
+        ok = cudaEventRecord(begin, stream) == cudaSuccess && work(user) &&
+             cudaEventRecord(end, stream) == cudaSuccess &&
+             cudaEventSynchronize(end) == cudaSuccess &&
+             cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess;
+        times[r < 0 ? 0 : r] = 1e-3 * (double)milliseconds;
+    }
+    if (begin) {
+        cudaEventDestroy(begin);
+    }
+    if (end) {
+        cudaEventDestroy(end);
+    }
+    if (ok) {
+        harness_summarise(times, REPEATS, out);
+    }
+    return ok;
+}
+
+typedef struct store_test {
+    void *buffer;
+    size_t bytes;
+} store_test;
+
+static bool store(void *user)
+{
+    const store_test *test = user;
+    return cudaMemsetAsync(test->buffer, 1, test->bytes, NULL) == cudaSuccess;
+}
+
+/* How fast device memory can be written [bytes/s]; 0: not known. */
+static double measure_store_rate(int64_t bytes)
+{
+    store_test test = {NULL, (size_t)bytes};
+    harness_times times;
+    const bool ok = cudaMalloc(&test.buffer, test.bytes) == cudaSuccess &&
+                    time_queued(NULL, store, &test, &times);
+    cudaFree(test.buffer);
+    return ok ? (double)bytes / times.median : 0;
+}
+
+static bool describe_gpu(const bench_options *options, json *out, double *store_rate)
+{
+    struct cudaDeviceProp gpu;
+    int runtime = 0, driver = 0;
+    char capability[16];
+    if (cudaGetDeviceProperties(&gpu, 0) != cudaSuccess ||
+        cudaRuntimeGetVersion(&runtime) != cudaSuccess ||
+        cudaDriverGetVersion(&driver) != cudaSuccess) {
+        fputs("kith_bench: no GPU can be used here\n", stderr);
         return false;
     }
-    if (!is_right(p)) {
+    *store_rate = measure_store_rate(4 * options->store_bytes);
+    snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
+    json_open(out, "gpu", '{');
+    json_text(out, "name", gpu.name);
+    json_text(out, "compute_capability", capability);
+    json_integer(out, "processors", gpu.multiProcessorCount);
+    json_integer(out, "memory_bytes", (int64_t)gpu.totalGlobalMem);
+    json_number(out, "store_gigabytes_per_second", 1e-9 * *store_rate);
+    json_integer(out, "cuda_runtime", runtime);
+    json_integer(out, "cuda_driver", driver);
+    json_text(out, "compiler", KITH_BENCH_CUDA_COMPILER);
+    json_text(out, "architectures", KITH_BENCH_CUDA_ARCHITECTURES);
+    json_close(out, '}');
+    printf("%s, %.0f GB/s stored\n", gpu.name, 1e-9 * *store_rate);
+    return *store_rate > 0;
+}
+
+static void report(const bench_result *r, const harness_times *queued, json *out)
+{
+    json_open(out, NULL, '{');
+    bench_result_write(out, r);
+    json_bool(out, "unordered", r->list.unordered);
+    json_number(out, "device_seconds", queued->median);
+    json_number(out, "device_seconds_min", queued->least);
+    json_number(out, "device_seconds_max", queued->most);
+    json_close(out, '}');
+    printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", r->name, (long long)r->n,
+           (long long)r->pairs, 1e3 * r->times.median, 1e3 * r->times.least, 1e3 * queued->median,
+           1e3 * queued->least, 1e-6 * bench_result_rate(r), bench_result_scratch(r));
+    fflush(stdout);
+}
+
+static bool run(const gpu_case *c, problem *p, const bench_options *options, double store_rate,
+                json *out)
+{
+    harness_times times, queued;
+    const double start = harness_now();
+    bool ok = fill(p);
+    const double first = harness_now() - start;
+    if (ok && !is_right(p)) {
         fprintf(stderr, "kith_bench: %s: wrong list: %lld pairs, not %lld\n", c->name,
                 (long long)p->list.n, (long long)p->right.n);
         return false;
     }
-    for (int r = 0; r < REPEATS; r++) {
-        const double from = harness_now();
-        if (kith_pairs_fill(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list) != KITH_OK) {
-            return false;
-        }
-        host[r] = harness_now() - from;
+    ok = ok && harness_time(fill, p, options->least_seconds, &times) &&
+         time_queued(p->stream, enqueue, p, &queued);
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s: %s\n", c->name, kith_message(p->gpu));
+        return false;
     }
-    for (int r = -3; r < REPEATS; r++) {
-        float milliseconds = 0;
-        cudaEventRecord(begin, NULL);
-        if (kith_pairs_enqueue(p->gpu, &p->device, &p->box, p->cutoff, &list, &p->list,
-                               p->result) != KITH_OK) {
-            return false;
-        }
-        cudaEventRecord(end, NULL);
-        if (cudaEventSynchronize(end) != cudaSuccess ||
-            cudaEventElapsedTime(&milliseconds, begin, end) != cudaSuccess) {
-            return false;
-        }
-        device[r < 0 ? 0 : r] = 1e-3 * (double)milliseconds;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    qsort(device, REPEATS, sizeof *device, ascending);
-    qsort(host, REPEATS, sizeof *host, ascending);
-    const double half = (double)p->right.n / (c->list.full ? 2 : 1);
-    const double scratch = (double)kith_scratch_bytes(p->gpu) / (double)p->n;
-    json_open(out, NULL, '{');
-    json_text(out, "program", "kith");
-    json_text(out, "version", kith_version());
-    json_text(out, "case", c->name);
-    json_text(out, "set", c->set);
-    json_integer(out, "n", p->n);
-    json_number(out, "cutoff", p->cutoff);
-    json_bool(out, "periodic", c->periodic);
-    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
-    json_text(out, "backend", kith_backend(p->gpu));
-    json_integer(out, "pairs", p->right.n);
-    json_integer(out, "repeats", REPEATS);
-    json_number(out, "seconds", host[REPEATS / 2]);
-    json_number(out, "seconds_min", host[0]);
-    json_number(out, "seconds_max", host[REPEATS - 1]);
-    json_number(out, "device_seconds", device[REPEATS / 2]);
-    json_number(out, "device_seconds_min", device[0]);
-    json_number(out, "million_half_pairs_per_second", 1e-6 * half / host[REPEATS / 2]);
-    json_number(out, "scratch_bytes_per_particle", scratch);
-    json_close(out, '}');
-    printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", c->name, (long long)p->n,
-           (long long)p->right.n, 1e3 * host[REPEATS / 2], 1e3 * host[0], 1e3 * device[REPEATS / 2],
-           1e3 * device[0], 1e-6 * half / host[REPEATS / 2], scratch);
-    fflush(stdout);
+    times.first = first;
+    report(&(bench_result){.name = c->name,
+                           .set = c->set,
+                           .ctx = p->gpu,
+                           .n = p->n,
+                           .cutoff = p->cutoff,
+                           .precision = c->precision,
+                           .periodic = c->periodic,
+                           .list = p->options,
+                           .pairs = p->list.n,
+                           .times = times,
+                           .store_rate = store_rate},
+           &queued, out);
     return true;
 }
 
 bool bench_gpu(const bench_options *options, json *out)
 {
+    double store_rate;
+    if (!describe_gpu(options, out, &store_rate)) {
+        return false;
+    }
     bool ok = true;
     printf("%-24s %9s %11s %9s %9s %9s %9s %10s %7s\n", "case", "n", "pairs", "fill ms", "least",
            "queued ms", "least", "M half/s", "B/point");
@@ -326,7 +399,7 @@ bool bench_gpu(const bench_options *options, json *out)
         if (!made) {
             fprintf(stderr, "kith_bench: %s: could not be made ready\n", cases[c].name);
         }
-        ok = made && run(&cases[c], &p, out) && ok;
+        ok = made && run(&cases[c], &p, options, store_rate, out) && ok;
         problem_free(&p);
     }
     json_close(out, ']');

@@ -6,7 +6,7 @@
  * (verify.c), pair for pair by a hash of the set, and only then timed.
  */
 #include "bench_pairs.h"
-#include "harness.h"
+#include "result.h"
 #include "verify.h"
 
 #include <math.h>
@@ -67,6 +67,8 @@ double *bench_make_set(const char *set, int64_t n)
         sets_uniform(xyz, n, 1);
     } else if (xyz && strcmp(set, "clustered") == 0) {
         sets_clustered(xyz, n, 1);
+    } else if (xyz && strcmp(set, "soneira_peebles") == 0) {
+        sets_soneira_peebles(xyz, n, 1);
     } else {
         free(xyz);
         return NULL;
@@ -81,12 +83,19 @@ static void problem_free(problem *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Round points to float, inside the cube still. */
+float *bench_round_points(const double *xyz, int64_t n)
+{
+    float *const single = malloc(((size_t)n + 1) * 3 * sizeof *single);
+    for (int64_t k = 0; single && k < 3 * n; k++) {
+        single[k] = fminf((float)xyz[k], nextafterf(1, 0));
+    }
+    return single;
+}
+
 static bool round_points(problem *p, int64_t n)
 {
-    p->single = malloc(((size_t)n + 1) * 3 * sizeof *p->single);
+    p->single = bench_round_points(p->xyz, n);
     for (int64_t k = 0; p->single && k < 3 * n; k++) {
-        p->single[k] = fminf((float)p->xyz[k], nextafterf(1, 0));
         p->xyz[k] = p->single[k];
     }
     return p->single;
@@ -190,51 +199,17 @@ static bool is_right(const job *j, const problem *p)
            (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));
 }
 
-static int64_t bytes_written(const job *j)
+static void report(const bench_result *r, json *out)
 {
-    int64_t bytes = j->pairs.n * (int64_t)sizeof(int32_t);
-    bytes += j->list.layout == KITH_IJ ? bytes : (j->points.n + 1) * (int64_t)sizeof(int64_t);
-    bytes += j->list.extras & KITH_DISTANCES ? j->pairs.n * (int64_t)j->points.precision : 0;
-    return j->count_only ? 0 : bytes;
-}
-
-static void report(const pairs_case *c, const job *j, const harness_times *times, double store_rate,
-                   json *out)
-{
-    const double half = (double)j->pairs.n / (j->list.full ? 2 : 1);
-    const double bytes = (double)bytes_written(j);
-    const double n = (double)j->points.n;
+    const double bytes = bench_result_bytes(r);
     json_open(out, NULL, '{');
-    json_text(out, "program", "kith");
-    json_text(out, "version", kith_version());
-    json_text(out, "case", c->name);
-    json_text(out, "set", c->set);
-    json_integer(out, "n", j->points.n);
-    json_number(out, "cutoff", j->cutoff);
-    json_bool(out, "periodic", c->periodic);
-    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
-    json_text(out, "list", c->count_only ? "count" : j->list.layout == KITH_CSR ? "csr" : "ij");
-    json_bool(out, "full", j->list.full);
-    json_bool(out, "sorted", j->list.sorted);
-    json_bool(out, "distances", j->list.extras & KITH_DISTANCES);
-    json_text(out, "backend", kith_backend(j->ctx));
-    json_integer(out, "threads", kith_threads(j->ctx));
-    json_integer(out, "pairs", j->pairs.n);
-    json_integer(out, "repeats", times->repeats);
-    json_number(out, "seconds", times->median);
-    json_number(out, "seconds_min", times->least);
-    json_number(out, "seconds_max", times->most);
-    json_number(out, "seconds_first", times->first);
-    json_number(out, "million_half_pairs_per_second", 1e-6 * half / times->median);
-    json_number(out, "gigabytes_per_second", 1e-9 * bytes / times->median);
-    json_number(out, "store_floor_seconds", bytes / store_rate);
-    json_number(out, "scratch_bytes_per_particle", (double)kith_scratch_bytes(j->ctx) / n);
+    bench_result_write(out, r);
     json_close(out, '}');
-    printf("%-19s %-12s %3d %9lld %10lld %9.4f %9.4f %9.4f %8.1f %7.2f %6.2f %7.1f\n", c->name,
-           kith_backend(j->ctx), kith_threads(j->ctx), (long long)j->points.n,
-           (long long)j->pairs.n, times->median, times->least, times->first,
-           1e-6 * half / times->median, 1e-9 * bytes / times->median,
-           bytes / store_rate / times->median, (double)kith_scratch_bytes(j->ctx) / n);
+    printf("%-19s %-12s %3d %9lld %10lld %9.4f %9.4f %9.4f %8.1f %7.2f %6.2f %7.1f\n", r->name,
+           kith_backend(r->ctx), kith_threads(r->ctx), (long long)r->n, (long long)r->pairs,
+           r->times.median, r->times.least, r->times.first, 1e-6 * bench_result_rate(r),
+           1e-9 * bytes / r->times.median, bytes / r->store_rate / r->times.median,
+           bench_result_scratch(r));
     fflush(stdout);
 }
 
@@ -284,7 +259,19 @@ static bool run(const pairs_case *c, const problem *p, const bench_options *opti
     }
     kith_pairs_free(&j.pairs);
     if (ok && (ok = harness_time(make_list, &j, options->least_seconds, &times))) {
-        report(c, &j, &times, store_rate, out);
+        report(&(bench_result){.name = c->name,
+                               .set = c->set,
+                               .ctx = j.ctx,
+                               .n = j.points.n,
+                               .cutoff = j.cutoff,
+                               .precision = c->precision,
+                               .periodic = c->periodic,
+                               .count_only = c->count_only,
+                               .list = j.list,
+                               .pairs = j.pairs.n,
+                               .times = times,
+                               .store_rate = store_rate},
+               out);
     }
     kith_pairs_free(&j.pairs);
     kith_close(j.ctx);

@@ -22,7 +22,11 @@ typedef struct bench_options {
  *  @return false when a list is wrong or a call failed; stderr says which */
 bool bench_pairs(const bench_options *options, json *out);
 
-/** Make a set by name ("uniform", "clustered"). @return [n][3]; NULL: no such set or no memory */
+/** Make a set by name ("uniform", "clustered", "soneira_peebles").
+ *  @return [n][3]; NULL: no such set or no memory */
 double *bench_make_set(const char *set, int64_t n);
+
+/** Round points to float, in the unit cube still. @return [n][3]; NULL: no memory */
+float *bench_round_points(const double *xyz, int64_t n);
 
 #endif

@@ -27,6 +27,15 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void harness_summarise(double *times, int n, harness_times *out)
+{
+    qsort(times, (size_t)n, sizeof *times, compare_doubles);
+    out->repeats = n;
+    out->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+    out->least = times[0];
+    out->most = times[n - 1];
+}
+
 bool harness_time(harness_work work, void *user, double least, harness_times *out)
 {
     double times[HARNESS_MOST_REPEATS];
@@ -45,12 +54,16 @@ bool harness_time(harness_work work, void *user, double least, harness_times *ou
         times[n] = harness_now() - begin;
         total += times[n++];
     }
-    qsort(times, (size_t)n, sizeof *times, compare_doubles);
-    out->repeats = n;
-    out->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-    out->least = times[0];
-    out->most = times[n - 1];
+    harness_summarise(times, n, out);
     return true;
+}
+
+void harness_write_times(json *out, const harness_times *times)
+{
+    json_integer(out, "repeats", times->repeats);
+    json_number(out, "seconds", times->median);
+    json_number(out, "seconds_min", times->least);
+    json_number(out, "seconds_max", times->most);
 }
 
 typedef struct store_test {

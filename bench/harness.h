@@ -25,6 +25,9 @@ typedef bool (*harness_work)(void *user);
  */
 bool harness_time(harness_work work, void *user, double least, harness_times *out);
 
+/** Sort the times of repeats and say what they come to; `first` is left alone. */
+void harness_summarise(double *times, int n, harness_times *out);
+
 /** Seconds on a clock that only goes forward. */
 double harness_now(void);
 
@@ -37,6 +40,9 @@ double harness_store_rate(int threads, int64_t bytes);
 
 /** CPUs of this machine. Not those of the affinity mask: OMP_PROC_BIND leaves one in it. */
 int harness_cores(void);
+
+/** Write repeats, median and range as members of an object that is open. */
+void harness_write_times(json *out, const harness_times *times);
 
 /** Write the objects "machine", "build" and "run". */
 void harness_describe(json *out, int argc, char **argv);

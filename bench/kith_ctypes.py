@@ -2,43 +2,22 @@
 """As much of kith.h in ctypes as the comparison with other programs needs."""
 
 import ctypes as c
+import pathlib
+import sys
 
 import numpy as np
 
-KITH_DOUBLE, KITH_SHIFTS = 8, 4
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "common"))
+from kith_abi import SHIFTS, Box, FofOptions, Groups, Options, Pairs, PairsOptions, Points
 
 
-class Options(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("backend", c.c_char_p), ("threads", c.c_int),
-                ("watch", c.c_void_p), ("user", c.c_void_p), ("stream", c.c_void_p)]
-
-
-class Points(c.Structure):
-    _fields_ = [("n", c.c_int64), ("x", c.c_void_p), ("y", c.c_void_p), ("z", c.c_void_p),
-                ("stride", c.c_int64), ("precision", c.c_int), ("memory", c.c_int)]
-
-
-class Box(c.Structure):
-    _fields_ = [("origin", c.c_double * 3), ("row", c.c_double * 3 * 3),
-                ("periodic", c.c_int * 3), ("dim", c.c_int)]
-
-
-class PairsOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("against", c.POINTER(Points)), ("full", c.c_int),
-                ("sorted", c.c_int), ("unordered", c.c_int), ("layout", c.c_int),
-                ("extras", c.c_uint), ("block_pairs", c.c_int64)]
-
-
-class Pairs(c.Structure):
-    _fields_ = [("n", c.c_int64), ("rows", c.c_int64), ("i", c.POINTER(c.c_int32)),
-                ("j", c.POINTER(c.c_int32)), ("offsets", c.POINTER(c.c_int64)),
-                ("distances", c.c_void_p), ("vectors", c.c_void_p),
-                ("shifts", c.POINTER(c.c_int32)), ("capacity", c.c_int64), ("memory", c.c_int),
-                ("owner", c.c_void_p)]
+def array(address, kind, n):
+    """View n numbers of a C type."""
+    return np.ctypeslib.as_array(c.cast(address, c.POINTER(kind)), (n,))
 
 
 class Kith:
-    """A context on the CPU and one list, reused from call to call."""
+    """A context on the CPU, one list and one set of groups, reused from call to call."""
 
     def __init__(self, library, threads):
         lib = self.lib = c.CDLL(library)
@@ -49,36 +28,49 @@ class Kith:
         lib.kith_box_periodic.argtypes = [c.c_double] * 3
         lib.kith_pairs_find.argtypes = [c.c_void_p, c.POINTER(Points), c.POINTER(Box), c.c_double,
                                         c.POINTER(PairsOptions), c.POINTER(Pairs)]
+        lib.kith_fof_find.argtypes = [c.c_void_p, c.POINTER(Points), c.POINTER(Box), c.c_double,
+                                      c.POINTER(FofOptions), c.POINTER(Groups)]
         lib.kith_message.argtypes = lib.kith_backend.argtypes = [c.c_void_p]
         lib.kith_close.argtypes = [c.c_void_p]
-        options = Options()
+        options, self.list, self.fof = Options(), PairsOptions(), FofOptions()
         lib.kith_options_init(c.byref(options))
-        self.list = PairsOptions()
         lib.kith_pairs_options_init(c.byref(self.list))
-        for made in (options, self.list):
+        lib.kith_fof_options_init(c.byref(self.fof))
+        for made in (options, self.list, self.fof):
             if made.size != c.sizeof(made):
                 raise RuntimeError(f"{type(made).__name__} is not as in {library}")
         options.backend, options.threads = b"cpu", threads
-        self.ctx, self.pairs = c.c_void_p(), Pairs()
+        self.ctx, self.pairs, self.groups = c.c_void_p(), Pairs(), Groups()
         if lib.kith_open(c.byref(options), c.byref(self.ctx)) != 0:
             raise RuntimeError(lib.kith_message(None).decode())
         self.backend = lib.kith_backend(self.ctx).decode()
 
-    def find(self, xyz, cutoff, periodic, full, shifts):
-        """Find pairs of a C-contiguous float64 [n][3] in the unit cube.
-        Return i and j, views that the next call overwrites."""
-        points = self.lib.kith_points_packed(xyz.ctypes.data, len(xyz), KITH_DOUBLE)
+    def _ask(self, call, xyz, radius, periodic, options, out):
+        points = self.lib.kith_points_packed(xyz.ctypes.data, len(xyz), xyz.itemsize)
         box = self.lib.kith_box_periodic(1, 1, 1) if periodic else self.lib.kith_box_open()
-        self.list.full = full
-        self.list.extras = KITH_SHIFTS if shifts else 0
-        if self.lib.kith_pairs_find(self.ctx, c.byref(points), c.byref(box), cutoff,
-                                    c.byref(self.list), c.byref(self.pairs)) != 0:
+        if call(self.ctx, c.byref(points), c.byref(box), radius, c.byref(options),
+                c.byref(out)) != 0:
             raise RuntimeError(self.lib.kith_message(self.ctx).decode())
-        return [np.ctypeslib.as_array(a, (self.pairs.n,)) for a in (self.pairs.i, self.pairs.j)]
+
+    def find(self, xyz, cutoff, periodic, full, shifts):
+        """Find pairs of a C-contiguous [n][3] in the unit cube.
+        Return i and j, views that the next call overwrites."""
+        self.list.full = full
+        self.list.extras = SHIFTS if shifts else 0
+        self._ask(self.lib.kith_pairs_find, xyz, cutoff, periodic, self.list, self.pairs)
+        return [array(a, c.c_int32, self.pairs.n) for a in (self.pairs.i, self.pairs.j)]
+
+    def find_groups(self, xyz, length, periodic, least):
+        """Find groups of that many and more likewise. Return their members, falling."""
+        self.fof.min_members = least
+        self._ask(self.lib.kith_fof_find, xyz, length, periodic, self.fof, self.groups)
+        n = self.groups.n
+        return array(self.groups.members, c.c_int64, n) if n else np.empty(0, np.int64)
 
     def free_list(self):
         self.lib.kith_pairs_free(c.byref(self.pairs))
 
     def close(self):
         self.free_list()
+        self.lib.kith_groups_free(c.byref(self.groups))
         self.lib.kith_close(self.ctx)

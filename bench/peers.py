@@ -11,19 +11,14 @@ from call to call meets a kith that does so too, one that does not a kith that d
 """
 
 import argparse
-import contextlib
 import importlib.metadata
-import json
-import os
-import statistics
-import subprocess
 import sys
-import time
 from typing import Callable, NamedTuple
 
 import numpy as np
 
 from kith_ctypes import Kith
+from turns import all_cores, report, run, seconds, take_turns
 
 CUBE = np.eye(3)
 
@@ -74,17 +69,6 @@ PEERS = [
 ]
 
 
-@contextlib.contextmanager
-def all_cores():
-    """Undo OMP_PROC_BIND for the calling thread: threads that are not OpenMP's inherit its mask."""
-    bound = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, range(os.cpu_count()))
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, bound)
-
-
 def set_hash(i, j, full):
     """Add up mixed pairs (SplitMix64), so that their order does not matter."""
     total = 0
@@ -100,12 +84,6 @@ def set_hash(i, j, full):
     return len(i), total % 2**64
 
 
-def seconds(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
 def compare(kith, peer, find, xyz, args, periodic, threads):
     """Verify, then time by turns. Return a result, or None when the lists differ."""
     full, shifts = peer.full, periodic and peer.shifts
@@ -115,39 +93,27 @@ def compare(kith, peer, find, xyz, args, periodic, threads):
 
     ours = set_hash(*own(), full)
     with all_cores():
-        start = time.perf_counter()
-        found = find(xyz)
-        first = time.perf_counter() - start
+        first, found = seconds(lambda: find(xyz))
     theirs = set_hash(*found, full)
     del found
     if ours != theirs:
         print(f"peers.py: lists differ: {peer.name} {theirs[0]} pairs, kith {ours[0]}",
               file=sys.stderr)
         return None
-    own_times, times = [], []
-    for _ in range(5 if first < 20 else 3):
-        if not peer.keeps:
-            kith.free_list()
-        own_times.append(seconds(own))
-        with all_cores():
-            times.append(seconds(lambda: find(xyz)))
-    median, own_median = statistics.median(times), statistics.median(own_times)
+    times = take_turns(own, lambda: find(xyz), first, None if peer.keeps else kith.free_list)
     return {
         "program": peer.name, "version": importlib.metadata.version(peer.name),
         "case": ("full" if full else "half") + (" periodic" if periodic else ""),
         "set": args.set, "n": len(xyz), "cutoff": args.cutoff, "periodic": periodic,
         "precision": "double", "list": "ij", "full": full, "sorted": False, "shifts": shifts,
-        "threads": threads, "pairs": ours[0], "repeats": len(times), "seconds": median,
-        "seconds_min": min(times), "seconds_max": max(times),
-        "million_half_pairs_per_second": 1e-6 * ours[0] / (2 if full else 1) / median,
-        "keeps_memory": peer.keeps, "kith_backend": kith.backend, "kith_seconds": own_median,
-        "kith_seconds_min": min(own_times), "kith_seconds_max": max(own_times),
-        "ratio": median / own_median,
+        "threads": threads, "pairs": ours[0],
+        "million_half_pairs_per_second": 1e-6 * ours[0] / (2 if full else 1) / times["seconds"],
+        "keeps_memory": peer.keeps, "kith_backend": kith.backend, **times,
     }
 
 
-def run_child(args, threads):
-    """All peers with one number of threads; OpenMP was told by the environment."""
+def compare_all(args, threads):
+    """All peers with one number of threads."""
     xyz = np.ascontiguousarray(np.load(args.points), dtype=np.float64)
     kith = Kith(args.kith, threads)
     results, wrong = [], False
@@ -162,48 +128,17 @@ def run_child(args, threads):
             wrong = wrong or result is None
             if result:
                 results.append(result)
-                print(f"{peer.name:20} {threads} threads {result['case']:14} "
-                      f"{result['seconds']:9.4f} s, kith {result['kith_seconds']:.4f} s: "
-                      f"{result['ratio']:.1f} x", file=sys.stderr)
+                report(result, result["case"])
     kith.close()
-    json.dump(results, sys.stdout)
-    return 1 if wrong else 0
-
-
-def add_results(path, results):
-    """Replace what the file had from these programs, in one step."""
-    with open(path, encoding="utf-8") as file:
-        data = json.load(file)
-    data["results"] = [r for r in data["results"] if r["program"] == "kith"] + results
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(data, file, indent=2)
-        file.write("\n")
-    os.replace(path + ".new", path)
+    return results, wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--kith", required=True, help="the shared library")
     parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
     parser.add_argument("--set", default="uniform", help="name of the points in the results")
     parser.add_argument("--cutoff", type=float, default=0.03)
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("-o", "--output", help="results file of kith_bench to add to")
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.child:
-        return run_child(args, args.child)
-
-    results, status = [], 0
-    for threads in args.threads.split(","):
-        environment = dict(os.environ, OMP_NUM_THREADS=threads, OMP_PROC_BIND="true")
-        child = subprocess.run([sys.executable, *sys.argv, "--child", threads], env=environment,
-                               stdout=subprocess.PIPE, text=True, check=False)
-        status = max(status, abs(child.returncode))
-        results += json.loads(child.stdout or "[]")
-    if args.output:
-        add_results(args.output, results)
-    return status
+    return run(parser, compare_all)
 
 
 if __name__ == "__main__":

@@ -3,15 +3,21 @@
 #
 # Install the peers into a virtual environment beside the results, and time them beside kith.
 #
-#   peers.sh KITH_BENCH LIBKITH RESULTS.json [n] [cutoff] [threads]
+#   peers.sh pairs KITH_BENCH LIBKITH RESULTS.json [n] [threads] [cutoff]
+#   peers.sh fof KITH_BENCH LIBKITH RESULTS.json [n] [threads]
 set -eu
-bench=$1 library=$2 results=$3 n=${4:-1000000} cutoff=${5:-0.03} threads=${6:-1,2}
+question=$1 bench=$2 library=$3 results=$4 n=${5:-1000000} threads=${6:-1,2} cutoff=${7:-0.03}
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
 folder=$(dirname "$results")
 venv=$folder/peers-venv
+case $question in
+pairs) peers="vesin matscipy-neighbours scipy" sets=uniform only=half ;;
+fof) peers="kdcount scipy pyfof" sets="uniform clustered soneira_peebles" only=uniform ;;
+*) echo "peers.sh: \"$question\" is neither pairs nor fof" >&2 && exit 2 ;;
+esac
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-for package in numpy vesin matscipy-neighbours scipy; do
+for package in numpy $peers; do
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$package" ||
         echo "peers.sh: $package could not be installed, left out" >&2
 done
@@ -19,9 +25,16 @@ done
     echo "peers.sh: no NumPy, no peers" >&2
     exit 0
 }
-[ -s "$results" ] || OMP_PROC_BIND=true "$bench" pairs --case half --threads "$threads" \
+[ -s "$results" ] || OMP_PROC_BIND=true "$bench" "$question" --case "$only" --threads "$threads" \
     --points "$n" --output "$results"
-"$bench" points uniform "$n" "$folder/points.npy"
-"$venv/bin/python" "$here/peers.py" --kith "$library" --points "$folder/points.npy" \
-    --cutoff "$cutoff" --threads "$threads" --output "$results"
-rm -f "$folder/points.npy"
+for set in $sets; do
+    points=$folder/points_$set.npy
+    "$bench" points "$set" "$n" "$points"
+    case $question in
+    pairs) set -- "$here/peers.py" --cutoff "$cutoff" ;;
+    fof) set -- "$here/peers_fof.py" ;;
+    esac
+    "$venv/bin/python" "$@" --kith "$library" --points "$points" --set "$set" \
+        --threads "$threads" --output "$results"
+    rm -f "$points"
+done

@@ -4,14 +4,14 @@
 
     plot.py results.json picture.svg|picture.png
 
-Speeds in million half pairs a second and thread, so that half and full lists, one thread and more
-can be compared; kith in one colour, others in a second.
+Speeds in million half pairs (of friends of friends: particles) a second and thread, so that half
+and full lists, one thread and more can be compared; kith in one colour, others in a second.
 """
 
 import subprocess
 import sys
 
-from results import load
+from results import is_pairs, load
 
 OURS, OTHERS, INK = "#0072b2", "#e69f00", "#303030"
 SCRIPT = """
@@ -19,7 +19,7 @@ set terminal {terminal} size {width},{height} font "sans,12" background rgb "whi
 set output "{output}"
 set label 1 "{title}" at screen 0.5, screen 1 center offset 0,-1.5 textcolor rgb "{ink}"
 set tmargin 3
-set xlabel "million half pairs / s / thread" textcolor rgb "{ink}"
+set xlabel "million {what} / s / thread" textcolor rgb "{ink}"
 set border 1 linecolor rgb "{ink}"
 set xtics nomirror out
 set ytics nomirror scale 0 ({labels})
@@ -37,9 +37,10 @@ plot $bars using ($2/2):1:($2/2):(0.35):3 with boxxyerror linecolor rgb variable
 
 def label(result):
     threads = f"{result['threads']} thread{'s' if result['threads'] > 1 else ''}"
+    case = result["case"] if is_pairs(result) else result["set"]
     if result["program"] == "kith":
-        return f"kith {result['case']}, {result['backend']}, {threads}"
-    return f"{result['program']} {result['version']} {result['case']}, {threads}"
+        return f"kith {case}, {result['backend']}, {threads}"
+    return f"{result['program']} {result['version']} {case}, {threads}"
 
 
 def quoted(text):
@@ -47,13 +48,17 @@ def quoted(text):
 
 
 def draw(data, output):
-    bars = [(label(r), r["million_half_pairs_per_second"] / r["threads"],
+    pairs = is_pairs(data["results"][0])
+    speed = "million_half_pairs_per_second" if pairs else "million_particles_per_second"
+    bars = [(label(r), r[speed] / r["threads"],
              int((OURS if r["program"] == "kith" else OTHERS)[1:], 16)) for r in data["results"]]
-    lines = "\n".join(f"{k} {speed} {colour}" for k, (_, speed, colour) in enumerate(bars))
+    lines = "\n".join(f"{k} {rate} {colour}" for k, (_, rate, colour) in enumerate(bars))
     labels = ", ".join(f'"{quoted(name)}" {k}' for k, (name, _, _) in enumerate(bars))
     machine, build = data["machine"], data["build"]
     script = SCRIPT.format(
-        terminal="pngcairo" if output.endswith(".png") else "svg", output=quoted(output),
+        what="half pairs" if pairs else "particles",
+        terminal="pngcairo" if output.endswith(".png") else "svg",
+        output=output.replace('"', '\\"'),
         title=quoted(f"{machine['cpu']}, {build['compiler']}, commit {build['commit']}"),
         width=1000, height=90 + 22 * len(bars), count=len(bars), labels=labels, ink=INK,
         margin=max(len(name) for name, _, _ in bars))

@@ -14,13 +14,21 @@ RUN = {
     "run": {"date": str, "command": list, "environment": dict},
 }
 RESULT = {
-    "program": str, "version": str, "case": str, "set": str, "n": int, "cutoff": float,
-    "periodic": bool, "precision": str, "list": str, "full": bool, "sorted": bool,
-    "threads": int, "pairs": int, "repeats": int, "seconds": float, "seconds_min": float,
-    "seconds_max": float, "million_half_pairs_per_second": float,
+    "program": str, "version": str, "case": str, "set": str, "n": int, "periodic": bool,
+    "precision": str, "threads": int, "repeats": int, "seconds": float, "seconds_min": float,
+    "seconds_max": float,
 }
-OWN = {"backend": str, "distances": bool, "seconds_first": float, "gigabytes_per_second": float,
-       "store_floor_seconds": float, "scratch_bytes_per_particle": float}
+PAIRS = {"cutoff": float, "list": str, "full": bool, "sorted": bool, "pairs": int,
+         "million_half_pairs_per_second": float}
+FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "largest": int,
+       "million_particles_per_second": float}
+OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
+OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
+ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
+          "device_seconds_max": float}
+GPU = {"name": str, "compute_capability": str, "processors": int, "memory_bytes": int,
+       "store_gigabytes_per_second": float, "cuda_runtime": int, "cuda_driver": int,
+       "compiler": str, "architectures": str}
 PEER = {"kith_seconds": float, "ratio": float}
 
 
@@ -38,6 +46,11 @@ def check_fields(where, value, fields):
             raise ValueError(f"{where}: {name} is {found!r}, expected {kind.__name__}")
 
 
+def is_pairs(result):
+    """Whether it is a result of pair lists, else of friends of friends."""
+    return "pairs" in result
+
+
 def check(data):
     if data.get("schema") != 1:
         raise ValueError("schema is not 1")
@@ -48,10 +61,17 @@ def check(data):
     for k, result in enumerate(data["results"]):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)
-        check_fields(where, result, OWN if result["program"] == "kith" else PEER)
+        own = result["program"] == "kith"
+        check_fields(where, result, OWN if own else PEER)
+        check_fields(where, result, PAIRS if is_pairs(result) else FOF)
+        if own and is_pairs(result):
+            check_fields(where, result, OWN_PAIRS)
+        if result.get("backend", "").startswith("cuda"):
+            check_fields("gpu", data["gpu"], GPU)
+            check_fields(where, result, ON_GPU)
         if not 0 < result["seconds_min"] <= result["seconds"] <= result["seconds_max"]:
             raise ValueError(f"{where}: seconds are not in order")
-        if result["pairs"] <= 0 or result["repeats"] < 3:
+        if result["repeats"] < 3 or (is_pairs(result) and result["pairs"] <= 0):
             raise ValueError(f"{where}: no pairs, or fewer than 3 repeats")
 
 

@@ -32,12 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     info_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case ARGP_KEY_ARG:
-        if (task->file) {
-            argp_error(state, "one FILE only: got '%s' and '%s'", task->file, arg);
-        }
-        task->file = arg;
-        return 0;
+    case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
     case ARGP_KEY_END:
         if (!task->file) {
             argp_error(state, "no FILE given");
@@ -100,11 +95,39 @@ static void print_lists(const io_summary *s, const style *look)
 {
     for (int k = 0; k < s->n_species; k++) {
         label(look, k ? "" : "species");
-        printf("%-8s %s\n", s->species[k].name, report_count(s->species[k].n).s);
+        printf("%-9s %s", s->species[k].name, report_count(s->species[k].n).s);
+        if (s->species[k].mass > 0) {
+            printf(", each of mass %s", report_real(s->species[k].mass).s);
+        }
+        putchar('\n');
     }
     for (int k = 0; k < s->n_fields; k++) {
-        label(look, k ? "" : "fields");
+        label(look, k ? "" : s->files > 1 ? "in one file" : "fields");
         printf("%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
+    }
+}
+
+static void print_units(const io_units *units, bool comoving)
+{
+    io_unit_name names;
+    io_unit_names(units, &names);
+    printf("length %s%s, mass %s, velocity %s%s\n", names.length, comoving ? " comoving" : "",
+           names.mass, names.velocity,
+           units->source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
+}
+
+static void print_universe(const io_summary *s, const style *look)
+{
+    const io_cosmology *c = &s->cosmology;
+    if (c->known) {
+        label(look, "cosmology");
+        printf("a %s, redshift %s, h %s, Omega_m %s, Omega_Lambda %s\n", report_real(c->a).s,
+               report_real(c->redshift).s, report_real(c->h).s, report_real(c->omega_m).s,
+               report_real(c->omega_lambda).s);
+    }
+    if (s->units.source != IO_UNITS_NONE) {
+        label(look, "units");
+        print_units(&s->units, c->known);
     }
 }
 
@@ -127,7 +150,11 @@ static void print_info(const info_task *task, const io_summary *s, const input *
     const style look = report_style();
     printf("%s%s%s\n", look.bold, task->file, look.end);
     label(&look, "format");
-    printf("%s, %s\n", s->description, report_bytes(s->bytes).s);
+    printf("%s, ", s->description);
+    if (s->files > 1) {
+        printf("%d files, ", s->files);
+    }
+    printf("%s\n", report_bytes(s->bytes).s);
     label(&look, "particles");
     printf("%s, %s", report_count(s->n).s, precision_name(s));
     if (s->frames > 1) {
@@ -145,6 +172,7 @@ static void print_info(const info_task *task, const io_summary *s, const input *
     } else {
         puts("none in the file");
     }
+    print_universe(s, &look);
     print_lists(s, &look);
     if (error->status == IO_OK) {
         const extent e = measure(&in->particles);
@@ -168,14 +196,38 @@ static json_t *extent_json(const input *in)
                      e.first_bad < 0 ? json_null() : json_integer((json_int_t)e.first_bad));
 }
 
+static json_t *cosmology_json(const io_cosmology *c)
+{
+    if (!c->known) {
+        return json_null();
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a", report_json_real(c->a), "redshift",
+                     report_json_real(c->redshift), "h", report_json_real(c->h), "omega_m",
+                     report_json_real(c->omega_m), "omega_lambda",
+                     report_json_real(c->omega_lambda), "omega_b", report_json_real(c->omega_b));
+}
+
+static json_t *units_json(const io_units *u)
+{
+    if (u->source == IO_UNITS_NONE) {
+        return json_null();
+    }
+    return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "in_file", u->source == IO_UNITS_FILE,
+                     "length_cm", report_json_real(u->length), "mass_g", report_json_real(u->mass),
+                     "velocity_cm_per_s", report_json_real(u->velocity), "length_h",
+                     report_json_real(u->length_h), "mass_h", report_json_real(u->mass_h));
+}
+
 static json_t *info_json(const info_task *task, const io_summary *s, const input *in,
                          const io_error *error)
 {
     json_t *species = json_array(), *fields = json_array();
     for (int k = 0; k < s->n_species; k++) {
-        json_array_append_new(species,
-                              json_pack("{s:o, s:I}", "name", report_json_text(s->species[k].name),
-                                        "particles", (json_int_t)s->species[k].n));
+        json_array_append_new(
+            species,
+            json_pack("{s:o, s:I, s:o}", "name", report_json_text(s->species[k].name), "particles",
+                      (json_int_t)s->species[k].n, "mass",
+                      s->species[k].mass > 0 ? report_json_real(s->species[k].mass) : json_null()));
     }
     for (int k = 0; k < s->n_fields; k++) {
         json_array_append_new(fields, json_pack("{s:o, s:o, s:o}", "name",
@@ -184,12 +236,14 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
                                                 report_json_text(s->fields[k].shape)));
     }
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "kith",
-        kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
+        "{s:s, s:s, s:o, s:s, s:o, s:I, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "kith", kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
         io_format_name(s->format), "description", report_json_text(s->description), "bytes",
-        (json_int_t)s->bytes, "particles", (json_int_t)s->n, "frames", (json_int_t)s->frames,
-        "precision", precision_name(s), "box", s->has_box ? space_box_json(&s->box) : json_null(),
-        "time", s->has_time ? report_json_real(s->time) : json_null(), "species", species, "fields",
+        (json_int_t)s->bytes, "files", s->files, "particles", (json_int_t)s->n, "frames",
+        (json_int_t)s->frames, "precision", precision_name(s), "box",
+        s->has_box ? space_box_json(&s->box) : json_null(), "time",
+        s->has_time ? report_json_real(s->time) : json_null(), "cosmology",
+        cosmology_json(&s->cosmology), "units", units_json(&s->units), "species", species, "fields",
         fields, "bounds", error->status == IO_OK ? extent_json(in) : json_null());
 }
 

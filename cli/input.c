@@ -8,7 +8,6 @@
 #include "report.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 io_status input_read(const options *o, const char *path, input *in, io_error *error)
 {
@@ -19,8 +18,7 @@ io_status input_read(const options *o, const char *path, input *in, io_error *er
     in->path = path;
     const io_status status = io_read(path, &read, &in->particles, error);
     in->seconds = progress_end(&bar);
-    struct stat file;
-    in->bytes = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+    in->bytes = in->particles.bytes;
     return status;
 }
 

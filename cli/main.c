@@ -17,6 +17,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
 } verbs[] = {
     {"pairs", "kith pairs", "find all pairs of particles within a radius", verb_pairs},
+    {"fof", "kith fof", "find halos by friends-of-friends and measure them", verb_fof},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},
 };
@@ -32,13 +33,16 @@ static int print_help(void)
          "  kith VERB --help    the options of a verb, with an example\n"
          "  kith --version      the version\n"
          "\n"
-         "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ; found by content, not by name.\n"
-         "Environment: KITH_BACKEND (as --backend), OMP_NUM_THREADS, NO_COLOR.\n"
+         "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ, LAMMPS dump, GSD; found by\n"
+         "content, not by name. XTC, TRR, DCD, NetCDF, PDB, .gz by pip install chemfiles.\n"
+         "Environment: KITH_BACKEND (as --backend), KITH_CHEMFILES (its libchemfiles.so),\n"
+         "OMP_NUM_THREADS, NO_COLOR.\n"
          "\n"
          "Try it:\n"
          "  kith make clustered 100k --seed 1 -o halos.h5\n"
          "  kith info halos.h5\n"
          "  kith pairs halos.h5 --cutoff 0.01\n"
+         "  kith fof halos.h5 --box 1 -o halos.csv\n"
          "\n"
          "Exit status:");
     report_print_statuses();

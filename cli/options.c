@@ -38,6 +38,26 @@ void options_invalid(const char *option, const char *value, const char *expected
     exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
 }
 
+void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out)
+{
+    if (*out) {
+        argp_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
+    }
+    *out = arg;
+}
+
+double options_positive(struct argp_state *state, const char *option, const char *arg)
+{
+    double value = 0;
+    if (!parse_real(arg, &value)) {
+        argp_error(state, "%s: got '%s', expected a number", option, arg);
+    }
+    if (!isfinite(value) || !(value > 0)) {
+        options_invalid(option, arg, "a finite number above 0");
+    }
+    return value;
+}
+
 kith_precision options_precision(struct argp_state *state, const char *text)
 {
     if (strcmp(text, "float") == 0) {
@@ -153,7 +173,7 @@ static const struct argp_option reading[] = {
     {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10},
     {"columns", KEY_COLUMNS, "X,Y,Z", 0, "text: numbers from 0, or names in its header", 10},
     {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
-    {"frame", KEY_FRAME, "K", 0, "frame of an XYZ file, from 0", 10},
+    {"frame", KEY_FRAME, "K", 0, "frame of a trajectory, from 0", 10},
     {"precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", 10},
     {0}};
 static const struct argp_option space[] = {

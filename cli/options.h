@@ -41,6 +41,12 @@ void options_parse_init(struct argp_state *state, const struct argp_child *child
 /** End the command: this option's value makes no sense (exit status 6). */
 _Noreturn void options_invalid(const char *option, const char *value, const char *expected);
 
+/** Take the one operand of a verb, such as "INPUT"; ends the command at a second. */
+void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out);
+
+/** Read a finite number above 0; ends the command when it is not one. */
+double options_positive(struct argp_state *state, const char *option, const char *arg);
+
 /** Read the value of --precision; ends the command when it is not one. */
 kith_precision options_precision(struct argp_state *state, const char *text);
 

@@ -6,14 +6,12 @@
 #include "pairs.h"
 
 #include "engine.h"
-#include "parse.h"
 #include "progress.h"
 #include "report.h"
 #include "sink.h"
 #include "verbs.h"
 
 #include <argz.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +47,7 @@ static void check_task(const pairs_task *task, struct argp_state *state)
     if (!task->input) {
         argp_error(state, "no INPUT given");
     }
-    if (!task->has_cutoff) {
+    if (!(task->cutoff > 0)) {
         argp_error(state, "no --cutoff given: the radius, in the unit of the coordinates");
     }
     if (task->list.extras && !o->output) {
@@ -63,17 +61,6 @@ static void check_task(const pairs_task *task, struct argp_state *state)
     }
 }
 
-static void parse_cutoff(pairs_task *task, const char *arg, struct argp_state *state)
-{
-    if (!parse_real(arg, &task->cutoff)) {
-        argp_error(state, "--cutoff: got '%s', expected a number", arg);
-    }
-    if (!isfinite(task->cutoff) || !(task->cutoff > 0)) {
-        options_invalid("--cutoff", arg, "a finite number above 0");
-    }
-    task->has_cutoff = true;
-}
-
 static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
                                              {&options_space, 0, NULL, 0},
                                              {&options_engine, 0, NULL, 0},
@@ -85,7 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     pairs_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case 'c': parse_cutoff(task, arg, state); return 0;
+    case 'c': task->cutoff = options_positive(state, "--cutoff", arg); return 0;
     case KEY_FULL: task->list.full = 1; return 0;
     case KEY_SORTED: task->list.sorted = 1; return 0;
     case KEY_DISTANCES: task->list.extras |= KITH_DISTANCES; return 0;
@@ -93,12 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SHIFTS: task->list.extras |= KITH_SHIFTS; return 0;
     case KEY_COUNT: task->count_only = true; return 0;
     case KEY_AGAINST: task->against = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (task->input) {
-            argp_error(state, "one INPUT only: got '%s' and '%s'", task->input, arg);
-        }
-        task->input = arg;
-        return 0;
+    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -14,9 +14,9 @@ typedef struct pairs_task {
     options shared;
     const char *input;
     const char *against; /**< NULL: one set */
-    double cutoff;
+    double cutoff;       /**< 0: not given */
     kith_pairs_options list;
-    bool has_cutoff, count_only;
+    bool count_only;
     char *command; /**< the command line, for the output's header */
 } pairs_task;
 

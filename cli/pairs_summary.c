@@ -91,7 +91,7 @@ json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
         kith_version(), "verb", "pairs", "input", input_json(&found->a), "against",
         task->against ? input_json(&found->b) : json_null(), "box", space_json(&found->space),
         "cutoff", task->cutoff, "list", list, "pairs", (json_int_t)found->n, "neighbours",
-        found->neighbours ? spread_json(&found->spread) : json_null(), "backend",
+        found->neighbours ? spread_json(&found->spread, "particles") : json_null(), "backend",
         kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds", seconds,
         "pairs_per_second", report_rate((double)found->n, found->search_seconds), "memory", memory,
         "output", output);

@@ -46,7 +46,8 @@ int report_io(const io_error *error, bool writing)
     case IO_OK:
     case IO_SYSTEM: status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
     case IO_FORMAT:
-    case IO_TRUNCATED: status = STATUS_FORMAT; break;
+    case IO_TRUNCATED:
+    case IO_MISSING: status = STATUS_FORMAT; break;
     case IO_INVALID: status = STATUS_INVALID; break;
     case IO_LIMIT: status = STATUS_LIMIT; break;
     case IO_NO_MEMORY: status = STATUS_NO_MEMORY; break;
@@ -162,6 +163,10 @@ printed report_seconds(double s)
 printed report_real(double x)
 {
     printed out;
+    if (x == floor(x) && fabs(x) < 1e9) {
+        snprintf(out.s, sizeof out.s, "%.0f", x + 0.0); /* 50000, not 5e+04; nor -0 */
+        return out;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out.s, sizeof out.s, "%.*g", digits, x);
         if (strtod(out.s, NULL) == x) {

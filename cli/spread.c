@@ -100,14 +100,13 @@ void spread_draw(const spread *s, const style *look, const char *indent)
     }
 }
 
-json_t *spread_json(const spread *s)
+json_t *spread_json(const spread *s, const char *of)
 {
     json_t *histogram = json_array();
     for (int b = 0; b < s->bins; b++) {
-        json_array_append_new(histogram,
-                              json_pack("{s:I, s:I, s:I}", "from", (json_int_t)s->from[b], "to",
-                                        (json_int_t)(s->from[b + 1] - 1), "particles",
-                                        (json_int_t)s->count[b]));
+        json_array_append_new(
+            histogram, json_pack("{s:I, s:I, s:I}", "from", (json_int_t)s->from[b], "to",
+                                 (json_int_t)(s->from[b + 1] - 1), of, (json_int_t)s->count[b]));
     }
     return json_pack("{s:f, s:I, s:I, s:o}", "mean", s->mean, "least", (json_int_t)s->least, "most",
                      (json_int_t)s->most, "histogram", histogram);

@@ -7,6 +7,7 @@
 #define KITH_CLI_VERBS_H
 
 int verb_pairs(int argc, char **argv);
+int verb_fof(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_make(int argc, char **argv);
 

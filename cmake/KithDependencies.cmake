@@ -2,11 +2,14 @@
 #
 # What the build can use. All is optional: what is missing is left out, and KithSummary says so.
 find_package(OpenMP COMPONENTS C)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 find_package(HDF5 COMPONENTS C)
 find_package(Python3 COMPONENTS Interpreter)
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
     pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
+    pkg_check_modules(CAIRO IMPORTED_TARGET cairo)
 endif()
 
 # KITH_HAVE_CUDA: a compiler is there and so is something for it to compile.

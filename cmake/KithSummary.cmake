@@ -14,6 +14,7 @@ message(STATUS "kith ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, "
 kith_say(OpenMP_C_FOUND "OpenMP " "${OpenMP_C_VERSION}" "one thread only")
 kith_say(HDF5_FOUND     "HDF5   " "${HDF5_VERSION}" "no HDF5 files")
 kith_say(JANSSON_FOUND  "jansson" "${JANSSON_VERSION}" "the command is left out")
+kith_say(CAIRO_FOUND    "cairo  " "${CAIRO_VERSION}" "no pictures")
 kith_say(Python3_FOUND  "Python " "${Python3_VERSION}" "tests that need it are left out")
 if(KITH_CUDA STREQUAL "OFF")
     message(STATUS "  CUDA    switched off: CPU backends only")

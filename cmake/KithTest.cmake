@@ -5,6 +5,8 @@
 set(KITH_TEST_BACKENDS cpu:baseline)
 if("avx2" IN_LIST KITH_ISAS AND KITH_SANITIZE)
     set(KITH_TEST_BACKENDS cpu:avx2) # one for all: they share their source, and sanitizers are slow
+elseif("avx2" IN_LIST KITH_ISAS AND CMAKE_C_COMPILER_ID MATCHES "Clang")
+    set(KITH_TEST_BACKENDS cpu:avx2 cpu:avx512) # gcc's build tests the baseline too
 elseif("avx2" IN_LIST KITH_ISAS)
     list(APPEND KITH_TEST_BACKENDS cpu:avx2 cpu:avx512)
 endif()
@@ -15,6 +17,13 @@ endif()
 # What the run-time libraries need to know; each "NAME=value". Threads that wait give the core to
 # the other tests that run beside.
 set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive)
+if(KITH_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
+    list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_BRIEF=1)
+endif()
+if(KITH_SANITIZE MATCHES "address")
+    set(leaks "${PROJECT_SOURCE_DIR}/tests/common/leaks.txt")
+    list(APPEND KITH_TEST_ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0:suppressions=${leaks}")
+endif()
 if(KITH_SANITIZE MATCHES "thread")
     # Archer tells the sanitizer what OpenMP synchronises; libomp itself is not instrumented.
     string(REGEX MATCH "^[0-9]+" llvm "${CMAKE_C_COMPILER_VERSION}")
@@ -76,6 +85,23 @@ function(kith_add_test name)
         add_test(NAME ${test} COMMAND ${name} ${backend} ${arg_ARGS})
         kith_set_test(${test} LABELS ${labels} TIMEOUT ${arg_TIMEOUT})
     endforeach()
+endfunction()
+
+# kith_add_python_test(name script [LABELS label...])
+# Run a script that uses the shared library through ctypes (tests/common/kith_ctypes.py), as `script
+# STRUCT_LAYOUT`: with the system's interpreter first, which has Debian's packages. A sanitizer's
+# run-time library is not in it.
+find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
+function(kith_add_python_test name script)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+    if(NOT KITH_TEST_PYTHON OR KITH_SANITIZE)
+        return()
+    endif()
+    add_test(NAME ${name} COMMAND ${KITH_TEST_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
+             $<TARGET_FILE:struct_layout>)
+    kith_set_test(${name} LABELS ${arg_LABELS} python TIMEOUT 300)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+                 "KITH_LIBRARY=$<TARGET_FILE:kith>" "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/common")
 endfunction()
 
 # kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])

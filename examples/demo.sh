@@ -20,5 +20,6 @@ echo
 echo "Halos over a uniform background, a million particles in a periodic box."
 run make clustered 1M --seed 1 -o "$folder/halos.npy"
 run pairs "$folder/halos.npy" --box 1 --cutoff 0.001 -o "$folder/pairs.npy"
+run fof "$folder/halos.npy" --box 1 -o "$folder/halos.csv" --plot "$folder/halos.png"
 echo
-echo "The lists are in $folder: numpy.load() reads them."
+echo "The lists are in $folder: numpy.load() reads them; the halos are halos.csv and halos.png."

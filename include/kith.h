@@ -78,7 +78,7 @@ typedef enum kith_status {
     KITH_CANCELLED = -6,   /**< a callback asked to stop */
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
     KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
-    KITH_DEVICE_LOST = -9  /**< the device failed during the call; close the context */
+    KITH_DEVICE_LOST = -9  /**< the device failed, now or in an earlier call; close the context */
 } kith_status;
 
 /** Return the name of a status, such as "KITH_CAPACITY". @return static text, never NULL. */
@@ -356,25 +356,26 @@ KITH_API void kith_fof_options_init(kith_fof_options *options);
  * threads or run.
  */
 typedef struct kith_groups {
-    int64_t n;        /**< groups */
-    int64_t points;   /**< particles */
-    int32_t *labels;  /**< [points] the group of each, 1 to n; 0: in none */
-    int64_t *members; /**< [n] particles in each group, falling; members[0] is of group 1 */
-    void *owner;      /**< the library's */
+    int64_t n;          /**< groups */
+    int64_t points;     /**< particles */
+    int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
+    int64_t *members;   /**< [n] particles in each group, falling; members[0] is of group 1 */
+    kith_memory memory; /**< where the arrays live: KITH_HOST unless set, before the first call */
+    void *owner;        /**< the library's */
 } kith_groups;
 
 /**
  * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
- * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 52 in double.
+ * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 50 in double.
  * @param ctx         the context
- * @param points      the particles
+ * @param points      the particles; with roles or min_links in host memory
  * @param box         NULL: open space
  * @param length      the linking length, > 0; as cutoff in kith_pairs_find
  * @param options     NULL: the defaults
- * @param[in,out] out the groups, in host memory. Zeroed, or from an earlier call, whose arrays are
- *                    then reused. Free with kith_groups_free.
+ * @param[in,out] out the groups. Zeroed, or from an earlier call on ctx, whose arrays are then
+ *                    reused. Free with kith_groups_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no groups, and out is still to
  *         be freed.
@@ -385,6 +386,89 @@ KITH_API kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, con
 
 /** Free the arrays and zero the struct. @param groups  NULL or zeroed is fine. */
 KITH_API void kith_groups_free(kith_groups *groups);
+
+/* ------------------------------------------------------------------------------------- halos */
+
+enum { KITH_TYPES = 8, KITH_SPHERES = 4 };
+
+/** What is known of the particles beside their positions. Fill with kith_halo_input_init, then set
+ *  what there is. Arrays are in host memory, borrowed for the call; reals have the precision of the
+ *  points. */
+typedef struct kith_halo_input {
+    size_t size;            /**< sizeof(kith_halo_input): set by the init call */
+    const void *masses;     /**< [n] m, > 0; NULL: each is 1 */
+    const void *velocities; /**< [n][3] v; NULL: not known, and what needs them is 0 */
+    const uint8_t *types;   /**< [n] from 0 to KITH_TYPES - 1; NULL: all are 0 */
+    const void *potentials; /**< [n] the lowest marks the centre; NULL: not known */
+    const void *densities;  /**< [n] the highest marks the centre where there are no potentials */
+    double sphere_density[KITH_SPHERES]; /**< mass / length^3, for kith_halo.sphere_radius; 0: not
+                                              wanted. Only in 3-D */
+} kith_halo_input;
+
+/** Set every field to its default: nothing is known or wanted. */
+KITH_API void kith_halo_input_init(kith_halo_input *input);
+
+/**
+ * One group. Sums are over its members; x is a member's position beside the others, across periodic
+ * faces: the box is cut, along each axis, where the widest part of it without members ends. Units
+ * are those of positions, masses and velocities.
+ */
+typedef struct kith_halo {
+    int64_t members;                     /**< particles */
+    int64_t members_of_type[KITH_TYPES]; /**< likewise, of each type */
+    double mass;                         /**< M = sum m */
+    double mass_of_type[KITH_TYPES];     /**< likewise, of each type */
+    double centre_of_mass[3];            /**< X = sum m x / M, wrapped into the box */
+    double centre[3];                    /**< where `particle` is, wrapped; without it X */
+    int64_t particle;                    /**< the member of lowest potential, else of highest
+                                              density, else -1; of equals the smallest index */
+    double velocity[3];                  /**< V = sum m v / M */
+    double dispersion;                   /**< in one dimension: sqrt(sum m |v - V|^2 / (dim M)) */
+    double radius_rms;                   /**< sqrt(sum m |x - X|^2 / M) */
+    double radius_max;                   /**< largest |x - X| */
+    double angular_momentum[3];          /**< sum m (x - X) x (v - V) */
+    double inertia[6];                   /**< sum m (|r|^2 delta_jk - r_j r_k), r = x - X: xx, yy,
+                                              zz, xy, xz, yz */
+    double axis_length[3];               /**< a >= b >= c: sqrt(s), s the eigenvalues of
+                                              sum m r_j r_k / M; b/a and c/a are the shape */
+    double axis[3][3];                   /**< unit vectors along a, b, c */
+    double sphere_radius[KITH_SPHERES];  /**< R: all particles within R of `centre`, members or not,
+                                              have the mean density wanted; 0: there is none. Of
+                                              several R the first beyond R_g, the radius that M
+                                              alone would have, where the density within R_g is
+                                              higher than wanted; else the last before it */
+    double sphere_mass[KITH_SPHERES];    /**< 4 pi / 3 sphere_density R^3 */
+} kith_halo;
+
+/** Halos. Zero it before its first use. */
+typedef struct kith_halos {
+    int64_t n;       /**< groups */
+    kith_halo *halo; /**< [n]: halo[0] is group 1 */
+    void *owner;     /**< the library's */
+} kith_halos;
+
+/**
+ * Measure groups of particles. Sums are in double and in a fixed order, that of the caller's
+ * particles: the same bits in every run and for any number of threads.
+ * Cost: O(n) time; 4 bytes of scratch a particle, freed at the end. Spheres: some pair searches
+ * around the centres, and the largest sphere's particles in memory.
+ * @param ctx         the context, whose threads are used; the work is the processor's
+ * @param points      the particles that groups has labels of, in host memory
+ * @param box         NULL: open space
+ * @param groups      from kith_fof_find, or labels of your own: n, points and labels are read
+ * @param input       NULL: only positions are known
+ * @param[in,out] out the halos, in host memory. Zeroed, or from an earlier call, whose arrays are
+ *                    then reused. Free with kith_halos_free.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED for points in device memory; KITH_DEVICE_LOST. On failure there are no
+ *         halos, and out is still to be freed.
+ */
+KITH_API kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points,
+                                        const kith_box *box, const kith_groups *groups,
+                                        const kith_halo_input *input, kith_halos *out);
+
+/** Free the arrays and zero the struct. @param halos  NULL or zeroed is fine. */
+KITH_API void kith_halos_free(kith_halos *halos);
 
 /* --------------------------------------------------------------------------- pair distributions */
 

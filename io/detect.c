@@ -2,13 +2,11 @@
  *
  * The format of a file, by its content. What is known but not read gets a sentence that says so.
  */
-#include "io_internal.h"
+#include "frames.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { HEAD = 4096 };
 
 typedef struct signature {
     const char *bytes;
@@ -17,22 +15,25 @@ typedef struct signature {
 } signature;
 
 static const signature unread[] = {
-    {"\x1f\x8b", 2, "is compressed by gzip: unpack it with gunzip first"},
-    {"BZh", 3, "is compressed by bzip2: unpack it with bunzip2 first"},
-    {"\xfd"
-     "7zXZ",
-     5, "is compressed by xz: unpack it with unxz first"},
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
     {"\xff\xfe", 2, "is UTF-16 text: save it as UTF-8 first"},
     {"\xfe\xff", 2, "is UTF-16 text: save it as UTF-8 first"},
-    {"\0\1\0\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
-    {"\0\0\1\0", 4, "looks like a Gadget snapshot of format 1: convert it to HDF5 first"},
-    {"ITEM: TIMESTEP", 14, "is a LAMMPS dump: convert it to extended XYZ first"},
-    {"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8, "is a GSD file: convert it to extended XYZ first"},
-    {"\x08\0\0\0HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
-    {"\0\0\0\x08HEAD", 8, "is a Gadget snapshot of format 2: convert it to HDF5 first"},
 };
+
+static bool begins(const char *head, int64_t size, const char *with, size_t length)
+{
+    return (size_t)size >= length && memcmp(head, with, length) == 0;
+}
+
+static bool is_lammps(const char *head)
+{
+    static const char *const items[] = {"ITEM: TIMESTEP", "ITEM: UNITS", "ITEM: TIME"};
+    for (size_t k = 0; k < sizeof items / sizeof *items; k++)
+        if (strncmp(head, items[k], strlen(items[k])) == 0)
+            return true;
+    return false;
+}
 
 static bool is_hdf5(io_file *file)
 {
@@ -103,29 +104,36 @@ static bool is_xyz(char *head)
 
 io_status io__detect(io_file *file, io_format *out)
 {
-    char head[HEAD + 1];
-    const int64_t size = file->size < HEAD ? file->size : HEAD;
+    char head[IO_HEAD + 1];
+    const int64_t size = file->size < IO_HEAD ? file->size : IO_HEAD;
     *out = IO_UNKNOWN;
     if (size == 0)
         return io__file_fail(file, IO_FORMAT, "is empty; expected particles");
     IO_TRY(io__file_read(file, head, size, 0));
     head[size] = 0;
     bool looks_tipsy = false;
-    if (size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0)
+    if (begins(head, size, "\x93NUMPY", 6))
         *out = IO_NPY;
     else if (io__tipsy_detect(file, &looks_tipsy))
         *out = IO_TIPSY;
     else if (is_hdf5(file))
         *out = IO_HDF5;
+    else if (io__gadget_detect(head, size))
+        *out = IO_GADGET;
+    else if (is_lammps(head))
+        *out = IO_LAMMPS;
+    else if (begins(head, size, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8))
+        *out = IO_GSD;
+    else if (io__chemfiles_kind(head, size))
+        *out = IO_CHEMFILES;
     if (*out != IO_UNKNOWN)
         return IO_OK;
     for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)
-        if ((size_t)size >= unread[k].length &&
-            memcmp(head, unread[k].bytes, unread[k].length) == 0)
+        if (begins(head, size, unread[k].bytes, unread[k].length))
             return io__file_fail(file, IO_FORMAT, "%s", unread[k].meaning);
     if (is_binary(head, size) && !looks_tipsy)
         return io__file_fail(file, IO_FORMAT,
-                             "is binary, but none of NumPy .npy, HDF5 and tipsy "
+                             "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
                              "(or cut short)");
     if (looks_tipsy)
         *out = IO_TIPSY;

@@ -25,36 +25,6 @@ static hid_t element_type(const io_column *column)
     return column->size == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
 
-static bool put_number(hid_t object, const char *name, hid_t type, const void *data, hsize_t n)
-{
-    const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL);
-    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool done = attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    H5Sclose(space);
-    return done;
-}
-
-static bool put_text(hid_t object, const char *name, const char *text)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, strlen(text) + 1);
-    const bool done = put_number(object, name, type, text, 1);
-    H5Tclose(type);
-    return done;
-}
-
-/** What became of a step: done says what HDF5 says, the sink what the disk says. */
-static io_status step(io_output *output, const io_sink *sink, bool done)
-{
-    if (sink->error)
-        return io__output_fail(output, IO_SYSTEM, "cannot write: %s", strerror(sink->error));
-    if (!done)
-        return io__output_fail(output, IO_SYSTEM, "cannot write: the HDF5 library failed");
-    return IO_OK;
-}
-
 static hid_t create_column(hid_t file, const io_column *column)
 {
     const int rank = column->count == 1 ? 1 : 2;
@@ -77,21 +47,20 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
     list->sink.fd = output->fd;
     list->file = io__sink_create(&list->sink);
-    IO_TRY(step(output, &list->sink, list->file >= 0));
+    IO_TRY(io__hdf5_step(output, &list->sink, list->file >= 0));
     for (int k = 0; k < writer->n_columns; k++) {
         list->dataset[k] = create_column(list->file, &writer->columns[k]);
-        IO_TRY(step(output, &list->sink, list->dataset[k] >= 0));
+        IO_TRY(io__hdf5_step(output, &list->sink, list->dataset[k] >= 0));
     }
     const io_pairs_layout *layout = &writer->layout;
     const char *given = layout->command ? layout->command : "";
     char command[4096];
     io__copy_name(command, sizeof command, given, strlen(given));
-    const bool done = put_text(list->file, "command", command) &&
-                      put_text(list->file, "kith_version", KITH_VERSION) &&
-                      put_number(list->file, "cutoff", H5T_NATIVE_DOUBLE, &layout->cutoff, 1) &&
-                      put_number(list->file, "n_particles", H5T_NATIVE_INT64, &layout->n_particles,
-                                 1);
-    return step(output, &list->sink, done);
+    const bool done = io__put_text(list->file, "command", command) &&
+                      io__put_text(list->file, "kith_version", KITH_VERSION) &&
+                      io__put_number(list->file, "cutoff", layout->cutoff) &&
+                      io__put_count(list->file, "n_particles", layout->n_particles);
+    return io__hdf5_step(output, &list->sink, done);
 }
 
 static io_status begin(io_pairs_writer *writer)
@@ -137,7 +106,7 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
     for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
         done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
     io__quiet_end(&quiet);
-    return step(&writer->output, &list->sink, done);
+    return io__hdf5_step(&writer->output, &list->sink, done);
 }
 
 static void close_list(list_file *list)
@@ -159,7 +128,7 @@ static io_status end(io_pairs_writer *writer)
     io__quiet_begin(&quiet);
     close_list(list);
     io__quiet_end(&quiet);
-    return step(&writer->output, &list->sink, true);
+    return io__hdf5_step(&writer->output, &list->sink, true);
 }
 
 static void drop(io_pairs_writer *writer)
@@ -204,13 +173,13 @@ static bool put_header(hid_t file, const io_particles *particles)
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (header < 0)
         return false;
-    const bool done = put_number(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
-                      put_number(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
-                      put_number(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
-                      put_number(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
-                      put_number(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
-                      put_number(header, "BoxSize", H5T_NATIVE_DOUBLE, has_box ? length : nothing,
-                                 has_box && !cube ? 3 : 1);
+    const bool done = io__put_numbers(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
+                      io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
+                      io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
+                      io__put_numbers(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
+                      io__put_numbers(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
+                      io__put_numbers(header, "BoxSize", H5T_NATIVE_DOUBLE,
+                                      has_box ? length : nothing, has_box && !cube ? 3 : 1);
     H5Gclose(header);
     return done;
 }
@@ -238,17 +207,12 @@ static bool put_coordinates(hid_t file, const io_particles *particles)
     return done;
 }
 
+static bool put_particles(hid_t file, const void *what)
+{
+    return put_header(file, what) && put_coordinates(file, what);
+}
+
 io_status io__hdf5_write(io_output *output, const io_particles *particles)
 {
-    if (!output->part)
-        return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
-    io_sink sink = {.fd = output->fd};
-    io_quiet quiet;
-    io__quiet_begin(&quiet);
-    const hid_t file = io__sink_create(&sink);
-    const bool done = file >= 0 && put_header(file, particles) && put_coordinates(file, particles);
-    if (file >= 0)
-        H5Fclose(file);
-    io__quiet_end(&quiet);
-    return step(output, &sink, done);
+    return io__hdf5_file(output, put_particles, particles);
 }

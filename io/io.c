@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_read and io_inspect: tell the format, check that the options fit it, hand over.
+ * io_read and io_inspect: tell the format, check that the options fit it, hand over. Bytes that
+ * others made go out here, too.
  */
-#include "io_internal.h"
+#include "frames.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct io_reader {
     const char *name;
+    /* NULL for those that are read as frames alone */
     io_status (*read)(io_file *file, io_particles *out);
     io_status (*inspect)(io_file *file, io_summary *out);
     bool dataset, columns, species, frames; /* options it knows */
@@ -16,20 +17,25 @@ typedef struct io_reader {
 
 static const io_reader readers[] = {
     [IO_UNKNOWN] = {.name = "unknown"},
-    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 0},
+    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1},
     [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1},
     [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0},
     [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0},
-    [IO_XYZ] = {"XYZ", io__xyz_read, io__xyz_inspect, 0, 0, 1, 1},
+    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1},
+    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0},
+    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1},
+    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1},
+    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1},
 };
 
 const char *io_format_name(io_format format)
 {
-    return format >= IO_UNKNOWN && format <= IO_XYZ ? readers[format].name : "unknown";
+    return format >= IO_UNKNOWN && format <= IO_CHEMFILES ? readers[format].name : "unknown";
 }
 
-static io_status check_options(io_file *file, const io_reader *reader)
+io_status io__check_options(io_file *file, io_format format)
 {
+    const io_reader *reader = &readers[format];
     const io_read_options *options = file->options;
     const char *refused = options->dataset && !reader->dataset   ? "dataset"
                           : options->columns && !reader->columns ? "columns"
@@ -49,6 +55,18 @@ static io_status check_options(io_file *file, const io_reader *reader)
     return IO_OK;
 }
 
+io_status io__read_as(io_file *file, io_format format, io_particles *out)
+{
+    const io_reader *reader = &readers[format];
+    return reader->read ? reader->read(file, out) : io__frames_read_one(file, format, out);
+}
+
+static io_status inspect_as(io_file *file, io_format format, io_summary *out)
+{
+    const io_reader *reader = &readers[format];
+    return reader->inspect ? reader->inspect(file, out) : io__frames_inspect(file, format, out);
+}
+
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error)
 {
@@ -56,20 +74,27 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     error = error ? error : &unwanted;
     *error = (io_error){0};
     *out = (io_particles){0};
-    io_file file;
+    io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;
-    io_status status = io__file_open(&file, path, options, error);
+    char *found = NULL;
+    io_status status = io__set_resolve(path, &found, error);
+    if (status == IO_OK)
+        status = io__file_open(&file, found, options, error);
     if (status == IO_OK)
         status = io__detect(&file, &format);
     if (status == IO_OK)
-        status = check_options(&file, &readers[format]);
+        status = io__check_options(&file, format);
     if (status == IO_OK)
-        status = readers[format].read(&file, out);
+        status = io__read_as(&file, format, out);
+    if (status == IO_OK)
+        status = io__particles_check(&file, out, readers[format].name);
     if (status == IO_OK)
         status = io__file_watch(&file, file.size);
     if (status != IO_OK)
         io_particles_free(out);
+    out->bytes = out->bytes || status != IO_OK ? out->bytes : file.size;
     io__file_close(&file);
+    free(found);
     return status;
 }
 
@@ -78,22 +103,29 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     io_error unwanted;
     error = error ? error : &unwanted;
     *error = (io_error){0};
-    *out = (io_summary){.frames = 1, .box = io__box_open()};
-    io_file file;
-    io_status status = io__file_open(&file, path, NULL, error);
+    *out = (io_summary){.files = 1, .frames = 1, .box = io__box_open()};
+    io_file file = {.fd = -1};
+    char *found = NULL;
+    io_status status = io__set_resolve(path, &found, error);
+    if (status == IO_OK)
+        status = io__file_open(&file, found, NULL, error);
     if (status == IO_OK)
         status = io__detect(&file, &out->format);
     out->bytes = file.size;
     if (status == IO_OK)
-        status = readers[out->format].inspect(&file, out);
+        status = inspect_as(&file, out->format, out);
     io__file_close(&file);
+    free(found);
     return status;
 }
 
-void io_particles_free(io_particles *particles)
+io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)
 {
-    if (!particles)
-        return;
-    free(particles->pos);
-    *particles = (io_particles){0};
+    io_output output;
+    IO_TRY(io__output_open(&output, path, error));
+    const io_status status = io__output_write(&output, data, size);
+    if (status == IO_OK)
+        return io__output_commit(&output);
+    io__output_abort(&output);
+    return status;
 }

@@ -12,14 +12,15 @@
 /** What a call returns; io_error.text has the sentence: file, field, value, what was expected. */
 typedef enum io_status {
     IO_OK = 0,
-    IO_SYSTEM = -1,     /**< the system said no: not found, permission, disk full, ... */
-    IO_FORMAT = -2,     /**< not a file we know, or malformed */
-    IO_TRUNCATED = -3,  /**< the file ends before its header says */
-    IO_INVALID = -4,    /**< the options make no sense for this file */
-    IO_LIMIT = -5,      /**< more particles than 2^31 - 1, or a size beyond reason */
-    IO_NO_MEMORY = -6,  /**< memory could not be had */
-    IO_CANCELLED = -7,  /**< the watch callback asked to stop */
-    IO_UNSUPPORTED = -8 /**< known, but not offered in this build (HDF5 left out) */
+    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full, ... */
+    IO_FORMAT = -2,      /**< not a file we know, or malformed */
+    IO_TRUNCATED = -3,   /**< the file ends before its header says */
+    IO_INVALID = -4,     /**< the options make no sense for this file */
+    IO_LIMIT = -5,       /**< more particles than 2^31 - 1, or a size beyond reason */
+    IO_NO_MEMORY = -6,   /**< memory could not be had */
+    IO_CANCELLED = -7,   /**< the watch callback asked to stop */
+    IO_UNSUPPORTED = -8, /**< known, but not offered in this build (HDF5 left out) */
+    IO_MISSING = -9      /**< a field that was needed is not in the file */
 } io_status;
 
 typedef struct io_error {
@@ -27,18 +28,101 @@ typedef struct io_error {
     char text[1024];
 } io_error;
 
-typedef enum io_format { IO_UNKNOWN, IO_NPY, IO_HDF5, IO_TIPSY, IO_TEXT, IO_XYZ } io_format;
+typedef enum io_format {
+    IO_UNKNOWN,
+    IO_NPY,
+    IO_HDF5,
+    IO_TIPSY,
+    IO_TEXT,
+    IO_XYZ,
+    IO_GADGET,   /**< read only, as those below */
+    IO_LAMMPS,   /**< dump, text */
+    IO_GSD,      /**< of HOOMD */
+    IO_CHEMFILES /**< what chemfiles reads */
+} io_format;
 
-enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64 };
+enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
 
-/** Particles read from a file. Zero it first; io_particles_free frees it. */
+/** What particles may have beside positions: bits of io_read_options.fields and .needed. */
+enum {
+    IO_MASSES = 1 << 0,
+    IO_VELOCITIES = 1 << 1,
+    IO_IDS = 1 << 2,
+    IO_TYPES = 1 << 3,
+    IO_POTENTIALS = 1 << 4,
+    IO_DENSITIES = 1 << 5
+};
+
+/** The universe a snapshot is of. Not known: nothing is comoving, and the numbers are 0. */
+typedef struct io_cosmology {
+    bool known;
+    double a;            /**< scale factor, > 0 */
+    double redshift;     /**< 1 / a - 1 */
+    double h;            /**< Hubble constant today / (100 km/s/Mpc), > 0 */
+    double omega_m;      /**< density of matter today / critical density, > 0 */
+    double omega_lambda; /**< of the cosmological constant */
+    double omega_b;      /**< of baryons, part of omega_m; 0: the file does not say */
+} io_cosmology;
+
+typedef enum io_units_source {
+    IO_UNITS_NONE,  /**< nobody says; lengths, masses and velocities below are 0 */
+    IO_UNITS_USUAL, /**< the file does not say, but files of its format nearly always have these */
+    IO_UNITS_FILE   /**< the file says */
+} io_units_source;
+
+/** What the numbers of a file are in. A length of x means x length h^length_h centimetres, comoving
+ *  where the cosmology is known; a mass of m means m mass h^mass_h grams. */
+typedef struct io_units {
+    io_units_source source;
+    double length;   /**< [cm] */
+    double mass;     /**< [g] */
+    double velocity; /**< [cm/s] */
+    double length_h; /**< exponent of h: -1 in Gadget, Gadget-4 and AREPO, 0 in SWIFT */
+    double mass_h;   /**< likewise */
+} io_units;
+
+/** Names of units: "kpc/h", "1e10 Msun/h", "km/s", else "3.1e+21 cm"; "" when nobody says. */
+typedef struct io_unit_name {
+    char length[IO_NAME_LENGTH], mass[IO_NAME_LENGTH], velocity[IO_NAME_LENGTH];
+} io_unit_name;
+
+void io_unit_names(const io_units *units, io_unit_name *out);
+
+/** Read a list of types of a snapshot, by number or name as io_read_options.species has them:
+ *  "dark,4". @return false when a word names none. */
+bool io_types_parse(const char *list, bool out[IO_MOST_TYPES]);
+
+/** What a type of a snapshot usually is: "gas", "dark matter", ...; "other". */
+const char *io_type_name(int type);
+
+/** Particles read from a file. Zero it first; io_particles_free frees it.
+ *
+ *  Snapshots (tipsy, Gadget, HDF5 with PartType groups) are in order of type, and within a type in
+ *  order of the files of the snapshot and of the particles in each file; so are their arrays. Other
+ *  files are in their own order. An array is NULL unless it was asked for and every particle read
+ *  has the field. Arrays are 64-byte aligned. */
 typedef struct io_particles {
     int64_t n;
     int dim;                  /**< 3; 2 when the file has two coordinates (z is then 0) */
-    kith_precision precision; /**< of pos */
-    void *pos;                /**< [n][3], 64-byte aligned */
+    kith_precision precision; /**< of all arrays of reals: that of the positions in the file */
+    void *pos;                /**< [n][3] [units.length]; comoving where the cosmology is known */
+    void *mass;               /**< [n] [units.mass] */
+    void *velocity;           /**< [n][3] [units.velocity]; peculiar where the cosmology is known:
+                                   Gadget's, stored over sqrt(a), are multiplied by it; tipsy's
+                                   are as in the file */
+    int64_t *id;              /**< [n]; ids of 2^63 and more keep their 64 bits: cast to uint64_t */
+    uint8_t *type;            /**< [n]; 0 gas, 1 dark matter, 2 disk or coarse dark matter, 3 bulge
+                                   or sinks, 4 stars, 5 black holes, 6 neutrinos */
+    void *potential;          /**< [n] as in the file */
+    void *density;            /**< [n] as in the file */
     bool has_box;             /**< the file says its box */
     kith_box box;             /**< that box; open space otherwise */
+    int64_t bytes;            /**< of all files read */
+    bool has_time;            /**< the file says its time */
+    double time;              /**< as in the file; see cosmology.a for the scale factor */
+    double mass_of_type[IO_MOST_TYPES]; /**< > 0: of every particle of the type; 0: they differ */
+    io_cosmology cosmology;
+    io_units units;
 } io_particles;
 
 /** What to read. Zero it: everything by default. */
@@ -46,15 +130,22 @@ typedef struct io_read_options {
     const char *dataset;      /**< HDF5: name of the dataset, NULL: found by convention */
     const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: those named x, y, z
                                    if the header has them, else the first three */
-    const char *species;      /**< "dark,gas", "PartType1" or XYZ element names; NULL: all. One
-                                   that no particle is of gives IO_INVALID */
+    const char *species;      /**< NULL: all. Snapshots: numbers of types, "1", or their names,
+                                   "PartType1", "gas", "dark", "disk", "bulge", "star", "bh",
+                                   "neutrino"; XYZ: elements. With commas: "dark,gas". One that no
+                                   particle is of gives IO_INVALID */
+    unsigned fields;          /**< IO_MASSES | ...: read these where the file has them */
+    unsigned needed;          /**< read these, and fail with IO_MISSING where it has not */
     kith_precision precision; /**< convert to this; 0: as in the file */
-    int64_t frame;            /**< XYZ, HDF5 of shape (frames, n, 3): which frame, from 0 */
+    int64_t frame;            /**< of a trajectory: which frame, from 0 */
     kith_watch_fn watch;      /**< progress in bytes, at most every 50 ms; may be NULL */
     void *user;
 } io_read_options;
 
-/** Read a file's particles. @param[out] out  valid only on IO_OK. */
+/** Read a file's particles. A snapshot in many files is read whole, whichever of its files is named
+ *  ("snap_005.3.hdf5"); also by the name without number ("snap_005.hdf5", "snap_005") and by the
+ *  folder that holds it and no other.
+ *  @param[out] out  valid only on IO_OK. */
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error);
 void io_particles_free(io_particles *particles);
@@ -63,17 +154,21 @@ void io_particles_free(io_particles *particles);
 typedef struct io_summary {
     io_format format;
     char description[256];    /**< "tipsy, standard (big-endian), 32-byte header" */
-    int64_t bytes;            /**< file size */
+    int64_t bytes;            /**< file size; of all files of a snapshot */
+    int files;                /**< 1; more for a snapshot in many */
     int64_t n;                /**< particles (or rows) of the first frame */
     int64_t frames;           /**< 1 for snapshots */
     kith_precision precision; /**< of the coordinates in the file; 0 for text */
     bool has_box, has_time;
     kith_box box;
     double time;
+    io_cosmology cosmology;
+    io_units units;
     int n_species;
     struct {
         char name[IO_NAME_LENGTH];
         int64_t n;
+        double mass; /**< > 0: of each particle; 0: they differ, or the file does not say */
     } species[IO_MAX_SPECIES];
     int n_fields; /**< datasets of an HDF5 file, columns of text, properties of XYZ */
     struct {
@@ -114,5 +209,8 @@ void io_pairs_abort(io_pairs_writer *writer);
  *  in HDF5 one that is periodic, upright and begins at 0. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
+
+/** Write a file of these bytes; atomically. */
+io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 
 #endif

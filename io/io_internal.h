@@ -37,6 +37,7 @@ typedef struct io_file {
     const io_read_options *options; /* never NULL */
     io_error *error;                /* never NULL */
     double watched;                 /* when watch was last called [s] */
+    int64_t before, total;          /* bytes of a snapshot's files before this one, of all */
 } io_file;
 
 io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
@@ -45,6 +46,9 @@ void io__file_close(io_file *file);
 
 /** Read size bytes at offset, all of them, and report progress. */
 io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset);
+
+/** The same for a header: no progress yet. */
+io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset);
 
 /** Report that `done` bytes were dealt with. @return IO_CANCELLED when asked to stop. */
 io_status io__file_watch(io_file *file, int64_t done);
@@ -108,6 +112,24 @@ const char *io__number(const char *text, locale_t locale, double *out);
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
 
+enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* beside IO_MASSES and its sisters */
+
+/** "masses"; numbers of each particle. */
+const char *io__field_name(unsigned field);
+int io__field_width(unsigned field);
+
+/** The fields that the options ask for. */
+unsigned io__fields_wanted(const io_file *file);
+
+/** Allocate the arrays of these fields. */
+io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
+
+/** A row of the field's array. */
+void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
+
+/** Fail when a field is needed that has no array. */
+io_status io__particles_check(io_file *file, io_particles *particles, const char *format);
+
 /** Store one particle, growing the array as needed; *capacity starts at 0. */
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);
@@ -123,18 +145,34 @@ typedef struct io_scalar {
     bool swapped; /* not in this machine's byte order */
 } io_scalar;
 
-/** Coordinates in a file: `columns` of them, side by side, in every record. */
+/** Records of a file, all of one length. */
 typedef struct io_records {
-    int64_t offset; /* of the first coordinate of the first record [byte] */
-    int64_t stride; /* from one record to the next [byte] */
+    int64_t offset; /* of the first [byte] */
+    int64_t stride; /* from one to the next [byte] */
     int64_t n;
-    int columns;
-    io_scalar type;
 } io_records;
 
-/** Read all records into out->pos, beginning with particle `first`, coordinate `axis`. */
-io_status io__records_read(io_file *file, const io_records *records, io_particles *out,
-                           int64_t first, int axis);
+/** Numbers that stand side by side in every record, and the array [][width] they are for. */
+typedef struct io_field {
+    int at; /* where they begin in the record [byte] */
+    int columns;
+    io_scalar type;
+    void *out;                /* what the first record's go to */
+    int width;                /* numbers of out for each record */
+    kith_precision precision; /* of out; 0: int64_t */
+    double scale;             /* reals are multiplied by it */
+} io_field;
+
+/** These numbers at byte `at` of each record, for the particles from `row` on. */
+io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
+                             io_scalar type);
+
+/** Bring these fields of all records to their arrays. */
+io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
+                           int n_fields);
+
+/** Multiply n reals by scale. */
+void io__reals_scale(void *reals, int64_t n, kith_precision precision, double scale);
 
 /* ------------------------------------------------------------------------------------ species */
 
@@ -152,18 +190,116 @@ io_status io__species_parse(io_file *file, io_species *out);
 /** Index of the name, compared without case; -1 when it is not there. */
 int io__species_find(const io_species *species, io_token name);
 
+/** Whether particles of this type of a snapshot were asked for; counts n of them as found. */
+bool io__species_wants(io_species *species, int type, int64_t n);
+
 /** Fail when one of the species asked for was found on no particle. */
 io_status io__species_check(io_file *file, const io_species *species);
+
+/* ---------------------------------------------------------------- snapshots, in many files too */
+
+/** The names of the files of a snapshot: head, number, tail, as "snap_005." 3 ".hdf5". */
+typedef struct io_set {
+    char *path; /* room for any of them */
+    int head;   /* length of the part before the number */
+    int digits; /* of the number, when it has leading zeros; else 1 */
+    char tail[IO_NAME_LENGTH];
+} io_set;
+
+/** Split a name; false when it has no number. Free with io__set_free, also then. */
+io_status io__set_split(io_file *file, io_set *out, bool *found);
+void io__set_free(io_set *set);
+
+/** Path of a file of the set, valid until the next call. */
+const char *io__set_member(const io_set *set, int64_t number);
+
+/** What to open for a path that the user gave: itself, or the first file of the snapshot that it is
+ *  the folder or the name without number of. *out is to be freed. */
+io_status io__set_resolve(const char *path, char **out, io_error *error);
+
+/** The header of one file of a snapshot. */
+typedef struct io_header {
+    int64_t files;                  /* of the snapshot */
+    int64_t n[IO_MOST_TYPES];       /* particles in this file */
+    int64_t total[IO_MOST_TYPES];   /* and in all; -1: the file does not say */
+    double mass[IO_MOST_TYPES];     /* of each particle of a type; 0: they differ */
+    unsigned fields[IO_MOST_TYPES]; /* that the type has in this file */
+    double length_h[IO_MOST_TYPES], mass_h[IO_MOST_TYPES]; /* exponents of h of each type's */
+    kith_precision precision[IO_MOST_TYPES];               /* of its positions */
+    int dim;
+    double box[3]; /* lengths; 0: none */
+    bool has_time;
+    double time, redshift;
+    io_cosmology cosmology;
+    io_units units;
+} io_header;
+
+/** What of a file is wanted, and where it goes. */
+typedef struct io_wanted {
+    bool type[IO_MOST_TYPES];
+    unsigned fields;            /* with IO_POSITIONS */
+    int64_t row[IO_MOST_TYPES]; /* for the first particle of the type in this file */
+    io_particles *out;
+} io_wanted;
+
+/** A format of snapshots. Masses that the header says and types are not its business. */
+typedef struct io_snapshot_format {
+    /** Read a file's header and see that the file can hold what it says. *private is closed by
+     *  close, also on failure. */
+    io_status (*open)(io_file *file, io_header *out, void **private);
+    io_status (*read)(io_file *file, const io_header *header, void *private,
+                      const io_wanted *wanted);
+    /** Fill in description and fields. */
+    void (*describe)(const io_header *header, void *private, io_summary *out);
+    void (*close)(void *private);
+    /** Where a field was looked for: "Masses". */
+    const char *(*place)(unsigned field);
+} io_snapshot_format;
+
+io_status io__snapshot_read(io_file *file, const io_snapshot_format *format, io_particles *out);
+io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, io_summary *out);
+
+/** What a header says of the universe, by the names it has there. */
+typedef struct io_universe {
+    const char *group; /* "Header" */
+    int comoving;      /* 1, 0; -1: not said, to be told from the numbers */
+    bool has_a;        /* a is not the time */
+    double a, h, omega_m, omega_lambda, omega_b;
+} io_universe;
+
+/** Fill in header->cosmology, or fail where the numbers make no sense. Without cosmology there is
+ *  no h in the units, and usual ones are not taken for granted. */
+io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header);
+
+/** Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
+io_units io__units_usual(void);
+
+/** The periodic box that the header says. */
+kith_box io__header_box(const io_header *header, bool *has_box);
+
+/** Fail where lengths, masses or units make no sense. */
+io_status io__header_check(io_file *file, const io_header *header);
+
+/** Fail where the header of another file of the snapshot says something else. */
+io_status io__header_same(io_file *file, const io_header *header, const io_header *other,
+                          const char *other_path);
 
 /* ------------------------------------------------------------------------------------ formats */
 
 /** Tell the format, or fail with what the file seems to be. */
 io_status io__detect(io_file *file, io_format *out);
 
+enum { IO_HEAD = 4096 }; /* bytes of a file that tell its format */
+
 /** True when the file's size is that of the tipsy snapshot its header describes; *looks is true
  *  also when only the size is wrong. */
 bool io__tipsy_detect(io_file *file, bool *looks);
 
+/** True when the file begins as a Gadget snapshot of format 1 or 2. */
+bool io__gadget_detect(const char *head, int64_t size);
+
+io_status io__gadget_read(io_file *file, io_particles *out);
+io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 io_status io__hdf5_read(io_file *file, io_particles *out);
@@ -172,8 +308,10 @@ io_status io__tipsy_read(io_file *file, io_particles *out);
 io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
-io_status io__xyz_read(io_file *file, io_particles *out);
-io_status io__xyz_inspect(io_file *file, io_summary *out);
+
+/** Read a file that is of this format; refuse options that mean nothing for it. */
+io_status io__read_as(io_file *file, io_format format, io_particles *out);
+io_status io__check_options(io_file *file, io_format format);
 
 /* --------------------------------------------------------------------- a file being written */
 

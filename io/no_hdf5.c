@@ -2,7 +2,8 @@
  *
  * Stands in for the HDF5 files in a build without the HDF5 library.
  */
-#include "io_internal.h"
+#include "catalogue_internal.h"
+#include "frames.h"
 
 static const char reason[] = "this build of kith has no HDF5; install libhdf5-dev and rebuild, or "
                              "use .npy";
@@ -19,9 +20,34 @@ io_status io__hdf5_inspect(io_file *file, io_summary *out)
     return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
 }
 
+static io_status open_frames(io_frames *frames)
+{
+    return io__file_fail(frames->file, IO_UNSUPPORTED, "%s", reason);
+}
+
+const io_frames_format io__frames_hdf5 = {.open = open_frames};
+
 io_status io__hdf5_write(io_output *output, const io_particles *particles)
 {
     (void)particles;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
+io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
     return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
 }
 

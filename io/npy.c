@@ -193,22 +193,38 @@ static io_status check_array(io_file *file, const npy_header *header, io_scalar 
                              "has shape %s; expected (n, 3) or (n, 2): save its "
                              "transpose",
                              shape);
-    if (header->dims != 2 || (header->shape[1] != 3 && header->shape[1] != 2))
-        return io__file_fail(file, IO_FORMAT, "has shape %s; expected (n, 3) or (n, 2)", shape);
+    const int64_t columns = header->dims > 0 ? header->shape[header->dims - 1] : 0;
+    if ((header->dims != 2 && header->dims != 3) || (columns != 3 && columns != 2))
+        return io__file_fail(file, IO_FORMAT,
+                             "has shape %s; expected (n, 3), (n, 2) or (frames, n, 3)", shape);
+    if (header->dims == 3 && header->fortran)
+        return io__file_fail(file, IO_FORMAT,
+                             "has shape %s in column order; expected row order: save "
+                             "numpy.ascontiguousarray of it",
+                             shape);
     return IO_OK;
+}
+
+static int64_t count_frames(const npy_header *header)
+{
+    return header->dims == 3 ? header->shape[0] : 1;
 }
 
 static io_status check_size(io_file *file, const npy_header *header, io_scalar type)
 {
-    if (header->shape[0] > INT32_MAX)
+    const int64_t n = header->shape[header->dims - 2], columns = header->shape[header->dims - 1];
+    const int64_t frames = count_frames(header);
+    int64_t expected = n;
+    if (n > INT32_MAX)
         return io__file_fail(file, IO_LIMIT, "holds %lld particles; at most %d can be read",
-                             (long long)header->shape[0], INT32_MAX);
-    const int64_t expected = header->data + header->shape[0] * header->shape[1] * type.size;
+                             (long long)n, INT32_MAX);
+    if (__builtin_mul_overflow(n * columns * type.size, frames, &expected) ||
+        __builtin_add_overflow(expected, header->data, &expected))
+        return io__file_fail(file, IO_LIMIT, "has a shape beyond 2^63");
     if (file->size != expected)
         return io__file_fail(file, file->size < expected ? IO_TRUNCATED : IO_FORMAT,
                              "has %lld bytes; expected %lld for its %lld particles",
-                             (long long)file->size, (long long)expected,
-                             (long long)header->shape[0]);
+                             (long long)file->size, (long long)expected, (long long)n);
     return IO_OK;
 }
 
@@ -219,17 +235,25 @@ io_status io__npy_read(io_file *file, io_particles *out)
     IO_TRY(read_header(file, &header));
     IO_TRY(check_array(file, &header, &type));
     IO_TRY(check_size(file, &header, type));
-    const int64_t n = header.shape[0];
-    const int dim = (int)header.shape[1];
+    const int64_t n = header.shape[header.dims - 2], frame = file->options->frame;
+    const int dim = (int)header.shape[header.dims - 1];
+    if (frame >= count_frames(&header))
+        return io__file_fail(file, IO_INVALID,
+                             "has %lld frames, counted from 0; frame %lld was asked for",
+                             (long long)count_frames(&header), (long long)frame);
     const bool is_float = type.kind == 'f' && type.size == 4;
     IO_TRY(io__particles_alloc(file, out, n, dim, is_float ? KITH_FLOAT : KITH_DOUBLE));
+    io_field field = io__particles_field(out, IO_POSITIONS, 0, 0, type);
     if (!header.fortran) {
-        const io_records rows = {header.data, (int64_t)dim * type.size, n, dim, type};
-        return io__records_read(file, &rows, out, 0, 0);
+        const int64_t row = (int64_t)dim * type.size;
+        const io_records rows = {header.data + frame * n * row, row, n};
+        return io__records_read(file, &rows, &field, 1);
     }
+    field.columns = 1;
     for (int axis = 0; axis < dim; axis++) {
-        const io_records column = {header.data + axis * n * type.size, type.size, n, 1, type};
-        IO_TRY(io__records_read(file, &column, out, 0, axis));
+        const io_records column = {header.data + axis * n * type.size, type.size, n};
+        IO_TRY(io__records_read(file, &column, &field, 1));
+        field.out = (char *)field.out + out->precision;
     }
     return IO_OK;
 }
@@ -239,12 +263,14 @@ io_status io__npy_inspect(io_file *file, io_summary *out)
     npy_header header;
     io_scalar type = {0};
     IO_TRY(read_header(file, &header));
-    if (!header.structured && parse_type(header.type, &type) && header.dims == 2 &&
-        header.shape[1] <= 3)
+    const bool many = header.dims == 3 && header.shape[2] <= 3 && !header.fortran;
+    if (!header.structured && parse_type(header.type, &type) &&
+        (many || (header.dims == 2 && header.shape[1] <= 3)))
         IO_TRY(check_size(file, &header, type));
     if (type.kind)
         out->precision = type.kind == 'f' && type.size == 4 ? KITH_FLOAT : KITH_DOUBLE;
-    out->n = header.dims > 0 ? header.shape[0] : 1;
+    out->n = many ? header.shape[1] : header.dims > 0 ? header.shape[0] : 1;
+    out->frames = many ? header.shape[0] : 1;
     out->n_fields = 1;
     snprintf(out->fields[0].name, IO_NAME_LENGTH, "array");
     snprintf(out->fields[0].type, IO_NAME_LENGTH, "%s", header.type);

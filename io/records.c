@@ -1,89 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrays of coordinates: memory for them, and records of any number type brought into [n][3].
+ * Records of numbers of any type and byte order, brought into the arrays of particles.
  */
 #include "io_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALIGNMENT = 64 };
-
-kith_box io__box_open(void)
-{
-    return (kith_box){.dim = 3};
-}
-
-kith_box io__box_periodic(const double length[3])
-{
-    kith_box box = {.periodic = {1, 1, 1}, .dim = 3};
-    for (int axis = 0; axis < 3; axis++)
-        box.row[axis][axis] = length[axis];
-    return box;
-}
-
-static void *alloc_positions(int64_t n, kith_precision precision)
-{
-    const size_t bytes = (size_t)n * 3 * precision;
-    return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
-}
-
-static io_status check_count(io_file *file, int64_t n)
-{
-    if (n > INT32_MAX)
-        return io__file_fail(file, IO_LIMIT, "holds %lld particles; at most %d can be read",
-                             (long long)n, INT32_MAX);
-    return IO_OK;
-}
-
-io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
-                              kith_precision native)
-{
-    IO_TRY(check_count(file, n));
-    out->precision = file->options->precision ? file->options->precision : native;
-    out->n = n;
-    out->dim = dim;
-    out->box = io__box_open();
-    out->box.dim = dim;
-    out->pos = alloc_positions(n, out->precision);
-    if (!out->pos)
-        return io__file_fail(file, IO_NO_MEMORY, "no memory for %lld particles", (long long)n);
-    if (dim == 2)
-        memset(out->pos, 0, (size_t)n * 3 * out->precision);
-    return IO_OK;
-}
-
-static io_status grow(io_file *file, io_particles *out, int64_t *capacity)
-{
-    const int64_t first = 1 << 12;
-    const int64_t more = *capacity ? 2 * *capacity : first;
-    IO_TRY(check_count(file, out->n + 1));
-    void *pos = alloc_positions(more, out->precision);
-    if (!pos)
-        return io__file_fail(file, IO_NO_MEMORY, "no memory for %lld particles", (long long)more);
-    if (out->n > 0)
-        memcpy(pos, out->pos, (size_t)out->n * 3 * out->precision);
-    free(out->pos);
-    out->pos = pos;
-    *capacity = more;
-    return IO_OK;
-}
-
-io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
-                             const double xyz[3])
-{
-    if (out->n == *capacity)
-        IO_TRY(grow(file, out, capacity));
-    for (int axis = 0; axis < 3; axis++) {
-        const int64_t at = 3 * out->n + axis;
-        if (out->precision == KITH_FLOAT)
-            ((float *)out->pos)[at] = (float)xyz[axis];
-        else
-            ((double *)out->pos)[at] = xyz[axis];
-    }
-    out->n++;
-    return IO_OK;
-}
 
 static uint8_t swap8(uint8_t bits)
 {
@@ -93,9 +15,10 @@ static uint8_t swap8(uint8_t bits)
 #define swap32 __builtin_bswap32
 #define swap64 __builtin_bswap64
 
-/* Bring n numbers of one type, `stride` bytes apart, to every third element of out. */
-#define CONVERT(name, type, bits, real) \
-    static void name(const char *data, int64_t stride, int64_t n, bool swapped, real *out) \
+/* Bring n numbers of one type, `stride` bytes apart, to every width-th element of out. */
+#define CONVERT(name, type, bits, wanted) \
+    static void name(const char *data, int64_t stride, int64_t n, bool swapped, int width, \
+                     wanted *out) \
     { \
         for (int64_t k = 0; k < n; k++) { \
             uint##bits##_t raw; \
@@ -103,37 +26,42 @@ static uint8_t swap8(uint8_t bits)
             memcpy(&raw, data + k * stride, sizeof raw); \
             raw = swapped ? swap##bits(raw) : raw; \
             memcpy(&value, &raw, sizeof value); \
-            out[3 * k] = (real)value; \
+            out[width * k] = (wanted)value; \
         } \
     }
-#define CONVERT_BOTH(name, type, bits) \
+#define CONVERT_REAL(name, type, bits) \
     CONVERT(name##_float, type, bits, float) \
     CONVERT(name##_double, type, bits, double)
+#define CONVERT_WHOLE(name, type, bits) \
+    CONVERT_REAL(name, type, bits) \
+    CONVERT(name##_id, type, bits, int64_t)
 
-CONVERT_BOTH(from_f4, float, 32)
-CONVERT_BOTH(from_f8, double, 64)
-CONVERT_BOTH(from_i1, int8_t, 8)
-CONVERT_BOTH(from_i2, int16_t, 16)
-CONVERT_BOTH(from_i4, int32_t, 32)
-CONVERT_BOTH(from_i8, int64_t, 64)
-CONVERT_BOTH(from_u1, uint8_t, 8)
-CONVERT_BOTH(from_u2, uint16_t, 16)
-CONVERT_BOTH(from_u4, uint32_t, 32)
-CONVERT_BOTH(from_u8, uint64_t, 64)
+CONVERT_REAL(from_f4, float, 32)
+CONVERT_REAL(from_f8, double, 64)
+CONVERT_WHOLE(from_i1, int8_t, 8)
+CONVERT_WHOLE(from_i2, int16_t, 16)
+CONVERT_WHOLE(from_i4, int32_t, 32)
+CONVERT_WHOLE(from_i8, int64_t, 64)
+CONVERT_WHOLE(from_u1, uint8_t, 8)
+CONVERT_WHOLE(from_u2, uint16_t, 16)
+CONVERT_WHOLE(from_u4, uint32_t, 32)
+CONVERT_WHOLE(from_u8, uint64_t, 64)
 
 typedef struct converter {
     char kind;
     int size;
-    void (*to_float)(const char *, int64_t, int64_t, bool, float *);
-    void (*to_double)(const char *, int64_t, int64_t, bool, double *);
+    void (*to_float)(const char *, int64_t, int64_t, bool, int, float *);
+    void (*to_double)(const char *, int64_t, int64_t, bool, int, double *);
+    void (*to_id)(const char *, int64_t, int64_t, bool, int, int64_t *);
 } converter;
 
+#define REAL(name) name##_float, name##_double, NULL
+#define WHOLE(name) name##_float, name##_double, name##_id
 static const converter converters[] = {
-    {'f', 4, from_f4_float, from_f4_double}, {'f', 8, from_f8_float, from_f8_double},
-    {'i', 1, from_i1_float, from_i1_double}, {'i', 2, from_i2_float, from_i2_double},
-    {'i', 4, from_i4_float, from_i4_double}, {'i', 8, from_i8_float, from_i8_double},
-    {'u', 1, from_u1_float, from_u1_double}, {'u', 2, from_u2_float, from_u2_double},
-    {'u', 4, from_u4_float, from_u4_double}, {'u', 8, from_u8_float, from_u8_double},
+    {'f', 4, REAL(from_f4)},  {'f', 8, REAL(from_f8)},  {'i', 1, WHOLE(from_i1)},
+    {'i', 2, WHOLE(from_i2)}, {'i', 4, WHOLE(from_i4)}, {'i', 8, WHOLE(from_i8)},
+    {'u', 1, WHOLE(from_u1)}, {'u', 2, WHOLE(from_u2)}, {'u', 4, WHOLE(from_u4)},
+    {'u', 8, WHOLE(from_u8)},
 };
 
 static const converter *find_converter(io_scalar type)
@@ -144,18 +72,58 @@ static const converter *find_converter(io_scalar type)
     return NULL;
 }
 
-io_status io__records_read(io_file *file, const io_records *records, io_particles *out,
-                           int64_t first, int axis)
+void io__reals_scale(void *reals, int64_t n, kith_precision precision, double scale)
+{
+    for (int64_t k = 0; k < n && precision == KITH_FLOAT && scale != 1; k++)
+        ((float *)reals)[k] = (float)(((float *)reals)[k] * scale);
+    for (int64_t k = 0; k < n && precision == KITH_DOUBLE && scale != 1; k++)
+        ((double *)reals)[k] *= scale;
+}
+
+/** Bring one field of n records to its array, from row `first` on. */
+static void convert_field(const io_field *field, const char *data, int64_t stride, int64_t first,
+                          int64_t n)
+{
+    const converter *convert = find_converter(field->type);
+    const bool swapped = field->type.swapped;
+    const int width = field->width;
+    for (int k = 0; k < field->columns; k++) {
+        const char *from = data + field->at + (int64_t)k * field->type.size;
+        const int64_t at = width * first + k;
+        if (field->precision == 0)
+            convert->to_id(from, stride, n, swapped, width, (int64_t *)field->out + at);
+        else if (field->precision == KITH_FLOAT)
+            convert->to_float(from, stride, n, swapped, width, (float *)field->out + at);
+        else
+            convert->to_double(from, stride, n, swapped, width, (double *)field->out + at);
+    }
+    if (field->scale != 1)
+        io__reals_scale((char *)field->out + (size_t)(width * first) * field->precision, width * n,
+                        field->precision, field->scale);
+}
+
+static io_status check_fields(io_file *file, const io_field *fields, int n)
+{
+    for (int k = 0; k < n; k++) {
+        const converter *convert = find_converter(fields[k].type);
+        if (!convert || (fields[k].precision == 0 && !convert->to_id))
+            return io__file_fail(file, IO_FORMAT, "holds numbers of type %c%d; expected %s",
+                                 fields[k].type.kind, fields[k].type.size,
+                                 convert ? "whole numbers" : "floats or integers of 1 to 8 bytes");
+    }
+    return IO_OK;
+}
+
+io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
+                           int n_fields)
 {
     const int64_t in_cache = 1 << 20; /* bytes kept between the copy and the conversion */
-    const converter *convert = find_converter(records->type);
-    if (!convert)
-        return io__file_fail(file, IO_FORMAT,
-                             "holds numbers of type %c%d; expected floats or "
-                             "integers of 1 to 8 bytes",
-                             records->type.kind, records->type.size);
-    const int64_t record = (int64_t)records->columns *
-                           records->type.size; /* bytes wanted of each */
+    IO_TRY(check_fields(file, fields, n_fields));
+    int64_t record = 0; /* bytes wanted of each */
+    for (int k = 0; k < n_fields; k++) {
+        const int64_t end = fields[k].at + (int64_t)fields[k].columns * fields[k].type.size;
+        record = end > record ? end : record;
+    }
     const int64_t most = in_cache / records->stride;
     const int64_t block = records->n < most ? records->n : most;
     char *buffer = malloc((size_t)(block * records->stride + 1));
@@ -166,16 +134,8 @@ io_status io__records_read(io_file *file, const io_records *records, io_particle
         const int64_t n = records->n - done < block ? records->n - done : block;
         status = io__file_read(file, buffer, (n - 1) * records->stride + record,
                                records->offset + done * records->stride);
-        for (int k = 0; k < records->columns && status == IO_OK; k++) {
-            const char *data = buffer + (int64_t)k * records->type.size;
-            const int64_t at = 3 * (first + done) + axis + k;
-            if (out->precision == KITH_FLOAT)
-                convert->to_float(data, records->stride, n, records->type.swapped,
-                                  (float *)out->pos + at);
-            else
-                convert->to_double(data, records->stride, n, records->type.swapped,
-                                   (double *)out->pos + at);
-        }
+        for (int k = 0; k < n_fields && status == IO_OK; k++)
+            convert_field(&fields[k], buffer, records->stride, done, n);
     }
     free(buffer);
     return status;

@@ -50,15 +50,17 @@ io_status io__file_watch(io_file *file, int64_t done)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     const double now = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-    if (done != file->size && now - file->watched < interval)
+    const int64_t total = file->total ? file->total : file->size;
+    done += file->before;
+    if (done != total && now - file->watched < interval)
         return IO_OK;
     file->watched = now;
-    if (file->options->watch(file->options->user, done, file->size) != 0)
+    if (file->options->watch(file->options->user, done, total) != 0)
         return io__file_fail(file, IO_CANCELLED, "reading was stopped");
     return IO_OK;
 }
 
-io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset)
+io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset)
 {
     for (int64_t done = 0; done < size;) {
         const ssize_t got = pread(file->fd, (char *)buffer + done, (size_t)(size - done),
@@ -73,6 +75,12 @@ io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offse
                                  (long long)(offset + done), (long long)(offset + size));
         done += got;
     }
+    return IO_OK;
+}
+
+io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset)
+{
+    IO_TRY(io__file_peek(file, buffer, size, offset));
     return io__file_watch(file, offset + size);
 }
 

@@ -11,8 +11,12 @@
 
 enum { GAS, DARK, STAR, KINDS };
 
-static const char *const kind_name[KINDS] = {"gas", "dark", "star"};
-static const int record_bytes[KINDS] = {48, 36, 44};
+/** A kind's records: their length, the bytes before some of their fields. */
+static const struct {
+    const char *name;
+    int type, bytes, density, potential; /* density 0: has none */
+} kinds[KINDS] = {{"gas", 0, 48, 28, 44}, {"dark", 1, 36, 0, 32}, {"star", 4, 44, 0, 40}};
+enum { MASS = 0, POSITION = 4, VELOCITY = 16 };
 
 typedef struct tipsy_header {
     double time;
@@ -33,7 +37,7 @@ static int64_t expected_size(const tipsy_header *header)
 {
     int64_t size = header->bytes;
     for (int kind = 0; kind < KINDS; kind++)
-        size += header->n[kind] * record_bytes[kind];
+        size += header->n[kind] * kinds[kind].bytes;
     return size;
 }
 
@@ -119,37 +123,59 @@ static io_status choose(io_file *file, const tipsy_header *header, bool wanted[K
     IO_TRY(io__species_parse(file, &species));
     *n = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        const int at = io__species_find(&species,
-                                        (io_token){kind_name[kind], strlen(kind_name[kind])});
-        wanted[kind] = species.n == 0 || at >= 0;
-        if (wanted[kind])
-            *n += header->n[kind];
-        if (at >= 0)
-            species.item[at].n = header->n[kind];
+        wanted[kind] = io__species_wants(&species, kinds[kind].type, header->n[kind]) &&
+                       header->n[kind] > 0;
+        *n += wanted[kind] ? header->n[kind] : 0;
     }
     return io__species_check(file, &species);
 }
 
+/** Read the records of one kind, the first as particle `row`. */
+static io_status read_kind(io_file *file, const tipsy_header *header, int kind, int64_t offset,
+                           unsigned fields, io_particles *out, int64_t row)
+{
+    const struct {
+        unsigned field;
+        int at;
+    } places[] = {{IO_POSITIONS, POSITION},
+                  {IO_MASSES, MASS},
+                  {IO_VELOCITIES, VELOCITY},
+                  {IO_POTENTIALS, kinds[kind].potential},
+                  {IO_DENSITIES, kinds[kind].density}};
+    enum { MOST = sizeof places / sizeof *places };
+    const io_scalar type = {'f', 4, header->swapped};
+    const io_records records = {offset, kinds[kind].bytes, header->n[kind]};
+    io_field wanted[MOST];
+    int n = 0;
+    for (int k = 0; k < MOST; k++)
+        if (places[k].field & fields)
+            wanted[n++] = io__particles_field(out, places[k].field, row, places[k].at, type);
+    if (fields & IO_TYPES)
+        memset(out->type + row, kinds[kind].type, (size_t)header->n[kind]);
+    return io__records_read(file, &records, wanted, n);
+}
+
 io_status io__tipsy_read(io_file *file, io_particles *out)
 {
-    const io_scalar type = {'f', 4, false};
-    enum { MASS = 4 }; /* bytes before the position */
     tipsy_header header;
     bool wanted[KINDS];
     int64_t n = 0;
     IO_TRY(read_header(file, &header));
     IO_TRY(choose(file, &header, wanted, &n));
     IO_TRY(io__particles_alloc(file, out, n, header.dim == 2 ? 2 : 3, KITH_FLOAT));
-    int64_t offset = header.bytes;
-    int64_t first = 0;
+    unsigned fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS;
+    if (!wanted[DARK] && !wanted[STAR])
+        fields |= IO_DENSITIES;
+    fields &= io__fields_wanted(file);
+    IO_TRY(io__particles_add(file, out, fields));
+    out->has_time = true;
+    out->time = header.time;
+    int64_t offset = header.bytes, row = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        io_records records = {offset + MASS, record_bytes[kind], header.n[kind], out->dim, type};
-        records.type.swapped = header.swapped;
-        offset += header.n[kind] * record_bytes[kind];
-        if (!wanted[kind])
-            continue;
-        IO_TRY(io__records_read(file, &records, out, first, 0));
-        first += header.n[kind];
+        if (wanted[kind])
+            IO_TRY(read_kind(file, &header, kind, offset, fields | IO_POSITIONS, out, row));
+        offset += header.n[kind] * kinds[kind].bytes;
+        row += wanted[kind] ? header.n[kind] : 0;
     }
     return IO_OK;
 }
@@ -166,7 +192,7 @@ io_status io__tipsy_inspect(io_file *file, io_summary *out)
     out->time = header.time;
     out->n_species = KINDS;
     for (int kind = 0; kind < KINDS; kind++) {
-        snprintf(out->species[kind].name, IO_NAME_LENGTH, "%s", kind_name[kind]);
+        snprintf(out->species[kind].name, IO_NAME_LENGTH, "%s", kinds[kind].name);
         out->species[kind].n = header.n[kind];
         out->n += header.n[kind];
     }

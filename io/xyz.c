@@ -4,26 +4,30 @@
  * atom. The comment of the extended kind holds key=value pairs: Lattice (three row vectors),
  * Origin, pbc and Properties, which says what the columns are.
  */
-#include "io_internal.h"
+#include "frames.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_VALUE = 1024, ATOM_BYTES = 6 }; /* the shortest line of an atom: "0 0 0\n" */
+enum { MOST_VALUE = 1024 };
 
 typedef struct xyz_frame {
     int64_t n;
-    bool has_box, has_time, extended;
+    bool has_box, has_time, has_step, extended;
     kith_box box;
-    double time;
-    int species;  /* its column; -1: none */
-    int position; /* the first of three columns */
+    double time, step;
+    io_roles roles;
     char properties[MOST_VALUE];
 } xyz_frame;
+
+typedef struct xyz_state {
+    io_lines lines;
+    xyz_frame frame; /* the one to be read next, once peeked at */
+    bool peeked, found;
+} xyz_state;
 
 /** Take the next key=value of a comment, quotes and brackets removed; a lone word has value "T".
  *  @return false at the end. */
@@ -80,12 +84,28 @@ static io_status parse_periodic(const io_lines *lines, const char *text, int per
     return IO_OK;
 }
 
-/** Find the columns of species and pos in "species:S:1:pos:R:3:...". */
+/** Note what a property's columns are. */
+static void add_property(io_roles *roles, io_token name, int column, int width)
+{
+    static const struct {
+        const char *name;
+        int role, width;
+    } known[] = {{"species", IO_ROLE_LABEL, 1},       {"id", IO_ROLE_ID, 1},
+                 {"pos", IO_ROLE_POSITION, 3},        {"vel", IO_ROLE_VELOCITY, 3},
+                 {"velo", IO_ROLE_VELOCITY, 3},       {"velocity", IO_ROLE_VELOCITY, 3},
+                 {"velocities", IO_ROLE_VELOCITY, 3}, {"force", IO_ROLE_FORCE, 3},
+                 {"forces", IO_ROLE_FORCE, 3}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        for (int at = 0; at < width && is_key(name, known[k].name) && width == known[k].width; at++)
+            io__roles_add(roles, column + at, known[k].role + at);
+}
+
+/** Find the columns in "species:S:1:pos:R:3:...". */
 static io_status parse_properties(const io_lines *lines, xyz_frame *out)
 {
     enum { MOST_COLUMNS = 1000 };
     int column = 0;
-    out->species = out->position = -1;
+    out->roles = (io_roles){0};
     for (const char *at = out->properties; *at;) {
         const size_t name = strcspn(at, ":");
         const char *type = at + name + (at[name] == ':');
@@ -95,17 +115,12 @@ static io_status parse_properties(const io_lines *lines, xyz_frame *out)
         if (name == 0 || count == type || end == count || (*end && *end != ':') || width < 1 ||
             width > MOST_COLUMNS || column > MOST_COLUMNS)
             return io__lines_fail(lines, IO_FORMAT,
-                                  "Properties: '%.40s'; expected "
-                                  "name:type:columns",
-                                  at);
-        if (is_key((io_token){at, name}, "species"))
-            out->species = column;
-        if (is_key((io_token){at, name}, "pos") && width == 3)
-            out->position = column;
+                                  "Properties: '%.40s'; expected name:type:columns", at);
+        add_property(&out->roles, (io_token){at, name}, column, (int)width);
         column += (int)width;
         at = end + (*end == ':');
     }
-    if (out->position < 0)
+    if (!(io__roles_fields(&out->roles) & IO_POSITIONS))
         return io__lines_fail(lines, IO_FORMAT, "Properties: expected pos:R:3 among '%.200s'",
                               out->properties);
     return IO_OK;
@@ -127,6 +142,9 @@ static io_status parse_comment(const io_lines *lines, const char *comment, xyz_f
     char value[MOST_VALUE];
     if (find_value(comment, "time", value))
         out->has_time = *io__number(value, lines->locale, &out->time) == 0;
+    if (find_value(comment, "step", value))
+        out->has_step = *io__number(value, lines->locale, &out->step) == 0 &&
+                        fabs(out->step) < 0x1p53;
     out->extended = find_value(comment, "Properties", out->properties);
     if (out->extended)
         IO_TRY(parse_properties(lines, out));
@@ -146,148 +164,79 @@ static io_status parse_comment(const io_lines *lines, const char *comment, xyz_f
 }
 
 /** Read count and comment. *found is false at the end of the file. */
-static io_status next_frame(io_lines *lines, xyz_frame *out, bool *found)
+static io_status read_header(io_lines *lines, xyz_frame *out, bool *found)
 {
+    static const io_roles plain = {
+        4, {IO_ROLE_LABEL, IO_ROLE_POSITION, IO_ROLE_POSITION + 1, IO_ROLE_POSITION + 2}};
     char *line;
     do
         IO_TRY(io__lines_next(lines, &line));
     while (line && line[strspn(line, " \t")] == 0);
     *found = line != NULL;
-    *out = (xyz_frame){.box = io__box_open(), .position = 1};
+    *out = (xyz_frame){.box = io__box_open(), .roles = plain};
     if (!line)
         return IO_OK;
-    const char *digits = line + strspn(line, " \t");
-    char *end = NULL;
-    const unsigned long long n = strtoull(digits, &end, 10);
-    if (!isdigit((unsigned char)*digits) || end[strspn(end, " \t")])
-        return io__lines_fail(lines, IO_FORMAT,
-                              "'%.40s'; expected the number of atoms of a frame "
-                              "or the end of the file",
-                              digits);
-    if (n > INT32_MAX)
-        return io__lines_fail(lines, IO_LIMIT, "%.20s atoms; at most %d can be read", digits,
-                              INT32_MAX);
-    out->n = (int64_t)n;
+    IO_TRY(io__lines_count(lines, line, "the number of atoms of a frame or the end of the file",
+                           &out->n));
     IO_TRY(io__lines_next(lines, &line));
     if (!line)
         return io__lines_fail(lines, IO_TRUNCATED,
-                              "expected the comment of a frame, but the file "
-                              "ends");
-    const int64_t left = lines->file->size - lines->offset + lines->end - lines->begin;
-    if (out->n > (left + 1) / ATOM_BYTES)
-        return io__lines_fail(lines, IO_TRUNCATED,
-                              "%lld atoms are announced, but only %lld bytes "
-                              "follow",
-                              (long long)out->n, (long long)left);
+                              "expected the comment of a frame, but the file ends");
+    IO_TRY(io__lines_check_atoms(lines, out->n));
     return parse_comment(lines, line, out);
 }
 
-static io_status next_atom(io_lines *lines, const xyz_frame *frame, int64_t k, char **line)
+static io_status peek(io_frames *frames, bool *found)
 {
-    IO_TRY(io__lines_next(lines, line));
-    if (!*line)
-        return io__lines_fail(lines, IO_TRUNCATED, "the file ends after %lld of %lld atoms",
-                              (long long)k, (long long)frame->n);
+    xyz_state *state = frames->state;
+    if (!state->peeked)
+        IO_TRY(read_header(&state->lines, &state->frame, &state->found));
+    state->peeked = true;
+    *found = state->found;
     return IO_OK;
 }
 
-static io_status skip_frame(io_lines *lines, const xyz_frame *frame)
+static io_status open_frames(io_frames *frames)
 {
-    char *line;
-    for (int64_t k = 0; k < frame->n; k++)
-        IO_TRY(next_atom(lines, frame, k, &line));
-    return IO_OK;
-}
-
-/** Parse one atom; xyz may be NULL. */
-static io_status parse_atom(const io_lines *lines, const xyz_frame *frame, const char *line,
-                            io_token *species, double xyz[3])
-{
-    static const char *const axes[3] = {"x", "y", "z"};
-    const int last = frame->position + 3 > frame->species ? frame->position + 2 : frame->species;
-    *species = (io_token){"", 0};
-    for (int column = 0; column <= last; column++) {
-        io_token token;
-        if (!io__token_next(&line, &token))
-            return io__lines_fail(lines, IO_FORMAT, "has %d columns; expected at least %d", column,
-                                  last + 1);
-        const int axis = column - frame->position;
-        if (column == frame->species)
-            *species = token;
-        if (axis >= 0 && axis < 3 && xyz)
-            IO_TRY(io__lines_number(lines, token, axes[axis], &xyz[axis]));
-    }
-    return IO_OK;
-}
-
-static io_status read_atoms(io_lines *lines, const xyz_frame *frame, io_particles *out)
-{
-    io_species wanted;
-    int64_t capacity = frame->n;
-    IO_TRY(io__species_parse(lines->file, &wanted));
-    IO_TRY(io__particles_alloc(lines->file, out, frame->n, 3, KITH_DOUBLE));
-    out->n = 0;
-    for (int64_t k = 0; k < frame->n; k++) {
-        char *line;
-        io_token species;
-        double xyz[3];
-        IO_TRY(next_atom(lines, frame, k, &line));
-        IO_TRY(parse_atom(lines, frame, line, &species, xyz));
-        const int at = io__species_find(&wanted, species);
-        if (wanted.n > 0 && at < 0)
-            continue;
-        if (at >= 0)
-            wanted.item[at].n++;
-        IO_TRY(io__particles_push(lines->file, out, &capacity, xyz));
-    }
-    out->has_box = frame->has_box;
-    out->box = frame->box;
-    return io__species_check(lines->file, &wanted);
-}
-
-/** Skip to the frame asked for, read it, and see that another frame or the end follows. */
-static io_status read_frame(io_lines *lines, io_particles *out)
-{
-    const int64_t wanted = lines->file->options->frame;
-    xyz_frame frame;
     bool found;
-    for (int64_t k = 0;; k++) {
-        IO_TRY(next_frame(lines, &frame, &found));
-        if (!found)
-            return io__file_fail(lines->file, IO_INVALID,
-                                 "has %lld frames, counted from 0; frame "
-                                 "%lld was asked for",
-                                 (long long)k, (long long)wanted);
-        if (k == wanted)
-            break;
-        IO_TRY(skip_frame(lines, &frame));
-    }
-    IO_TRY(read_atoms(lines, &frame, out));
-    return next_frame(lines, &frame, &found);
+    xyz_state *state = frames->state = calloc(1, sizeof *state);
+    if (!state)
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
+    IO_TRY(io__lines_open(&state->lines, frames->file));
+    IO_TRY(peek(frames, &found));
+    snprintf(frames->description, sizeof frames->description, "%s",
+             state->frame.extended ? "extended XYZ" : "XYZ");
+    return IO_OK;
 }
 
-io_status io__xyz_read(io_file *file, io_particles *out)
+static void close_frames(io_frames *frames)
 {
-    io_lines lines;
-    io_status status = io__lines_open(&lines, file);
-    if (status == IO_OK)
-        status = read_frame(&lines, out);
-    io__lines_close(&lines);
-    return status;
+    xyz_state *state = frames->state;
+    if (state)
+        io__lines_close(&state->lines);
+    free(state);
 }
 
-static void count_species(io_summary *out, io_token name)
+static io_status skip_frame(io_frames *frames)
 {
-    for (int k = 0; k < out->n_species; k++)
-        if (strncmp(out->species[k].name, name.text, name.length) == 0 &&
-            out->species[k].name[name.length] == 0) {
-            out->species[k].n++;
-            return;
-        }
-    if (out->n_species == IO_MAX_SPECIES || name.length >= IO_NAME_LENGTH)
-        return;
-    io__copy_name(out->species[out->n_species].name, IO_NAME_LENGTH, name.text, name.length);
-    out->species[out->n_species++].n = 1;
+    xyz_state *state = frames->state;
+    state->peeked = false;
+    return io__lines_skip_atoms(&state->lines, state->frame.n);
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    xyz_state *state = frames->state;
+    const xyz_frame *frame = &state->frame;
+    state->peeked = false;
+    IO_TRY(io__frame_alloc(frames, out, frame->n, KITH_DOUBLE, io__roles_fields(&frame->roles)));
+    out->particles.has_box = frame->has_box;
+    out->particles.box = frame->box;
+    out->particles.has_time = frame->has_time;
+    out->particles.time = frame->time;
+    out->has_step = frame->has_step;
+    out->step = frame->has_step ? (int64_t)frame->step : 0;
+    return io__lines_read_atoms(frames, &state->lines, &frame->roles, out);
 }
 
 static void describe_properties(const char *at, io_summary *out)
@@ -304,44 +253,16 @@ static void describe_properties(const char *at, io_summary *out)
     }
 }
 
-static io_status inspect_frames(io_lines *lines, io_summary *out)
+static void describe(const io_frames *frames, io_summary *out)
 {
-    xyz_frame frame;
-    bool found;
-    out->frames = 0;
-    for (;; out->frames++) {
-        IO_TRY(next_frame(lines, &frame, &found));
-        if (!found)
-            break;
-        if (out->frames > 0) {
-            IO_TRY(skip_frame(lines, &frame));
-            continue;
-        }
-        out->n = frame.n;
-        out->has_box = frame.has_box;
-        out->box = frame.box;
-        out->has_time = frame.has_time;
-        out->time = frame.time;
-        describe_properties(frame.properties, out);
-        snprintf(out->description, sizeof out->description, "%s",
-                 frame.extended ? "extended XYZ" : "XYZ");
-        for (int64_t k = 0; k < frame.n; k++) {
-            char *line;
-            io_token species;
-            IO_TRY(next_atom(lines, &frame, k, &line));
-            IO_TRY(parse_atom(lines, &frame, line, &species, NULL));
-            count_species(out, species);
-        }
-    }
-    return IO_OK;
+    const xyz_state *state = frames->state;
+    describe_properties(state->frame.properties, out);
 }
 
-io_status io__xyz_inspect(io_file *file, io_summary *out)
-{
-    io_lines lines;
-    io_status status = io__lines_open(&lines, file);
-    if (status == IO_OK)
-        status = inspect_frames(&lines, out);
-    io__lines_close(&lines);
-    return status;
-}
+const io_frames_format io__frames_xyz = {.open = open_frames,
+                                         .peek = peek,
+                                         .skip = skip_frame,
+                                         .read = read_frame,
+                                         .describe = describe,
+                                         .close = close_frames,
+                                         .text = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ladder of pair lists: the classic ways to a half neighbour list on a CPU core, from naive to
- * fast. Each rung is checked, then timed beside the library.
+ * The ladder of pair lists: the classic ways to a half neighbour list on a CPU core and on a GPU,
+ * from naive to fast. Each rung is checked, then timed beside the library.
  *
  *   1  all pairs       every distance: O(n^2), the oracle                      rung_all_pairs.c
  *   2  linked cells    each point meets the points of 27 cells, i < j          rung_cells.c
@@ -10,27 +10,40 @@
  *   4  mainline        sort by cell, distances and compaction in registers:    rung_mainline.c
  *                      kith_pairs_find
  *
+ * On a GPU, from device memory to device memory:
+ *
+ *   5  threads         each thread takes a point through 14 cells              rung_gpu_threads.cu
+ *   6  candidates      as rung 3, each step even work for all threads       rung_gpu_candidates.cu
+ *   7  mainline        a warp takes points that lie together, and packs hits   rung_gpu_mainline.c
+ *                      in shared memory: kith_pairs_fill
+ *   8                  the same in one pass, in any order
+ *
  *   ladder_pairs [n] [cutoff]      n uniform points in the unit cube; ladder_pairs 1000000 0.03
  */
-#include "rung.h"
+#include "climb.h"
+#include "rung_gpu.h"
 
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { REPEATS = 5, MOST_ALL_PAIRS = 20000, RUNGS = 4 };
+enum { MOST_ALL_PAIRS = 20000, CPU_RUNGS = 4, MOST_RUNGS = 8 };
 
-static const struct rung {
-    const char *name;
-    rung_find find;
-} rungs[RUNGS] = {
+static const rung cpu_rungs[CPU_RUNGS] = {
     {"1 all pairs", rung_all_pairs},
     {"2 linked cells", rung_cells},
     {"3 candidates, then compaction", rung_candidates},
     {"4 mainline: kith_pairs_find", rung_mainline},
 };
+
+/* The rungs that can be climbed here: the GPU's come after the CPU's. */
+typedef struct ladder {
+    rung rungs[MOST_RUNGS];
+    int n;
+    kith_ctx *ctx;
+    rung_gpu gpu;
+} ladder;
 
 typedef struct result {
     bool done;
@@ -39,22 +52,9 @@ typedef struct result {
     rung_hash hash;
 } result;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int compare_keys(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -71,19 +71,31 @@ static uint64_t *sorted_keys(const kith_pairs *list)
     return keys;
 }
 
-/* Compare every rung with the first, pair by pair. */
-static bool check_exactly(const char *set, const rung_input *in)
+/* The question for all rungs. @return false when the GPU has no memory for it */
+static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
 {
+    const bool has_gpu = l->n > CPU_RUNGS;
+    *in = (rung_input){xyz, n, cutoff, l->ctx, has_gpu ? &l->gpu : NULL};
+    return !has_gpu || rung_gpu_put(&l->gpu, in);
+}
+
+/* Compare every rung with the first, pair by pair. */
+static bool check_exactly(void *user, const char *set, const double *xyz, int64_t points,
+                          double cutoff)
+{
+    ladder *const l = user;
     uint64_t *oracle = NULL;
     int64_t n = 0, scratch;
-    bool ok = true;
-    for (int r = 0; ok && r < RUNGS; r++) {
+    rung_input in;
+    bool ok = ask(l, xyz, points, cutoff, &in);
+    for (int r = 0; ok && r < l->n; r++) {
         kith_pairs list = {0};
         uint64_t *keys = NULL;
-        ok = rungs[r].find(in, &list, &scratch) && (keys = sorted_keys(&list));
+        ok = l->rungs[r].find(&in, &list, &scratch);
+        ok = rung_gpu_get(&list) && ok && (keys = sorted_keys(&list));
         if (!ok) {
-            fprintf(stderr, "ladder_pairs: rung \"%s\" failed: %s\n", rungs[r].name,
-                    kith_message(in->ctx));
+            fprintf(stderr, "ladder_pairs: rung \"%s\" failed: %s\n", l->rungs[r].name,
+                    kith_message(r < CPU_RUNGS ? l->ctx : l->gpu.ctx));
         } else if (r == 0) {
             oracle = keys;
             n = list.n;
@@ -92,7 +104,7 @@ static bool check_exactly(const char *set, const rung_input *in)
             fprintf(stderr,
                     "ladder_pairs: %s, cutoff %g: rung \"%s\" is wrong: %lld pairs, "
                     "the oracle %lld\n",
-                    set, in->cutoff, rungs[r].name, (long long)list.n, (long long)n);
+                    set, cutoff, l->rungs[r].name, (long long)list.n, (long long)n);
             ok = false;
         }
         free(keys);
@@ -102,111 +114,118 @@ static bool check_exactly(const char *set, const rung_input *in)
     return ok;
 }
 
-/* Sets that are hard in different ways. In the lattice many distances are the cutoff but for
- * rounding: the definition alone decides. */
-static bool check_all(kith_ctx *ctx)
+/* A rung at work. */
+typedef struct job {
+    rung_find find;
+    const rung_input *in;
+    kith_pairs list;
+    int64_t scratch;
+} job;
+
+static bool do_job(void *user)
 {
-    enum { N = 2000 };
-    double *const xyz = malloc((size_t)N * 3 * sizeof *xyz);
-    if (!xyz) {
-        return false;
-    }
-    sets_uniform(xyz, N, 1);
-    bool ok = true;
-    for (int k = 1; ok && k <= 5; k++) {
-        ok = check_exactly("uniform", &(rung_input){xyz, N, 0.02 * k * k * k, ctx});
-    }
-    for (int64_t n = 0; ok && n < 4; n++) {
-        ok = check_exactly("few", &(rung_input){xyz, n, 0.5, ctx});
-    }
-    const int64_t n = sets_lattice(xyz, N, 1);
-    for (int m = 1; ok && m <= 3; m++) {
-        ok = check_exactly("lattice", &(rung_input){xyz, n, m / 12.0, ctx});
-    }
-    sets_clustered(xyz, N, 2);
-    ok = ok && check_exactly("clustered", &(rung_input){xyz, N, 0.02, ctx});
-    free(xyz);
-    return ok;
+    job *const j = user;
+    return j->find(j->in, &j->list, &j->scratch);
 }
 
-/* The first call makes the list and is checked; the repeats reuse its memory and are timed. */
-static bool measure(const struct rung *rung, const rung_input *in, result *out)
+/* The first call makes the list; the repeats reuse its memory and are timed. */
+static bool measure(const rung *way, const rung_input *in, result *out)
 {
-    kith_pairs list = {0};
-    double seconds[REPEATS];
-    bool ok = rung->find(in, &list, &out->scratch);
-    for (int64_t p = 0; ok && p < list.n; p++) {
-        rung_hash_add(&out->hash, list.i[p], list.j[p]);
+    job j = {.find = way->find, .in = in};
+    bool ok = do_job(&j) && climb_time(do_job, &j, &out->seconds);
+    ok = rung_gpu_get(&j.list) && ok;
+    for (int64_t p = 0; ok && p < j.list.n; p++) {
+        rung_hash_add(&out->hash, j.list.i[p], j.list.j[p]);
     }
-    for (int r = 0; ok && r < REPEATS; r++) {
-        const double start = now();
-        ok = rung->find(in, &list, &out->scratch);
-        seconds[r] = now() - start;
-    }
-    if (ok) {
-        qsort(seconds, REPEATS, sizeof *seconds, compare_doubles);
-        out->seconds = seconds[REPEATS / 2];
-        out->pairs = list.n;
-    }
-    rung_free(&list);
+    out->scratch = j.scratch;
+    out->pairs = j.list.n;
+    rung_free(&j.list);
     return out->done = ok;
 }
 
-static bool agree(const result results[RUNGS])
+static bool agree(const ladder *l, const result results[MOST_RUNGS])
 {
-    const result *const mainline = &results[RUNGS - 1];
-    for (int r = 0; r < RUNGS - 1; r++) {
+    const result *const mainline = &results[CPU_RUNGS - 1];
+    for (int r = 0; r < l->n; r++) {
         if (results[r].done &&
             (results[r].pairs != mainline->pairs ||
              memcmp(&results[r].hash, &mainline->hash, sizeof(rung_hash)) != 0)) {
             fprintf(stderr, "ladder_pairs: rung \"%s\" and the mainline differ: %lld, %lld pairs\n",
-                    rungs[r].name, (long long)results[r].pairs, (long long)mainline->pairs);
+                    l->rungs[r].name, (long long)results[r].pairs, (long long)mainline->pairs);
             return false;
         }
     }
     return true;
 }
 
-static void print_table(const rung_input *in, const result results[RUNGS])
+/* Rungs [first, last), beside the mainline among them. */
+static void print_table(const ladder *l, const result results[MOST_RUNGS], int first, int last,
+                        const result *mainline)
 {
-    const result *const mainline = &results[RUNGS - 1];
     const double list_bytes = (double)mainline->pairs * 2 * sizeof(int32_t);
-    printf("%lld uniform points, cutoff %g, %lld pairs, one thread, %s, median of %d\n\n",
-           (long long)in->n, in->cutoff, (long long)mainline->pairs, kith_backend(in->ctx),
-           REPEATS);
     printf("%-30s %10s %12s %12s %10s %10s\n", "", "time", "million", "scratch", "scratch", "time");
     printf("%-30s %10s %12s %12s %10s %10s\n", "rung", "s", "pairs/s", "MB", "/ list",
            "/ mainline");
-    for (int r = 0; r < RUNGS; r++) {
+    for (int r = first; r < last; r++) {
         if (!results[r].done) {
-            printf("%-30s %10s\n", rungs[r].name,
-                   rungs[r].find == rung_all_pairs ? "(too slow)" : "(no memory)");
+            printf("%-30s %10s\n", l->rungs[r].name,
+                   l->rungs[r].find == rung_all_pairs ? "(too slow)" : "(no memory)");
             continue;
         }
-        printf("%-30s %10.4f %12.1f %12.1f %10.2f %10.1f\n", rungs[r].name, results[r].seconds,
+        printf("%-30s %10.6f %12.1f %12.1f %10.2f %10.1f\n", l->rungs[r].name, results[r].seconds,
                1e-6 * (double)results[r].pairs / results[r].seconds,
                1e-6 * (double)results[r].scratch, (double)results[r].scratch / list_bytes,
                results[r].seconds / mainline->seconds);
     }
 }
 
-static int climb(const rung_input *in)
+static void print_tables(const ladder *l, const rung_input *in, const result results[MOST_RUNGS])
 {
-    result results[RUNGS] = {{0}};
-    for (int r = 0; r < RUNGS; r++) {
-        if (rungs[r].find != rung_all_pairs || in->n <= MOST_ALL_PAIRS) {
-            measure(&rungs[r], in, &results[r]);
+    const result *const mainline = &results[CPU_RUNGS - 1];
+    const result *const on_gpu = &results[CPU_RUNGS + rung_gpu_mainline];
+    printf("%lld uniform points, cutoff %g, %lld pairs, median of %d\n\none thread, %s\n",
+           (long long)in->n, in->cutoff, (long long)mainline->pairs, CLIMB_REPEATS,
+           kith_backend(l->ctx));
+    print_table(l, results, 0, CPU_RUNGS, mainline);
+    if (l->n > CPU_RUNGS && on_gpu->done) {
+        printf("\n%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
+        print_table(l, results, CPU_RUNGS, l->n, on_gpu);
+    }
+}
+
+static int climb(const ladder *l, const rung_input *in)
+{
+    result results[MOST_RUNGS] = {{0}};
+    for (int r = 0; r < l->n; r++) {
+        if (l->rungs[r].find != rung_all_pairs || in->n <= MOST_ALL_PAIRS) {
+            measure(&l->rungs[r], in, &results[r]);
         }
     }
-    if (!results[RUNGS - 1].done) {
+    if (!results[CPU_RUNGS - 1].done) {
         fprintf(stderr, "ladder_pairs: %s\n", kith_message(in->ctx));
         return 1;
     }
-    if (!agree(results)) {
+    if (!agree(l, results)) {
         return 1;
     }
-    print_table(in, results);
+    print_tables(l, in, results);
     return 0;
+}
+
+/* The rungs of this machine. @return false when even the CPU's cannot be climbed */
+static bool raise_ladder(ladder *l)
+{
+    l->ctx = climb_open("ladder_pairs");
+    if (!l->ctx) {
+        return false;
+    }
+    memcpy(l->rungs, cpu_rungs, sizeof cpu_rungs);
+    l->n = CPU_RUNGS;
+    if (rung_gpu_open(&l->gpu)) {
+        memcpy(l->rungs + CPU_RUNGS, rung_gpu_rungs, (size_t)rung_gpu_n * sizeof *l->rungs);
+        l->n += rung_gpu_n;
+    }
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -217,24 +236,27 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_pairs [n] [cutoff]\n");
         return 2;
     }
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = "cpu";
-    options.threads = 1;
-    kith_ctx *ctx = NULL;
-    if (kith_open(&options, &ctx) != KITH_OK) {
-        fprintf(stderr, "ladder_pairs: %s\n", kith_message(NULL));
+    ladder l = {.n = 0};
+    if (!raise_ladder(&l)) {
         return 1;
     }
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     int status = 1;
     if (!xyz) {
         fprintf(stderr, "ladder_pairs: no memory for %lld points\n", n);
-    } else if (check_all(ctx)) {
+    } else if (climb_hard_sets(check_exactly, &l)) {
+        rung_input in;
         sets_uniform(xyz, n, 1);
-        status = climb(&(rung_input){xyz, n, cutoff, ctx});
+        if (ask(&l, xyz, n, cutoff, &in)) {
+            status = climb(&l, &in);
+        } else {
+            fprintf(stderr, "ladder_pairs: no device memory for %lld points\n", n);
+        }
     }
     free(xyz);
-    kith_close(ctx);
+    if (l.n > CPU_RUNGS) {
+        rung_gpu_close(&l.gpu);
+    }
+    kith_close(l.ctx);
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rungs of the pair ladder share. Every rung answers the same question: all pairs of
- * points within a cutoff, in open space and double precision, each once with i < j, in any order.
+ * What the rungs of the ladders share. Every rung answers a question about the pairs of points
+ * within a cutoff, in open space and double precision. Those of the pair ladder list them, each
+ * once with i < j, in any order; those of the ladder of groups are in rung_fof.h.
  */
 #ifndef KITH_RUNG_H
 #define KITH_RUNG_H
@@ -9,21 +10,40 @@
 #include <kith.h>
 #include <stdbool.h>
 
+/* What the GPU's rungs use too. Their products are not fused either (CMakeLists.txt). */
+#ifdef __CUDACC__
+#define RUNG_FN static inline __host__ __device__
+#else
+#define RUNG_FN static inline
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** The question. */
 typedef struct rung_input {
     const double *xyz; /**< [n][3] */
     int64_t n;
     double cutoff;
-    kith_ctx *ctx; /**< for the mainline alone */
+    kith_ctx *ctx;              /**< for the mainline alone */
+    const struct rung_gpu *gpu; /**< the same points on a GPU, for its rungs alone (rung_gpu.h) */
 } rung_input;
 
 /**
  * A rung.
- * @param[in,out] list  zeroed, or from an earlier call, whose arrays are then reused
+ * @param[in,out] list  zeroed, or from an earlier call, whose arrays are then reused; a GPU's rung
+ *                      leaves it in device memory
  * @param[out] scratch  bytes held at the peak, beside the list
  * @return false when memory could not be had, or the library failed
  */
 typedef bool (*rung_find)(const rung_input *in, kith_pairs *list, int64_t *scratch);
+
+/** A rung and its name. */
+typedef struct rung {
+    const char *name;
+    rung_find find;
+} rung;
 
 bool rung_all_pairs(const rung_input *in, kith_pairs *list, int64_t *scratch);
 bool rung_cells(const rung_input *in, kith_pairs *list, int64_t *scratch);
@@ -55,7 +75,7 @@ static inline void rung_hash_add(rung_hash *hash, int32_t i, int32_t j)
 }
 
 /** The definition, rounded after each operation. */
-static inline bool rung_is_pair(const double a[3], const double b[3], double cutoff)
+RUNG_FN bool rung_is_pair(const double a[3], const double b[3], double cutoff)
 {
     const double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
     return (dx * dx + dy * dy) + dz * dz <= cutoff * cutoff;
@@ -83,7 +103,7 @@ typedef struct rung_grid {
 rung_grid rung_grid_over(const rung_input *in);
 
 /** Find the cell of a point, along x, y, z. */
-static inline void rung_grid_find(const rung_grid *grid, const double x[3], int32_t cell[3])
+RUNG_FN void rung_grid_find(const rung_grid *grid, const double x[3], int32_t cell[3])
 {
     for (int k = 0; k < 3; k++) {
         cell[k] = (int32_t)((x[k] - grid->low[k]) * grid->scale[k]);
@@ -94,7 +114,7 @@ static inline void rung_grid_find(const rung_grid *grid, const double x[3], int3
 }
 
 /** Number the cell of a point. */
-static inline int64_t rung_grid_number(const rung_grid *grid, const double x[3])
+RUNG_FN int64_t rung_grid_number(const rung_grid *grid, const double x[3])
 {
     int32_t cell[3];
     rung_grid_find(grid, x, cell);
@@ -105,7 +125,7 @@ static inline int64_t rung_grid_number(const rung_grid *grid, const double x[3])
  * Number the neighbour that is one of 27 steps away; step 13 stays, 14 to 26 go forward.
  * @return -1 outside the grid
  */
-static inline int64_t rung_grid_step(const rung_grid *grid, const int32_t cell[3], int step)
+RUNG_FN int64_t rung_grid_step(const rung_grid *grid, const int32_t cell[3], int step)
 {
     const int32_t x = cell[0] + step % 3 - 1;
     const int32_t y = cell[1] + step / 3 % 3 - 1;
@@ -115,5 +135,25 @@ static inline int64_t rung_grid_step(const rung_grid *grid, const int32_t cell[3
     }
     return ((int64_t)z * grid->side[1] + y) * grid->side[0] + x;
 }
+
+/** Points sorted by cell. */
+typedef struct rung_sorted {
+    rung_grid grid;
+    int64_t *start; /**< [cells + 1]: cell c holds the points start[c] to start[c + 1] - 1 */
+    int32_t *id;    /**< [n]: where a point came from; ascends in a cell */
+    double *xyz;    /**< [n][3] */
+} rung_sorted;
+
+/** Sort points by cell. Free in any case. @param[out] bytes  its memory. @return false without. */
+bool rung_sort(const rung_input *in, rung_sorted *sorted, int64_t *bytes);
+void rung_sorted_free(rung_sorted *sorted);
+
+/** Find the ranges [from, to) of points ahead of point p, itself left out, so that each pair is met
+ *  once: the rest of its cell, and the 13 cells ahead. @return how many there are */
+int rung_ranges_ahead(const rung_sorted *sorted, int64_t p, int64_t from[14], int64_t to[14]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

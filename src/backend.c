@@ -21,6 +21,12 @@ const struct kith__backend kith__cuda_backend = {.name = "cuda", .open = absent_
 static const struct kith__backend *const backends[] = {&kith__cuda_backend, &kith__cpu_backend};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
+const struct kith__memory *kith__memory_of(const kith_ctx *ctx, kith_memory where)
+{
+    static const struct kith__memory host = {kith__buffer_need, kith__buffer_free};
+    return where == KITH_DEVICE ? ctx->backend->device_memory : &host;
+}
+
 kith_status kith__backend_open(kith_ctx *ctx, const char *name)
 {
     if (strcmp(name, "auto") == 0) {

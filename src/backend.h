@@ -90,6 +90,9 @@ struct kith__backend {
 extern const struct kith__backend kith__cpu_backend;
 extern const struct kith__backend kith__cuda_backend;
 
+/** Where arrays that the caller wants there get their memory. */
+const struct kith__memory *kith__memory_of(const kith_ctx *ctx, kith_memory where);
+
 /** Choose by name and open; sets ctx->backend. */
 kith_status kith__backend_open(kith_ctx *ctx, const char *name);
 

@@ -8,6 +8,7 @@
 #define KITH_CELLS_H
 
 #include <float.h>
+#include <stdbool.h>
 
 #include "question.h"
 
@@ -32,9 +33,11 @@ struct kith__survey {
 
 /** One axis of the cells. */
 struct kith__axis {
-    int64_t n; /**< cells */
-    int reach; /**< cells to look at on each side */
-    int parts; /**< of each cell along the axis */
+    int64_t n;     /**< cells */
+    int reach;     /**< cells to look at on each side */
+    int parts;     /**< of each cell along the axis, */
+    int part_bits; /**< and bits that number them: a key is the cell's number, then its part along
+                        z, y, x */
     bool periodic;
     double anchor;         /**< open: fractional coordinate where cell numbers start */
     double scale;          /**< cells for each unit of fractional coordinate */
@@ -63,13 +66,20 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
 }
 
-/** Part, from 0 to parts - 1, of the plain cell that holds f. */
-KITH_FN int kith__part(const struct kith__axis *axis, double f, int64_t cell)
+/** The same cell, and which of its parts, from 0 to parts - 1. Without branches: anchor and first
+ *  are 0 along periodic axes. */
+KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *part)
 {
-    const double u = axis->periodic ? f * axis->scale : (f - axis->anchor) * axis->scale;
-    const double p = (u - (double)(cell + axis->first)) * axis->parts; /* first is 0 if periodic */
-    const double most = axis->parts - 1;
-    return (int)(p < most ? p > 0 ? p : 0 : most);
+    double u = (f - axis->anchor) * axis->scale;
+    u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;
+    u = u > -KITH_FAR_CELLS ? u : -KITH_FAR_CELLS;
+    int64_t c = (int64_t)u;
+    c -= (u < (double)c) + axis->first;
+    c = c > 0 ? c : 0;
+    c = c < axis->plain_n ? c : axis->plain_n - 1;
+    const int p = (int)((u - (double)(c + axis->first)) * axis->parts);
+    *part = p < 0 ? 0 : p < axis->parts ? p : axis->parts - 1;
+    return c;
 }
 
 /** An axis with cells at least `side` wide; anchor is anywhere among the particles. Where cells
@@ -79,7 +89,7 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
                                             double side, int k)
 {
     const double height = q->height[k];
-    struct kith__axis axis = {0, 1, 1, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
+    struct kith__axis axis = {0, 1, 1, 0, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
     if (axis.periodic) {
         const double most = fmin(height / side, KITH_FAR_CELLS);
         const double n = q->part > 0 ? ceil(most) : floor(most);
@@ -102,6 +112,16 @@ KITH_FN int64_t kith__count_cells(const struct kith__axis axis[3])
 {
     const double product = (double)axis[0].n * (double)axis[1].n * (double)axis[2].n;
     return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
+}
+
+/** Cells `side` wide. @return how many, or -1 as kith__count_cells. */
+KITH_FN int64_t kith__choose_axes(const struct kith__question *q, const struct kith__survey *survey,
+                                  const double anchor[3], double side, struct kith__axis axis[3])
+{
+    for (int k = 0; k < 3; k++) {
+        axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
+    }
+    return kith__count_cells(axis);
 }
 
 /** Bits that hold value. */
@@ -166,6 +186,55 @@ KITH_FN double kith__blur(const struct kith__question *q)
         }
     }
     return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
+}
+
+/** The fewest parts that a cell can have along an axis for a table of all cells to be made; where
+ *  even the most are too few, a middling number. */
+KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__survey *survey,
+                               const double anchor[3])
+{
+    const int least = 4;
+    const int middle = 8;
+    for (int parts = least; parts <= KITH_MOST_PARTS; parts++) {
+        struct kith__axis axis[3];
+        const int64_t cells = kith__choose_axes(q, survey, anchor, parts * q->part, axis);
+        if (cells >= 0 && cells <= kith__table_limit(q)) {
+            return parts;
+        }
+    }
+    return middle;
+}
+
+/** Divide cells into parts. @return whether some part may hold particles that are farther apart
+ *  than it is wide, because they are beyond KITH_FAR_CELLS. */
+KITH_FN bool kith__divide(const struct kith__question *q, int parts, double near,
+                          struct kith__axis axis[3])
+{
+    bool far = false;
+    for (int k = 0; k < q->dim; k++) {
+        const double first = (double)axis[k].first;
+        const double last = first + (double)axis[k].plain_n - 1;
+        axis[k].parts = parts;
+        axis[k].part_bits = kith__bit_length((uint64_t)parts - 1);
+        axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
+        far = far || (!axis[k].periodic && (first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS));
+    }
+    return far;
+}
+
+/** Bits of a key below the cell's number. */
+KITH_FN int kith__part_bits(const struct kith__axis axis[3])
+{
+    return axis[0].part_bits + axis[1].part_bits + axis[2].part_bits;
+}
+
+/** Position in its cell, from a key. */
+KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int part[3])
+{
+    for (int k = 0; k < 3; k++) {
+        part[k] = (int)(key & (((uint64_t)1 << axis[k].part_bits) - 1));
+        key >>= axis[k].part_bits;
+    }
 }
 
 #define real double

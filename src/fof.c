@@ -2,33 +2,18 @@
  *
  * The public search for groups: check the arguments once, then ask the backend.
  */
+#include <float.h>
+
 #include "backend.h"
-#include "cells.h"
 #include "groups.h"
+#include "parts.h"
+#include "roles.h"
 
 static const int64_t default_min_members = 20;
 
 void kith_fof_options_init(kith_fof_options *options)
 {
     *options = (kith_fof_options){.size = sizeof *options, .min_members = default_min_members};
-}
-
-/** The longest diagonal of a block whose sides are parallel to the box's rows, in units of the
- *  distance between its faces. */
-static double longest_diagonal(const struct kith__question *q)
-{
-    double longest = 0;
-    for (int signs = 0; signs < 4; signs++) {
-        double d[3] = {0, 0, 0};
-        for (int k = 0; k < q->dim; k++) {
-            const int sign = (signs >> k & 1) ? -1 : 1;
-            for (int m = 0; m < 3; m++) {
-                d[m] += sign * q->box_d.row[k][m] / q->height[k];
-            }
-        }
-        longest = fmax(longest, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
-    }
-    return longest;
 }
 
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
@@ -86,8 +71,17 @@ kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_b
     KITH_TRY(check_options(ctx, points->n, &fof, is_float));
     KITH_CHECK(ctx, ctx->backend->fof_find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
-    question.part = question.cutoff / (longest_diagonal(&question) * (1 + KITH_CELL_MARGIN));
-    const kith_status status = ctx->backend->fof_find(ctx, &question, &fof, out);
+    kith__parts_ask(&question);
+    const bool by_roles = fof.roles || fof.min_links > 0;
+    const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
+    KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
+               "roles and min_links need points and out in host memory");
+    const kith_status status = by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
+                                        : ctx->backend->fof_find(ctx, &question, &fof, out);
     if (status != KITH_OK) {
         out->n = 0;
     }

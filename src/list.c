@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-static const struct kith__memory host_memory = {kith__buffer_need, kith__buffer_free};
-
 struct owner {
     const struct kith__memory *memory;
     struct kith__buffer i, j, offsets, distances, vectors, shifts;
@@ -25,8 +23,7 @@ static void *need(const struct kith__memory *memory, struct kith__buffer *buffer
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t capacity, kith_pairs *out)
 {
-    const struct kith__memory *memory = out->memory == KITH_DEVICE ? ctx->backend->device_memory
-                                                                   : &host_memory;
+    const struct kith__memory *memory = kith__memory_of(ctx, out->memory);
     struct owner *owner = out->owner;
     if (owner && owner->memory != memory) { /* the caller wants it elsewhere now */
         kith__list_free(owner);

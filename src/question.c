@@ -219,13 +219,11 @@ static void round_to_float(const struct kith__lattice_d *d, struct kith__lattice
     f->orthorhombic = d->orthorhombic;
 }
 
-kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
-                                const kith_points *against, const kith_box *box, double cutoff,
-                                struct kith__question *q)
+/** Check the sets; everything of q that does not need the box or the cutoff. */
+static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const kith_points *against,
+                              const kith_box *box, struct kith__question *q)
 {
     KITH_CHECK(ctx, points != NULL, KITH_INVALID, "points is NULL");
-    const kith_box open = kith_box_open();
-    box = box ? box : &open;
     KITH_CHECK(ctx, box->dim == 2 || box->dim == 3, KITH_INVALID, "box: dim is %d, expected 2 or 3",
                box->dim);
     KITH_TRY(check_points(ctx, "points", points, box->dim));
@@ -242,7 +240,28 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                    "against: memory differs from that of the points");
         q->b = *against;
     }
+    return KITH_OK;
+}
+
+kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
+                                const kith_points *against, const kith_box *box, double cutoff,
+                                struct kith__question *q)
+{
+    const kith_box open = kith_box_open();
+    box = box ? box : &open;
+    KITH_TRY(check_sets(ctx, points, against, box, q));
     KITH_TRY(check_cutoff(ctx, cutoff, q));
+    KITH_TRY(check_box(ctx, box, q));
+    round_to_float(&q->box_d, &q->box_f);
+    return KITH_OK;
+}
+
+kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                 struct kith__question *q)
+{
+    const kith_box open = kith_box_open();
+    box = box ? box : &open;
+    KITH_TRY(check_sets(ctx, points, NULL, box, q));
     KITH_TRY(check_box(ctx, box, q));
     round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;

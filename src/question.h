@@ -32,6 +32,10 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
                                 struct kith__question *question);
 
+/** The same for a question without a cutoff. */
+kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                 struct kith__question *question);
+
 /** Say which particle of a set cannot be used, and why. @param status  KITH_NOT_FINITE, or
  *  KITH_LIMIT for one too far outside the box. @return status */
 kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *question, const char *set,

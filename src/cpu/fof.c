@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded
- * cells, link, number the groups; then attach those that only join.
+ * cells, link, number the groups.
  */
 #include <omp.h>
 #include <string.h>
@@ -10,74 +10,31 @@
 #include "friends.h"
 #include "link.h"
 #include "number.h"
-#include "roles.h"
 #include "run.h"
+#include "walk.h"
 
-/** Reach, and what follows from it. */
-static kith_status set_reach(kith_ctx *ctx, const struct kith__question *q,
-                             const struct kith__grid *grid, struct kith__friends *f)
+/** List which steps ahead each part needs. */
+static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
 {
-    double width[3] = {0, 0, 0};
-    for (int k = 0; k < q->dim; k++) {
-        const struct kith__axis *axis = &grid->axis[k];
-        width[k] = q->height[k] / (axis->scale * axis->parts);
-        double reach = floor(grid->near / width[k]) + 1;
-        if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
-            reach = fmin(reach, axis->parts); /* the nearest image is the nearest particle */
-        }
-        KITH_CHECK(ctx, reach <= KITH_MOST_REACH, KITH_LIMIT,
-                   "the linking length, %g, is too large for the oblique box's height along %c, %g",
-                   q->cutoff, 'a' + k, q->height[k]);
-        f->reach[k] = (int)reach;
-        for (int p = 0; p < axis->parts; p++) {
-            f->cell_low[k][p] = (int8_t)floor((double)(p - f->reach[k]) / axis->parts);
-            f->cell_high[k][p] = (int8_t)((p + f->reach[k]) / axis->parts);
-        }
-    }
-    for (int z = 0; z <= f->reach[2]; z++) {
-        for (int y = 0; y <= f->reach[1]; y++) {
-            const double gap_z = z > 1 ? (z - 1) * width[2] : 0;
-            const double gap_y = y > 1 ? (y - 1) * width[1] : 0;
-            const double rest = grid->near * grid->near - gap_z * gap_z - gap_y * gap_y;
-            const double along = rest < 0 ? -1 : floor(sqrt(rest) / width[0]) + 1;
-            f->row_reach[z][y] = (int8_t)(q->box_d.orthorhombic && along < f->reach[0]
-                                              ? along
-                                              : f->reach[0]);
-        }
-    }
-    return KITH_OK;
-}
-
-/** List the steps ahead, and which of them each part needs. */
-static kith_status set_steps(kith_ctx *ctx, struct kith__friends *f)
-{
+    const struct kith__parts *parts = &f->parts;
     const struct kith__axis *axis = f->grid->axis;
-    int n = 0;
-    for (int z = 0; z <= 1; z++) {
-        for (int y = z ? -1 : 0; y <= 1; y++) {
-            for (int x = z || y ? -1 : 1; x <= 1; x++) {
-                f->step[n++] = (struct kith__step){{x, y, z}, (z * axis[1].n + y) * axis[0].n + x};
-            }
-        }
+    if (!parts->around) {
+        return KITH_OK;
     }
-    for (int k = 0; k < 3; k++) {
-        if (f->reach[k] > axis[k].parts) {
-            return KITH_OK;
-        }
-    }
-    const int64_t keys = (int64_t)1 << f->bits;
+    const int64_t keys = (int64_t)1 << parts->bits;
     f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
     KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the parts of a cell");
     for (int64_t key = 0; key < keys; key++) {
         int part[3];
-        kith__part_of(f, (uint64_t)key, part);
+        kith__part_of(axis, (uint64_t)key, part);
         f->ahead[key] = 0;
         for (int s = 0; s < KITH_STEPS; s++) {
             bool in_reach = true;
             for (int k = 0; k < 3; k++) {
-                const int away = f->step[s].away[k];
-                in_reach = in_reach && part[k] < axis[k].parts && away >= f->cell_low[k][part[k]] &&
-                           away <= f->cell_high[k][part[k]];
+                const int away = parts->step[s].away[k];
+                in_reach = in_reach && part[k] < axis[k].parts &&
+                           away >= parts->cell_low[k][part[k]] &&
+                           away <= parts->cell_high[k][part[k]];
             }
             f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
         }
@@ -85,12 +42,12 @@ static kith_status set_steps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** List the clumps: particles of one key. The keys become theirs. */
-static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
-                               struct kith__friends *f)
+/** Find where each clump, the particles of one key, begins, and their number. */
+static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
+                        struct kith__friends *f)
 {
     const int64_t n = sorted->n;
-    uint64_t *key = sorted->key;
+    const uint64_t *key = sorted->key;
     const int threads = kith__threads_for(ctx, n);
     int64_t *begins = ctx->work.slot[KITH_GRID_BINS].data; /* of each thread's clumps */
     f->n = 0;
@@ -108,115 +65,123 @@ static kith_status list_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
         begins[t] = f->n;
         f->n += found;
     }
-    f->first = kith__work_need(&ctx->work, KITH_FOF_FIRST, (size_t)(f->n + 1) * sizeof *f->first);
-    KITH_CHECK(ctx, f->first != NULL, KITH_NO_MEMORY, "out of memory for %lld clumps",
-               (long long)f->n);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
         const int64_t end = n * (t + 1) / threads;
         int64_t c = begins[t];
         for (int64_t s = n * t / threads; s < end; s++) {
             if (s == 0 || key[s] != key[s - 1]) {
-                f->first[c++] = (uint32_t)s;
+                first[c++] = (uint32_t)s;
             }
         }
     }
-    f->first[f->n] = (uint32_t)n;
-    for (int64_t c = 0; c < f->n; c++) {
-        key[c] = key[f->first[c]];
-    }
-    f->key = key;
-    return KITH_OK;
+    first[f->n] = (uint32_t)n;
 }
 
-/** Fill the table of each cell's first clump. */
-static void fill_table(kith_ctx *ctx, int64_t cells, struct kith__friends *f)
+/** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
+ *  clump or, without one, the clumps' own keys. */
+static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uint32_t *first,
+                     struct kith__friends *f)
 {
-#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    uint64_t *key = sorted->key;
+    const int bits = f->parts.bits;
+    const int64_t cells = f->grid->cells;
+    int64_t largest = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static) \
+    reduction(max \
+              : largest)
     for (int64_t c = 0; c <= f->n; c++) {
-        const int64_t from = c == 0 ? 0 : (int64_t)(f->key[c - 1] >> f->bits) + 1;
-        const int64_t to = c == f->n ? cells : (int64_t)(f->key[c] >> f->bits);
-        for (int64_t cell = from; cell <= to; cell++) {
-            f->start[cell] = (uint32_t)c;
+        if (c < f->n) {
+            const int64_t members = (int64_t)first[c + 1] - first[c];
+            largest = members > largest ? members : largest;
+            f->part[c] = (uint16_t)(key[first[c]] & (((uint64_t)1 << bits) - 1));
+        }
+        if (f->start) {
+            const int64_t from = c == 0 ? 0 : (int64_t)(key[first[c - 1]] >> bits) + 1;
+            const int64_t to = c == f->n ? cells : (int64_t)(key[first[c]] >> bits);
+            for (int64_t cell = from; cell <= to; cell++) {
+                f->start[cell] = (uint32_t)c;
+            }
         }
     }
-}
-
-/** Is clump c the first of its cell, and that cell crowded? */
-static bool begins_crowd(const struct kith__friends *f, int64_t c)
-{
-    const uint64_t cell = f->key[c] >> f->bits;
-    return c + KITH_CROWD <= f->n && f->key[c + KITH_CROWD - 1] >> f->bits == cell &&
-           (c == 0 || f->key[c - 1] >> f->bits != cell);
-}
-
-/** Write the rows of the crowded cell that begins with clump c. */
-static void index_cell(const struct kith__friends *f, int64_t begin, struct kith__part_row *rows)
-{
-    const uint64_t cell = f->key[begin] >> f->bits;
-    memset(rows, 0, (size_t)f->rows * sizeof *rows);
-    for (int64_t c = begin; c < f->n && f->key[c] >> f->bits == cell; c++) {
-        int part[3];
-        kith__part_of(f, f->key[c], part);
-        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
-        row->first = row->mask ? row->first : (uint16_t)(c - begin);
-        row->mask = (uint16_t)(row->mask | 1u << part[0]);
+    f->largest = largest;
+    for (int64_t c = 0; c < f->n && !f->start; c++) {
+        key[c] = key[first[c]];
     }
 }
 
-static kith_status index_crowds(kith_ctx *ctx, struct kith__friends *f)
+/**
+ * List the clumps, and make every node a tree. The memory of the grid is used again: of the two
+ * arrays it sorted in, one holds the keys. With a table, that is the other one, and the clumps'
+ * first particles take the place of the keys; without, they go to the other.
+ */
+static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
-    const int threads = kith__threads_for(ctx, f->n);
-    f->rows = f->grid->axis[1].parts * f->grid->axis[2].parts;
-    const size_t crowds = (size_t)(f->n / KITH_CROWD + 1);
-    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, crowds * sizeof *f->crowd);
-    int64_t crowded = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : crowded)
-    for (int64_t c = 0; c < f->n; c++) {
-        crowded += begins_crowd(f, c);
-    }
-    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
-                               (size_t)crowded * (size_t)f->rows * sizeof *f->index);
-    KITH_CHECK(ctx, f->crowd && f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
-               (long long)crowded);
-    _Atomic uint32_t next = 0;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t c = 0; c < f->n; c++) {
-        if (begins_crowd(f, c)) {
-            const uint32_t mine = atomic_fetch_add(&next, 1);
-            f->crowd[c / KITH_CROWD] = (struct kith__crowd){.index = mine};
-            index_cell(f, c, f->index + (int64_t)mine * f->rows);
-        }
-    }
-    return KITH_OK;
-}
-
-static kith_status plant(kith_ctx *ctx, struct kith__friends *f)
-{
-    const int64_t n = f->by_clump ? f->n : f->grid->a.n;
+    const struct kith__sorted *sorted = &f->grid->a;
+    const size_t n = (size_t)sorted->n;
+    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    void *other = (void *)sorted->key == elements ? ctx->work.slot[KITH_GRID_SPARE].data : elements;
     f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT,
-                                ((size_t)n + KITH_MOST_PARTS) * sizeof *f->parent);
-    KITH_CHECK(ctx, f->parent != NULL, KITH_NO_MEMORY, "out of memory for %lld trees",
+                                (n + KITH_MOST_PARTS) * sizeof *f->parent);
+    f->part = kith__work_need(&ctx->work, KITH_FOF_PART, n * sizeof *f->part);
+    KITH_CHECK(ctx, f->parent && f->part, KITH_NO_MEMORY, "out of memory for %lld clumps",
                (long long)n);
-#pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
-    for (int64_t node = 0; node < n; node++) {
+    uint32_t *first = ctx->work.slot[KITH_FOF_PARENT].data; /* for now */
+    find_clumps(ctx, sorted, first, f);
+    use_keys(ctx, sorted, first, f);
+    f->key = f->start ? NULL : sorted->key;
+    f->idle = f->start ? (void *)f->start : (void *)sorted->key;
+    f->first = f->start ? (void *)sorted->key : other;
+    memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
+    const int64_t nodes = f->by_clump ? f->n : sorted->n;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, nodes)) schedule(static)
+    for (int64_t node = 0; node < nodes; node++) {
         atomic_init(&f->parent[node], (int32_t)node);
     }
+    return KITH_OK;
+}
+
+static int64_t blocks_of(const struct kith__friends *f)
+{
+    return (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
+}
+
+/** Number the crowded cells, for which there is then room. */
+static kith_status find_crowds(kith_ctx *ctx, struct kith__friends *f)
+{
+    const int64_t blocks = blocks_of(f);
+    const size_t crowds = (size_t)(f->n / KITH_CROWD + 1);
+    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, crowds * sizeof *f->crowd);
+    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)crowds);
+    _Atomic uint32_t crowded = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        struct kith__walk walk = kith__walk_start(f, b);
+        struct kith__place home;
+        while (kith__walk_next(f, &walk, &home)) {
+            if (home.end - home.begin >= KITH_CROWD) {
+                f->crowd[home.begin / KITH_CROWD] = (struct kith__crowd){
+                    .index = atomic_fetch_add(&crowded, 1)};
+            }
+        }
+    }
+    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
+                               (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
+    KITH_CHECK(ctx, f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+               (long long)crowded);
     return KITH_OK;
 }
 
 static void link_inside(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    (void)sweep;
-    cpu->linker->inside(run->job, block);
+    cpu->linker->inside(run->job, sweep, block);
 }
 
 static void link_across(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    (void)sweep;
-    cpu->linker->across(run->job, block);
+    cpu->linker->across(run->job, sweep, block);
 }
 
 /** Unite all that are friends. */
@@ -224,7 +189,7 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
     kith__run_prepare(ctx, q, grid, KITH_FORWARD);
-    const int64_t blocks = (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
+    const int64_t blocks = blocks_of(f);
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
                             .watch_to = blocks,
@@ -235,10 +200,7 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     run.block = link_across;
     run.watch_from = blocks;
     run.watch_to = 2 * blocks;
-    KITH_TRY(kith__run(&run));
-    KITH_CHECK(ctx, !atomic_load(&f->no_memory), KITH_NO_MEMORY,
-               "out of memory to compare large clumps");
-    return KITH_OK;
+    return kith__run(&run);
 }
 
 /** Bring velocities into cell order. */
@@ -260,12 +222,11 @@ static kith_status gather_velocities(kith_ctx *ctx, const struct kith__fof *fof,
     return KITH_OK;
 }
 
-/** Groups of the particles that link, which q->a holds; callers says which they are. */
-static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
-                               const struct kith__fof *fof, const int32_t *callers,
-                               kith_groups *out)
+kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
 {
     struct kith__grid grid;
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     if (q->a.n == 0) {
         return kith__groups_number(ctx, 0, out);
@@ -273,37 +234,14 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     struct kith__friends f = {.question = q,
                               .grid = &grid,
                               .start = grid.a.start,
-                              .by_clump = !grid.far && !fof->velocities,
-                              .bits = grid.part_bits[0] + grid.part_bits[1] + grid.part_bits[2]};
-    for (int64_t s = 0; s < q->a.n && callers; s++) {
-        grid.a.id[s] = callers[grid.a.id[s]]; /* both ascend */
-    }
+                              .by_clump = !grid.far && !fof->velocities};
     if (fof->velocities) {
         KITH_TRY(gather_velocities(ctx, fof, &f));
     }
-    KITH_TRY(set_reach(ctx, q, &grid, &f));
-    KITH_TRY(set_steps(ctx, &f));
-    KITH_TRY(list_clumps(ctx, &grid.a, &f));
-    if (f.start) {
-        fill_table(ctx, grid.cells, &f);
-    }
-    KITH_TRY(index_crowds(ctx, &f));
-    KITH_TRY(plant(ctx, &f));
+    KITH_TRY(kith__parts_init(ctx, q, grid.axis, grid.near, &f.parts));
+    KITH_TRY(list_steps(ctx, &f));
+    KITH_TRY(list_clumps(ctx, &f));
+    KITH_TRY(find_crowds(ctx, &f));
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);
-}
-
-kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
-                               const struct kith__fof *fof, kith_groups *out)
-{
-    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    if (!fof->roles && fof->min_links == 0) {
-        return find_groups(ctx, q, fof, NULL, out);
-    }
-    struct kith__cast cast;
-    KITH_TRY(kith__grid_check(ctx, q));
-    KITH_TRY(kith__cast_roles(ctx, q, fof, &cast));
-    memset(out->labels, 0, (size_t)q->a.n * sizeof *out->labels);
-    KITH_TRY(find_groups(ctx, &cast.link, fof, cast.linkers, out));
-    return kith__attach(ctx, &cast, fof, out);
 }

@@ -12,27 +12,10 @@
 
 #include <stdatomic.h>
 
+#include "../parts.h"
 #include "grid.h"
 
-enum {
-    KITH_CROWD = 24,      /**< clumps in a cell from which it is worth an index */
-    KITH_MOST_REACH = 16, /**< parts to look at on each side */
-    KITH_LINK_BLOCK = 256 /**< clumps from the start of one unit of work to the next */
-};
-
-/** A row of parts along x, in the index of a crowded cell. */
-struct kith__part_row {
-    uint16_t mask;  /**< bit x: part x holds a clump */
-    uint16_t first; /**< the row's first clump, counted from the cell's */
-};
-
-/** A way to one of the 13 cells ahead of a cell. */
-struct kith__step {
-    int away[3];
-    int64_t cells; /**< what it adds to the cell's number */
-};
-
-enum { KITH_STEPS = 13 };
+enum { KITH_LINK_BLOCK = 256 }; /**< clumps from the start of one unit of work to the next */
 
 /** A cell of many clumps. */
 struct kith__crowd {
@@ -46,29 +29,38 @@ struct kith__friends {
     const void *velocities; /**< [n][3] in cell order, precision of the points; or NULL */
     double velocity_length;
 
-    int64_t n;               /**< clumps */
-    uint32_t *first;         /**< [n + 1] first particle of each, in cell order */
-    uint64_t *key;           /**< [n] cell and part of each, ascending */
-    uint32_t *start;         /**< [cells + 1] first clump of each cell; NULL: search the keys */
-    bool by_clump;           /**< nodes are clumps, else particles */
+    int64_t n;       /**< clumps */
+    int64_t largest; /**< particles of the largest */
+    uint32_t *first; /**< [n + 1] first particle of each, in cell order */
+    uint16_t *part;  /**< [n] part of each: the lower bits of its key */
+    uint32_t *start; /**< [cells + 1] first clump of each cell; NULL: search the keys */
+    uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
+    void *idle;      /**< 8 bytes a particle that are free after linking: the table, or the keys */
+    bool by_clump;   /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
-    int bits;     /**< of a key below the cell's number */
-    int reach[3]; /**< parts to look at on each side */
-    /** Parts to look at along x where rows are dy, dz away; -1: none. */
-    int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
-    /** Cells that are in reach of part p along each axis: the first and the last. */
-    int8_t cell_low[3][KITH_MOST_PARTS], cell_high[3][KITH_MOST_PARTS];
-
-    struct kith__step step[KITH_STEPS];
+    struct kith__parts parts;
     uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
                           goes beyond the cells around */
 
-    atomic_bool no_memory;        /**< set once; some are then not linked */
-    int rows;                     /**< in the index of a cell */
     struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
                                        at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
+};
+
+/** Which image of a cell is looked at. */
+struct kith__image {
+    bool moved;
+    int32_t shift[3];
+};
+
+/** A cell that holds clumps, at an image. */
+struct kith__place {
+    int64_t begin, end; /**< clumps */
+    struct kith__image image;
+    int64_t at[3]; /**< of home: along the axes, */
+    bool inside;   /**< away from the faces of the box, */
+    int64_t cell;  /**< and the cell's number */
 };
 
 /** Root of a node: the smallest of its tree. Shortens the way on the way. */
@@ -112,16 +104,6 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
                                                   memory_order_relaxed, memory_order_relaxed)) {
             return smaller;
         }
-    }
-}
-
-/** Position of a part in its cell, from a clump's key. */
-static inline void kith__part_of(const struct kith__friends *f, uint64_t key, int part[3])
-{
-    const int *bits = f->grid->part_bits;
-    for (int k = 0; k < 3; k++) {
-        part[k] = (int)(key & (((uint64_t)1 << bits[k]) - 1));
-        key >>= bits[k];
     }
 }
 

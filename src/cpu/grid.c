@@ -26,6 +26,13 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     return axis->ranks[place - axis->places];
 }
 
+/** What places a coordinate along an axis. */
+struct ruler {
+    double origin, inverse, anchor, scale, first, parts;
+    int64_t last; /**< cell */
+    int last_part, part_bits;
+};
+
 #define real double
 #define KITH_REAL(name) name##_d
 #include "grid_real.h"
@@ -219,46 +226,6 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Cells `side` wide. */
-static void set_axes(const struct kith__question *q, const struct kith__survey *survey,
-                     const double anchor[3], double side, struct kith__grid *grid)
-{
-    for (int k = 0; k < 3; k++) {
-        grid->axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
-    }
-    grid->cells = kith__count_cells(grid->axis);
-}
-
-/** The fewest parts a cell can have along an axis for a table of all cells to be made; where even
- *  the most are too few, a middling number. */
-static int choose_parts(const struct kith__question *q, const struct kith__survey *survey,
-                        const double anchor[3], struct kith__grid *grid)
-{
-    enum { LEAST = 4, MIDDLE = 8 };
-    const int64_t limit = kith__table_limit(q);
-    for (int parts = LEAST; parts <= KITH_MOST_PARTS; parts++) {
-        set_axes(q, survey, anchor, parts * q->part, grid);
-        if (grid->cells >= 0 && grid->cells <= limit) {
-            return parts;
-        }
-    }
-    return MIDDLE;
-}
-
-static void divide(const struct kith__question *q, int parts, double near, struct kith__grid *grid)
-{
-    for (int k = 0; k < q->dim; k++) {
-        struct kith__axis *axis = &grid->axis[k];
-        axis->parts = parts;
-        axis->reach = (int)ceil(near * axis->scale / q->height[k] * (1 - 1e-9));
-        grid->part_bits[k] = kith__bit_length((uint64_t)parts - 1);
-        const double first = (double)axis->first;
-        grid->far = grid->far ||
-                    (!axis->periodic && (first <= -KITH_FAR_CELLS ||
-                                         first + (double)axis->plain_n - 1 >= KITH_FAR_CELLS));
-    }
-}
-
 /** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
  *  fit 62 bits. *table says whether a table of all cells is to be made. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
@@ -269,12 +236,12 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
     const double near = grid->near = kith__cell_side(q, survey);
     double anchor[3];
     find_anchor(q, anchor);
-    const int parts = q->part > 0 ? choose_parts(q, survey, anchor, grid) : 1;
+    const int parts = q->part > 0 ? kith__choose_parts(q, survey, anchor) : 1;
     double side = q->part > 0 ? parts * q->part : near;
     while (true) {
-        set_axes(q, survey, anchor, side, grid);
+        grid->cells = kith__choose_axes(q, survey, anchor, side, grid->axis);
         if (q->part > 0) {
-            divide(q, parts, near, grid);
+            grid->far = kith__divide(q, parts, near, grid->axis) || grid->far;
         }
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
@@ -294,8 +261,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
 /** Bits of a key, and of an index of n particles. */
 static int key_length(const struct kith__grid *grid)
 {
-    return kith__bit_length((uint64_t)grid->cells - 1) + grid->part_bits[0] + grid->part_bits[1] +
-           grid->part_bits[2];
+    return kith__bit_length((uint64_t)grid->cells - 1) + kith__part_bits(grid->axis);
 }
 
 static int index_length(int64_t n)
@@ -415,21 +381,28 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
+/** Survey all particles, of both sets. */
+static kith_status survey_all(kith_ctx *ctx, const struct kith__question *q,
+                              struct kith__survey *all, bool *plain)
+{
+    *all = nothing_seen;
+    *plain = true;
+    KITH_TRY(take_survey(ctx, q, "points", &q->a, all, plain));
+    return q->cross ? take_survey(ctx, q, "against", &q->b, all, plain) : KITH_OK;
+}
+
 kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *q)
 {
-    struct kith__survey survey = nothing_seen;
-    bool plain = true;
-    return take_survey(ctx, q, "points", &q->a, &survey, &plain);
+    struct kith__survey survey;
+    bool plain;
+    return survey_all(ctx, q, &survey, &plain);
 }
 
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
-    struct kith__survey survey = nothing_seen;
-    *grid = (struct kith__grid){.plain = true};
-    KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey, &grid->plain));
-    if (q->cross) {
-        KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey, &grid->plain));
-    }
+    struct kith__survey survey;
+    *grid = (struct kith__grid){.cells = 0};
+    KITH_TRY(survey_all(ctx, q, &survey, &grid->plain));
     grid->wrapped = survey.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK; /* no particles, no cells: nothing to sweep */

@@ -24,8 +24,7 @@ struct kith__sorted {
 struct kith__grid {
     struct kith__axis axis[3];
     int64_t cells;
-    double near;      /**< what is further apart than this is no pair, however it was rounded */
-    int part_bits[3]; /**< a key is the cell's number, then its part along z, y, x in these bits */
+    double near; /**< what is further apart than this is no pair, however it was rounded */
     struct kith__sorted a, b; /**< b is a unless the question has two sets */
     bool wrapped;             /**< some particle was outside the box */
     bool plain;               /**< all coordinates are known to be in the box as they are given */

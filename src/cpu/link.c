@@ -6,9 +6,10 @@
  */
 #include "link.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "simd.h"
+#include "walk.h"
 
 #define KITH_INLINE static inline __attribute__((always_inline))
 
@@ -18,28 +19,13 @@ enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 /* Pairs of particles from which two clumps are not simply compared, each with each. */
 enum { MANY_PAIRS = 512 };
 
-/** Which image of a cell is looked at. */
-struct image {
-    bool moved;
-    int32_t shift[3];
-};
-
-/** A cell, at an image. */
-struct place {
-    int64_t begin, end; /**< clumps */
-    struct image image;
-    int64_t at[3]; /**< of home: along the axes, */
-    bool inside;   /**< away from the faces of the box, */
-    int64_t cell;  /**< and the cell's number */
-};
-
 /** The index of a crowded cell; NULL: it is not crowded. */
 KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f, int64_t begin,
                                                   int64_t end)
 {
     return end - begin < KITH_CROWD
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->rows;
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->parts.rows;
 }
 
 static inline int at_least(int a, int b)
@@ -53,23 +39,24 @@ static inline int at_most(int a, int b)
 }
 
 /** Clumps of cell number `cell`. @return false when it is empty. */
-KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near, struct place *out)
+KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near,
+                       struct kith__place *out)
 {
     if (f->start) {
         out->begin = f->start[cell];
         out->end = f->start[cell + 1];
     } else {
         const struct kith__sorted clumps = {.n = f->n, .key = f->key};
-        const uint64_t key = (uint64_t)cell << f->bits;
+        const uint64_t key = (uint64_t)cell << f->parts.bits;
         out->begin = kith__grid_search(&clumps, key, near);
-        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->bits), out->begin);
+        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->parts.bits), out->begin);
     }
     return out->begin < out->end;
 }
 
 /** The cell `away` from home, at its image. @return false where none is, or it is empty. */
-static bool go(const struct kith__friends *f, const struct place *home, const int away[3],
-               struct place *out)
+static bool go(const struct kith__friends *f, const struct kith__place *home, const int away[3],
+               struct kith__place *out)
 {
     const struct kith__axis *axis = f->grid->axis;
     int64_t to[3];
@@ -101,6 +88,7 @@ KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
     }
 #else
     /* Aligned words are read whole; one that is out of date only costs a closer look. */
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
     const int32_t *plain = (const int32_t *)(uintptr_t)parent;
     int l = 0;
     do {
@@ -127,7 +115,7 @@ static int64_t clump_of(const struct kith__friends *f, int64_t begin, int64_t en
 
 /** The root of most clumps of a cell, where most have one, and how many have another. Points each
  *  clump at its root. */
-static int32_t common_root(struct kith__friends *f, const struct place *home, int64_t *strays)
+static int32_t common_root(struct kith__friends *f, const struct kith__place *home, int64_t *strays)
 {
     int32_t common = -1;
     int64_t votes = 0;
@@ -144,10 +132,30 @@ static int32_t common_root(struct kith__friends *f, const struct place *home, in
 }
 
 /** Are the clumps of a cell known to be all in one tree? */
-KITH_INLINE bool is_whole(const struct kith__friends *f, const struct place *place)
+KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__place *place)
 {
     const int64_t n = place->end - place->begin;
     return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].whole);
+}
+
+/** Write the index of a cell, if it is crowded. @return it, or NULL. */
+static const struct kith__part_row *make_index(struct kith__friends *f,
+                                               const struct kith__place *home)
+{
+    if (home->end - home->begin < KITH_CROWD) {
+        return NULL;
+    }
+    struct kith__part_row *rows = f->index +
+                                  (int64_t)f->crowd[home->begin / KITH_CROWD].index * f->parts.rows;
+    memset(rows, 0, (size_t)f->parts.rows * sizeof *rows);
+    for (int64_t c = home->begin; c < home->end; c++) {
+        int part[3];
+        kith__part_of(f->grid->axis, f->part[c], part);
+        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
+        row->first = row->mask ? row->first : (uint16_t)(c - home->begin);
+        row->mask = (uint16_t)(row->mask | 1u << part[0]);
+    }
+    return rows;
 }
 
 #define real double
@@ -161,53 +169,36 @@ KITH_INLINE bool is_whole(const struct kith__friends *f, const struct place *pla
 #undef real
 #undef KITH_REAL
 
-static struct place home_of(const struct kith__friends *f, int64_t begin, int64_t end)
+KITH_INLINE void each_cell(struct kith__friends *f, struct kith__sweep *sweep, int64_t block,
+                           bool located,
+                           void (*link)(struct kith__friends *, struct kith__sweep *,
+                                        const struct kith__place *))
 {
-    const struct kith__axis *axis = f->grid->axis;
-    const uint64_t cell = f->key[begin] >> f->bits;
-    const uint64_t row = cell / (uint64_t)axis[0].n;
-    struct place home = {.begin = begin, .end = end, .cell = (int64_t)cell, .inside = true};
-    home.at[0] = (int64_t)(cell % (uint64_t)axis[0].n);
-    home.at[1] = (int64_t)(row % (uint64_t)axis[1].n);
-    home.at[2] = (int64_t)(row / (uint64_t)axis[1].n);
-    for (int k = 0; k < 3; k++) {
-        home.inside = home.inside && home.at[k] > 0 && home.at[k] + 1 < axis[k].n;
-    }
-    return home;
-}
-
-KITH_INLINE void each_cell(struct kith__friends *f, int64_t block,
-                           void (*link)(struct kith__friends *, const struct place *))
-{
-    int64_t begin = block * KITH_LINK_BLOCK;
-    const int64_t limit = begin + KITH_LINK_BLOCK < f->n ? begin + KITH_LINK_BLOCK : f->n;
-    while (begin < limit && begin > 0 && f->key[begin] >> f->bits == f->key[begin - 1] >> f->bits) {
-        begin++;
-    }
-    while (begin < limit) {
-        const uint64_t cell = f->key[begin] >> f->bits;
-        int64_t end = begin + 1;
-        while (end < f->n && f->key[end] >> f->bits == cell) {
-            end++;
+    struct kith__walk walk = kith__walk_start(f, block);
+    struct kith__place home;
+    while (kith__walk_next(f, &walk, &home)) {
+        if (located) {
+            kith__walk_locate(f, &walk, &home);
         }
-        const struct place home = home_of(f, begin, end);
-        link(f, &home);
-        begin = end;
+        if (located || !f->by_clump || home.end - home.begin > 1) { /* one has nobody inside */
+            link(f, sweep, &home);
+        }
     }
 }
 
-static void link_inside(struct kith__friends *f, int64_t block)
+static void link_inside(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     if (f->question->precision == KITH_FLOAT) {
-        each_cell(f, block, f->by_clump ? link_inside_f : link_inside_each_f);
+        each_cell(f, sweep, block, false, f->by_clump ? link_inside_f : link_inside_each_f);
     } else {
-        each_cell(f, block, f->by_clump ? link_inside_d : link_inside_each_d);
+        each_cell(f, sweep, block, false, f->by_clump ? link_inside_d : link_inside_each_d);
     }
 }
 
-static void link_across(struct kith__friends *f, int64_t block)
+static void link_across(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
-    each_cell(f, block, f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
+    each_cell(f, sweep, block, true,
+              f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 #define KITH_PASTE(a, b) a##b

@@ -6,13 +6,15 @@
 #define KITH_CPU_LINK_H
 
 #include "friends.h"
+#include "sweep.h"
 
-/** Each deals with the cells that begin in block number `block`. */
+/** Each deals with the cells that begin in block number `block`. The sweep is the thread's: its
+ *  memory for sorting is used, and no_memory is set where that is not enough. */
 struct kith__linker {
     /** Unite the clumps of a cell that touch. */
-    void (*inside)(struct kith__friends *friends, int64_t block);
+    void (*inside)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
     /** Unite the clumps of a cell with those of the cells ahead that they touch. */
-    void (*across)(struct kith__friends *friends, int64_t block);
+    void (*across)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
 };
 
 extern const struct kith__linker kith__linker_baseline;

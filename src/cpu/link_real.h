@@ -7,17 +7,17 @@
 /** The clump that looks. */
 struct KITH_REAL(seeker) {
     struct kith__friends *f;
-    const real *x, *y, *z; /**< of all particles */
-    int64_t clump;
-    int64_t begin, end; /**< its particles */
-    int32_t root;       /**< of its tree, when last seen */
-    int part[3];        /**< where it is in its cell */
+    struct kith__sweep *sweep; /**< the thread's */
+    const real *x, *y, *z;     /**< of all particles */
+    int64_t begin, end;        /**< its particles */
+    int32_t root;              /**< of its tree, when last seen */
+    int part[3];               /**< where it is in its cell */
     real cutoff2;
 };
 
 /** Squared distance of particle i and an image of particle j, both by place in the grid. */
 KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
-                                  const struct image *image)
+                                  const struct kith__image *image)
 {
     const real ri[3] = {me->x[i], me->y[i], me->z[i]};
     const real rj[3] = {me->x[j], me->y[j], me->z[j]};
@@ -31,7 +31,7 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i,
 
 /** Is some particle of the seeker a friend of one of [begin, end)? */
 static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                               const struct image *image)
+                               const struct kith__image *image)
 {
     if ((me->end - me->begin) * (end - begin) > MANY_PAIRS) {
         return KITH_REAL(touches_many)(me, begin, end, image);
@@ -47,7 +47,8 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin
 }
 
 /** Unite the seeker with clump b if they touch. */
-static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struct image *image)
+static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
+                            const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const int32_t root = kith__root(f->parent, (int32_t)b);
@@ -60,7 +61,7 @@ static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b, const struc
 
 /** Where a part says nothing: every particle of the seeker with every one of [begin, end). */
 static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                 const struct image *image)
+                                 const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const real *v = f->velocities;
@@ -80,7 +81,7 @@ static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, in
 /** The n clumps from `begin` on, no more than KITH_MOST_PARTS of them, that were last seen in
  *  another tree than the seeker. */
 KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
-                                     const struct image *image)
+                                     const struct kith__image *image)
 {
     if (!me->f->by_clump) {
         for (int64_t b = begin; b < begin + n; b++) {
@@ -97,30 +98,36 @@ KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin
 /** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
  *  counted in that place; in its own cell those that come later. */
 static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
-                                  const struct place *place, const struct kith__part_row *index,
-                                  bool own, const int reach[3])
+                                  const struct kith__place *place,
+                                  const struct kith__part_row *index, bool own, const int reach[3])
 {
     const struct kith__friends *f = me->f;
     const int ny = f->grid->axis[1].parts;
     const int nz = f->grid->axis[2].parts;
     const int z_end = at_most(part[2] + reach[2], nz - 1);
     const int y_end = at_most(part[1] + reach[1], ny - 1);
+    unsigned below[KITH_MOST_REACH + 1];
+    unsigned
+        span[KITH_MOST_REACH + 1]; /* masks of the parts within dx along x, and of those before */
+    for (int dx = 0; dx <= reach[0]; dx++) {
+        const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
+        below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
+    }
     for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
-        const int8_t *along = f->row_reach[z > part[2] ? z - part[2] : part[2] - z];
+        const int8_t *along = f->parts.row_reach[z > part[2] ? z - part[2] : part[2] - z];
         const bool level = own && z == part[2];
         for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
             const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
-            const bool same = level && y == part[1];
-            const int low = at_least(same ? part[0] + 1 : part[0] - dx, 0);
-            const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
-            if (low <= high) {
-                const struct kith__part_row row = index[z * ny + y];
-                const unsigned below = (1u << low) - 1;
-                const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
-                KITH_REAL(meet_row)(me,
-                                    place->begin + row.first + __builtin_popcount(row.mask & below),
-                                    __builtin_popcount(wanted), &place->image);
+            if (dx < 0) {
+                continue;
             }
+            const struct kith__part_row row = index[z * ny + y];
+            /* of the seeker's own row what comes later */
+            const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
+            KITH_REAL(meet_row)(me,
+                                place->begin + row.first + __builtin_popcount(row.mask & before),
+                                __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
         }
     }
 }
@@ -141,7 +148,7 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, c
 
 /** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
 KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                     const struct image *image)
+                                     const struct kith__image *image)
 {
     struct kith__friends *f = me->f;
     const int64_t first = f->first[begin];
@@ -167,7 +174,7 @@ KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin
 
 /** The clumps of a place that is in reach of the seeker. */
 KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
-                                       const struct place *place)
+                                       const struct kith__place *place)
 {
     const struct kith__friends *f = me->f;
     const struct kith__axis *axis = f->grid->axis;
@@ -176,23 +183,23 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
         const int seen[3] = {me->part[0] - away[0] * axis[0].parts,
                              me->part[1] - away[1] * axis[1].parts,
                              me->part[2] - away[2] * axis[2].parts};
-        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->reach);
+        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->parts.reach);
     } else {
         KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
     }
 }
 
 /** All cells that are in reach and ahead. */
-static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct place *home)
+static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
-    const int low[2] = {f->cell_low[0][me->part[0]], f->cell_low[1][me->part[1]]};
-    const int high[2] = {f->cell_high[0][me->part[0]], f->cell_high[1][me->part[1]]};
+    const int low[2] = {f->parts.cell_low[0][me->part[0]], f->parts.cell_low[1][me->part[1]]};
+    const int high[2] = {f->parts.cell_high[0][me->part[0]], f->parts.cell_high[1][me->part[1]]};
     int away[3];
-    for (away[2] = 0; away[2] <= f->cell_high[2][me->part[2]]; away[2]++) {
+    for (away[2] = 0; away[2] <= f->parts.cell_high[2][me->part[2]]; away[2]++) {
         for (away[1] = away[2] ? low[1] : 0; away[1] <= high[1]; away[1]++) {
             for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
-                struct place place;
+                struct kith__place place;
                 if (go(f, home, away, &place)) {
                     KITH_REAL(meet_place)(me, away, &place);
                 }
@@ -202,13 +209,13 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct pl
 }
 
 /** The same away from the faces of the box, where the neighbours' numbers are known. */
-KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct place *home,
+KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
                                        unsigned ahead)
 {
     const struct kith__friends *f = me->f;
     for (; ahead; ahead &= ahead - 1) {
-        const struct kith__step *step = &f->step[__builtin_ctz(ahead)];
-        struct place place;
+        const struct kith__step *step = &f->parts.step[__builtin_ctz(ahead)];
+        struct kith__place place;
         place.image.moved = false;
         if (enter(f, home->cell + step->cells, home->begin, &place)) {
             KITH_REAL(meet_place)(me, step->away, &place);
@@ -219,31 +226,31 @@ KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struc
 static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
 {
     const struct kith__friends *f = me->f;
-    me->clump = clump;
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f, f->key[clump], me->part);
+    kith__part_of(f->grid->axis, f->part[clump], me->part);
 }
 
-static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f)
+static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct kith__sweep *sweep)
 {
     const struct kith__sorted *a = &f->grid->a;
     const real cutoff = (real)f->question->cutoff;
     return (struct KITH_REAL(seeker)){
-        .f = f, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
+        .f = f, .sweep = sweep, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
 }
 
 /** Link the particles of one cell with each other, where a part says nothing. */
-static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_inside_each)(struct kith__friends *f, struct kith__sweep *sweep,
+                                        const struct kith__place *home)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
-    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
         if (index) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->reach);
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
         } else {
             KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
         }
@@ -251,13 +258,14 @@ static void KITH_REAL(link_inside_each)(struct kith__friends *f, const struct pl
 }
 
 /** Link the clumps of one cell with each other. */
-static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_inside)(struct kith__friends *f, struct kith__sweep *sweep,
+                                   const struct kith__place *home)
 {
     /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
        not in one, one is not in that. */
     static const int beside[3] = {1, 1, 1};
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
-    const struct kith__part_row *index = index_of(f, home->begin, home->end);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end && index; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
@@ -268,7 +276,7 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *
     for (int64_t c = home->begin; c < home->end && strays; c++) {
         KITH_REAL(seek)(&me, c);
         if (!few || me.root != common) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->reach);
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->parts.reach);
         }
     }
     if (index) {
@@ -283,17 +291,16 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, const struct place *
 }
 
 /** Link two cells, each of which is all in one tree: one link does. */
-static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct place *home, int step,
-                                   const struct place *place)
+static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
+                                   int step, const struct kith__place *place)
 {
     struct kith__friends *f = me->f;
-    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
     const int32_t there = kith__root(f->parent, (int32_t)place->begin);
     int32_t here = kith__root(f->parent, (int32_t)home->begin);
     for (int64_t c = home->begin; c < home->end && here != there; c++) {
-        if (f->ahead[f->key[c] & part] >> step & 1) {
+        if (f->ahead[f->part[c]] >> step & 1) {
             KITH_REAL(seek)(me, c);
-            KITH_REAL(meet_place)(me, f->step[step].away, place);
+            KITH_REAL(meet_place)(me, f->parts.step[step].away, place);
             here = me->root;
             if (kith__root(f->parent, (int32_t)place->begin) == here) {
                 return;
@@ -303,14 +310,14 @@ static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct pl
 }
 
 /** Link a whole cell with those ahead that are whole. @return the steps still to be done. */
-static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct place *home)
+static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
     unsigned left = 0;
     for (int step = 0; step < KITH_STEPS; step++) {
-        struct place place;
+        struct kith__place place;
         place.image.moved = false;
-        if (!enter(f, home->cell + f->step[step].cells, home->begin, &place)) {
+        if (!enter(f, home->cell + f->parts.step[step].cells, home->begin, &place)) {
             continue;
         }
         if (is_whole(f, &place)) {
@@ -323,17 +330,17 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
 }
 
 /** Link the clumps of a cell with those of the cells ahead. */
-static void KITH_REAL(link_across)(struct kith__friends *f, const struct place *home)
+static void KITH_REAL(link_across)(struct kith__friends *f, struct kith__sweep *sweep,
+                                   const struct kith__place *home)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f);
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const bool inside = home->inside && f->ahead;
-    const uint64_t part = ((uint64_t)1 << f->bits) - 1;
     const bool crowded = home->end - home->begin >= KITH_CROWD;
     const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)
                                ? KITH_REAL(link_whole)(&me, home)
                                : ~0u;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
-        const unsigned ahead = inside ? f->ahead[f->key[c] & part] & steps : 1;
+        const unsigned ahead = inside ? f->ahead[f->part[c]] & steps : 1;
         if (ahead) {
             KITH_REAL(seek)(&me, c);
         }

@@ -195,7 +195,7 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
                          kith_groups *out)
 {
     struct numbering w = {.f = f, .nodes = f->by_clump ? f->n : f->grid->a.n};
-    w.size = (_Atomic int32_t *)(void *)f->key;
+    w.size = f->idle;
     w.leader = w.size + w.nodes;
     w.threads = kith__threads_for(ctx, f->grid->a.n);
     measure(&w);

@@ -9,7 +9,7 @@
 #include "friends.h"
 
 /** Number the groups of at least fof->min_members particles by falling size, equal ones by their
- *  smallest particle id, and label the particles. The keys of the clumps are overwritten.
+ *  smallest particle id, and label the particles. friends->idle is overwritten.
  *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__number(kith_ctx *ctx, struct kith__friends *friends, const struct kith__fof *fof,
                          kith_groups *out);

@@ -58,7 +58,7 @@ static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REA
 }
 
 static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) a,
-                                    struct KITH_REAL(flock) b, const struct image *image,
+                                    struct KITH_REAL(flock) b, const struct kith__image *image,
                                     const double moved[3])
 {
     double gap2 = 0;
@@ -91,13 +91,16 @@ static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct K
 
 /** Is some particle of the seeker a friend of one of [begin, end), where they are many? */
 static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                    const struct image *image)
+                                    const struct kith__image *image)
 {
     struct KITH_REAL(flock) a = {.n = me->end - me->begin};
     struct KITH_REAL(flock) b = {.n = end - begin};
-    int32_t *place = malloc((size_t)(a.n + b.n) * sizeof *place);
+    /* as much as any two clumps need, so that what a call allocates does not hang on its threads */
+    const int64_t all = me->f->grid->a.n;
+    const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
+    int32_t *place = kith__buffer_need(&me->sweep->order, (size_t)most * sizeof *place);
     if (!place) {
-        atomic_store(&me->f->no_memory, true);
+        me->sweep->no_memory = true;
         return false;
     }
     for (int64_t p = 0; p < a.n; p++) {
@@ -116,7 +119,5 @@ static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t 
             moved[m] += image->shift[k] * me->f->question->box_d.row[k][m];
         }
     }
-    const bool found = KITH_REAL(flocks_touch)(me, a, b, image, moved);
-    free(place);
-    return found;
+    return KITH_REAL(flocks_touch)(me, a, b, image, moved);
 }

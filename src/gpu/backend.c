@@ -30,7 +30,7 @@ static kith_status open_device(kith_ctx *ctx, int device)
     if (error != gpuSuccess) {
         (void)gpuGetLastError();
         return kith__fail(ctx, KITH_NO_BACKEND,
-                          "backend \"cuda:%d\": this build has no code that runs on %s (compute "
+                          "backend \"cuda:%d\": this build's code does not run on %s (compute "
                           "capability %d.%d): %s",
                           device, properties.name, properties.major, properties.minor,
                           gpuGetErrorString(error));
@@ -91,7 +91,7 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     if (status != KITH_OK) {
         gpu_close(ctx);
         ctx->state = NULL;
-        return status;
+        return status == KITH_DEVICE_LOST ? KITH_NO_BACKEND : status; /* it failed before */
     }
     snprintf(ctx->name, sizeof ctx->name, "cuda:%ld", device);
     return KITH_OK;
@@ -107,14 +107,59 @@ static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
     return (int64_t)bytes;
 }
 
+/** A device that is lost gives no memory either: find out which it was. */
+static kith_status judge(kith_ctx *ctx, kith_status status)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    if (status != KITH_NO_MEMORY) {
+        return status;
+    }
+    const gpuError_t error = gpuStreamQuery(gpu->stream);
+    return error == gpuSuccess || error == gpuErrorNotReady
+               ? status
+               : kith__gpu_fail(ctx, error, "reserving memory");
+}
+
+static kith_status pairs_count(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    return judge(ctx, kith__gpu_pairs_count(ctx, question, list, n, neighbours));
+}
+
+static kith_status pairs_fill(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    return judge(ctx, kith__gpu_pairs_fill(ctx, question, list, grow, out));
+}
+
+static kith_status pairs_each(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    return judge(ctx, kith__gpu_pairs_each(ctx, question, list, fn, user));
+}
+
+static kith_status pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, const kith_pairs *out,
+                                 int64_t *result)
+{
+    return judge(ctx, kith__gpu_pairs_enqueue(ctx, question, list, out, result));
+}
+
+static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question,
+                            const struct kith__fof *fof, kith_groups *out)
+{
+    return judge(ctx, kith__gpu_fof_find(ctx, question, fof, out));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
     .open = gpu_open,
     .close = gpu_close,
     .scratch_bytes = gpu_scratch_bytes,
-    .pairs_count = kith__gpu_pairs_count,
-    .pairs_fill = kith__gpu_pairs_fill,
-    .pairs_each = kith__gpu_pairs_each,
-    .pairs_enqueue = kith__gpu_pairs_enqueue,
+    .pairs_count = pairs_count,
+    .pairs_fill = pairs_fill,
+    .pairs_each = pairs_each,
+    .pairs_enqueue = pairs_enqueue,
+    .fof_find = fof_find,
 };

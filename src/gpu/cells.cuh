@@ -29,6 +29,33 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return from;
 }
 
+/** Write the part of a table of first items that item s of n begins; key >> bits is its cell. Where
+ *  many cells are empty, the warp fills them together: all its lanes must call. */
+static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const uint64_t *key,
+                                                  int bits, int64_t cells, uint32_t *start)
+{
+    const int64_t few = 4;
+    int64_t from = 0;
+    int64_t to = -1; /* nothing to fill */
+    if (s <= n) {
+        from = s == 0 ? 0 : (int64_t)(key[s - 1] >> bits) + 1;
+        to = s == n ? cells : (int64_t)(key[s] >> bits);
+    }
+    const bool many = to - from >= few;
+    for (int64_t cell = from; cell <= to && !many; cell++) {
+        start[cell] = (uint32_t)s;
+    }
+    const int lane = my_lane();
+    for (lanes_t left = which_lanes(many); left; left &= left - 1) {
+        const int filler = sizeof left == 8 ? __ffsll((long long)left) - 1 : __ffs((int)left) - 1;
+        const int64_t first = from_lane(from, filler);
+        const int64_t last = from_lane(to, filler);
+        for (int64_t cell = first + lane; cell <= last; cell += LANES) {
+            start[cell] = (uint32_t)(s - lane + filler);
+        }
+    }
+}
+
 /** cell = row * nx + x. Divisions of 64 bits are slow, and seldom needed. */
 static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
 {
@@ -44,8 +71,8 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
  * Does a home begin at particle p of the sorted set? A home is an aligned run of 8, 4 or 2 cells of
  * a row that hold few particles together; else a cell, or an even part of one with many.
  */
-static __device__ bool begins_home(const struct kith__gpu_set &set,
-                                   const struct kith__gpu_plan &plan, int64_t p)
+static __device__ inline bool begins_home(const struct kith__gpu_set &set,
+                                          const struct kith__gpu_plan &plan, int64_t p)
 {
     const int64_t enough = KITH_GPU_HOME / 2;
     const int64_t cell = (int64_t)set.key[p];

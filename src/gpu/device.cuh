@@ -25,6 +25,9 @@
 #ifdef __HIP_PLATFORM_AMD__
 typedef uint64_t lanes_t; /**< one bit a lane */
 enum { LANES = 64 };
+#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 64
+#error "the kernels are for wavefronts of 64 lanes (CDNA)"
+#endif
 static __device__ __forceinline__ lanes_t which_lanes(bool yes)
 {
     return __ballot(yes);
@@ -47,7 +50,9 @@ template <typename T> static __device__ __forceinline__ T from_partner(T value, 
 }
 static __device__ __forceinline__ void sync_warp()
 {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); /* the barrier alone orders no memory */
     __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 #else
 typedef uint32_t lanes_t;
@@ -142,6 +147,11 @@ template <> struct definition<double> {
     {
         return kith__separation_d(&box, ri, rj, s, d);
     }
+    static __device__ double phase(double r2, double length, const double vi[3], const double vj[3],
+                                   double speed)
+    {
+        return kith__phase_d(r2, length, vi, vj, speed);
+    }
     static __device__ double square(double cutoff)
     {
         return KITH_MUL_D(cutoff, cutoff);
@@ -172,6 +182,11 @@ template <> struct definition<float> {
                                        const int32_t s[3], float d[3])
     {
         return kith__separation_f(&box, ri, rj, s, d);
+    }
+    static __device__ float phase(float r2, float length, const float vi[3], const float vj[3],
+                                  float speed)
+    {
+        return kith__phase_f(r2, length, vi, vj, speed);
     }
     static __device__ float square(float cutoff)
     {

@@ -11,6 +11,7 @@
 #define gpuDeviceProp hipDeviceProp_t
 #define gpuDeviceSynchronize hipDeviceSynchronize
 #define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuErrorNotReady hipErrorNotReady
 #define gpuError_t hipError_t
 #define gpuEventCreateWithFlags hipEventCreateWithFlags
 #define gpuEventDestroy hipEventDestroy
@@ -37,6 +38,7 @@
 #define gpuSetDevice hipSetDevice
 #define gpuStreamCreate hipStreamCreate
 #define gpuStreamDestroy hipStreamDestroy
+#define gpuStreamQuery hipStreamQuery
 #define gpuStreamSynchronize hipStreamSynchronize
 #define gpuStreamWaitEvent hipStreamWaitEvent
 #define gpuStream_t hipStream_t
@@ -46,6 +48,7 @@
 #define gpuDeviceProp struct cudaDeviceProp
 #define gpuDeviceSynchronize cudaDeviceSynchronize
 #define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuErrorNotReady cudaErrorNotReady
 #define gpuError_t cudaError_t
 #define gpuEventCreateWithFlags cudaEventCreateWithFlags
 #define gpuEventDestroy cudaEventDestroy
@@ -72,6 +75,7 @@
 #define gpuSetDevice cudaSetDevice
 #define gpuStreamCreate cudaStreamCreate
 #define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamQuery cudaStreamQuery
 #define gpuStreamSynchronize cudaStreamSynchronize
 #define gpuStreamWaitEvent cudaStreamWaitEvent
 #define gpuStream_t cudaStream_t

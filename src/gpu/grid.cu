@@ -141,14 +141,20 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
 static __device__ void plan_cells(const struct kith__question &q, const struct kith__survey &survey,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
-    double side = kith__cell_side(&q, &survey);
-    plan->cells = -1;
-    while (plan->cells < 0) {
-        for (int k = 0; k < 3; k++) {
-            plan->axis[k] = kith__choose_axis(&q, &survey, anchor[k], side, k);
+    const int parts = q.part > 0 ? kith__choose_parts(&q, &survey, anchor) : 1;
+    plan->near = kith__cell_side(&q, &survey);
+    plan->far = false;
+    double side = q.part > 0 ? parts * q.part : plan->near;
+    while (true) {
+        plan->cells = kith__choose_axes(&q, &survey, anchor, side, plan->axis);
+        if (q.part > 0) {
+            plan->far = kith__divide(&q, parts, plan->near, plan->axis) || plan->far;
         }
-        plan->cells = kith__count_cells(plan->axis);
+        if (plan->cells >= 0) {
+            break;
+        }
         side *= 2;
+        plan->far = true;
     }
     plan->table = plan->cells <= kith__table_limit(&q);
 }
@@ -239,10 +245,15 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
     double f[3];
     def::load(def::box(q), points, q.dim, p, r, image);
     def::fractions(def::box(q), r, f);
-    const int64_t cx = kith__plain_cell(&plan->axis[0], f[0]);
-    const int64_t cy = kith__plain_cell(&plan->axis[1], f[1]);
-    const int64_t cz = kith__plain_cell(&plan->axis[2], f[2]);
-    key[p] = (uint64_t)((cz * plan->axis[1].n + cy) * plan->axis[0].n + cx);
+    int64_t cell[3];
+    uint64_t parts = 0;
+    for (int k = 2; k >= 0; k--) {
+        int part;
+        cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
+        parts = parts << plan->axis[k].part_bits | (uint64_t)part;
+    }
+    const int64_t number = (cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0];
+    key[p] = (uint64_t)number << kith__part_bits(plan->axis) | parts;
     id[p] = (int32_t)p;
 }
 
@@ -265,28 +276,8 @@ static __global__ void gather(const struct kith__question q, const kith_points p
         ((real *)set.y)[s] = r[1];
         ((real *)set.z)[s] = r[2];
     }
-    if (!plan->table) {
-        return;
-    }
-    const int64_t few = 4;
-    int64_t from = 0;
-    int64_t to = -1; /* nothing to fill */
-    if (s <= set.n) {
-        from = s == 0 ? 0 : (int64_t)set.key[s - 1] + 1;
-        to = s == set.n ? plan->cells : (int64_t)set.key[s];
-    }
-    const bool many = to - from >= few;
-    for (int64_t cell = from; cell <= to && !many; cell++) {
-        set.start[cell] = (uint32_t)s;
-    }
-    const int lane = my_lane();
-    for (lanes_t left = which_lanes(many); left; left &= left - 1) {
-        const int filler = sizeof left == 8 ? __ffsll((long long)left) - 1 : __ffs((int)left) - 1;
-        const int64_t first = from_lane(from, filler);
-        const int64_t last = from_lane(to, filler);
-        for (int64_t cell = first + lane; cell <= last; cell += LANES) {
-            set.start[cell] = (uint32_t)(s - lane + filler);
-        }
+    if (plan->table && !(q.part > 0)) {
+        fill_table(s, set.n, set.key, 0, plan->cells, set.start);
     }
 }
 

@@ -19,7 +19,9 @@ enum { KITH_GPU_HOME = 32 };
 struct kith__gpu_plan {
     struct kith__axis axis[3];
     int64_t cells;
-    bool table;     /**< the table of cells is filled; else search the keys */
+    double near;    /**< what is further apart is no pair, however it was rounded */
+    bool far;       /**< some part of a cell may hold particles farther apart than it is wide */
+    bool table;     /**< a table of cells is kept; else search the keys */
     bool wrapped;   /**< some particle was outside the box */
     int32_t status; /**< a kith_status: no later kernel does anything unless KITH_OK */
     int32_t set;    /**< of a failure: 0 points, 1 against, */
@@ -31,8 +33,9 @@ struct kith__gpu_set {
     int64_t n;
     void *x, *y, *z; /**< wrapped, precision of the points */
     int32_t *id;     /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;   /**< cell of each; ascending */
-    uint32_t *start; /**< [cells + 1] first particle of each cell, when plan->table */
+    uint64_t *key;   /**< cell, and part where cells have parts, of each; ascending */
+    uint32_t *start; /**< [cells + 1] first particle of each cell, when plan->table; not filled
+                          where cells have parts */
 };
 
 /** What the sweep reads. */
@@ -91,6 +94,15 @@ gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2]
 /** In place, count[k] becomes the sum of those before it. */
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
                           gpuStream_t stream);
+
+/** Write the places of n where a key differs from the one before, ascending, and their number. */
+gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,
+                                    uint32_t *places, int32_t *n_places, gpuStream_t stream);
+
+/** Write the places of n where a count is `least` or more, ascending, and their number. */
+gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
+                                   int64_t least, int32_t *places, int32_t *n_places,
+                                   gpuStream_t stream);
 
 /** Write the places where homes begin, ascending. */
 gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,

@@ -8,24 +8,32 @@
 #include "state.h"
 
 static const size_t lane_bytes = (size_t)8 << 20;
+static const size_t page_bytes = (size_t)64 << 10;
 
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
 {
+    struct kith__gpu *gpu = ctx->state;
     (void)gpuGetLastError(); /* an error that does not stick is over */
     if (error == gpuErrorMemoryAllocation) {
         return kith__fail(ctx, KITH_NO_MEMORY, "out of device memory while %s", doing);
     }
+    gpu->lost = error;
     return kith__fail(ctx, KITH_DEVICE_LOST, "the device failed while %s: %s", doing,
                       gpuGetErrorString(error));
 }
 
+/** Whole pages, so that small searches of any size make do with what there is. */
+static size_t in_pages(size_t bytes)
+{
+    return bytes ? (bytes + page_bytes - 1) / page_bytes * page_bytes : page_bytes;
+}
+
 void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes)
 {
-    bytes = bytes ? bytes : 1;
-    if (buffer->bytes < bytes) {
+    if (!buffer->data || buffer->bytes < bytes) {
         kith__gpu_buffer_free(buffer);
-        if (gpuMalloc(&buffer->data, bytes) == gpuSuccess) {
-            buffer->bytes = bytes;
+        if (gpuMalloc(&buffer->data, in_pages(bytes)) == gpuSuccess) {
+            buffer->bytes = in_pages(bytes);
         } else {
             (void)gpuGetLastError();
             buffer->data = NULL;
@@ -36,10 +44,10 @@ void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes)
 
 void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes)
 {
-    if (buffer->bytes < bytes) {
+    if (!buffer->data || buffer->bytes < bytes) {
         kith__gpu_pinned_free(buffer);
-        if (gpuMallocHost(&buffer->data, bytes) == gpuSuccess) {
-            buffer->bytes = bytes;
+        if (gpuMallocHost(&buffer->data, in_pages(bytes)) == gpuSuccess) {
+            buffer->bytes = in_pages(bytes);
         } else {
             (void)gpuGetLastError();
             buffer->data = NULL;
@@ -78,11 +86,15 @@ static void copy(const kith_ctx *ctx, void *to, const void *from, size_t bytes)
     }
 }
 
-static kith_status get_lane(kith_ctx *ctx, size_t number, struct kith__gpu_lane **lane)
+/** A lane whose last copy is over, with room for that many bytes or for lane_bytes. */
+static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
+                             struct kith__gpu_lane **lane)
 {
     struct kith__gpu *gpu = ctx->state;
     *lane = &gpu->lane[number % KITH_GPU_LANES];
-    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*lane)->pinned, lane_bytes) != NULL, KITH_NO_MEMORY,
+    KITH_GPU_TRY(ctx, "waiting for a transfer", gpuEventSynchronize((*lane)->done));
+    const size_t room = bytes <= page_bytes ? page_bytes : lane_bytes;
+    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*lane)->pinned, room) != NULL, KITH_NO_MEMORY,
                "out of pinned memory for transfers");
     return KITH_OK;
 }
@@ -93,8 +105,7 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
     for (size_t at = 0, number = 0; at < bytes; at += lane_bytes, number++) {
         const size_t n = bytes - at < lane_bytes ? bytes - at : lane_bytes;
         struct kith__gpu_lane *lane;
-        KITH_TRY(get_lane(ctx, number, &lane));
-        KITH_GPU_TRY(ctx, "uploading", gpuEventSynchronize(lane->done));
+        KITH_TRY(take_lane(ctx, number, n, &lane));
         copy(ctx, lane->pinned.data, (const char *)from + at, n);
         KITH_GPU_TRY(ctx, "uploading",
                      gpuMemcpyAsync((char *)to + at, lane->pinned.data, n, gpuMemcpyHostToDevice,
@@ -104,28 +115,73 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
     return KITH_OK;
 }
 
-kith_status kith__gpu_download(kith_ctx *ctx, void *to, const void *from, size_t bytes)
+/** What a lane brings: parts of copies, one behind the other. */
+struct load {
+    int n;
+    struct kith__gpu_copy part[KITH_GPU_COPIES];
+};
+
+static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
+{
+    size_t bytes = 0;
+    for (int c = 0; c < KITH_GPU_COPIES; c++) {
+        bytes += copies[c].bytes;
+    }
+    return bytes;
+}
+
+/** Queue as much of the copies as a lane holds; they become what is left of them. */
+static kith_status load_lane(kith_ctx *ctx, size_t number,
+                             struct kith__gpu_copy copies[KITH_GPU_COPIES], struct load *load)
 {
     const struct kith__gpu *gpu = ctx->state;
-    const size_t chunks = (bytes + lane_bytes - 1) / lane_bytes;
-    for (size_t c = 0; c < chunks + 1; c++) {
-        struct kith__gpu_lane *lane;
-        if (c < chunks) {
-            const size_t at = c * lane_bytes;
-            KITH_TRY(get_lane(ctx, c, &lane));
-            KITH_GPU_TRY(ctx, "downloading", gpuEventSynchronize(lane->done));
+    struct kith__gpu_lane *lane;
+    KITH_TRY(take_lane(ctx, number, bytes_left(copies), &lane));
+    size_t used = 0;
+    for (int c = 0; c < KITH_GPU_COPIES; c++) {
+        struct kith__gpu_copy *const from = &copies[c];
+        const size_t room = lane->pinned.bytes - used;
+        const size_t bytes = from->bytes < room ? from->bytes : room;
+        if (bytes > 0) {
             KITH_GPU_TRY(ctx, "downloading",
-                         gpuMemcpyAsync(lane->pinned.data, (const char *)from + at,
-                                        bytes - at < lane_bytes ? bytes - at : lane_bytes,
+                         gpuMemcpyAsync((char *)lane->pinned.data + used, from->from, bytes,
                                         gpuMemcpyDeviceToHost, gpu->stream));
-            KITH_GPU_TRY(ctx, "downloading", gpuEventRecord(lane->done, gpu->stream));
+            load->part[load->n++] = (struct kith__gpu_copy){from->to, from->from, bytes};
+            *from = (struct kith__gpu_copy){from->to + bytes, from->from + bytes,
+                                            from->bytes - bytes};
+            used += bytes;
         }
-        if (c > 0) {
-            const size_t at = (c - 1) * lane_bytes;
-            KITH_TRY(get_lane(ctx, c - 1, &lane));
-            KITH_GPU_TRY(ctx, "downloading", gpuEventSynchronize(lane->done));
-            copy(ctx, (char *)to + at, lane->pinned.data,
-                 bytes - at < lane_bytes ? bytes - at : lane_bytes);
+    }
+    KITH_GPU_TRY(ctx, "downloading", gpuEventRecord(lane->done, gpu->stream));
+    return KITH_OK;
+}
+
+/** Wait for what a lane brings, and take it to where it belongs. */
+static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
+{
+    struct kith__gpu *gpu = ctx->state;
+    const struct kith__gpu_lane *lane = &gpu->lane[number % KITH_GPU_LANES];
+    KITH_GPU_TRY(ctx, "downloading", gpuEventSynchronize(lane->done));
+    const char *from = lane->pinned.data;
+    for (int p = 0; p < load->n; p++) {
+        copy(ctx, load->part[p].to, from, load->part[p].bytes);
+        from += load->part[p].bytes;
+    }
+    load->n = 0;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES])
+{
+    struct load load[KITH_GPU_LANES] = {{0}};
+    bool more = bytes_left(copies) > 0;
+    for (size_t number = 0, other = 1; more || load[other].n > 0; number = other, other = !other) {
+        if (more) {
+            KITH_TRY(load_lane(ctx, number, copies, &load[number]));
+            more = bytes_left(copies) > 0;
+        }
+        if (load[other].n > 0) {
+            KITH_TRY(unload_lane(ctx, other, &load[other]));
         }
     }
     return KITH_OK;

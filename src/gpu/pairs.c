@@ -9,8 +9,6 @@
  */
 #include "pairs.h"
 
-#include <string.h>
-
 #include "../list.h"
 #include "search.h"
 
@@ -131,13 +129,17 @@ static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, cons
 
 /* ------------------------------------------------------------------------------------ streamed */
 
+/* A part costs some launches and a wait, however small it is. */
+static const int64_t least_part = (int64_t)1 << 16;
+
 /** A list on its way to the host. */
 struct stream {
     struct kith__gpu_search *search;
     int64_t total;
     const int64_t *offsets; /**< of homes or rows, in host memory */
     int64_t n_offsets;
-    int64_t most; /**< pairs in a part */
+    int64_t most;  /**< pairs in a part, */
+    int64_t piece; /**< and in what is handed to fn */
     kith_status (*deliver)(struct stream *stream, const kith_pairs *part, int64_t base);
     kith_pairs *out; /**< deliver's */
     kith_block_fn fn;
@@ -149,8 +151,8 @@ static kith_status stage(struct stream *t, int64_t n)
 {
     struct kith__gpu_search *s = t->search;
     s->gpu->staging.memory = KITH_DEVICE;
-    return kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision, 0, n,
-                           &s->gpu->staging);
+    return kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision, 0,
+                           n > least_part ? n : least_part, &s->gpu->staging);
 }
 
 /** Make and deliver pairs [base, end), which are rows [first, last) where the list is by rows. */
@@ -162,7 +164,8 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     kith_pairs *staging = &s->gpu->staging;
     KITH_TRY(stage(t, end - base));
     staging->n = end - base;
-    const struct kith__gpu_list part = part_of(s->list, staging, base);
+    struct kith__gpu_list part = part_of(s->list, staging, base);
+    part.capacity = staging->n;
     if (by_rows(s->list)) {
         KITH_TRY(fill_rows(s, &part, first, last));
     } else {
@@ -177,13 +180,44 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     return KITH_OK;
 }
 
+/** Copy counts, or the offsets they became, to the host. */
+static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t n)
+{
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)to, (const char *)s->counts, (size_t)n * sizeof *to}};
+    return kith__gpu_download(s->ctx, copies);
+}
+
+/** Learn where homes or rows begin. */
+static kith_status fetch_offsets(struct stream *t)
+{
+    kith_ctx *ctx = t->search->ctx;
+    const struct kith__gpu_small *small = t->search->gpu->small; /* read back already */
+    const int64_t particles = t->search->sweep.grid.question.a.n;
+    const bool homes = !by_rows(t->search->list) && !t->search->empty;
+    t->n_offsets = (homes ? small->n_homes : particles) + 1;
+    const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
+    int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
+    KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
+               (long long)t->n_offsets);
+    t->offsets = offsets;
+    return fetch_counts(t->search, offsets, t->n_offsets);
+}
+
 /** Parts end anywhere in an appended list, and between rows in others. */
 static kith_status stream_parts(struct stream *t)
 {
     const bool rows = by_rows(t->search->list);
-    const int64_t *offsets = t->offsets;
     int64_t first = 0;
     int64_t last = 0;
+    if (t->total <= t->most) { /* one part of all homes or rows: wherever they begin */
+        last = rows ? t->search->sweep.grid.question.a.n : INT64_MAX;
+        return t->total > 0 ? stream_part(t, 0, t->total, 0, last) : KITH_OK;
+    }
+    if (!t->offsets) {
+        KITH_TRY(fetch_offsets(t));
+    }
+    const int64_t *offsets = t->offsets;
     for (int64_t base = 0, end; base < t->total; base = end) {
         end = base + t->most < t->total ? base + t->most : t->total;
         while (first + 1 < t->n_offsets && offsets[first + 1] <= base) {
@@ -202,28 +236,13 @@ static kith_status stream_parts(struct stream *t)
     return KITH_OK;
 }
 
-/** Learn where homes or rows begin. */
-static kith_status fetch_offsets(struct stream *t)
+/** Elements of an array of a part, on their way to the host's, where both have it. */
+static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
+                                     size_t element)
 {
-    kith_ctx *ctx = t->search->ctx;
-    const struct kith__gpu_small *small = t->search->gpu->small; /* read back already */
-    const int64_t particles = t->search->sweep.grid.question.a.n;
-    const bool homes = !by_rows(t->search->list) && !t->search->empty;
-    t->n_offsets = (homes ? small->n_homes : particles) + 1;
-    const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
-    int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
-    KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
-               (long long)t->n_offsets);
-    t->offsets = offsets;
-    return kith__gpu_download(ctx, offsets, t->search->counts, bytes);
-}
-
-/** Copy elements of one array of a part to the host's. */
-static kith_status fetch(struct stream *t, void *to, const void *from, int64_t base, int64_t n,
-                         size_t element)
-{
-    char *at = to ? (char *)to + (size_t)base * element : NULL;
-    return at && from ? kith__gpu_download(t->search->ctx, at, from, (size_t)n * element) : KITH_OK;
+    const bool wanted = to && from;
+    return (struct kith__gpu_copy){wanted ? (char *)to + (size_t)base * element : NULL, from,
+                                   wanted ? (size_t)n * element : 0};
 }
 
 /** Copy a part to the arrays of out, from pair `base` on. */
@@ -231,20 +250,14 @@ static kith_status fetch_part(struct stream *t, const kith_pairs *part, int64_t 
                               const kith_pairs *out)
 {
     const size_t real = (size_t)t->search->sweep.grid.question.precision;
-    const unsigned extras = t->search->list->extras;
-    const bool csr = t->search->list->layout == KITH_CSR;
-    KITH_TRY(fetch(t, csr ? NULL : out->i, part->i, base, part->n, sizeof *out->i));
-    KITH_TRY(fetch(t, out->j, part->j, base, part->n, sizeof *out->j));
-    if (extras & KITH_DISTANCES) {
-        KITH_TRY(fetch(t, out->distances, part->distances, base, part->n, real));
-    }
-    if (extras & KITH_VECTORS) {
-        KITH_TRY(fetch(t, out->vectors, part->vectors, base, part->n, 3 * real));
-    }
-    if (extras & KITH_SHIFTS) {
-        KITH_TRY(fetch(t, out->shifts, part->shifts, base, part->n, 3 * sizeof *out->shifts));
-    }
-    return KITH_OK;
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        copy_of(out->i, part->i, base, part->n, sizeof *out->i),
+        copy_of(out->j, part->j, base, part->n, sizeof *out->j),
+        copy_of(out->distances, part->distances, base, part->n, real),
+        copy_of(out->vectors, part->vectors, base, part->n, 3 * real),
+        copy_of(out->shifts, part->shifts, base, part->n, 3 * sizeof *out->shifts),
+    };
+    return kith__gpu_download(t->search->ctx, copies);
 }
 
 static kith_status deliver_to_arrays(struct stream *t, const kith_pairs *part, int64_t base)
@@ -261,10 +274,10 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
     KITH_TRY(
         kith__list_need(s->ctx, s->list, precision, s->sweep.grid.question.a.n, part->n, block));
     KITH_TRY(fetch_part(t, part, 0, block));
-    for (int64_t first = 0; first < part->n; first += t->most) {
+    for (int64_t first = 0; first < part->n; first += t->piece) {
         const int64_t left = part->n - first;
         const kith_pairs piece = kith__list_piece(block, precision, first,
-                                                  left < t->most ? left : t->most);
+                                                  left < t->piece ? left : t->piece);
         KITH_CHECK(s->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
                    "stopped by the block callback");
     }
@@ -294,9 +307,10 @@ static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pair
     out->n = t.total;
     out->rows = s->sweep.grid.question.a.n;
     KITH_TRY(kith__list_fits(s->ctx, out));
-    KITH_TRY(fetch_offsets(&t));
     if (s->list->layout == KITH_CSR) {
-        memcpy(out->offsets, t.offsets, (size_t)t.n_offsets * sizeof *t.offsets);
+        t.offsets = out->offsets;
+        t.n_offsets = out->rows + 1;
+        KITH_TRY(fetch_counts(s, out->offsets, t.n_offsets));
     }
     return stream_parts(&t);
 }
@@ -374,12 +388,13 @@ kith_status kith__gpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
     const int64_t *total;
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, &s));
     KITH_TRY(place(&s, &total));
+    const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
     struct stream t = {.search = &s,
-                       .most = list->block_pairs < most ? list->block_pairs : most,
+                       .most = wanted > least_part ? wanted : least_part,
+                       .piece = wanted,
                        .deliver = deliver_to_function,
                        .fn = fn,
                        .user = user};
     KITH_TRY(kith__gpu_read_back(&s, total, &t.total));
-    KITH_TRY(fetch_offsets(&t));
     return stream_parts(&t);
 }

@@ -23,6 +23,25 @@ struct is_home {
     }
 };
 
+/** Says of a place whether its key differs from the one before. */
+struct is_change {
+    const uint64_t *key;
+    __device__ bool operator()(uint32_t p) const
+    {
+        return p == 0 || key[p] != key[p - 1];
+    }
+};
+
+/** Says of a place whether its count is large enough. */
+struct is_enough {
+    const int32_t *count;
+    int64_t least;
+    __device__ bool operator()(int32_t p) const
+    {
+        return count[p] >= least;
+    }
+};
+
 gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream)
 {
@@ -63,15 +82,38 @@ gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_
 #endif
 }
 
+/** Write the places of n that the predicate wants. */
+template <typename place, typename predicate>
+static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wanted, place *places,
+                         int32_t *n_places, gpuStream_t stream)
+{
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<place>(0), places,
+                           n_places, (size_t)n, wanted, stream);
+#else
+    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<place>(0), places,
+                                 n_places, n, wanted, stream);
+#endif
+}
+
 gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
                                   gpuStream_t stream)
 {
     const is_home home = {grid->a, grid->plan};
-#ifdef __HIP_PLATFORM_AMD__
-    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<int32_t>(0), grid->homes,
-                           grid->n_homes, (size_t)grid->a.n, home, stream);
-#else
-    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<int32_t>(0),
-                                 grid->homes, grid->n_homes, grid->a.n, home, stream);
-#endif
+    return select(temporary, bytes, grid->a.n, home, grid->homes, grid->n_homes, stream);
+}
+
+gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,
+                                    uint32_t *places, int32_t *n_places, gpuStream_t stream)
+{
+    const is_change change = {key};
+    return select(temporary, bytes, n, change, places, n_places, stream);
+}
+
+gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
+                                   int64_t least, int32_t *places, int32_t *n_places,
+                                   gpuStream_t stream)
+{
+    const is_enough enough = {count, least};
+    return select(temporary, bytes, n, enough, places, n_places, stream);
 }

@@ -11,6 +11,9 @@ _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMAL
 static int bits_of_box(const struct kith__question *q)
 {
     double cells = 1;
+    if (q->part > 0) {
+        return 0;
+    }
     for (int k = 0; k < q->dim; k++) {
         if (!q->box_d.periodic[k]) {
             return 0;
@@ -59,7 +62,7 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     const int dim = s->sweep.grid.question.dim;
     const char *lowest = from[0];
     const char *highest = from[0];
-    for (int k = 1; k < dim; k++) {
+    for (int k = 1; k < 3 && k < dim; k++) {
         lowest = from[k] < lowest ? from[k] : lowest;
         highest = from[k] > highest ? from[k] : highest;
     }
@@ -73,7 +76,7 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     if (together) {
         KITH_TRY(kith__gpu_upload(ctx, to, lowest, room));
     }
-    for (int k = 0; k < dim; k++) {
+    for (int k = 0; k < 3 && k < dim; k++) {
         at[k] = together ? to + (from[k] - lowest) : to + (size_t)k * span;
         if (!together) {
             KITH_TRY(kith__gpu_upload(ctx, to + (size_t)k * span, from[k], span));
@@ -109,23 +112,43 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
     return KITH_OK;
 }
 
-/** Room for the vendor's sort, scan and select of up to n. */
-static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+/** Ask how much the vendor's sort, scan and select of up to n want. */
+static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
-    size_t sort = 0, scan = 0, select = 0;
+    size_t sort = 0, scan = 0, select[3] = {0, 0, 0};
     uint64_t *no_keys[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
+    struct kith__gpu_grid most = s->sweep.grid;
+    most.a.n = n;
     KITH_GPU_TRY(ctx, "preparing to sort",
                  kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_homes(NULL, &select, &s->sweep.grid, s->gpu->stream));
-    s->temporary_bytes = sort > scan ? sort : scan;
-    s->temporary_bytes = select > s->temporary_bytes ? select : s->temporary_bytes;
+                 kith__gpu_select_homes(NULL, &select[0], &most, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to select",
+                 kith__gpu_select_changes(NULL, &select[1], NULL, n, NULL, NULL, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to select",
+                 kith__gpu_select_counts(NULL, &select[2], NULL, n, 0, NULL, NULL, s->gpu->stream));
+    size_t largest = sort > scan ? sort : scan;
+    for (int k = 0; k < 3; k++) {
+        largest = select[k] > largest ? select[k] : largest;
+    }
+    s->gpu->temporary_bytes = largest;
+    s->gpu->temporary_n = n;
+    return KITH_OK;
+}
+
+/** Room for the vendor's sort, scan and select of up to n. */
+static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+{
+    if (s->gpu->temporary_n != n) { /* asking takes as long as a small sort */
+        KITH_TRY(ask_temporary(s, n));
+    }
+    s->temporary_bytes = s->gpu->temporary_bytes;
     s->temporary = kith__gpu_need(s->gpu, KITH_GPU_TEMPORARY, s->temporary_bytes);
-    KITH_CHECK(ctx, s->temporary != NULL, KITH_NO_MEMORY,
+    KITH_CHECK(s->ctx, s->temporary != NULL, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
     return KITH_OK;
 }
@@ -140,24 +163,31 @@ static void settle(struct kith__buffer *slot, const void *data, struct kith__buf
     }
 }
 
-/** Queue the grid of a question. wait: the number of cells may be asked for, to sort fewer bits. */
-kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait,
-                                   struct kith__gpu_search *s)
+/** See that the device can be used, and bring the coordinates to it. */
+static kith_status bring_question(struct kith__gpu_search *s, const struct kith__question *question)
 {
-    struct kith__gpu *gpu = ctx->state;
-    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    kith_ctx *ctx = s->ctx;
+    const struct kith__gpu *gpu = s->gpu;
+    struct kith__question *q = &s->sweep.grid.question;
+    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
+               "the device failed in an earlier call (%s): close the context",
+               gpuGetErrorString(gpu->lost));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not the search's */
     KITH_GPU_TRY(ctx, "choosing the device", gpuSetDevice(gpu->device));
-    struct kith__gpu_grid *grid = &s->sweep.grid;
-    grid->question = *question;
-    grid->blur = kith__blur(question);
-    struct kith__question *q = &grid->question;
+    *q = *question;
+    s->sweep.grid.blur = kith__blur(question);
     KITH_TRY(bring(s, 0, &q->a));
     q->b = q->cross ? q->b : q->a;
-    if (q->cross) {
-        KITH_TRY(bring(s, 1, &q->b));
-    }
+    return q->cross ? bring(s, 1, &q->b) : KITH_OK;
+}
+
+/** Make room for the plan and for sorting n particles, and queue the choice of cells. */
+static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    const int64_t homes = s->sweep.grid.question.a.n; /* at most */
     const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
     struct kith__gpu_small *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof *small);
     KITH_CHECK(ctx, small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
@@ -165,20 +195,66 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         KITH_GPU_TRY(ctx, "clearing the plan",
                      gpuMemsetAsync(small, 0, sizeof *small, gpu->stream));
     }
-    grid->plan = &small->plan;
-    grid->n_homes = &small->n_homes;
+    s->sweep.grid.plan = &small->plan;
+    s->sweep.grid.n_homes = &small->n_homes;
     s->sweep.next = &small->next;
     s->sweep.last = INT64_MAX;
-    s->sweep.blocks = 12 * gpu->processors;
-    const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
-    struct kith__gpu_sort sort = {
+    const int64_t enough = (int64_t)12 * gpu->processors;
+    s->sweep.blocks = (int)(homes < enough ? homes : enough);
+    *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),
         .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
     };
-    KITH_CHECK(ctx, sort.key && sort.id, KITH_NO_MEMORY,
+    KITH_CHECK(ctx, sort->key && sort->id, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
-    s->counts = (int64_t *)sort.key;
-    KITH_GPU_TRY(ctx, "choosing cells", kith__gpu_choose_cells(grid, small->survey, gpu->stream));
+    s->counts = (int64_t *)sort->key;
+    KITH_GPU_TRY(ctx, "choosing cells",
+                 kith__gpu_choose_cells(&s->sweep.grid, small->survey, gpu->stream));
+    return KITH_OK;
+}
+
+/** Queue the sorting of the sets by cell, and the division into homes. */
+static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__gpu_sort *sort)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    struct kith__gpu_grid *grid = &s->sweep.grid;
+    const bool cross = grid->question.cross;
+    sort->temporary = s->temporary;
+    sort->temporary_bytes = s->temporary_bytes;
+    for (int set = 0; set < (cross ? 2 : 1); set++) {
+        const struct kith__gpu_set *sorted = set ? &grid->b : &grid->a;
+        const int slot = set * KITH_GPU_SET_SLOTS;
+        const gpuError_t error = kith__gpu_sort_set(grid, set, bits, sort, gpu->stream);
+        settle(&gpu->slot[slot + KITH_GPU_KEY], sorted->key, &gpu->slot[KITH_GPU_SORT_KEY]);
+        settle(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
+        KITH_GPU_TRY(ctx, "sorting", error);
+        if (!cross) {
+            grid->b = grid->a;
+        }
+    }
+    s->counts = (int64_t *)sort->key; /* no longer needed for sorting */
+    grid->homes = sort->id;
+    if (grid->question.part > 0) {
+        return KITH_OK; /* groups need no homes */
+    }
+    KITH_GPU_TRY(ctx, "finding homes",
+                 kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
+                                   const struct kith__list *list, bool wait,
+                                   struct kith__gpu_search *s)
+{
+    struct kith__gpu *gpu = ctx->state;
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    struct kith__gpu_grid *grid = &s->sweep.grid;
+    const struct kith__question *q = &grid->question;
+    const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
+    struct kith__gpu_sort sort;
+    KITH_TRY(bring_question(s, question));
+    KITH_TRY(plan_cells(s, n, &sort));
     s->empty = q->a.n == 0 || q->b.n == 0;
     if (s->empty) {
         KITH_GPU_TRY(
@@ -195,25 +271,8 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     int bits = bits_of_box(q);
     if (bits == 0 && wait) {
         KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
-        bits = kith__bit_length((uint64_t)((struct kith__gpu_small *)gpu->small)->plan.cells);
+        const struct kith__gpu_plan *plan = &((struct kith__gpu_small *)gpu->small)->plan;
+        bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
     }
-    bits = bits ? bits : 62;
-    sort.temporary = s->temporary;
-    sort.temporary_bytes = s->temporary_bytes;
-    for (int set = 0; set < (q->cross ? 2 : 1); set++) {
-        const struct kith__gpu_set *sorted = set ? &grid->b : &grid->a;
-        const int slot = set * KITH_GPU_SET_SLOTS;
-        const gpuError_t error = kith__gpu_sort_set(grid, set, bits, &sort, gpu->stream);
-        settle(&gpu->slot[slot + KITH_GPU_KEY], sorted->key, &gpu->slot[KITH_GPU_SORT_KEY]);
-        settle(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
-        KITH_GPU_TRY(ctx, "sorting", error);
-        if (!q->cross) {
-            grid->b = grid->a;
-        }
-    }
-    s->counts = (int64_t *)sort.key; /* no longer needed for sorting */
-    grid->homes = sort.id;
-    KITH_GPU_TRY(ctx, "finding homes",
-                 kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
-    return KITH_OK;
+    return sort_sets(s, bits ? bits : 62, &sort);
 }

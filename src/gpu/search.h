@@ -5,6 +5,7 @@
 #ifndef KITH_GPU_SEARCH_H
 #define KITH_GPU_SEARCH_H
 
+#include "fof.h"
 #include "state.h"
 #include "sweep.h"
 
@@ -15,6 +16,7 @@ struct kith__gpu_small {
     unsigned long long total;
     int32_t n_homes;
     unsigned next;
+    struct kith__gpu_fof_small fof;
 };
 
 /** A search under way. */
@@ -29,8 +31,9 @@ struct kith__gpu_search {
     int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of homes or rows */
 };
 
-/** Queue the grid of a question. @param wait  the number of cells may be asked for, so that fewer
- *  bits are sorted; without, nothing waits for the device */
+/** Queue the grid of a question, and the homes where cells have no parts.
+ *  @param wait  the number of cells may be asked for, so that fewer bits are sorted; without,
+ *               nothing waits for the device */
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
                                    const struct kith__list *list, bool wait,
                                    struct kith__gpu_search *s);

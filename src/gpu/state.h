@@ -24,7 +24,15 @@ enum {
     KITH_GPU_START,
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
-    KITH_GPU_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS
+    KITH_GPU_FOF = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
+    KITH_GPU_FOF_CROWD = KITH_GPU_FOF,
+    KITH_GPU_FOF_INDEX,
+    KITH_GPU_FOF_PARENT,
+    KITH_GPU_FOF_LATER,
+    KITH_GPU_FOF_GROUPS,
+    KITH_GPU_FOF_IDS,
+    KITH_GPU_FOF_VELOCITIES,
+    KITH_GPU_SLOTS
 };
 
 enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
@@ -36,11 +44,14 @@ struct kith__gpu_lane {
 };
 
 struct kith__gpu {
+    gpuError_t lost; /**< what failed in an earlier call: nothing works any more; else success */
     int device;
     int processors;     /**< multiprocessors, or compute units */
     gpuStream_t stream; /**< the caller's or own_stream */
     gpuStream_t own_stream;
     struct kith__buffer slot[KITH_GPU_SLOTS];
+    int64_t temporary_n; /**< particles for which slot KITH_GPU_TEMPORARY needs */
+    size_t temporary_bytes;
     struct kith__gpu_lane lane[KITH_GPU_LANES];
     struct kith__buffer small_memory; /**< pinned: what the host reads back */
     void *small;
@@ -50,7 +61,8 @@ struct kith__gpu {
 
 enum { KITH_GPU_SMALL_BYTES = 4096 };
 
-/** Turn a run-time error into a status with a message. `doing` names the step. */
+/** Turn a run-time error into a status with a message: the device is lost, unless memory was all
+ *  that was missing. `doing` names the step. */
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
 
 #define KITH_GPU_TRY(ctx, doing, call) \
@@ -64,7 +76,8 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
 /** Device memory of a slot, at least `bytes`; contents are lost when it grows. NULL: none left. */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
 
-/** Grow a buffer of device memory, or of pinned host memory. @return the data, or NULL. */
+/** Grow a buffer of device memory, or of pinned host memory, by whole pages of 64 KiB. @return the
+ *  data, or NULL. */
 void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes);
 void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes);
 void kith__gpu_buffer_free(struct kith__buffer *buffer);
@@ -73,8 +86,18 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer);
 /** Copy host memory to device memory through pinned buffers; queued on the stream. */
 kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
-/** Copy device memory to host memory through pinned buffers; complete on return. */
-kith_status kith__gpu_download(kith_ctx *ctx, void *to, const void *from, size_t bytes);
+/** A copy from the device. */
+struct kith__gpu_copy {
+    char *to;
+    const char *from;
+    size_t bytes; /**< 0: nothing to copy */
+};
+
+enum { KITH_GPU_COPIES = 5 }; /**< the arrays of a list */
+
+/** Copy device memory to host memory through pinned buffers; complete on return. Small copies share
+ *  one wait. @param copies  undefined afterwards */
+kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES]);
 
 kith_status kith__gpu_pairs_count(kith_ctx *ctx, const struct kith__question *question,
                                   const struct kith__list *list, int64_t *n, int64_t *neighbours);
@@ -85,5 +108,7 @@ kith_status kith__gpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
 kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
                                     const struct kith__list *list, const kith_pairs *out,
                                     int64_t *result);
+kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__fof *fof, kith_groups *out);
 
 #endif

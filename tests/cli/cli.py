@@ -107,6 +107,21 @@ def wanted(i, j, s, full, one_set):
     return i == j and last[0] > 0
 
 
+def snapshot_modules():
+    """h5py, NumPy and what makes snapshots; skips without them or without HDF5 in kith."""
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+        import numpy  # pylint: disable=import-outside-toplevel
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "io"))
+        import snapshots  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("no NumPy or h5py") from error
+    write_npy("try.npy", [(0, 0, 0)])
+    if run("pairs", "try.npy", "--cutoff", "0.1", "-o", "try.h5").returncode == 10:
+        raise Skip("a build without HDF5")
+    return h5py, numpy, snapshots
+
+
 def main(names):
     """Run every test_* function, each in an empty folder."""
     skipped = failed = 0

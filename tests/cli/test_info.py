@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kith info: what is in a file."""
+import os
+import struct
 import sys
 
 import cli
@@ -28,8 +30,48 @@ def test_empty():
 def test_tipsy_species():
     cli.ok("make", "uniform", "50", "-o", "a.std", "-q")
     found = cli.report("info", "a.std")
-    assert {"name": "dark", "particles": 50} in found["species"]
+    assert {"name": "dark", "particles": 50, "mass": None} in found["species"]
     assert "dark" in cli.ok("info", "a.std")
+
+
+def write_gadget(name, n, redshift=1.0):
+    """One of two files of a Gadget snapshot: n particles of dark matter at rest."""
+    def record(data):
+        return struct.pack("<I", len(data)) + data + struct.pack("<I", len(data))
+    header = struct.pack("<6I6d2d2i6I2i4d", 0, n, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, redshift, 0,
+                         0, 0, 5, 0, 0, 0, 0, 0, 2, 8.0, 0.25, 0.75, 0.5).ljust(256, b"\0")
+    with open(name, "wb") as file:
+        file.write(record(header) + record(struct.pack(f"<{3 * n}f", *range(3 * n))) +
+                   record(bytes(12 * n)) + record(bytes(4 * n)))
+
+
+def test_snapshot_in_two_files():
+    write_gadget("snap.0", 3)
+    write_gadget("snap.1", 2)
+    found = cli.report("info", "snap.1")
+    again = cli.report("info", "snap")
+    assert found["bounds"] == again["bounds"] and found["species"] == again["species"]
+    assert found["format"] == "Gadget" and found["files"] == 2 and found["particles"] == 5
+    assert found["bytes"] == 2 * (264 + 3 * 8) + 5 * 28 == again["bytes"]
+    assert found["species"] == [{"name": "PartType1", "particles": 5, "mass": 0.5}]
+    assert found["cosmology"] == {"a": 0.5, "redshift": 1.0, "h": 0.5, "omega_m": 0.25,
+                                  "omega_lambda": 0.75, "omega_b": 0.0}
+    assert found["units"]["length_h"] == -1 and not found["units"]["in_file"]
+    assert found["bounds"]["high"] == [6.0, 7.0, 8.0]
+    text = cli.ok("info", "snap.0")
+    for words in ("2 files", "redshift 1,", "length kpc/h comoving", "each of mass 0.5"):
+        assert words in text, text
+    found = cli.report("pairs", "snap", "--cutoff", "1", "--species", "dark")
+    assert found["input"]["particles"] == 5 and found["input"]["bytes"] == 716, found
+
+
+def test_snapshot_that_lacks_a_file():
+    write_gadget("snap.0", 3)
+    done = cli.run("info", "snap.0")
+    assert done.returncode == 3 and "snap.1" in done.stderr, done
+    write_gadget("snap.1", 2, redshift=9.0)
+    done = cli.run("info", "snap.0")
+    assert done.returncode == 4 and "redshift 9" in done.stderr, done
 
 
 def test_xyz_box_and_frames():
@@ -43,6 +85,30 @@ def test_xyz_box_and_frames():
     assert found["box"]["periodic"] == [True, True, False]
     assert cli.report("info", "a.xyz", "--frame", "2")["bounds"]["high"][2] == 2
     assert "periodic xy" in cli.ok("info", "a.xyz")
+
+
+def test_dump_of_two_frames():
+    with open("a.dump", "w", encoding="ascii") as file:
+        for frame in range(2):
+            file.write(f"ITEM: TIMESTEP\n{frame}\nITEM: NUMBER OF ATOMS\n3\n"
+                       "ITEM: BOX BOUNDS pp pp pp\n0 4\n0 5\n0 6\n"
+                       "ITEM: ATOMS type x y z fx fy fz\n"
+                       f"1 0 0 0 0 0 0\n2 1 0 0 0 0 0\n1 {2 + frame} 0 0 0 0 0\n")
+    found = cli.report("info", "a.dump")
+    assert (found["format"], found["frames"], found["particles"]) == ("LAMMPS", 2, 3)
+    assert [(kind["name"], kind["particles"]) for kind in found["species"]] == [("1", 2), ("2", 1)]
+    assert found["box"]["rows"] == [[4, 0, 0], [0, 5, 0], [0, 0, 6]]
+    assert [field["name"] for field in found["fields"]] == ["positions", "forces"]
+    for frame, pairs in (("0", 2), ("1", 2)):
+        assert cli.report("pairs", "a.dump", "-c", "1", "--frame", frame)["pairs"] == pairs
+    cli.fails(6, "pairs", "a.dump", "-c", "1", "--frame", "2", says=["has 2 frames"])
+
+
+def test_trajectory_without_chemfiles():
+    with open("a.xtc", "wb") as file:
+        file.write(b"\0\0\x07\xcb" + bytes(96))
+    environment = {**os.environ, "KITH_CHEMFILES": "/nowhere"}
+    cli.fails(10, "info", "a.xtc", env=environment, says=["a.xtc", "pip install chemfiles"])
 
 
 def test_name_that_is_not_utf8():

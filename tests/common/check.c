@@ -42,6 +42,11 @@ kith_ctx *check_open(const char *backend, int threads)
     exit(status == KITH_NO_BACKEND ? CHECK_SKIPPED : EXIT_FAILURE);
 }
 
+int check_brief(void)
+{
+    return getenv("KITH_TEST_BRIEF") != NULL;
+}
+
 const char *check_backend(int argc, char **argv)
 {
     return argc > 1 ? argv[1] : "auto";

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fof_case.h"
+#include "check.h"
+#include "points.h"
 
 static kith_groups find(kith_ctx *ctx, const double *xyz, int64_t n, const kith_box *box,
                         double length, int64_t min_members, const int64_t *ids)
@@ -57,8 +58,8 @@ static void check_chain(kith_ctx *ctx)
     enum { N = 20000 };
     const kith_box box = kith_box_periodic(1, 1, 1);
     double *xyz = check_malloc(sizeof(double) * 3 * N);
-    for (int p = 0; p < N; p++) {
-        xyz[3 * p] = (double)((int64_t)p * 7919 % N) / N;
+    for (int64_t p = 0; p < N; p++) {
+        xyz[3 * p] = (double)(p * 7919 % N) / N;
         xyz[3 * p + 1] = xyz[3 * p + 2] = 0.25;
     }
     expect(ctx, "broken chain", xyz, N, &box, 0.8 / N, N, 1);
@@ -91,14 +92,14 @@ static void check_coincident(kith_ctx *ctx)
     }
     expect(ctx, "coincident", xyz, N, NULL, 0.001, 1, N);
     /* two places a little more than the length apart: neighbouring parts, all of them full */
-    for (int p = 0; p < N; p++) {
+    for (int64_t p = 0; p < N; p++) {
         xyz[3 * p] += p % 2 ? 0.001001 : 0;
     }
     expect(ctx, "two places", xyz, N, NULL, 0.001, 2, N / 2);
     expect(ctx, "two places, linked", xyz, N, NULL, 0.00101, 1, N);
     /* two tilted sheets, everywhere as far apart */
     rng r = {7};
-    for (int p = 0; p < N; p++) {
+    for (int64_t p = 0; p < N; p++) {
         const double u = rng_uniform(&r, 0, 0.0003);
         const double v = rng_uniform(&r, 0, 0.0003);
         const double away = p % 2 ? 0.000584 : 0;
@@ -119,7 +120,8 @@ static void check_poisson(kith_ctx *ctx, rng *r)
     const kith_box box = kith_box_periodic(1, 1, 1);
     const double spacing = 1 / cbrt(N);
     double *xyz = points_uniform(r, N, lo, hi);
-    for (double b = 0.2; b < 0.7; b += 0.2) {
+    for (int fifths = 1; fifths <= 3; fifths++) {
+        const double b = 0.2 * fifths;
         const double alone = N * exp(-4.0 / 3 * acos(-1) * b * b * b);
         kith_groups found = find(ctx, xyz, N, &box, b * spacing, 1, NULL);
         int64_t singles = 0;

@@ -71,7 +71,7 @@ static void check_dense(kith_ctx *ctx, rng *r)
 static void check_far(kith_ctx *ctx, rng *r)
 {
     double *xyz = points_uniform(r, 300, zero, unit);
-    for (int p = 0; p < 300; p++) {
+    for (int64_t p = 0; p < 300; p++) {
         xyz[3 * p] += p % 3 ? 0 : 1e9;       /* two clumps, far apart */
         xyz[3 * p + 1] += p % 7 ? 0 : -3e14; /* and beyond what cells can number */
     }

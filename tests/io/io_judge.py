@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""NumPy and h5py as judges: what they write we read to the same bits, and the other way round.
+"""NumPy, h5py and gsd as judges: what they write we read to the same bits, and the other way round.
 
     python3 io_judge.py IO_TOOL
 """
@@ -14,6 +14,11 @@ try:
     import numpy as np
 except ImportError:
     sys.exit(77)
+
+try:
+    import gsd.hoomd as hoomd
+except ImportError:
+    hoomd = None
 
 TOOL = sys.argv[1]
 NPY, HDF5, TEXT = 1, 2, 4
@@ -38,6 +43,22 @@ def read(path, *dataset):
     array = np.frombuffer(body, f"f{precision}").reshape(n, 3)
     check(dim == 3 or not array[:, 2].any(), f"{path}: z in two dimensions")
     return array[:, :dim], np.array(head.split()[3:], float)
+
+
+def frames(path):
+    """Of each frame: coordinates, step, rows of the box, periodic axes, names of species."""
+    run = subprocess.run([TOOL, "frames", path], capture_output=True)
+    check(run.returncode == 0, run.stderr.decode())
+    rest = run.stdout
+    while rest:
+        head, _, rest = rest.partition(b"\n")
+        words = head.decode().split(" ")
+        n, precision, step = map(int, words[:3])
+        pos = np.frombuffer(rest, f"f{precision}", 3 * n).reshape(n, 3)
+        rest = rest[3 * n * precision:]
+        names = [words[15 + k] for k in np.frombuffer(rest, "i4", n)]
+        rest = rest[4 * n:]
+        yield pos, step, np.array(words[3:12], float).reshape(3, 3), words[12:15], names
 
 
 def same(got, exact, what):
@@ -77,6 +98,60 @@ def judge_hdf5(folder, points):
     with h5py.File(path, "w") as f:
         f["particles/water/position/value"] = np.stack([points, points + 1])
     same(read(path)[0], points, "H5MD")
+
+
+def judge_h5md(folder, points):
+    path = folder / "a.h5md"
+    moved = np.stack([points + k for k in range(4)]).astype("f4")
+    lengths = np.array([[5, 6, 7 + k] for k in range(4)], float)
+    tilted = np.stack([np.diag(row) + np.tril(np.ones((3, 3)), -1) for row in lengths])
+    kinds = np.arange(len(points)) % 3
+    boxes = (("box/edges/value", lengths), ("box/edges/value", tilted), ("box/edges", lengths[0]),
+             ("box/edges", tilted[0]), (None, None))
+    for word in (np.bytes_, h5py.string_dtype()):
+        for place, edges in boxes:
+            with h5py.File(path, "w") as f:
+                group = f.create_group("particles/all")
+                group["position/value"] = moved
+                group["position/step"] = [0, 10, 20, 40]
+                group["species"] = kinds
+                group.create_group("box").attrs["boundary"] = np.array(
+                    ["periodic", "none", "periodic"], dtype=word)
+                if place:
+                    group[place] = edges
+            got = list(frames(path))
+            check(len(got) == 4, "frames of H5MD")
+            for k, (pos, step, rows, periodic, names) in enumerate(got):
+                same(pos, moved[k], f"H5MD frame {k}")
+                check(step == (0, 10, 20, 40)[k], "step")
+                check(names == [str(kind) for kind in kinds], "species")
+                if place:
+                    edge = edges[k] if place.endswith("value") else edges
+                    check(np.array_equal(rows, edge if edge.ndim == 2 else np.diag(edge)), place)
+                    check(periodic == ["1", "0", "1"], f"boundary {word}")
+                else:
+                    check(not rows.any(), "no box")
+
+
+def judge_gsd(folder, points):
+    path = folder / "a.gsd"
+    with (getattr(hoomd, "open"))(path, "w") as f:
+        for k in range(4):
+            frame = (hoomd.Frame if hasattr(hoomd, "Frame") else hoomd.Snapshot)()
+            n = len(points) - (k == 2)
+            frame.particles.N = n
+            frame.particles.position = points[:n] + (0 if k == 3 else k)
+            frame.particles.types = ["A", "Cl"]
+            frame.particles.typeid = np.arange(n) % 2
+            frame.configuration.step = 10 * k
+            frame.configuration.box = [8, 4, 2 + k, 0.5, 0.25, -0.5]
+            f.append(frame)
+    for k, (pos, step, rows, periodic, names) in enumerate(frames(path)):
+        n = len(points) - (k == 2)
+        same(pos, (points[:n] + (0 if k == 3 else k)).astype("f4"), f"GSD frame {k}")
+        z = 2 + k
+        check(np.array_equal(rows, [[8, 0, 0], [2, 4, 0], [0.25 * z, -0.5 * z, z]]), "box")
+        check(step == 10 * k and names == [("A", "Cl")[p % 2] for p in range(n)], "GSD species")
 
 
 def judge_particles(folder, points):
@@ -122,6 +197,9 @@ def main():
         folder = pathlib.Path(name)
         judge_npy(folder, points)
         judge_hdf5(folder, points)
+        judge_h5md(folder, points[:50])
+        if hoomd:
+            judge_gsd(folder, points)
         judge_particles(folder, points)
         judge_pairs(folder)
     sys.exit(failures != 0)

@@ -138,7 +138,7 @@ static void test_text(void)
     expect_text("hello world\n", NULL, IO_FORMAT, "hello world");
     expect_text("\n \n", NULL, IO_FORMAT, "no rows");
     expect_text("", NULL, IO_FORMAT, "empty");
-    expect_text("\x1f\x8b compressed", NULL, IO_FORMAT, "gunzip");
+    expect_text("\x1f\x8b compressed", NULL, IO_UNSUPPORTED, "gunzip");
     expect_text("\x01\x02\x03", NULL, IO_FORMAT, "binary");
     bytes b = {0};
     for (int k = 0; k < 5 << 20; k++)
@@ -189,6 +189,7 @@ static void test_system(void)
 
 int main(void)
 {
+    setenv("KITH_CHEMFILES", "/nowhere", true);
     files_begin();
     cut_everywhere(IO_NPY, false);
     cut_everywhere(IO_TIPSY, false);

@@ -80,11 +80,57 @@ static void test_npy(void)
                             way & 4 ? 2 : 3);
 }
 
+/** Float k of a record, other than the position. */
+static double other(int64_t p, int k)
+{
+    return (double)(p + 100 * k) + 0.5;
+}
+
 static void put_tipsy(bytes *b, int kind, int64_t p, bool big)
 {
     static const int floats[3] = {12, 9, 11};
     for (int k = 0; k < floats[kind]; k++)
-        bytes_put_float(b, k >= 1 && k <= 3 ? (float)value(p, k - 1) : 1e30f, big);
+        bytes_put_float(b, (float)(k >= 1 && k <= 3 ? value(p, k - 1) : other(p, k)), big);
+}
+
+static double real_at(const io_particles *particles, const void *reals, int64_t k)
+{
+    return particles->precision == KITH_FLOAT ? (double)((const float *)reals)[k]
+                                              : ((const double *)reals)[k];
+}
+
+/** All fields of a snapshot of these counts. */
+static void tipsy_fields(const char *path, const int64_t n[3], kith_precision precision)
+{
+    static const int potential[3] = {11, 8, 10}, types[3] = {0, 1, 4};
+    const unsigned all = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS;
+    io_particles got;
+    io_error error;
+    const io_read_options options = {.needed = all, .fields = IO_IDS, .precision = precision};
+    if (!CHECK(io_read(path, &options, &got, &error) == IO_OK, "%s", error.text))
+        return;
+    CHECK(got.id == NULL && got.density == NULL && got.has_time && got.time == 0.25 &&
+              !got.cosmology.known && got.units.source == IO_UNITS_NONE,
+          "more than a tipsy file has");
+    for (int64_t p = 0; p < got.n; p++) {
+        const int kind = p < n[0] ? 0 : p < n[0] + n[1] ? 1 : 2;
+        bool same = got.type[p] == types[kind] && real_at(&got, got.mass, p) == other(p, 0) &&
+                    real_at(&got, got.potential, p) == other(p, potential[kind]);
+        for (int axis = 0; axis < 3; axis++)
+            same = same && real_at(&got, got.velocity, 3 * p + axis) == other(p, 4 + axis) &&
+                   files_at(&got, p, axis) == value(p, axis);
+        CHECK(same, "particle %lld", (long long)p);
+    }
+    io_particles_free(&got);
+    if (n[0] == 0)
+        return;
+    const io_read_options gas = {.needed = IO_DENSITIES, .species = "0"};
+    CHECK(io_read(path, &gas, &got, &error) == IO_OK && real_at(&got, got.density, 1) == 701 + 0.5,
+          "densities of gas: %s", error.text);
+    io_particles_free(&got);
+    CHECK(io_read(path, &(io_read_options){.needed = IO_DENSITIES}, &got, &error) == IO_MISSING &&
+              strstr(error.text, "densities"),
+          "densities of all: %s", error.text);
 }
 
 static void tipsy_variant(bool big, int header, const int64_t n[3])
@@ -96,10 +142,12 @@ static void tipsy_variant(bool big, int header, const int64_t n[3])
             put_tipsy(&b, kind, p++, big);
     const char *path = bytes_save(&b, "tipsy", b.n);
     expect(path, NULL, 0, p, 3, KITH_FLOAT, false);
+    tipsy_fields(path, n, 0);
+    tipsy_fields(path, n, KITH_DOUBLE);
     if (n[1] > 0)
         expect(path, &(io_read_options){.species = "dark"}, n[0], n[1], 3, KITH_FLOAT, false);
     if (n[1] > 0 && n[2] > 0)
-        expect(path, &(io_read_options){.species = "star, Dark", .precision = KITH_DOUBLE}, n[0],
+        expect(path, &(io_read_options){.species = "stars, Dark", .precision = KITH_DOUBLE}, n[0],
                n[1] + n[2], 3, KITH_DOUBLE, false);
     io_summary summary;
     CHECK(io_inspect(path, &summary, NULL) == IO_OK && summary.n == p && summary.time == 0.25 &&

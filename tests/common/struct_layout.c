@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Print the size of each public struct and the offset of each field, as the C compiler has them:
- * "struct size" and "struct.field offset", one a line. kith_ctypes.py checks itself against this.
+ * "struct size" and "struct.field offset", one a line. kith_abi.py is checked against this.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -58,5 +58,22 @@ int main(void)
     FIELD(kith_pairs, capacity);
     FIELD(kith_pairs, memory);
     FIELD(kith_pairs, owner);
+
+    SIZE(kith_fof_options);
+    FIELD(kith_fof_options, size);
+    FIELD(kith_fof_options, min_members);
+    FIELD(kith_fof_options, ids);
+    FIELD(kith_fof_options, roles);
+    FIELD(kith_fof_options, min_links);
+    FIELD(kith_fof_options, velocities);
+    FIELD(kith_fof_options, velocity_length);
+
+    SIZE(kith_groups);
+    FIELD(kith_groups, n);
+    FIELD(kith_groups, points);
+    FIELD(kith_groups, labels);
+    FIELD(kith_groups, members);
+    FIELD(kith_groups, memory);
+    FIELD(kith_groups, owner);
     return 0;
 }

@@ -1,44 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pair search of the shared library (environment: KITH_LIBRARY) for Python tests."""
+"""The shared library (environment: KITH_LIBRARY) for Python tests."""
 import ctypes as C
 import os
 import subprocess
 
 import numpy as np
 
-DISTANCES, VECTORS, SHIFTS = 1, 2, 4
-
-
-class Options(C.Structure):
-    _fields_ = [("size", C.c_size_t), ("backend", C.c_char_p), ("threads", C.c_int),
-                ("watch", C.c_void_p), ("user", C.c_void_p), ("stream", C.c_void_p)]
-
-
-class Points(C.Structure):
-    _fields_ = [("n", C.c_int64), ("x", C.c_void_p), ("y", C.c_void_p), ("z", C.c_void_p),
-                ("stride", C.c_int64), ("precision", C.c_int), ("memory", C.c_int)]
-
-
-class Box(C.Structure):
-    _fields_ = [("origin", C.c_double * 3), ("row", (C.c_double * 3) * 3),
-                ("periodic", C.c_int * 3), ("dim", C.c_int)]
-
-
-class PairsOptions(C.Structure):
-    _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
-                ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
-                ("extras", C.c_uint), ("block_pairs", C.c_int64)]
-
-
-class Pairs(C.Structure):
-    _fields_ = [("n", C.c_int64), ("rows", C.c_int64), ("i", C.c_void_p), ("j", C.c_void_p),
-                ("offsets", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
-                ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
-                ("owner", C.c_void_p)]
-
-
-STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
-           "kith_pairs_options": PairsOptions, "kith_pairs": Pairs}
+from kith_abi import (DISTANCES, SHIFTS, STRUCTS, VECTORS, Box, FofOptions, Groups, Options, Pairs,
+                      PairsOptions, Points)
 
 _lib = C.CDLL(os.environ["KITH_LIBRARY"])
 _lib.kith_message.restype = C.c_char_p
@@ -48,6 +17,10 @@ _lib.kith_pairs_free.argtypes = [C.POINTER(Pairs)]
 _lib.kith_pairs_free.restype = _lib.kith_close.restype = None
 _lib.kith_pairs_find.argtypes = [C.c_void_p, C.POINTER(Points), C.POINTER(Box), C.c_double,
                                  C.POINTER(PairsOptions), C.POINTER(Pairs)]
+_lib.kith_fof_find.argtypes = [C.c_void_p, C.POINTER(Points), C.POINTER(Box), C.c_double,
+                               C.POINTER(FofOptions), C.POINTER(Groups)]
+_lib.kith_groups_free.argtypes = [C.POINTER(Groups)]
+_lib.kith_groups_free.restype = None
 
 
 def check_layout(program):
@@ -70,6 +43,14 @@ def _points(xyz):
     assert xyz.dtype in (np.float32, np.float64) and xyz.flags.c_contiguous
     at, size = xyz.ctypes.data, xyz.itemsize
     return Points(len(xyz), at, at + size, at + 2 * size, 3, size, 0)
+
+
+def _box(rows, origin, periodic, dim):
+    box = Box((C.c_double * 3)(*origin), periodic=(C.c_int * 3)(*map(int, periodic)), dim=dim)
+    for k in range(3):
+        for m in range(3):
+            box.row[k][m] = 0 if rows is None else rows[k][m]
+    return box
 
 
 def _array(address, shape, dtype):
@@ -99,10 +80,7 @@ class Context:
     def pairs(self, xyz, cutoff, *, rows=None, origin=(0, 0, 0), periodic=(0, 0, 0), dim=3,
               against=None, full=False, sort=True, csr=False):
         """Return i, j, S, d, r of the list."""
-        box = Box((C.c_double * 3)(*origin), periodic=(C.c_int * 3)(*map(int, periodic)), dim=dim)
-        for k in range(3):
-            for m in range(3):
-                box.row[k][m] = 0 if rows is None else rows[k][m]
+        box = _box(rows, origin, periodic, dim)
         options = PairsOptions(C.sizeof(PairsOptions), None, full, sort, 0, csr,
                                DISTANCES | VECTORS | SHIFTS, 0)
         points = _points(xyz)
@@ -125,3 +103,21 @@ class Context:
                     _array(out.vectors, (n, 3), xyz.dtype), _array(out.distances, (n,), xyz.dtype))
         finally:
             _lib.kith_pairs_free(C.byref(out))
+
+    def groups(self, xyz, length, *, rows=None, origin=(0, 0, 0), periodic=(0, 0, 0), dim=3,
+               min_members=1, ids=None):
+        """Return the label of each particle and the members of each group."""
+        options = FofOptions(C.sizeof(FofOptions), min_members)
+        if ids is not None:
+            assert ids.dtype == np.int64 and ids.flags.c_contiguous
+            options.ids = ids.ctypes.data
+        points, box, out = _points(xyz), _box(rows, origin, periodic, dim), Groups()
+        status = _lib.kith_fof_find(self._at, C.byref(points), C.byref(box), length,
+                                    C.byref(options), C.byref(out))
+        if status:
+            raise RuntimeError(_lib.kith_message(self._at).decode())
+        try:
+            return (_array(out.labels, (len(xyz),), np.int32),
+                    _array(out.members, (out.n,), np.int64))
+        finally:
+            _lib.kith_groups_free(C.byref(out))

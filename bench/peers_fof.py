@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time other friends-of-friends beside kith: same points, same process, by turns.
+
+    peers_fof.py --kith libkith.so --points FILE.npy --set NAME [--threads 1,2] [-o results.json]
+
+Points in random order, in float, linked at 0.2 of their mean spacing. The members of all groups of
+two and more must agree with kith's first, found in double as the peers do; pyfof tests r < length,
+which no group hangs on. Then both run by turns, kith keeping groups of 20 and more, and the medians
+and their ratio are added to the results file of kith_bench. A tree is built anew each time, as kith
+builds its cells.
+"""
+
+import argparse
+import importlib.metadata
+import sys
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from kith_ctypes import Kith
+from turns import all_cores, report, run, seconds, take_turns
+
+SPACINGS, LEAST, LEAST_COMPARED = 0.2, 20, 2
+
+
+def kdcount_groups(length):
+    import kdcount
+
+    def find(xyz):
+        return kdcount.KDTree(xyz, boxsize=1.0).root.fof(length)
+    return find, lambda heads: np.unique(heads, return_counts=True)[1]
+
+
+def scipy_groups(length):
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    def find(xyz):
+        pairs = cKDTree(xyz, balanced_tree=False, compact_nodes=False,
+                        boxsize=1).query_pairs(length, output_type="ndarray")
+        links = np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])
+        return connected_components(coo_matrix(links, (len(xyz), len(xyz))), directed=False)[1]
+    return find, np.bincount
+
+
+def pyfof_groups(length):
+    import pyfof
+    return (lambda xyz: pyfof.friends_of_friends(xyz, length),
+            lambda groups: np.array([len(group) for group in groups]))
+
+
+class Peer(NamedTuple):
+    name: str       # of the package
+    make: Callable  # gives a function from points to groups, and one from groups to their members
+    periodic: bool  # else in open space
+    most: int       # points of the sets in clusters that there is memory for
+
+
+PEERS = [
+    Peer("kdcount", kdcount_groups, periodic=True, most=10**9),
+    Peer("scipy", scipy_groups, periodic=True, most=10**6),
+    Peer("pyfof", pyfof_groups, periodic=False, most=10**9),
+]
+
+
+def compare(kith, peer, make, xyz, args):
+    """Verify, then time by turns. Return a result, or None when the groups differ."""
+    length = SPACINGS / len(xyz) ** (1 / 3)
+    find, count = make(length)
+    double = xyz.astype(np.float64)
+    ours = kith.find_groups(double, length, peer.periodic, LEAST_COMPARED).copy()
+    with all_cores():
+        first, found = seconds(lambda: find(double))
+    theirs = np.sort(count(found))[::-1]
+    if not np.array_equal(ours, theirs[theirs >= LEAST_COMPARED]):
+        print(f"peers_fof.py: groups differ: {peer.name} "
+              f"{np.count_nonzero(theirs >= LEAST_COMPARED)}, kith {len(ours)}", file=sys.stderr)
+        return None
+    del found
+    times = take_turns(lambda: kith.find_groups(xyz, length, peer.periodic, LEAST),
+                       lambda: find(double), first)
+    ours = ours[ours >= LEAST]
+    return {
+        "program": peer.name, "version": importlib.metadata.version(peer.name), "case": "fof",
+        "set": args.set, "n": len(xyz), "length": length, "spacings": SPACINGS,
+        "periodic": peer.periodic, "precision": "float", "min_members": LEAST, "threads": 1,
+        "groups": len(ours), "largest": int(ours[0]) if len(ours) else 0,
+        "million_particles_per_second": 1e-6 * len(xyz) / times["seconds"],
+        "kith_backend": kith.backend, **times,
+    }
+
+
+def compare_all(args, threads):
+    """All peers; none of them uses more than one thread."""
+    results, wrong = [], False
+    if threads > 1:
+        return results, wrong
+    points = np.load(args.points)
+    points = points[np.random.default_rng(7).permutation(len(points))].astype(np.float32)
+    points = np.minimum(points, np.nextafter(np.float32(1), np.float32(0)))
+    kith = Kith(args.kith, threads)
+    for peer in PEERS:
+        if args.set != "uniform" and len(points) > peer.most:
+            print(f"peers_fof.py: {args.set}: {peer.name} left out, more than {peer.most} points",
+                  file=sys.stderr)
+            continue
+        try:
+            result = compare(kith, peer, peer.make, points, args)
+        except ImportError:
+            print(f"peers_fof.py: {peer.name} is not installed, left out", file=sys.stderr)
+            continue
+        wrong = wrong or result is None
+        if result:
+            results.append(result)
+            report(result, args.set)
+    kith.close()
+    return results, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
+    parser.add_argument("--set", default="uniform", help="name of the points in the results")
+    return run(parser, compare_all)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a results file says of one list that was timed; results/README.md describes it.
+ */
+#ifndef KITH_BENCH_RESULT_H
+#define KITH_BENCH_RESULT_H
+
+#include <kith.h>
+
+#include "harness.h"
+
+typedef struct bench_result {
+    const char *name, *set;
+    const kith_ctx *ctx; /**< that made it */
+    int64_t n;
+    double cutoff;
+    kith_precision precision;
+    bool periodic, count_only;
+    kith_pairs_options list;
+    int64_t pairs;
+    harness_times times;
+    double store_rate; /**< how fast memory can be written [bytes/s] */
+} bench_result;
+
+/** Half pairs found in a second. */
+double bench_result_rate(const bench_result *result);
+
+/** Bytes of the list; 0 when nothing is stored. */
+double bench_result_bytes(const bench_result *result);
+
+/** Bytes of scratch for each point. */
+double bench_result_scratch(const bench_result *result);
+
+/** Write it as members of an object that is open. */
+void bench_result_write(json *out, const bench_result *result);
+
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What comparisons with other programs share: a child for each number of threads, timing by turns,
+and adding to the results file of kith_bench."""
+
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+@contextlib.contextmanager
+def all_cores():
+    """Undo OMP_PROC_BIND for the calling thread: threads that are not OpenMP's inherit its mask."""
+    bound = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, bound)
+
+
+def seconds(call):
+    """Return how long a call takes, and its result."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def take_turns(own, theirs, first, prepare=None):
+    """Time kith and a peer by turns, five times, three where the peer's first call was long.
+    Return what the results file says of both."""
+    own_times, times = [], []
+    for _ in range(5 if first < 20 else 3):
+        if prepare:
+            prepare()
+        own_times.append(seconds(own)[0])
+        with all_cores():
+            times.append(seconds(theirs)[0])
+    median, own_median = statistics.median(times), statistics.median(own_times)
+    return {
+        "repeats": len(times), "seconds": median, "seconds_min": min(times),
+        "seconds_max": max(times), "kith_seconds": own_median,
+        "kith_seconds_min": min(own_times), "kith_seconds_max": max(own_times),
+        "ratio": median / own_median,
+    }
+
+
+def report(result, what):
+    """Print one line of a comparison."""
+    print(f"{result['program']:20} {result['threads']} threads {what:24} "
+          f"{result['seconds']:9.4f} s, kith {result['kith_seconds']:.4f} s: "
+          f"{result['ratio']:.1f} x", file=sys.stderr)
+
+
+def add_results(path, results):
+    """Replace what the file had from other programs on the same points, in one step."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    sets = {r["set"] for r in results}
+    data["results"] = [r for r in data["results"]
+                       if r["program"] == "kith" or r["set"] not in sets] + results
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(data, file, indent=2)
+        file.write("\n")
+    os.replace(path + ".new", path)
+
+
+def run(parser, compare_all):
+    """Do the work of a comparison program: add what all have to its arguments, and have
+    compare_all(args, threads) return results, and whether one was wrong, in a child for each number
+    of threads, which OpenMP is told by the environment."""
+    parser.add_argument("--kith", required=True, help="the shared library")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("-o", "--output", help="results file of kith_bench to add to")
+    parser.add_argument("--child", type=int, help="for the program itself")
+    args = parser.parse_args()
+    if args.child:
+        results, wrong = compare_all(args, args.child)
+        json.dump(results, sys.stdout)
+        return 1 if wrong else 0
+
+    results, status = [], 0
+    for threads in args.threads.split(","):
+        environment = dict(os.environ, OMP_NUM_THREADS=threads, OMP_PROC_BIND="true")
+        child = subprocess.run([sys.executable, *sys.argv, "--child", threads], env=environment,
+                               stdout=subprocess.PIPE, text=True, check=False)
+        status = max(status, abs(child.returncode))
+        results += json.loads(child.stdout or "[]")
+    if args.output:
+        add_results(args.output, results)
+    return status

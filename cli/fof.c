@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith fof: halos by friends-of-friends, from a snapshot to a catalogue, labels and a picture.
+ */
+#include "fof.h"
+
+#include "engine.h"
+#include "parse.h"
+#include "progress.h"
+#include "report.h"
+#include "verbs.h"
+
+#include <argz.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_LENGTH = 0x200,
+    KEY_SPACING,
+    KEY_MIN_MEMBERS,
+    KEY_MIN_LINKS,
+    KEY_PHASE_SPACE,
+    KEY_LINK,
+    KEY_ATTACH,
+    KEY_COSMOLOGY,
+    KEY_FORMAT,
+    KEY_LABELS,
+    KEY_PLOT
+};
+
+static const struct argp_option fof_options[] = {
+    {"linking", 'b', "B", 0, "linking length in mean spacings; default 0.2", 1},
+    {"length", KEY_LENGTH, "L", 0, "linking length in the unit of the coordinates", 1},
+    {"spacing", KEY_SPACING, "HOW", 0, "mean spacing of: linked, dark; or by mass", 1},
+    {"min-members", KEY_MIN_MEMBERS, "N", 0, "smaller groups are none; default 20", 1},
+    {"link", KEY_LINK, "TYPES", 0, "that link; default: dark, where there is any", 1},
+    {"attach", KEY_ATTACH, "TYPES", 0, "that join the nearest of those; gas,stars,bh", 1},
+    {"phase-space", KEY_PHASE_SPACE, "BV", 0, "link in velocity too; 0.5s: 0.5 sigma", 1},
+    {"min-links", KEY_MIN_LINKS, "M", 0, "only those with M friends link: no bridges", 1},
+    {"cosmology", KEY_COSMOLOGY, "OM,OL,Z", 0, "Omegas and redshift, in place of the file's", 1},
+    {"labels", KEY_LABELS, "FILE", 0, "group of each particle: .npy, .grp, .hdf5", 40},
+    {"plot", KEY_PLOT, "FILE", 0, "picture: .png", 40},
+    {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
+    {0}};
+
+static int64_t parse_at_least(const char *option, const char *arg, int64_t least,
+                              struct argp_state *state)
+{
+    int64_t value = 0;
+    if (!parse_int64(arg, &value)) {
+        argp_error(state, "%s: got '%s', expected a whole number", option, arg);
+    }
+    if (value < least) {
+        options_invalid(option, arg, least ? "1 or more" : "0 or more");
+    }
+    return value;
+}
+
+static void parse_spacing(fof_task *task, const char *arg, struct argp_state *state)
+{
+    static const char *const names[] = {
+        [SPACING_LINKED] = "linked", [SPACING_DARK] = "dark", [SPACING_MASS] = "mass"};
+    for (int k = SPACING_LINKED; k <= SPACING_MASS; k++) {
+        if (strcmp(arg, names[k]) == 0) {
+            task->spacing = (spacing)k;
+            return;
+        }
+    }
+    argp_error(state, "--spacing: got '%s', expected linked, dark or mass", arg);
+}
+
+static void parse_velocity(fof_task *task, char *arg, struct argp_state *state)
+{
+    const size_t length = strlen(arg);
+    char number[64];
+    task->velocity_in_sigma = length > 0 && arg[length - 1] == 's';
+    if (length >= sizeof number) {
+        argp_error(state, "--phase-space: got '%s', expected a number", arg);
+    }
+    memcpy(number, arg, length + 1);
+    if (task->velocity_in_sigma) {
+        number[length - 1] = '\0';
+    }
+    task->velocity = options_positive(state, "--phase-space", number);
+}
+
+static void parse_cosmology(fof_task *task, const char *arg, struct argp_state *state)
+{
+    double v[3];
+    if (parse_reals(arg, 3, v) != 3) {
+        argp_error(state, "--cosmology: got '%s', expected OMEGA_M,OMEGA_LAMBDA,REDSHIFT", arg);
+    }
+    if (!(v[0] > 0 && v[0] <= 10)) {
+        options_invalid("--cosmology", arg, "Omega of matter above 0, such as 0.3");
+    }
+    if (!(v[1] >= 0 && v[1] <= 10)) {
+        options_invalid("--cosmology", arg, "Omega of Lambda from 0, such as 0.7");
+    }
+    if (!(v[2] > -1 && v[2] <= 1e6)) {
+        options_invalid("--cosmology", arg, "a redshift above -1; 0 is today");
+    }
+    task->cosmology = (cosmology){
+        .known = true, .given = true, .omega_m = v[0], .omega_lambda = v[1], .redshift = v[2]};
+}
+
+static void check_task(const fof_task *task, struct argp_state *state)
+{
+    if (!task->input) {
+        argp_error(state, "no INPUT given");
+    }
+    if (task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO)) {
+        argp_error(state, "--length is absolute: leave out -b and --spacing, or --length");
+    }
+    if (task->format != IO_CATALOGUE_BY_NAME && !task->shared.output) {
+        argp_error(state, "--format is that of the catalogue: it needs -o FILE");
+    }
+    const char *dot = task->labels ? strrchr(task->labels, '.') : NULL;
+    if (dot && strcmp(dot, ".grp") == 0 && task->shared.read.species) {
+        argp_error(state, "a .grp has a line for each particle of INPUT: leave out --species");
+    }
+    if (task->shared.output && strcmp(task->shared.output, "-") == 0) {
+        argp_error(state, "a catalogue needs the name of a file: -o halos.csv");
+    }
+}
+
+static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
+                                             {&options_space, 0, NULL, 0},
+                                             {&options_engine, 0, NULL, 0},
+                                             {&options_result, 0, NULL, 0},
+                                             {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    fof_task *task = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case 'b': task->b = options_positive(state, "-b", arg); return 0;
+    case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
+    case KEY_SPACING: parse_spacing(task, arg, state); return 0;
+    case KEY_MIN_MEMBERS:
+        task->min_members = parse_at_least("--min-members", arg, 1, state);
+        return 0;
+    case KEY_MIN_LINKS: task->min_links = parse_at_least("--min-links", arg, 0, state); return 0;
+    case KEY_PHASE_SPACE: parse_velocity(task, arg, state); return 0;
+    case KEY_LINK: task->link = arg; return 0;
+    case KEY_ATTACH: task->attach = arg; return 0;
+    case KEY_COSMOLOGY: parse_cosmology(task, arg, state); return 0;
+    case KEY_FORMAT:
+        if (!io_catalogue_format_find(arg, &task->format)) {
+            argp_error(state, "--format: got '%s', expected csv, rockstar, gadget4 or swift", arg);
+        }
+        return 0;
+    case KEY_LABELS: task->labels = arg; return 0;
+    case KEY_PLOT: task->plot = arg; return 0;
+    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
+    case ARGP_KEY_END: check_task(task, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .options = fof_options,
+    .parser = parse_option,
+    .args_doc = "INPUT",
+    .doc = "Find halos by friends-of-friends and measure them; -o FILE writes the catalogue (.csv,"
+           " .list, .hdf5)."
+           "\vExample:\n"
+           "  kith make clustered 1M --seed 1 -o points.npy\n"
+           "  kith fof points.npy --box 1 -o halos.csv --plot halos.png",
+    .children = children};
+
+static int read_input(fof_task *task, fof_outcome *found)
+{
+    io_error error = {0};
+    task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
+                               IO_DENSITIES;
+    task->shared.read.needed = (task->spacing == SPACING_MASS ? (unsigned)IO_MASSES : 0) |
+                               (task->velocity > 0 ? (unsigned)IO_VELOCITIES : 0);
+    if (input_read(&task->shared, task->input, &found->in, &error) != IO_OK) {
+        return report_io(&error, false);
+    }
+    return STATUS_OK;
+}
+
+static int link_particles(const fof_task *task, fof_outcome *found)
+{
+    const kith_points points = input_points(&found->in);
+    kith_fof_options how;
+    kith_fof_options_init(&how);
+    how.min_members = task->min_members;
+    how.ids = found->in.particles.id;
+    how.roles = found->roles;
+    how.min_links = task->min_links;
+    how.velocities = task->velocity > 0 ? found->velocities : NULL;
+    how.velocity_length = found->velocity_length;
+    const double start = progress_clock();
+    const kith_status status = kith_fof_find(found->ctx, &points, &found->space.box, found->length,
+                                             &how, &found->groups);
+    found->link_seconds = progress_clock() - start;
+    return status == KITH_OK ? STATUS_OK : report_kith(found->ctx, status, task->input);
+}
+
+static int measure_halos(const fof_task *task, fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    const kith_points points = input_points(&found->in);
+    kith_halo_input known;
+    kith_halo_input_init(&known);
+    known.masses = found->masses;
+    known.velocities = found->velocities;
+    known.types = p->type;
+    known.potentials = found->potentials;
+    known.densities = found->densities;
+    if (found->masses && p->dim == 3) {
+        cosmology_spheres(&found->cosmology, known.sphere_density);
+    }
+    const double start = progress_clock();
+    const kith_status status = kith_halos_measure(found->ctx, &points, &found->space.box,
+                                                  &found->groups, &known, &found->halos);
+    found->measure_seconds = progress_clock() - start;
+    if (status != KITH_OK) {
+        return report_kith(found->ctx, status, task->input);
+    }
+    found->catalogue = (io_catalogue){.halos = &found->halos,
+                                      .particles = p,
+                                      .box = &found->space.box,
+                                      .masses = found->masses != NULL,
+                                      .velocities = found->velocities != NULL,
+                                      .length = found->length,
+                                      .min_members = task->min_members,
+                                      .labels = found->groups.labels,
+                                      .command = task->command};
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        found->catalogue.sphere[s] = known.sphere_density[s] > 0;
+    }
+    for (int type = 0; type < KITH_TYPES; type++) {
+        found->catalogue.type[type] = found->n_of_type[type] > 0 && found->n_of_type[type] < p->n;
+    }
+    for (int64_t h = 0; h < found->halos.n; h++) {
+        found->grouped += found->halos.halo[h].members;
+    }
+    return STATUS_OK;
+}
+
+static int write_results(const fof_task *task, fof_outcome *found)
+{
+    io_error error = {0};
+    const double start = progress_clock();
+    if (progress_interrupted()) {
+        return report_interrupted(task->shared.output);
+    }
+    if (task->shared.output &&
+        io_write_catalogue(task->shared.output, task->format, &found->catalogue, &error) != IO_OK) {
+        return report_io(&error, true);
+    }
+    if (task->labels && io_write_labels(task->labels, &found->catalogue, &error) != IO_OK) {
+        return report_io(&error, true);
+    }
+    const int status = task->plot ? fof_plot(task, found) : STATUS_OK;
+    found->write_seconds = progress_clock() - start;
+    return status;
+}
+
+static int find_halos(const fof_task *task, fof_outcome *found)
+{
+    progress bar = progress_start("linking", "", 0, task->shared.quiet);
+    int status = engine_open(&task->shared, &bar, &found->ctx);
+    if (status == STATUS_OK) {
+        status = link_particles(task, found);
+    }
+    if (status == STATUS_OK) {
+        bar.what = "measuring";
+        status = measure_halos(task, found);
+    }
+    progress_end(&bar);
+    return status == STATUS_OK ? write_results(task, found) : status;
+}
+
+int verb_fof(int argc, char **argv)
+{
+    fof_task task = {.min_members = 20};
+    options_init(&task.shared);
+    size_t length = 0;
+    if (argz_create(argv, &task.command, &length) != 0) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory");
+    }
+    argz_stringify(task.command, length, ' ');
+    options_parse(&arguments, argc, argv, &task);
+    task.b = task.b > 0 ? task.b : 0.2;
+
+    progress_catch_signals();
+    fof_outcome found = {0};
+    int status = read_input(&task, &found);
+    if (status == STATUS_OK) {
+        status = fof_prepare(&task, &found);
+    }
+    if (status == STATUS_OK) {
+        status = find_halos(&task, &found);
+    }
+    if (status == STATUS_OK && task.shared.json) {
+        status = report_json(fof_json(&task, &found));
+    } else if (status == STATUS_OK && !task.shared.quiet) {
+        fof_print(&task, &found);
+    }
+    kith_halos_free(&found.halos);
+    kith_groups_free(&found.groups);
+    kith_close(found.ctx);
+    free(found.roles);
+    input_free(&found.in);
+    free(task.command);
+    return status;
+}

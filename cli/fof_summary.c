@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith fof` says at the end, to a person or to a script.
+ */
+#include "engine.h"
+#include "fof.h"
+#include "report.h"
+#include "spread.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void label(const style *look, const char *name)
+{
+    printf("  %s%-12s%s", look->bold, name, look->end);
+}
+
+/** Five digits are enough for a person. */
+static printed number(double x)
+{
+    printed out;
+    snprintf(out.s, sizeof out.s, "%.5g", x);
+    return out;
+}
+
+/** " kpc/h"; "" where units are not known. */
+static printed unit(const char *name)
+{
+    printed out;
+    snprintf(out.s, sizeof out.s, "%s%.60s", *name ? " " : "", name);
+    return out;
+}
+
+static void print_types(const fof_outcome *found, const char *verb, const bool chosen[])
+{
+    const char *before = verb;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (chosen[type] && found->n_of_type[type] > 0) {
+            printf("%s %s (%s)", before, io_type_name(type),
+                   report_count(found->n_of_type[type]).s);
+            before = ",";
+        }
+    }
+}
+
+static void print_roles(const fof_outcome *found, const style *look)
+{
+    bool rest[IO_MOST_TYPES], some_attach = false;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        rest[type] = !found->links[type] && !found->attaches[type];
+        some_attach = some_attach || (found->attaches[type] && found->n_of_type[type] > 0);
+    }
+    if (!found->roles) {
+        return;
+    }
+    label(look, "species");
+    print_types(found, "link:", found->links);
+    putchar('\n');
+    if (some_attach) {
+        label(look, "");
+        print_types(found, "attach:", found->attaches);
+        putchar('\n');
+    }
+    const char *const ignored = "ignore:";
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (rest[type] && found->n_of_type[type] > 0) {
+            label(look, "");
+            print_types(found, ignored, rest);
+            putchar('\n');
+            return;
+        }
+    }
+}
+
+static void print_length(const fof_task *task, const fof_outcome *found, const style *look)
+{
+    io_unit_name names;
+    io_unit_names(&found->in.particles.units, &names);
+    label(look, "length");
+    printf("%s%s%s%s", look->bold, number(found->length).s, look->end, unit(names.length).s);
+    if (found->spacing != SPACING_AUTO) {
+        printf(" = %s x %s, the mean spacing", report_real(task->b).s,
+               number(found->mean_spacing).s);
+    }
+    putchar('\n');
+    if (found->spacing != SPACING_AUTO) {
+        label(look, "");
+        printf("%s%s", look->faint, fof_spacing_words(found));
+        if (found->spacing == SPACING_MASS) {
+            printf(", Omega %s of the linked species", number(found->spacing_omega).s);
+        }
+        printf("%s\n", look->end);
+    }
+    if (task->velocity > 0) {
+        label(look, "");
+        printf("and in velocity %s%s", number(found->velocity_length).s, unit(names.velocity).s);
+        if (task->velocity_in_sigma) {
+            printf(" = %s x %s, the dispersion", report_real(task->velocity).s,
+                   number(found->sigma).s);
+        }
+        putchar('\n');
+    }
+    if (task->min_links > 0) {
+        label(look, "");
+        printf("only particles with %s or more within it link\n", report_count(task->min_links).s);
+    }
+}
+
+static void print_cosmology(const fof_outcome *found, const style *look)
+{
+    const cosmology *c = &found->cosmology;
+    const double tolerance = 0.1; /* gas and stars lose some to black holes, zooms much */
+    if (c->known) {
+        label(look, "cosmology");
+        printf("Omega_m %s, Omega_Lambda %s, redshift %s (%s)\n", number(c->omega_m).s,
+               number(c->omega_lambda).s, number(c->redshift).s,
+               c->given ? "from --cosmology" : "from the file");
+    }
+    if (c->filled > 0 && fabs(c->filled - 1) > tolerance) {
+        label(look, "");
+        printf("%smass in the box: %s of what Omega_m says; see units, cosmology%s\n", look->bold,
+               number(c->filled).s, look->end);
+    }
+}
+
+static void print_halo(const fof_outcome *found, int64_t h, const style *look)
+{
+    const kith_halo *halo = &found->halos.halo[h];
+    io_unit_name names;
+    io_unit_names(&found->in.particles.units, &names);
+    label(look, h ? "" : "largest");
+    printf("%s members", report_count(halo->members).s);
+    if (found->roles) {
+        printf(" (%s link)", report_count(found->groups.members[h]).s);
+    }
+    if (found->masses) {
+        printf(", mass %s%s", number(halo->mass).s, h ? "" : unit(names.mass).s);
+    }
+    printf(", at (%s, %s", number(halo->centre[0]).s, number(halo->centre[1]).s);
+    if (found->space.box.dim == 3) {
+        printf(", %s", number(halo->centre[2]).s);
+    }
+    puts(")");
+}
+
+static void print_groups(const fof_task *task, const fof_outcome *found, const style *look)
+{
+    enum { SHOWN = 3 };
+    const int64_t n = found->in.particles.n;
+    label(look, "halos");
+    printf("%s%s%s of %s and more", look->bold, report_count(found->groups.n).s, look->end,
+           report_count(task->min_members).s);
+    if (n > 0) {
+        printf(", with %.3g %% of the particles", 100 * (double)found->grouped / (double)n);
+    }
+    putchar('\n');
+    for (int64_t h = 0; h < found->halos.n && h < SHOWN; h++) {
+        print_halo(found, h, look);
+    }
+    if (found->groups.n > 0) {
+        const spread s = spread_of(found->groups.members, found->groups.n);
+        label(look, "members");
+        printf("%shalos by number of members%s%s\n", look->faint, found->roles ? " that link" : "",
+               look->end);
+        spread_draw(&s, look, "  ");
+    }
+}
+
+static void print_output(const char *name, const char *path, const style *look)
+{
+    struct stat file;
+    if (path) {
+        label(look, name);
+        printf("%s, %s\n", path,
+               report_bytes(stat(path, &file) == 0 ? (int64_t)file.st_size : 0).s);
+    }
+}
+
+void fof_print(const fof_task *task, const fof_outcome *found)
+{
+    const style look = report_style();
+    printf("%s%s%s\n", look.bold, task->input, look.end);
+    label(&look, "particles");
+    input_print(&found->in);
+    print_roles(found, &look);
+    label(&look, "box");
+    space_print(&found->space);
+    print_cosmology(found, &look);
+    print_length(task, found, &look);
+    print_groups(task, found, &look);
+    label(&look, "time");
+    printf("link %s, measure %s", report_seconds(found->link_seconds).s,
+           report_seconds(found->measure_seconds).s);
+    if (task->shared.output || task->labels || task->plot) {
+        printf(", write %s", report_seconds(found->write_seconds).s);
+    }
+    putchar('\n');
+    label(&look, "engine");
+    engine_print(found->ctx);
+    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
+    print_output("catalogue", task->shared.output, &look);
+    print_output("labels", task->labels, &look);
+    print_output("picture", task->plot, &look);
+}
+
+static json_t *vector_json(const double v[3])
+{
+    return json_pack("[o,o,o]", report_json_real(v[0]), report_json_real(v[1]),
+                     report_json_real(v[2]));
+}
+
+static json_t *halo_json(const fof_outcome *found, int64_t h)
+{
+    static const char *const names[] = {"200c", "200m", "500c", "vir"};
+    const kith_halo *halo = &found->halos.halo[h];
+    json_t *spheres = json_object();
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        if (found->catalogue.sphere[s]) {
+            json_object_set_new(spheres, names[s],
+                                json_pack("{s:o, s:o}", "mass",
+                                          report_json_real(halo->sphere_mass[s]), "radius",
+                                          report_json_real(halo->sphere_radius[s])));
+        }
+    }
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (json_int_t)h + 1,
+                     "members", (json_int_t)halo->members, "linked",
+                     (json_int_t)found->groups.members[h], "mass",
+                     found->masses ? report_json_real(halo->mass) : json_null(), "centre",
+                     vector_json(halo->centre), "velocity",
+                     found->velocities ? vector_json(halo->velocity) : json_null(), "dispersion",
+                     found->velocities ? report_json_real(halo->dispersion) : json_null(),
+                     "radius_rms", report_json_real(halo->radius_rms), "spheres", spheres);
+}
+
+static json_t *linking_json(const fof_task *task, const fof_outcome *found)
+{
+    static const char *const names[] = {"absolute", "linked", "dark", "mass"};
+    json_t *links = json_array(), *attaches = json_array();
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (found->n_of_type[type] > 0 && found->links[type]) {
+            json_array_append_new(links, json_integer(type));
+        }
+        if (found->n_of_type[type] > 0 && found->attaches[type]) {
+            json_array_append_new(attaches, json_integer(type));
+        }
+    }
+    const bool relative = found->spacing != SPACING_AUTO;
+    return json_pack(
+        "{s:f, s:s, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o}", "length", found->length, "spacing",
+        names[found->spacing], "b", relative ? json_real(task->b) : json_null(), "mean_spacing",
+        relative ? json_real(found->mean_spacing) : json_null(), "min_members",
+        (json_int_t)task->min_members, "min_links", (json_int_t)task->min_links, "velocity_length",
+        task->velocity > 0 ? json_real(found->velocity_length) : json_null(), "linked",
+        (json_int_t)found->linked, "link", links, "attach", attaches);
+}
+
+static json_t *cosmology_json(const cosmology *c)
+{
+    if (!c->known) {
+        return json_null();
+    }
+    return json_pack("{s:f, s:f, s:f, s:f, s:o}", "omega_m", c->omega_m, "omega_lambda",
+                     c->omega_lambda, "redshift", c->redshift, "mean_density", c->matter, "filled",
+                     c->filled > 0 ? json_real(c->filled) : json_null());
+}
+
+json_t *fof_json(const fof_task *task, const fof_outcome *found)
+{
+    enum { SHOWN = 10 };
+    json_t *halos = json_array();
+    for (int64_t h = 0; h < found->halos.n && h < SHOWN; h++) {
+        json_array_append_new(halos, halo_json(found, h));
+    }
+    const int64_t n = found->groups.n;
+    const spread s = spread_of(found->groups.members, n);
+    json_t *seconds = json_pack("{s:f, s:f, s:f, s:f}", "read", found->in.seconds, "link",
+                                found->link_seconds, "measure", found->measure_seconds, "write",
+                                found->write_seconds);
+    json_t *outputs = json_pack(
+        "{s:o, s:o, s:o}", "catalogue",
+        task->shared.output ? report_json_text(task->shared.output) : json_null(), "labels",
+        task->labels ? report_json_text(task->labels) : json_null(), "plot",
+        task->plot ? report_json_text(task->plot) : json_null());
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:I, s:o}",
+                     "kith", kith_version(), "verb", "fof", "input", input_json(&found->in), "box",
+                     space_json(&found->space), "cosmology", cosmology_json(&found->cosmology),
+                     "linking", linking_json(task, found), "groups", (json_int_t)n, "grouped",
+                     (json_int_t)found->grouped, "members",
+                     n ? spread_json(&s, "halos") : json_null(), "largest", halos, "backend",
+                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
+                     seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
+}

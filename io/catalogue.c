@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Choosing the format of a catalogue or of labels, and the labels that are plain.
+ */
+#include "catalogue_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef io_status (*catalogue_writer)(io_output *output, const io_catalogue *catalogue);
+
+static bool ends_with(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
+{
+    static const char *const names[] = {[IO_CATALOGUE_CSV] = "csv",
+                                        [IO_CATALOGUE_ROCKSTAR] = "rockstar",
+                                        [IO_CATALOGUE_GADGET4] = "gadget4",
+                                        [IO_CATALOGUE_SWIFT] = "swift"};
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT; k++)
+        if (strcasecmp(name, names[k]) == 0) {
+            *out = (io_catalogue_format)k;
+            return true;
+        }
+    return false;
+}
+
+/** Write a file through `writer`, whole or not at all. */
+static io_status write_file(const char *path, catalogue_writer writer,
+                            const io_catalogue *catalogue, io_error *error)
+{
+    io_output output;
+    IO_TRY(io__output_open(&output, path, error));
+    const locale_t before = io__locale_enter();
+    const io_status status = writer(&output, catalogue);
+    io__locale_leave(before);
+    if (status == IO_OK)
+        return io__output_commit(&output);
+    io__output_abort(&output);
+    return status;
+}
+
+io_status io_write_catalogue(const char *path, io_catalogue_format format,
+                             const io_catalogue *catalogue, io_error *error)
+{
+    static const struct {
+        const char *ending;
+        io_catalogue_format format;
+    } endings[] = {{".csv", IO_CATALOGUE_CSV},
+                   {".list", IO_CATALOGUE_ROCKSTAR},
+                   {".txt", IO_CATALOGUE_ROCKSTAR},
+                   {".hdf5", IO_CATALOGUE_GADGET4},
+                   {".h5", IO_CATALOGUE_GADGET4}};
+    static const catalogue_writer writers[] = {[IO_CATALOGUE_CSV] = io__catalogue_csv,
+                                               [IO_CATALOGUE_ROCKSTAR] = io__catalogue_rockstar,
+                                               [IO_CATALOGUE_GADGET4] = io__catalogue_gadget4,
+                                               [IO_CATALOGUE_SWIFT] = io__catalogue_swift};
+    *error = (io_error){0};
+    for (size_t k = 0; k < sizeof endings / sizeof *endings && format == IO_CATALOGUE_BY_NAME; k++)
+        if (ends_with(path, endings[k].ending))
+            format = endings[k].format;
+    if (format == IO_CATALOGUE_BY_NAME)
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format of catalogues; expected .csv, .list, .txt, "
+                        ".hdf5 or .h5");
+    return write_file(path, writers[format], catalogue, error);
+}
+
+static io_status write_npy(io_output *output, const io_catalogue *catalogue)
+{
+    char header[IO_NPY_HEADER], type[8], shape[40];
+    const int64_t n = catalogue->particles->n;
+    snprintf(type, sizeof type, "'%ci4'", io__npy_order());
+    snprintf(shape, sizeof shape, "(%lld,)", (long long)n);
+    io__npy_header(header, type, shape);
+    IO_TRY(io__output_write(output, header, sizeof header));
+    return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
+}
+
+static io_status write_grp(io_output *output, const io_catalogue *catalogue)
+{
+    const int64_t n = catalogue->particles->n;
+    IO_TRY(io__output_printf(output, "%lld\n", (long long)n));
+    for (int64_t p = 0; p < n; p++) {
+        char line[16];
+        IO_TRY(io__output_write(output, line,
+                                snprintf(line, sizeof line, "%d\n", catalogue->labels[p])));
+    }
+    return IO_OK;
+}
+
+io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error)
+{
+    static const struct {
+        const char *ending;
+        catalogue_writer writer;
+    } endings[] = {{".npy", write_npy},
+                   {".grp", write_grp},
+                   {".hdf5", io__labels_hdf5},
+                   {".h5", io__labels_hdf5}};
+    *error = (io_error){0};
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (ends_with(path, endings[k].ending))
+            return write_file(path, endings[k].writer, catalogue, error);
+    return io__fail(error, path, IO_INVALID,
+                    "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
+}
+
+double io__catalogue_side(const io_catalogue *catalogue)
+{
+    const kith_box *box = catalogue->box;
+    return box->periodic[0] && box->periodic[1] ? box->row[0][0] : 0;
+}

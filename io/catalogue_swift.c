@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The layout of SWIFT's friends-of-friends: catalogues with /Groups, and labels as FOFGroupIDs.
+ * Units have no factor h; lengths are comoving.
+ */
+#include "catalogue_internal.h"
+#include "io_hdf5.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t no_group = 2147483647; /* as SWIFT has it */
+
+/** What a dataset is, as SWIFT's readers want to know. */
+typedef struct meaning {
+    const char *name, *text;
+    double length, mass; /* exponents of the units of length and mass */
+} meaning;
+
+static bool put_meaning(hid_t dataset, const io_catalogue *c, const meaning *m)
+{
+    const io_units *units = &c->particles->units;
+    const io_cosmology *u = &c->particles->cosmology;
+    const double cgs = units->source == IO_UNITS_NONE
+                           ? 1
+                           : pow(units->length, m->length) * pow(units->mass, m->mass);
+    const double a = u->known ? pow(u->a, m->length) : 1;
+    const bool done =
+        dataset >= 0 && io__put_text(dataset, "Description", m->text) &&
+        io__put_number(dataset, "U_M exponent", m->mass) &&
+        io__put_number(dataset, "U_L exponent", m->length) &&
+        io__put_number(dataset, "U_t exponent", 0) && io__put_number(dataset, "U_I exponent", 0) &&
+        io__put_number(dataset, "U_T exponent", 0) &&
+        io__put_number(dataset, "h-scale exponent", 0) &&
+        io__put_number(dataset, "a-scale exponent", m->length) &&
+        io__put_number(dataset, "Conversion factor to CGS (not including cosmological corrections)",
+                       cgs) &&
+        io__put_number(dataset,
+                       "Conversion factor to physical CGS (including cosmological corrections)",
+                       cgs * a);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    return done;
+}
+
+static bool put_groups(hid_t file, const io_catalogue *c)
+{
+    static const meaning mass = {"Masses", "Masses of the groups", 0, 1},
+                         centre = {"Centres", "Centres of mass", 1, 0},
+                         radius = {"Radii", "Distances of the farthest member from Centres", 1, 0},
+                         id = {"GroupIDs", "1 is the largest group", 0, 0},
+                         size = {"Sizes", "Numbers of particles in the groups", 0, 0};
+    const io_units *u = &c->particles->units;
+    const double h = c->particles->cosmology.known ? c->particles->cosmology.h : 1;
+    const double scale = pow(h, u->length_h), scale_mass = pow(h, u->mass_h);
+    const int64_t n = c->halos->n;
+    const hid_t group = H5Gcreate2(file, "Groups", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    double *room = malloc((size_t)(5 * n + 1) * sizeof *room);
+    int64_t *counts = malloc((size_t)(2 * n + 1) * sizeof *counts);
+    bool done = group >= 0 && room && counts;
+    for (int64_t k = 0; k < n && done; k++) {
+        const kith_halo *halo = &c->halos->halo[k];
+        room[k] = halo->mass * scale_mass;
+        room[n + k] = halo->radius_max * scale;
+        for (int axis = 0; axis < 3; axis++)
+            room[2 * n + 3 * k + axis] = halo->centre_of_mass[axis] * scale;
+        counts[k] = k + 1;
+        counts[n + k] = halo->members;
+    }
+    const hid_t real = H5T_NATIVE_DOUBLE, count = H5T_NATIVE_INT64;
+    done = done && put_meaning(io__put_array(group, mass.name, real, room, n, 1), c, &mass) &&
+           put_meaning(io__put_array(group, radius.name, real, room + n, n, 1), c, &radius) &&
+           put_meaning(io__put_array(group, centre.name, real, room + 2 * n, n, 3), c, &centre) &&
+           put_meaning(io__put_array(group, id.name, count, counts, n, 1), c, &id) &&
+           put_meaning(io__put_array(group, size.name, count, counts + n, n, 1), c, &size);
+    free(counts);
+    free(room);
+    if (group >= 0)
+        H5Gclose(group);
+    return done;
+}
+
+static bool put_header(hid_t file, const io_catalogue *c)
+{
+    const io_cosmology *u = &c->particles->cosmology;
+    const io_units *units = &c->particles->units;
+    const double scale = pow(u->known ? u->h : 1, units->length_h);
+    const kith_box *box = c->box;
+    const double side[3] = {box->row[0][0] * scale, box->row[1][1] * scale, box->row[2][2] * scale};
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = header >= 0 && io__put_text(header, "OutputType", "FOF") &&
+                      io__put_text(header, "Code", "kith") &&
+                      io__put_text(header, "kith_version", KITH_VERSION) &&
+                      io__put_text(header, "command", c->command) &&
+                      io__put_count(header, "NumGroups_Total", c->halos->n) &&
+                      io__put_count(header, "NumGroups_ThisFile", c->halos->n) &&
+                      io__put_count(header, "NumFilesPerSnapshot", 1) &&
+                      io__put_count(header, "ThisFile", 0) &&
+                      io__put_numbers(header, "BoxSize", H5T_NATIVE_DOUBLE, side, 3) &&
+                      io__put_number(header, "Scale-factor", u->known ? u->a : 1) &&
+                      io__put_number(header, "Redshift", u->known ? u->redshift : 0) &&
+                      io__put_number(header, "Linking length", c->length * scale);
+    if (header >= 0)
+        H5Gclose(header);
+    return done;
+}
+
+/** /Units in cgs, where they are known. */
+static bool put_units(hid_t file, const io_catalogue *c)
+{
+    const io_units *u = &c->particles->units;
+    if (u->source == IO_UNITS_NONE)
+        return true;
+    const hid_t group = H5Gcreate2(file, "Units", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = group >= 0 && io__put_number(group, "Unit length in cgs (U_L)", u->length) &&
+                      io__put_number(group, "Unit mass in cgs (U_M)", u->mass) &&
+                      io__put_number(group, "Unit time in cgs (U_t)", u->length / u->velocity) &&
+                      io__put_number(group, "Unit current in cgs (U_I)", 1) &&
+                      io__put_number(group, "Unit temperature in cgs (U_T)", 1);
+    if (group >= 0)
+        H5Gclose(group);
+    return done;
+}
+
+static bool put_cosmology(hid_t file, const io_catalogue *c)
+{
+    const io_cosmology *u = &c->particles->cosmology;
+    if (!u->known)
+        return true;
+    const hid_t group = H5Gcreate2(file, "Cosmology", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = group >= 0 && io__put_count(group, "Cosmological run", 1) &&
+                      io__put_number(group, "Scale-factor", u->a) &&
+                      io__put_number(group, "Redshift", u->redshift) &&
+                      io__put_number(group, "h", u->h) &&
+                      io__put_number(group, "Omega_m", u->omega_m) &&
+                      io__put_number(group, "Omega_lambda", u->omega_lambda) &&
+                      io__put_number(group, "Omega_b", u->omega_b);
+    if (group >= 0)
+        H5Gclose(group);
+    return done;
+}
+
+static bool put_catalogue(hid_t file, const void *what)
+{
+    const io_catalogue *c = what;
+    return put_header(file, c) && put_units(file, c) && put_cosmology(file, c) &&
+           put_groups(file, c);
+}
+
+io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
+{
+    return io__hdf5_file(output, put_catalogue, catalogue);
+}
+
+static bool put_labels(hid_t file, const void *what)
+{
+    const io_catalogue *c = what;
+    const io_particles *p = c->particles;
+    int64_t *labels = malloc(((size_t)p->n + 1) * sizeof *labels);
+    bool done = labels && io__put_text(file, "command", c->command) &&
+                io__put_text(file, "kith_version", KITH_VERSION) &&
+                io__put_count(file, "no_group", no_group) &&
+                io__put_count(file, "n_groups", c->halos->n);
+    for (int64_t k = 0; k < p->n && done; k++)
+        labels[k] = c->labels[k] > 0 ? c->labels[k] : no_group;
+    const hid_t array = done ? io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)
+                             : -1;
+    done = array >= 0 && H5Dclose(array) >= 0;
+    free(labels);
+    if (done && p->id) {
+        const hid_t ids = io__put_array(file, "ParticleIDs", H5T_NATIVE_UINT64, p->id, p->n, 1);
+        done = ids >= 0 && H5Dclose(ids) >= 0;
+    }
+    return done;
+}
+
+io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue)
+{
+    return io__hdf5_file(output, put_labels, catalogue);
+}

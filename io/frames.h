@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the readers of trajectories share. A format opens a file, goes to a frame, and reads it.
+ * Formats whose frames lie one behind the other are asked for rising frames only.
+ */
+#ifndef KITH_IO_FRAMES_H
+#define KITH_IO_FRAMES_H
+
+#include "io_internal.h"
+#include "trajectory.h"
+
+/* ------------------------------------------------------------------------------------ labels */
+
+enum { IO_MOST_LABELS = 4096, IO_LABEL_SLOTS = 4 * IO_MOST_LABELS };
+
+/** Names of species, each with a number that it keeps. Only ever grows, in place, so that another
+ *  thread may read the names it was told of. */
+typedef struct io_labels {
+    int n;
+    char (*name)[IO_NAME_LENGTH]; /* [IO_MOST_LABELS] */
+    int16_t *slot;                /* [IO_LABEL_SLOTS]: by hash, a name's number + 1; 0: free */
+} io_labels;
+
+io_status io__labels_open(io_file *file, io_labels *labels);
+void io__labels_close(io_labels *labels);
+
+/** Find a name, or give it the next number. */
+io_status io__labels_number(io_file *file, io_labels *labels, io_token name, int32_t *number);
+
+/* ------------------------------------------------------------------------------------ frames */
+
+typedef struct io_frames_format io_frames_format;
+
+/** A trajectory as its format sees it. */
+typedef struct io_frames {
+    const io_frames_format *format;
+    io_format file_format;
+    io_file *file;
+    const io_trajectory_options *options; /* never NULL; options->read are the file's */
+    io_labels labels;
+    int64_t count;         /* frames in the file; -1: only reading tells */
+    int64_t next;          /* the frame to be read next */
+    unsigned present;      /* fields that the frame read last has in the file */
+    kith_precision native; /* of its positions in the file */
+    bool started;          /* a frame was read */
+    char description[128]; /* set by open */
+    void *state;           /* the format's own */
+} io_frames;
+
+struct io_frames_format {
+    /** Set description, state and, if known, count. */
+    io_status (*open)(io_frames *frames);
+    /** See whether there is a frame `next`. NULL where count is known: any frame can be read. */
+    io_status (*peek)(io_frames *frames, bool *found);
+    /** Be behind frame `next`, which was peeked at; NULL as peek. */
+    io_status (*skip)(io_frames *frames);
+    /** Read frame `next`, and be behind it. */
+    io_status (*read)(io_frames *frames, io_frame *out);
+    /** List the fields of the frame read last. NULL: those that are `present`. */
+    void (*describe)(const io_frames *frames, io_summary *out);
+    void (*close)(io_frames *frames); /* also when open failed; may be NULL */
+    bool calling_thread;              /* to be used by no other */
+    bool text;                        /* numbers have no precision of their own */
+    bool selects;                     /* reads the species alone that the options name */
+};
+
+extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
+    io__frames_whole, io__frames_chemfiles;
+
+/** Open a file of this format. Close with io__frames_close, also on failure. */
+io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
+                          const io_trajectory_options *options);
+void io__frames_close(io_frames *frames);
+
+/** Read frame `index`, which is not before `next`. *found is false when the file has fewer. */
+io_status io__frames_read(io_frames *frames, int64_t index, io_frame *out, bool *found);
+
+/** Count the frames, reading the file if need be. */
+io_status io__frames_count(const io_frames *frames, int64_t *n);
+
+/** Make room for n particles and the fields of theirs that were asked for and are `present`. The
+ *  frame has no box, time, step or bonds then. */
+io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_precision native,
+                          unsigned present);
+/** Make these the frame's particles, with room for their species; frees what the frame held. */
+io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles);
+io_status io__frame_alloc_bonds(const io_frames *frames, io_frame *out, int64_t n);
+void io__frame_free(io_frame *frame);
+
+/** Make all atoms of one species, without a name. */
+io_status io__frame_unnamed(io_frames *frames, io_frame *out);
+
+/** Keep the particles of the species that the options name. `check`: one of each must be there. */
+io_status io__frame_select(io_frames *frames, io_frame *frame, bool check);
+
+/** io_read and io_inspect for the formats that are read as frames alone. */
+io_status io__frames_read_one(io_file *file, io_format format, io_particles *out);
+io_status io__frames_inspect(io_file *file, io_format format, io_summary *out);
+
+/* ------------------------------------------------------------------------------- chemfiles */
+
+/** A format that is left to the library chemfiles. */
+typedef struct io_chemfiles_kind {
+    const char *name;
+    const char *format; /* what chemfiles calls it; "": the file's name has to tell */
+    bool nameless;      /* its atoms have no names */
+    bool packed;
+} io_chemfiles_kind;
+
+/** What a file is that begins so, NUL-terminated; NULL when it is not for chemfiles. */
+const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size);
+
+/* -------------------------------------------------------------------------- atoms in lines */
+
+enum { IO_MOST_COLUMNS = 256 };
+
+/** What a column of an atom's line holds. */
+typedef enum io_role {
+    IO_ROLE_NONE,
+    IO_ROLE_LABEL,
+    IO_ROLE_ID,
+    IO_ROLE_MOLECULE,
+    IO_ROLE_POSITION, /* and y, z */
+    IO_ROLE_VELOCITY = IO_ROLE_POSITION + 3,
+    IO_ROLE_FORCE = IO_ROLE_VELOCITY + 3,
+    IO_ROLE_END = IO_ROLE_FORCE + 3
+} io_role;
+
+typedef struct io_roles {
+    int n; /* up to the last that is wanted */
+    unsigned char role[IO_MOST_COLUMNS];
+} io_roles;
+
+/** Note that the column has a role. Columns beyond IO_MOST_COLUMNS are not wanted. */
+void io__roles_add(io_roles *roles, int column, int role);
+
+/** Fields whose every column is there, as of io__frame_alloc. */
+unsigned io__roles_fields(const io_roles *roles);
+
+/** See that n atoms can follow in what is left of the file. */
+io_status io__lines_check_atoms(const io_lines *lines, int64_t n);
+
+/** Parse n lines into a frame that has room. */
+io_status io__lines_read_atoms(io_frames *frames, io_lines *lines, const io_roles *roles,
+                               io_frame *out);
+io_status io__lines_skip_atoms(io_lines *lines, int64_t n);
+
+/** Parse a count, such as of atoms: digits alone. */
+io_status io__lines_count(const io_lines *lines, const char *text, const char *what, int64_t *out);
+
+#endif

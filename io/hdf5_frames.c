@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Frames of HDF5 files: arrays of shape (frames, n, 3), and H5MD, which keeps box, step, time and
+ * species beside them. https://nongnu.org/h5md
+ */
+#include "io_hdf5.h"
+
+#include "frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct hdf5_state {
+    hid_t id;
+    bool is_snapshot; /* of one frame, that io_read knows */
+    io_arrays arrays;
+} hdf5_state;
+
+/** The group of H5MD's that an array is in: "particles/all"; "" when it is not of H5MD. */
+static void find_group(const io_array *array, char out[IO_HDF5_NAME])
+{
+    static const char tail[] = "/position/value";
+    const size_t length = strlen(array->name), last = strlen(tail);
+    const bool is_h5md = length > last && strcmp(array->name + length - last, tail) == 0;
+    snprintf(out, IO_HDF5_NAME, "%.*s", is_h5md ? (int)(length - last) : 0, array->name);
+}
+
+/** Open a dataset of the group. @return < 0 when it is not there. */
+static hid_t open_beside(const io_array *array, const char *name)
+{
+    char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 32];
+    find_group(array, group);
+    const hid_t file = group[0] ? H5Iget_file_id(array->id) : -1;
+    if (file < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s%s", group, name);
+    const hid_t id = H5Oopen(file, path, H5P_DEFAULT);
+    H5Fclose(file);
+    if (id >= 0 && H5Iget_type(id) != H5I_DATASET) {
+        H5Oclose(id);
+        return -1;
+    }
+    return id;
+}
+
+/** Read n numbers, of one shape for all frames or, with frame >= 0, a row for each. */
+static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t type, void *out)
+{
+    hsize_t shape[H5S_MAX_RANK] = {0}, begin[H5S_MAX_RANK] = {0};
+    const hid_t from = H5Dget_space(dataset), to = H5Screate_simple(1, &n, NULL);
+    const int found = from >= 0 ? H5Sget_simple_extent_dims(from, shape, NULL) : -1;
+    bool done = found == rank + (frame >= 0) && n > 0 && to >= 0;
+    if (done && frame >= 0) {
+        done = (hsize_t)frame < shape[0];
+        begin[0] = (hsize_t)frame;
+        shape[0] = 1;
+        done = done && H5Sselect_hyperslab(from, H5S_SELECT_SET, begin, NULL, shape, NULL) >= 0;
+    }
+    done = done && H5Sget_select_npoints(from) == (hssize_t)n &&
+           H5Dread(dataset, type, to, from, H5P_DEFAULT, out) >= 0;
+    if (to >= 0)
+        H5Sclose(to);
+    if (from >= 0)
+        H5Sclose(from);
+    return done;
+}
+
+static bool read_beside(const io_array *array, const char *name, int64_t frame, int rank, int64_t n,
+                        hid_t type, void *out)
+{
+    const hid_t dataset = open_beside(array, name);
+    if (dataset < 0)
+        return false;
+    const bool done = read_row(dataset, frame, rank, (hsize_t)n, type, out);
+    H5Oclose(dataset);
+    return done;
+}
+
+enum { WORD = 16 };
+
+/** Read an attribute of n words, of fixed or of variable length. */
+static bool read_words(hid_t attribute, hid_t type, int n, char words[][WORD])
+{
+    const bool variable = H5Tis_variable_str(type) > 0;
+    const hid_t memory = H5Tcopy(H5T_C_S1);
+    char *text[3] = {NULL};
+    H5Tset_size(memory, variable ? H5T_VARIABLE : WORD);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    bool done = true;
+    if (!variable) {
+        done = H5Aread(attribute, memory, words) >= 0;
+    } else if (H5Aread(attribute, memory, text) < 0) {
+        done = false;
+    } else {
+        for (int k = 0; k < n; k++) {
+            snprintf(words[k], WORD, "%s", text[k] ? text[k] : "");
+            H5free_memory(text[k]);
+        }
+    }
+    H5Tclose(memory);
+    return done;
+}
+
+/** Find out which axes the box's attribute "boundary" calls "none". */
+static void read_boundary(const io_array *array, int periodic[3])
+{
+    char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 8], words[3][WORD] = {{0}};
+    find_group(array, group);
+    snprintf(path, sizeof path, "%s/box", group);
+    const hid_t file = H5Iget_file_id(array->id);
+    const hid_t id = H5Aopen_by_name(file, path, "boundary", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = id >= 0 ? H5Aget_space(id) : -1, type = id >= 0 ? H5Aget_type(id) : -1;
+    if (space >= 0 && H5Sget_simple_extent_npoints(space) == (int)array->columns && type >= 0 &&
+        H5Tget_class(type) == H5T_STRING && read_words(id, type, (int)array->columns, words))
+        for (int axis = 0; axis < (int)array->columns; axis++)
+            periodic[axis] = strcmp(words[axis], "none") != 0;
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Aclose(id);
+    H5Fclose(file);
+}
+
+void io__h5md_box(const io_array *array, int64_t frame, bool *has_box, kith_box *out)
+{
+    const hid_t type = H5T_NATIVE_DOUBLE;
+    const int dim = (int)array->columns, all = dim * dim;
+    double edge[9];
+    const bool matrix = read_beside(array, "/box/edges/value", frame, 2, all, type, edge) ||
+                        read_beside(array, "/box/edges", -1, 2, all, type, edge);
+    if (!matrix && !read_beside(array, "/box/edges/value", frame, 1, dim, type, edge) &&
+        !read_beside(array, "/box/edges", -1, 1, dim, type, edge))
+        return;
+    *has_box = true;
+    *out = (kith_box){.periodic = {1, 1, dim == 3}, .dim = dim};
+    for (int row = 0; row < dim; row++)
+        for (int axis = 0; axis < dim; axis++)
+            out->row[row][axis] = matrix ? edge[row * dim + axis] : row == axis ? edge[axis] : 0;
+    read_boundary(array, out->periodic);
+}
+
+static io_status open_file(io_frames *frames, hdf5_state *state)
+{
+    IO_TRY(io__hdf5_open(frames->file, &state->id));
+    state->is_snapshot = !frames->file->options->dataset && io__hdf5_is_snapshot(state->id);
+    return state->is_snapshot ? IO_OK : io__arrays_open(frames->file, state->id, &state->arrays);
+}
+
+static io_status open_frames(io_frames *frames)
+{
+    io_quiet quiet;
+    hdf5_state *state = frames->state = calloc(1, sizeof *state);
+    if (!state)
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
+    state->id = -1;
+    io__quiet_begin(&quiet);
+    const io_status status = open_file(frames, state);
+    io__quiet_end(&quiet);
+    const io_arrays *arrays = &state->arrays;
+    char group[IO_HDF5_NAME] = "";
+    frames->count = arrays->n > 0 ? arrays->item[0].frames : 1;
+    for (int k = 0; k < arrays->n; k++)
+        if (arrays->item[k].frames < frames->count)
+            frames->count = arrays->item[k].frames;
+    if (arrays->n > 0)
+        find_group(&arrays->item[0], group);
+    snprintf(frames->description, sizeof frames->description, "%s", group[0] ? "H5MD" : "HDF5");
+    return status;
+}
+
+static void close_frames(io_frames *frames)
+{
+    io_quiet quiet;
+    hdf5_state *state = frames->state;
+    if (!state)
+        return;
+    io__quiet_begin(&quiet);
+    io__arrays_close(&state->arrays);
+    if (state->id >= 0)
+        H5Fclose(state->id);
+    io__quiet_end(&quiet);
+    free(state);
+}
+
+/** Name the species of an array's particles, out->species[first ...]: by H5MD's numbers, else by
+ *  the group of H5MD's that the array is in, if there are several. */
+static io_status read_species(io_frames *frames, const io_array *array, io_frame *out,
+                              int64_t first)
+{
+    int32_t *species = out->species + first;
+    io_token name = {array->name, 0};
+    char group[IO_HDF5_NAME], number[16];
+    const bool numbered = read_beside(array, "/species", -1, 1, array->n, H5T_NATIVE_INT32,
+                                      species) ||
+                          read_beside(array, "/species/value", frames->next, 1, array->n,
+                                      H5T_NATIVE_INT32, species) ||
+                          read_beside(array, "/species", frames->next, 1, array->n,
+                                      H5T_NATIVE_INT32, species);
+    find_group(array, group);
+    const hdf5_state *state = frames->state;
+    if (group[0] && state->arrays.n > 1)
+        name = (io_token){strchr(group, '/') + 1, strlen(strchr(group, '/') + 1)};
+    int32_t last = 0, label = 0; /* the species before and its number */
+    for (int64_t p = 0; p < array->n; p++) {
+        const int32_t id = numbered ? species[p] : 0;
+        if (numbered && (p == 0 || id != last))
+            name = (io_token){number, (size_t)snprintf(number, sizeof number, "%d", id)};
+        if (p == 0 || id != last)
+            IO_TRY(io__labels_number(frames->file, &frames->labels, name, &label));
+        species[p] = label;
+        last = id;
+    }
+    return IO_OK;
+}
+
+static io_status read_arrays(io_frames *frames, io_frame *out)
+{
+    const hdf5_state *state = frames->state;
+    const io_arrays *arrays = &state->arrays;
+    io_particles read = {0};
+    const io_status status = io__arrays_read(frames->file, state->id, arrays, &read);
+    if (status != IO_OK) {
+        io_particles_free(&read);
+        return status;
+    }
+    IO_TRY(io__frame_adopt(frames, out, read));
+    int64_t first = 0;
+    for (int k = 0; k < arrays->n; first += arrays->item[k++].n)
+        IO_TRY(read_species(frames, &arrays->item[k], out, first));
+    const io_array *array = &arrays->item[0];
+    if (read_beside(array, "/position/time", frames->next, 0, 1, H5T_NATIVE_DOUBLE,
+                    &out->particles.time))
+        out->particles.has_time = true;
+    out->has_step = read_beside(array, "/position/step", frames->next, 0, 1, H5T_NATIVE_INT64,
+                                &out->step);
+    return IO_OK;
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    const hdf5_state *state = frames->state;
+    if (state->is_snapshot)
+        return io__frames_whole.read(frames, out);
+    io_quiet quiet;
+    const io_read_options *given = frames->file->options;
+    io_read_options options = *given;
+    options.frame = frames->next;
+    frames->file->options = &options;
+    io__quiet_begin(&quiet);
+    const io_status status = read_arrays(frames, out);
+    io__quiet_end(&quiet);
+    frames->file->options = given;
+    return status;
+}
+
+const io_frames_format io__frames_hdf5 = {.open = open_frames,
+                                          .read = read_frame,
+                                          .close = close_frames,
+                                          .calling_thread = true,
+                                          .selects = true};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * LAMMPS text dumps (dump atom and dump custom): for each frame a few "ITEM:" sections, then a line
+ * for each atom, whose columns the last section names.
+ * https://docs.lammps.org/dump.html
+ */
+#include "frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dump_frame {
+    int64_t n, step;
+    double time;
+    bool has_time, has_n, has_step;
+    bool scaled;  /* coordinates are fractions of the box */
+    kith_box box; /* rows zero when there is none */
+    io_roles roles;
+} dump_frame;
+
+typedef struct dump_state {
+    io_lines lines;
+    dump_frame frame; /* the one to be read next, once peeked at */
+    bool peeked, found;
+} dump_state;
+
+static const char *after(const char *line, const char *words)
+{
+    const size_t length = strlen(words);
+    return strncmp(line, words, length) == 0 ? line + length : NULL;
+}
+
+static io_status next_line(io_lines *lines, char **line)
+{
+    IO_TRY(io__lines_next(lines, line));
+    if (!*line)
+        return io__lines_fail(lines, IO_TRUNCATED, "the file ends within the head of a frame");
+    return IO_OK;
+}
+
+/** Read n numbers, all that a line has. */
+static io_status read_numbers(io_lines *lines, const char *what, int n, double *out)
+{
+    char *line;
+    io_token token;
+    IO_TRY(next_line(lines, &line));
+    const char *at = line;
+    for (int k = 0; k < n; k++) {
+        if (!io__token_next(&at, &token))
+            return io__lines_fail(lines, IO_FORMAT, "%s: %d numbers; expected %d", what, k, n);
+        IO_TRY(io__lines_number(lines, token, what, &out[k]));
+    }
+    if (io__token_next(&at, &token))
+        return io__lines_fail(lines, IO_FORMAT, "%s: more than %d numbers", what, n);
+    return IO_OK;
+}
+
+static void sort_four(double v[4])
+{
+    for (int k = 1; k < 4; k++)
+        for (int j = k; j > 0 && v[j] < v[j - 1]; j--) {
+            const double swap = v[j];
+            v[j] = v[j - 1];
+            v[j - 1] = swap;
+        }
+}
+
+/** The box of bounds and tilts: the bounds are those of the slanted box, of all its corners. */
+static void set_bounds(kith_box *box, double bound[3][3])
+{
+    const double xy = bound[0][2], xz = bound[1][2], yz = bound[2][2];
+    double corner[4] = {0, xy, xz, xy + xz};
+    sort_four(corner);
+    const double low[3] = {bound[0][0] - corner[0], bound[1][0] - fmin(0, yz), bound[2][0]};
+    const double high[3] = {bound[0][1] - corner[3], bound[1][1] - fmax(0, yz), bound[2][1]};
+    for (int axis = 0; axis < 3; axis++) {
+        box->origin[axis] = low[axis];
+        box->row[axis][axis] = high[axis] - low[axis];
+    }
+    box->row[1][0] = xy;
+    box->row[2][0] = xz;
+    box->row[2][1] = yz;
+}
+
+/** Read the box; kinds is "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp". */
+static io_status read_box(io_lines *lines, const char *kinds, dump_frame *out)
+{
+    io_token token;
+    const char *flags = strstr(kinds, "abc origin");
+    const bool general = flags != NULL, tilted = strstr(kinds, "xy xz yz") != NULL;
+    const int n = general ? 4 : tilted ? 3 : 2;
+    double number[3][4] = {{0}}, bound[3][3] = {{0}};
+    out->box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
+    flags = kinds + (general ? strlen(" abc origin") : tilted ? strlen(" xy xz yz") : 0);
+    for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++)
+        out->box.periodic[axis] = token.text[0] == 'p';
+    for (int axis = 0; axis < 3; axis++)
+        IO_TRY(read_numbers(lines, "bounds of the box", n, number[axis]));
+    for (int axis = 0; axis < 3; axis++) {
+        memcpy(bound[axis], number[axis], sizeof bound[axis]);
+        memcpy(out->box.row[axis], number[axis], sizeof out->box.row[axis]);
+        out->box.origin[axis] = number[axis][3];
+    }
+    if (general)
+        return IO_OK;
+    memset(out->box.row, 0, sizeof out->box.row);
+    set_bounds(&out->box, bound);
+    for (int axis = 0; axis < 3; axis++)
+        if (out->box.row[axis][axis] < 0)
+            return io__lines_fail(lines, IO_FORMAT, "the box ends before it begins: %g to %g",
+                                  bound[axis][0], bound[axis][1]);
+    return IO_OK;
+}
+
+static int find_name(const char *names, const char *wanted)
+{
+    io_token token;
+    for (int column = 0; io__token_next(&names, &token); column++)
+        if (token.length == strlen(wanted) && memcmp(token.text, wanted, token.length) == 0)
+            return column;
+    return -1;
+}
+
+/** Give three columns of these names a role. @return whether all are there. */
+static bool add_three(io_roles *roles, const char *names, const char *const wanted[3], int role)
+{
+    int column[3];
+    for (int axis = 0; axis < 3; axis++)
+        column[axis] = find_name(names, wanted[axis]);
+    if (column[0] < 0 || column[1] < 0 || column[2] < 0)
+        return false;
+    for (int axis = 0; axis < 3; axis++)
+        io__roles_add(roles, column[axis], role + axis);
+    return true;
+}
+
+/** Find out what the columns hold, the coordinates being wrapped, unwrapped, or scaled. */
+static io_status read_names(io_frames *frames, const io_lines *lines, const char *names,
+                            dump_frame *out)
+{
+    static const char *const positions[][3] = {
+        {"x", "y", "z"}, {"xu", "yu", "zu"}, {"xs", "ys", "zs"}, {"xsu", "ysu", "zsu"}};
+    static const char *const velocities[3] = {"vx", "vy", "vz"}, *const forces[3] = {"fx", "fy",
+                                                                                     "fz"};
+    static const struct {
+        const char *name;
+        int role;
+    } single[] = {{"id", IO_ROLE_ID}, {"mol", IO_ROLE_MOLECULE}};
+    const io_label label = frames->options->label;
+    const bool element = label == IO_LABEL_ELEMENT ||
+                         (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
+    const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
+    io_roles *roles = &out->roles;
+    int way = 0;
+    while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION))
+        way++;
+    if (way == 4)
+        return io__lines_fail(lines, IO_FORMAT,
+                              "has no coordinates x y z, xu yu zu, xs ys zs or xsu ysu zsu among "
+                              "'%.200s'",
+                              names);
+    out->scaled = way >= 2;
+    add_three(roles, names, velocities, IO_ROLE_VELOCITY);
+    add_three(roles, names, forces, IO_ROLE_FORCE);
+    for (size_t k = 0; k < sizeof single / sizeof *single; k++)
+        if (find_name(names, single[k].name) >= 0)
+            io__roles_add(roles, find_name(names, single[k].name), single[k].role);
+    if (find_name(names, species) >= 0)
+        io__roles_add(roles, find_name(names, species), IO_ROLE_LABEL);
+    else if (label != IO_LABEL_ANY)
+        return io__lines_fail(lines, IO_INVALID, "has no column '%s' among '%.200s'", species,
+                              names);
+    return IO_OK;
+}
+
+/** Read a section of the head, of which line is the title. */
+static io_status read_section(io_lines *lines, char *line, dump_frame *out)
+{
+    double number = 0;
+    const char *rest = after(line, "ITEM: BOX BOUNDS");
+    if (rest) {
+        char kinds[64];
+        io__copy_name(kinds, sizeof kinds, rest, strlen(rest));
+        return read_box(lines, kinds, out);
+    }
+    if (after(line, "ITEM: TIMESTEP")) {
+        IO_TRY(read_numbers(lines, "time step", 1, &number));
+        out->has_step = fabs(number) < 0x1p53;
+        out->step = out->has_step ? (int64_t)number : 0;
+        return IO_OK;
+    }
+    if (after(line, "ITEM: TIME")) {
+        out->has_time = true;
+        return read_numbers(lines, "time", 1, &out->time);
+    }
+    if (after(line, "ITEM: UNITS"))
+        return next_line(lines, &line);
+    if (!after(line, "ITEM: NUMBER OF ATOMS"))
+        return io__lines_fail(lines, IO_FORMAT,
+                              "'%.40s'; expected ITEM: TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, "
+                              "then ATOMS, or the end of the file",
+                              line);
+    IO_TRY(next_line(lines, &line));
+    out->has_n = true;
+    return io__lines_count(lines, line, "the number of atoms", &out->n);
+}
+
+/** Read what stands before the atoms. *found is false at the end of the file. */
+static io_status read_header(io_frames *frames, io_lines *lines, dump_frame *out, bool *found)
+{
+    char *line = NULL;
+    *out = (dump_frame){0};
+    do
+        IO_TRY(io__lines_next(lines, &line));
+    while (line && line[strspn(line, " \t")] == 0);
+    *found = line != NULL;
+    if (!line)
+        return IO_OK;
+    const char *names;
+    while (!(names = after(line, "ITEM: ATOMS")) || !out->has_n) {
+        IO_TRY(read_section(lines, line, out));
+        IO_TRY(next_line(lines, &line));
+    }
+    IO_TRY(io__lines_check_atoms(lines, out->n));
+    return read_names(frames, lines, names, out);
+}
+
+static io_status peek(io_frames *frames, bool *found)
+{
+    dump_state *state = frames->state;
+    if (!state->peeked)
+        IO_TRY(read_header(frames, &state->lines, &state->frame, &state->found));
+    state->peeked = true;
+    *found = state->found;
+    return IO_OK;
+}
+
+static io_status open_frames(io_frames *frames)
+{
+    dump_state *state = frames->state = calloc(1, sizeof *state);
+    if (!state)
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
+    snprintf(frames->description, sizeof frames->description, "LAMMPS dump");
+    return io__lines_open(&state->lines, frames->file);
+}
+
+static void close_frames(io_frames *frames)
+{
+    dump_state *state = frames->state;
+    if (state)
+        io__lines_close(&state->lines);
+    free(state);
+}
+
+static io_status skip_frame(io_frames *frames)
+{
+    dump_state *state = frames->state;
+    state->peeked = false;
+    return io__lines_skip_atoms(&state->lines, state->frame.n);
+}
+
+/** Make coordinates of fractions: origin + xs a + ys b + zs c. */
+static void unscale(const kith_box *box, io_particles *particles)
+{
+    for (int64_t p = 0; p < particles->n; p++) {
+        double s[3];
+        for (int axis = 0; axis < 3; axis++)
+            s[axis] = particles->precision == KITH_FLOAT
+                          ? (double)((float *)particles->pos)[3 * p + axis]
+                          : ((double *)particles->pos)[3 * p + axis];
+        for (int axis = 0; axis < 3; axis++) {
+            const double x = box->origin[axis] + s[0] * box->row[0][axis] +
+                             s[1] * box->row[1][axis] + s[2] * box->row[2][axis];
+            if (particles->precision == KITH_FLOAT)
+                ((float *)particles->pos)[3 * p + axis] = (float)x;
+            else
+                ((double *)particles->pos)[3 * p + axis] = x;
+        }
+    }
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    dump_state *state = frames->state;
+    const dump_frame *frame = &state->frame;
+    io_particles *particles = &out->particles;
+    state->peeked = false;
+    IO_TRY(io__frame_alloc(frames, out, frame->n, KITH_DOUBLE, io__roles_fields(&frame->roles)));
+    particles->box = frame->box;
+    particles->has_box = frame->box.dim == 3;
+    particles->has_time = frame->has_time;
+    particles->time = frame->time;
+    out->has_step = frame->has_step;
+    out->step = frame->step;
+    IO_TRY(io__lines_read_atoms(frames, &state->lines, &frame->roles, out));
+    if (frame->scaled)
+        unscale(&frame->box, particles);
+    return IO_OK;
+}
+
+const io_frames_format io__frames_lammps = {.open = open_frames,
+                                            .peek = peek,
+                                            .skip = skip_frame,
+                                            .read = read_frame,
+                                            .close = close_frames,
+                                            .text = true};

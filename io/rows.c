@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Atoms of XYZ files and LAMMPS dumps: a line each, of columns separated by blanks.
+ */
+#include "frames.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+enum { ATOM_BYTES = 6 }; /* the shortest line of an atom: "0 0 0\n" */
+
+static const char
+    *const role_names[IO_ROLE_END] = {[IO_ROLE_LABEL] = "species",   [IO_ROLE_ID] = "id",
+                                      [IO_ROLE_MOLECULE] = "mol",    [IO_ROLE_POSITION] = "x",
+                                      [IO_ROLE_POSITION + 1] = "y",  [IO_ROLE_POSITION + 2] = "z",
+                                      [IO_ROLE_VELOCITY] = "vx",     [IO_ROLE_VELOCITY + 1] = "vy",
+                                      [IO_ROLE_VELOCITY + 2] = "vz", [IO_ROLE_FORCE] = "fx",
+                                      [IO_ROLE_FORCE + 1] = "fy",    [IO_ROLE_FORCE + 2] = "fz"};
+
+void io__roles_add(io_roles *roles, int column, int role)
+{
+    if (column >= IO_MOST_COLUMNS)
+        return;
+    roles->role[column] = (unsigned char)role;
+    roles->n = column >= roles->n ? column + 1 : roles->n;
+}
+
+static bool has_role(const io_roles *roles, int role)
+{
+    return memchr(roles->role, role, (size_t)roles->n) != NULL;
+}
+
+static bool has_three(const io_roles *roles, int role)
+{
+    return has_role(roles, role) && has_role(roles, role + 1) && has_role(roles, role + 2);
+}
+
+unsigned io__roles_fields(const io_roles *roles)
+{
+    return (has_three(roles, IO_ROLE_POSITION) ? IO_POSITIONS : 0u) |
+           (has_three(roles, IO_ROLE_VELOCITY) ? IO_VELOCITIES : 0u) |
+           (has_three(roles, IO_ROLE_FORCE) ? IO_FORCES : 0u) |
+           (has_role(roles, IO_ROLE_MOLECULE) ? IO_MOLECULES : 0u) |
+           (has_role(roles, IO_ROLE_ID) ? IO_IDS : 0u);
+}
+
+io_status io__lines_count(const io_lines *lines, const char *text, const char *what, int64_t *out)
+{
+    const char *digits = text + strspn(text, " \t");
+    int64_t n = 0;
+    const char *at = digits;
+    for (; isdigit((unsigned char)*at) && n <= INT32_MAX; at++)
+        n = 10 * n + (*at - '0');
+    if (n > INT32_MAX)
+        return io__lines_fail(lines, IO_LIMIT, "%.20s atoms; at most %d can be read", digits,
+                              INT32_MAX);
+    if (at == digits || at[strspn(at, " \t")])
+        return io__lines_fail(lines, IO_FORMAT, "'%.40s'; expected %s", digits, what);
+    *out = n;
+    return IO_OK;
+}
+
+io_status io__lines_check_atoms(const io_lines *lines, int64_t n)
+{
+    const int64_t left = lines->file->size - lines->offset + lines->end - lines->begin;
+    if (n > (left + 1) / ATOM_BYTES)
+        return io__lines_fail(lines, IO_TRUNCATED,
+                              "%lld atoms are announced, but only %lld bytes follow", (long long)n,
+                              (long long)left);
+    return IO_OK;
+}
+
+static io_status next_atom(io_lines *lines, int64_t k, int64_t n, char **line)
+{
+    IO_TRY(io__lines_next(lines, line));
+    if (!*line)
+        return io__lines_fail(lines, IO_TRUNCATED, "the file ends after %lld of %lld atoms",
+                              (long long)k, (long long)n);
+    return IO_OK;
+}
+
+io_status io__lines_skip_atoms(io_lines *lines, int64_t n)
+{
+    char *line;
+    for (int64_t k = 0; k < n; k++)
+        IO_TRY(next_atom(lines, k, n, &line));
+    return IO_OK;
+}
+
+/** Take the number at *at and move *at behind it. */
+static io_status take_number(const io_lines *lines, const char **at, int role, double *out)
+{
+    const char *begin = *at + strspn(*at, " \t");
+    const char *end = io__number(begin, lines->locale, out);
+    *at = end;
+    if (end > begin && (*end == ' ' || *end == '\t' || !*end) && errno == 0)
+        return IO_OK;
+    io_token token; /* find the words for what is wrong */
+    io__token_next(&begin, &token);
+    return io__lines_number(lines, token, role_names[role], out);
+}
+
+static void put(void *reals, kith_precision precision, int64_t at, double value)
+{
+    if (precision == KITH_FLOAT)
+        ((float *)reals)[at] = (float)value;
+    else
+        ((double *)reals)[at] = value;
+}
+
+static void put_number(io_frame *out, int role, int64_t p, double value)
+{
+    const kith_precision precision = out->particles.precision;
+    if (role >= IO_ROLE_FORCE)
+        put(out->force, precision, 3 * p + role - IO_ROLE_FORCE, value);
+    else if (role >= IO_ROLE_VELOCITY)
+        put(out->particles.velocity, precision, 3 * p + role - IO_ROLE_VELOCITY, value);
+    else if (role >= IO_ROLE_POSITION)
+        put(out->particles.pos, precision, 3 * p + role - IO_ROLE_POSITION, value);
+    else if (role == IO_ROLE_MOLECULE)
+        out->molecule[p] = value > 0 && value <= INT32_MAX ? (int32_t)value : -1;
+    else
+        out->particles.id[p] = value >= 0 && value < 0x1p63 ? (int64_t)value : -1;
+}
+
+static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_roles *roles,
+                            const char *line, io_frame *out, int64_t p)
+{
+    for (int column = 0; column < roles->n; column++) {
+        const int role = roles->role[column];
+        if (role > IO_ROLE_LABEL && line[strspn(line, " \t")]) {
+            double value;
+            IO_TRY(take_number(lines, &line, role, &value));
+            put_number(out, role, p, value);
+            continue;
+        }
+        io_token token;
+        if (!io__token_next(&line, &token))
+            return io__lines_fail(lines, IO_FORMAT, "has %d columns; expected at least %d", column,
+                                  roles->n);
+        if (role == IO_ROLE_LABEL)
+            IO_TRY(io__labels_number(frames->file, &frames->labels, token, &out->species[p]));
+    }
+    return IO_OK;
+}
+
+/** The roles of the columns that have an array in the frame. */
+static io_roles wanted_roles(const io_roles *roles, const io_frame *out)
+{
+    io_roles wanted = {0};
+    for (int column = 0; column < roles->n; column++) {
+        const int role = roles->role[column];
+        const bool has_array = role >= IO_ROLE_FORCE      ? out->force != NULL
+                               : role >= IO_ROLE_VELOCITY ? out->particles.velocity != NULL
+                               : role == IO_ROLE_ID       ? out->particles.id != NULL
+                               : role == IO_ROLE_MOLECULE ? out->molecule != NULL
+                                                          : role != IO_ROLE_NONE;
+        if (has_array)
+            io__roles_add(&wanted, column, role);
+    }
+    return wanted;
+}
+
+io_status io__lines_read_atoms(io_frames *frames, io_lines *lines, const io_roles *roles,
+                               io_frame *out)
+{
+    const io_roles wanted = wanted_roles(roles, out);
+    const int64_t n = out->particles.n;
+    if (!has_role(&wanted, IO_ROLE_LABEL))
+        IO_TRY(io__frame_unnamed(frames, out));
+    for (int64_t p = 0; p < n; p++) {
+        char *line;
+        IO_TRY(next_atom(lines, p, n, &line));
+        IO_TRY(parse_atom(frames, lines, &wanted, line, out, p));
+    }
+    return IO_OK;
+}

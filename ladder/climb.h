@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the ladders share: points on which every rung is checked, and timing.
+ */
+#ifndef KITH_CLIMB_H
+#define KITH_CLIMB_H
+
+#include <kith.h>
+#include <stdbool.h>
+
+enum { CLIMB_REPEATS = 5 };
+
+typedef bool (*climb_check)(void *user, const char *set, const double *xyz, int64_t n,
+                            double cutoff);
+
+/**
+ * Hand sets that are hard in different ways to a check, until it fails: uniform points at cutoffs
+ * up to the whole, none and few, a lattice, where many distances are the cutoff but for rounding,
+ * clusters, and points that coincide.
+ */
+bool climb_hard_sets(climb_check check, void *user);
+
+/** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
+bool climb_time(bool (*work)(void *user), void *user, double *seconds);
+
+/** Open a context on one core. @return NULL, after saying why, when that fails. */
+kith_ctx *climb_open(const char *program);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Points and lists in device memory, and points sorted by cell. Scratch comes from the device's
+ * pool of memory, which keeps what was freed: a call like the last one asks the driver for nothing.
+ */
+#include "rung_gpu.h"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <stdio.h>
+#include <string.h>
+
+const rung rung_gpu_rungs[] = {
+    {"5 a thread for each point", rung_gpu_threads},
+    {"6 candidates, then compaction", rung_gpu_candidates},
+    {"7 mainline: kith_pairs_fill", rung_gpu_fill},
+    {"8 mainline, in any order", rung_gpu_fill_unordered},
+};
+const int rung_gpu_n = 4;
+const int rung_gpu_mainline = 2;
+
+bool rung_gpu_open(rung_gpu *gpu)
+{
+    kith_options options;
+    cudaMemPool_t pool;
+    uint64_t all = UINT64_MAX;
+    memset(gpu, 0, sizeof *gpu);
+    kith_options_init(&options);
+    options.backend = "cuda";
+    options.threads = 1;
+    if (kith_open(&options, &gpu->ctx) != KITH_OK) {
+        printf("GPU rungs skipped: no GPU: %s\n", kith_message(NULL));
+        return false;
+    }
+    if (cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all) != cudaSuccess) {
+        printf("GPU rungs skipped: the GPU has no pool of memory\n");
+        kith_close(gpu->ctx);
+        return false;
+    }
+    return true;
+}
+
+void rung_gpu_close(rung_gpu *gpu)
+{
+    cudaFree(gpu->xyz);
+    kith_close(gpu->ctx);
+}
+
+bool rung_gpu_put(rung_gpu *gpu, const rung_input *in)
+{
+    const size_t bytes = (size_t)in->n * 3 * sizeof *gpu->xyz;
+    cudaFree(gpu->xyz);
+    gpu->xyz = NULL;
+    gpu->grid = rung_grid_over(in);
+    return cudaMalloc((void **)&gpu->xyz, bytes + 1) == cudaSuccess &&
+           cudaMemcpy(gpu->xyz, in->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+}
+
+bool rung_gpu_get(kith_pairs *list)
+{
+    if (list->memory != KITH_DEVICE) {
+        return true;
+    }
+    const size_t bytes = (size_t)list->n * sizeof *list->i;
+    kith_pairs copy;
+    memset(&copy, 0, sizeof copy);
+    const bool ok = rung_reserve(&copy, list->n + 1) &&
+                    (bytes == 0 ||
+                     (cudaMemcpy(copy.i, list->i, bytes, cudaMemcpyDeviceToHost) == cudaSuccess &&
+                      cudaMemcpy(copy.j, list->j, bytes, cudaMemcpyDeviceToHost) == cudaSuccess));
+    copy.n = list->n;
+    cudaFree(list->i);
+    cudaFree(list->j);
+    if (!ok) {
+        rung_free(&copy);
+    }
+    *list = copy;
+    return ok;
+}
+
+bool rung_gpu_reserve(kith_pairs *list, int64_t pairs)
+{
+    list->memory = KITH_DEVICE;
+    if (list->j && pairs <= list->capacity) {
+        return true;
+    }
+    const size_t bytes = (size_t)pairs * sizeof *list->i + 1;
+    cudaFree(list->i);
+    cudaFree(list->j);
+    list->i = list->j = NULL;
+    list->capacity = 0;
+    if (cudaMalloc((void **)&list->i, bytes) != cudaSuccess ||
+        cudaMalloc((void **)&list->j, bytes) != cudaSuccess) {
+        return false;
+    }
+    list->capacity = pairs;
+    return true;
+}
+
+void *rung_gpu_alloc(rung_gpu_memory *memory, int64_t bytes)
+{
+    void *block = NULL;
+    if (memory->n == RUNG_GPU_BLOCKS ||
+        cudaMallocAsync(&block, (size_t)bytes + 1, 0) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    memory->block[memory->n++] = block;
+    memory->bytes += bytes;
+    return block;
+}
+
+void rung_gpu_free(rung_gpu_memory *memory)
+{
+    while (memory->n > 0) {
+        cudaFreeAsync(memory->block[--memory->n], 0);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- sort */
+
+static __global__ void number_points(const double *xyz, int64_t n, rung_grid grid, uint32_t *cell,
+                                     int32_t *id)
+{
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < n) {
+        cell[p] = (uint32_t)rung_grid_number(&grid, xyz + 3 * p);
+        id[p] = (int32_t)p;
+    }
+}
+
+/* A point begins all cells after that of the point before it, up to its own. */
+static __global__ void deal_points(const double *xyz, const uint32_t *cell, rung_gpu_cells cells)
+{
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (s > cells.n) {
+        return;
+    }
+    const int64_t first = s == 0 ? 0 : (int64_t)cell[s - 1] + 1;
+    const int64_t last = s == cells.n ? cells.grid.cells : (int64_t)cell[s];
+    for (int64_t c = first; c <= last; c++) {
+        cells.start[c] = (int32_t)s;
+    }
+    for (int k = 0; k < 3 && s < cells.n; k++) {
+        cells.xyz[3 * s + k] = xyz[3 * (int64_t)cells.id[s] + k];
+    }
+}
+
+bool rung_gpu_sort(const rung_input *in, rung_gpu_memory *memory, rung_gpu_cells *cells)
+{
+    const rung_gpu *const gpu = in->gpu;
+    const int64_t n = in->n;
+    const int64_t four = n * (int64_t)sizeof(int32_t);
+    cub::DoubleBuffer<uint32_t> cell((uint32_t *)rung_gpu_alloc(memory, four),
+                                     (uint32_t *)rung_gpu_alloc(memory, four));
+    cub::DoubleBuffer<int32_t> id((int32_t *)rung_gpu_alloc(memory, four),
+                                  (int32_t *)rung_gpu_alloc(memory, four));
+    const int64_t starts = (gpu->grid.cells + 1) * (int64_t)sizeof *cells->start;
+    cells->grid = gpu->grid;
+    cells->n = n;
+    cells->start = (int32_t *)rung_gpu_alloc(memory, starts);
+    cells->xyz = (double *)rung_gpu_alloc(memory, 3 * n * (int64_t)sizeof *cells->xyz);
+    if (!cell.Current() || !cell.Alternate() || !id.Current() || !id.Alternate() || !cells->start ||
+        !cells->xyz || gpu->grid.cells > UINT32_MAX) {
+        return false;
+    }
+    int bits = 1;
+    while (gpu->grid.cells >> bits) {
+        bits++;
+    }
+    bits = bits < 32 ? bits : 32;
+    size_t bytes = 0;
+    cub::DeviceRadixSort::SortPairs(NULL, bytes, cell, id, n, 0, bits);
+    void *const temporary = rung_gpu_alloc(memory, (int64_t)bytes);
+    if (!temporary) {
+        return false;
+    }
+    number_points<<<rung_gpu_blocks_for(n), RUNG_GPU_THREADS>>>(gpu->xyz, n, gpu->grid,
+                                                                cell.Current(), id.Current());
+    if (cudaGetLastError() != cudaSuccess ||
+        cub::DeviceRadixSort::SortPairs(temporary, bytes, cell, id, n, 0, bits) != cudaSuccess) {
+        return false;
+    }
+    cells->id = id.Current();
+    deal_points<<<rung_gpu_blocks_for(n + 1), RUNG_GPU_THREADS>>>(gpu->xyz, cell.Current(), *cells);
+    return cudaGetLastError() == cudaSuccess;
+}
+
+bool rung_gpu_scan(rung_gpu_memory *memory, int64_t *count, int64_t n, int64_t *total)
+{
+    size_t bytes = 0;
+    cub::DeviceScan::ExclusiveSum(NULL, bytes, count, count, n + 1);
+    void *const temporary = rung_gpu_alloc(memory, (int64_t)bytes);
+    return temporary &&
+           cub::DeviceScan::ExclusiveSum(temporary, bytes, count, count, n + 1) == cudaSuccess &&
+           cudaMemcpy(total, count + n, sizeof *total, cudaMemcpyDeviceToHost) == cudaSuccess;
+}

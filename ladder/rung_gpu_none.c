@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * In place of the GPU's rungs in a build without CUDA.
+ */
+#include "rung_gpu.h"
+
+#include <stdio.h>
+
+const rung rung_gpu_rungs[] = {{NULL, NULL}};
+const int rung_gpu_n = 0;
+const int rung_gpu_mainline = 0;
+
+bool rung_gpu_open(rung_gpu *gpu)
+{
+    (void)gpu;
+    puts("GPU rungs left out: this build has no CUDA");
+    return false;
+}
+
+void rung_gpu_close(rung_gpu *gpu)
+{
+    (void)gpu;
+}
+
+bool rung_gpu_put(rung_gpu *gpu, const rung_input *in)
+{
+    (void)gpu;
+    (void)in;
+    return false;
+}
+
+bool rung_gpu_get(kith_pairs *list)
+{
+    return list->memory == KITH_HOST;
+}

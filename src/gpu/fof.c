@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends on a GPU: the grid with parts, clumps, links, groups. The host is asked three
+ * times how many there are: clumps, crowded cells, groups.
+ */
+#include "fof.h"
+
+#include "../groups.h"
+#include "search.h"
+
+/** A search for groups under way. */
+struct fof_search {
+    struct kith__gpu_search s;
+    struct kith__gpu_friends f;
+    const struct kith__fof *fof;
+    int32_t *root; /**< [n_groups] device memory, and a second for sorting; */
+    uint64_t *key; /**< likewise */
+    int64_t n_groups;
+};
+
+/** Wait for the device, and learn the small things. */
+static kith_status read_small(struct fof_search *w, struct kith__gpu_fof_small *small)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    KITH_GPU_TRY(
+        ctx, "reading the result",
+        gpuMemcpyAsync(gpu->small, w->f.small, sizeof *small, gpuMemcpyDeviceToHost, gpu->stream));
+    KITH_GPU_TRY(ctx, "finding groups", gpuStreamSynchronize(gpu->stream));
+    *small = *(struct kith__gpu_fof_small *)gpu->small;
+    return KITH_OK;
+}
+
+/** List the clumps. The memory that sorting used takes their keys and first particles; that of the
+ *  particles' keys then takes the sizes and leaders of the trees. */
+static kith_status list_clumps(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const struct kith__gpu_grid *grid = &w->s.sweep.grid;
+    uint64_t *key = (uint64_t *)(void *)w->s.counts;
+    uint32_t *first = (uint32_t *)grid->homes;
+    struct kith__gpu_fof_small small = {0};
+    size_t bytes = w->s.temporary_bytes;
+    KITH_GPU_TRY(ctx, "clearing counts",
+                 gpuMemsetAsync(f->small, 0, sizeof *f->small, gpu->stream));
+    KITH_GPU_TRY(ctx, "listing clumps",
+                 kith__gpu_select_changes(w->s.temporary, &bytes, grid->a.key, f->particles, first,
+                                          &f->small->n_clumps, gpu->stream));
+    KITH_TRY(read_small(w, &small));
+    f->n = small.n_clumps;
+    f->first = first;
+    f->key = key;
+    f->nodes = f->by_clump ? f->n : f->particles;
+    KITH_GPU_TRY(ctx, "listing clumps",
+                 kith__gpu_describe_clumps(f, grid->a.key, key, first, gpu->stream));
+    KITH_TRY(read_small(w, &small));
+    const size_t rows = (size_t)small.n_crowds * (size_t)f->parts.rows;
+    f->crowd = kith__gpu_need(gpu, KITH_GPU_FOF_CROWD,
+                              ((size_t)(f->n / KITH_CROWD) + 1) * sizeof *f->crowd);
+    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, (rows + 1) * sizeof *f->index);
+    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->nodes * sizeof *f->parent);
+    f->room_later = (unsigned long long)f->n / 8 + 1024;
+    f->later = kith__gpu_need(gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
+    KITH_CHECK(ctx, f->crowd && f->index && f->parent && f->later, KITH_NO_MEMORY,
+               "out of device memory for %lld clumps", (long long)f->n);
+    f->size = (int32_t *)grid->a.key;
+    f->leader = f->size + f->nodes;
+    KITH_GPU_TRY(ctx, "indexing clumps",
+                 gpuMemsetAsync(f->index, 0, (rows + 1) * sizeof *f->index, gpu->stream));
+    KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_clumps(f, gpu->stream));
+    return KITH_OK;
+}
+
+static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
+                               const uint64_t *least)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    const int64_t n = w->n_groups;
+    size_t bytes = w->s.temporary_bytes;
+    uint64_t *key[2] = {w->key, w->key + n};
+    int32_t *root[2] = {w->root, w->root + n};
+    KITH_GPU_TRY(ctx, "sorting groups",
+                 kith__gpu_group_keys(&w->f, w->root, n, order, least, w->key, gpu->stream));
+    KITH_GPU_TRY(ctx, "sorting groups",
+                 kith__gpu_sort_pairs(w->s.temporary, &bytes, key, root, n, bits, gpu->stream));
+    if (root[0] != w->root) {
+        KITH_GPU_TRY(ctx, "sorting groups",
+                     gpuMemcpyAsync(w->root, root[0], (size_t)n * sizeof *w->root,
+                                    gpuMemcpyDeviceToDevice, gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Sort the groups by their smallest id, then by size. */
+static kith_status sort_by_id(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    const size_t bytes = (size_t)w->f.particles * sizeof(int64_t);
+    int64_t *ids = kith__gpu_need(gpu, KITH_GPU_FOF_IDS,
+                                  bytes + (size_t)w->n_groups * sizeof(int64_t));
+    KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
+               (long long)w->f.particles);
+    uint64_t *least = (uint64_t *)(ids + w->f.particles);
+    KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
+    KITH_GPU_TRY(ctx, "finding ids",
+                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, w->fof->min_members, ids, least,
+                                     gpu->stream));
+    KITH_TRY(sort_groups(w, KITH_GPU_BY_ID, 64, least));
+    return sort_groups(w, KITH_GPU_BY_SIZE, 31, NULL);
+}
+
+/** List and sort the groups. */
+static kith_status order_groups(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    struct kith__gpu_fof_small small = {0};
+    size_t bytes = w->s.temporary_bytes;
+    int32_t *listed = (int32_t *)w->s.counts; /* the clumps' keys were there: linking is over */
+    KITH_GPU_TRY(ctx, "measuring groups", kith__gpu_measure(f, gpu->stream));
+    KITH_GPU_TRY(ctx, "listing groups",
+                 kith__gpu_select_counts(w->s.temporary, &bytes, f->size, f->nodes,
+                                         w->fof->min_members, listed, &f->small->n_groups,
+                                         gpu->stream));
+    KITH_TRY(read_small(w, &small));
+    w->n_groups = small.n_groups;
+    const size_t n = (size_t)w->n_groups;
+    w->key = kith__gpu_need(gpu, KITH_GPU_FOF_GROUPS,
+                            2 * n * (sizeof *w->key + sizeof *w->root) + 1);
+    KITH_CHECK(ctx, w->key != NULL, KITH_NO_MEMORY, "out of device memory for %lld groups",
+               (long long)n);
+    w->root = (int32_t *)(w->key + 2 * n);
+    if (n == 0) {
+        return KITH_OK;
+    }
+    KITH_GPU_TRY(
+        ctx, "listing groups",
+        gpuMemcpyAsync(w->root, listed, n * sizeof *w->root, gpuMemcpyDeviceToDevice, gpu->stream));
+    return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 63, NULL);
+}
+
+/** Write the groups where they are wanted. */
+static kith_status write_groups(struct fof_search *w, kith_groups *out)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const bool here = out->memory == KITH_DEVICE;
+    KITH_TRY(kith__groups_number(ctx, w->n_groups, out));
+    int64_t *members = here ? out->members : (int64_t *)w->key;            /* sorted, and so free */
+    int32_t *labels = here ? out->labels : (int32_t *)w->s.sweep.grid.a.x; /* not needed any more */
+    KITH_GPU_TRY(ctx, "labelling",
+                 kith__gpu_label(f, w->root, w->n_groups, w->fof->min_members, members, labels,
+                                 gpu->stream));
+    if (here) {
+        KITH_GPU_TRY(ctx, "labelling", gpuStreamSynchronize(gpu->stream));
+        return KITH_OK;
+    }
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)out->labels, (const char *)labels, (size_t)f->particles * sizeof *labels},
+        {(char *)out->members, (const char *)members, (size_t)w->n_groups * sizeof *members}};
+    return kith__gpu_download(ctx, copies);
+}
+
+kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    struct fof_search w = {.fof = fof};
+    struct kith__gpu *gpu = ctx->state;
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, &w.s));
+    if (w.s.empty) {
+        return kith__groups_number(ctx, 0, out);
+    }
+    const struct kith__gpu_grid *grid = &w.s.sweep.grid;
+    const struct kith__gpu_plan plan = ((struct kith__gpu_small *)gpu->small)->plan;
+    struct kith__gpu_friends *f = &w.f;
+    *f = (struct kith__gpu_friends){
+        .question = grid->question,
+        .axis = {plan.axis[0], plan.axis[1], plan.axis[2]},
+        .table = plan.table,
+        .by_clump = !plan.far && !fof->velocities,
+        .cells = plan.cells,
+        .particles = q->a.n,
+        .x = grid->a.x,
+        .y = grid->a.y,
+        .z = grid->a.z,
+        .id = grid->a.id,
+        .start = grid->a.start,
+        .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof};
+    KITH_TRY(kith__parts_init(ctx, q, f->axis, plan.near, &f->parts));
+    if (fof->velocities) {
+        const size_t bytes = 3 * (size_t)q->a.n * (size_t)q->precision;
+        void *velocities = kith__gpu_need(gpu, KITH_GPU_FOF_VELOCITIES, bytes);
+        KITH_CHECK(ctx, velocities != NULL, KITH_NO_MEMORY,
+                   "out of device memory for %lld velocities", (long long)q->a.n);
+        KITH_TRY(kith__gpu_upload(ctx, velocities, fof->velocities, bytes));
+        f->velocities = velocities;
+        f->velocity_length = fof->velocity_length;
+    }
+    KITH_TRY(list_clumps(&w));
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
+    KITH_TRY(order_groups(&w));
+    return write_groups(&w, out);
+}

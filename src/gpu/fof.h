@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends in device memory: the same clumps, cells and indexes of crowded cells as on
+ * the CPU, a thread for each clump. Launchers queue on the stream and return the run-time's error
+ * code.
+ */
+#ifndef KITH_GPU_FOF_H
+#define KITH_GPU_FOF_H
+
+#include "../parts.h"
+#include "grid.h"
+
+/* Pairs of particles compared by one thread; what is still not linked then is left to a block. */
+enum { KITH_GPU_MANY_PAIRS = 4096 };
+
+/** Two clumps to be compared by a block. */
+struct kith__gpu_later {
+    int32_t a, b;
+    int32_t shift[3]; /**< image of b */
+};
+
+/** Small things in device memory. */
+struct kith__gpu_fof_small {
+    int32_t n_clumps, n_groups;
+    unsigned n_crowds, next_crowd;
+    unsigned long long n_later;
+};
+
+struct kith__gpu_friends {
+    struct kith__question question;
+    struct kith__axis axis[3];
+    struct kith__parts parts;
+    bool table;    /**< start is there; else search the keys */
+    bool by_clump; /**< nodes are clumps, else particles */
+    int64_t cells;
+
+    int64_t particles;
+    const void *x, *y, *z;  /**< [particles] in cell order */
+    const int32_t *id;      /**< [particles] the caller's index; ascending in a clump */
+    const void *velocities; /**< [particles][3] by the caller's index; NULL: none */
+    double velocity_length;
+
+    int64_t n;             /**< clumps */
+    const uint32_t *first; /**< [n + 1] first particle */
+    const uint64_t *key;   /**< [n] */
+    uint32_t *start;       /**< [cells + 1] first clump of each cell */
+    uint32_t *crowd;       /**< [n / KITH_CROWD + 1] index of the crowded cell that begins there */
+    struct kith__part_row *index; /**< [crowded cells][parts.rows] */
+
+    int64_t nodes;
+    int32_t *parent; /**< [nodes] */
+    int32_t *size;   /**< [nodes] particles of the tree, at its root; then its label */
+    int32_t *leader; /**< [nodes] its smallest index, at its root */
+    struct kith__gpu_later *later;
+    unsigned long long room_later;
+    struct kith__gpu_fof_small *small;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** key[c] = from[first[c]]; first[n] = particles; counts the crowded cells. */
+gpuError_t kith__gpu_describe_clumps(const struct kith__gpu_friends *friends, const uint64_t *from,
+                                     uint64_t *key, uint32_t *first, gpuStream_t stream);
+
+/** Fill the table, the index of crowded cells, and plant the trees. */
+gpuError_t kith__gpu_index_clumps(const struct kith__gpu_friends *friends, gpuStream_t stream);
+
+/** Unite all that are friends. */
+gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t stream);
+
+/** Point every node at its root; add up sizes and leaders there. */
+gpuError_t kith__gpu_measure(const struct kith__gpu_friends *friends, gpuStream_t stream);
+
+/** least[g] = smallest of ids over group g, whose root is root[g], its sign bit turned so that the
+ *  order is that of unsigned numbers; sets leader[root] = g. */
+gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *friends, const int32_t *root,
+                               int64_t n, int64_t min_members, const int64_t *ids, uint64_t *least,
+                               gpuStream_t stream);
+
+/** What groups are sorted by: size and leader, or their least id, or size alone. */
+enum kith__gpu_order { KITH_GPU_BY_LEADER, KITH_GPU_BY_ID, KITH_GPU_BY_SIZE };
+
+gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *friends, const int32_t *root,
+                                int64_t n, enum kith__gpu_order order, const uint64_t *least,
+                                uint64_t *key, gpuStream_t stream);
+
+/** Write the members of the groups, and label the particles. */
+gpuError_t kith__gpu_label(const struct kith__gpu_friends *friends, const int32_t *root, int64_t n,
+                           int64_t min_members, int64_t *members, int32_t *labels,
+                           gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

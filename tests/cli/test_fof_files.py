@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What kith fof writes: catalogues, labels and pictures, whole or not at all, as other tools read
+them."""
+import csv
+import os
+import struct
+import subprocess
+import sys
+import zlib
+
+import cli
+
+
+def snapshot(code):
+    """A clustered snapshot that fills a universe of 50 Mpc/h; its arrays by type."""
+    _, numpy, snapshots = cli.snapshot_modules()
+    side = 50 / (0.7 if code == "swift" else 1) * (1000 if code == "gadget" else 1)
+    critical = {"gadget": 27.7536627e-9, "swift": 27.7536627 * 0.49}.get(code, 27.7536627)
+    universe = {"time": 0.5, "redshift": 1.0, "box": side, "omega": 0.3, "lambda": 0.7, "h": 0.7}
+    snap = snapshots.make({0: 1000, 1: 4000}, table=())
+    cli.ok("make", "clustered", "5k", "--seed", "3", "-o", "points.npy", "-q")
+    points = numpy.random.default_rng(1).permutation(numpy.load("points.npy"))
+    for kind, part in ((0, points[:1000]), (1, points[1000:])):
+        snap[kind]["pos"] = (part * side).astype("f4")
+        snap[kind]["mass"] = numpy.full(len(part), 0.3 * critical * side**3 / 5000, "f4")
+    snapshots.hdf5("snap.hdf5", snap, universe, code)
+    return snap
+
+
+def columns(path):
+    """A CSV as lists of numbers by name, units cut off."""
+    with open(path, encoding="ascii") as file:
+        rows = list(csv.DictReader(file))
+    return {name.split(" ")[0]: [float(row[name]) for row in rows] for name in rows[0]}
+
+
+def test_csv_against_numpy():
+    _, numpy, _ = cli.snapshot_modules()
+    snap = snapshot("gadget4")
+    cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "a.npy", "-q")
+    labels, halos = numpy.load("a.npy"), columns("a.csv")
+    assert labels.dtype == "i4" and labels.max() == len(halos["group"]) > 3
+    field = {name: numpy.concatenate([snap[0][name], snap[1][name]]).astype("f8")
+             for name in ("pos", "vel", "mass", "pot")}
+    for k, group in enumerate(halos["group"]):
+        inside = labels == group
+        assert inside.sum() == halos["members"][k]
+        mass, vel = field["mass"][inside], field["vel"][inside] * 0.5**0.5  # Gadget's: over sqrt(a)
+        pos, centre = field["pos"][inside], field["pos"][int(halos["particle"][k])]
+        assert halos["particle"][k] == numpy.where(inside, field["pot"], 9).argmin()
+        assert [halos[c][k] for c in "xyz"] == centre.tolist()
+        d = pos - centre
+        d -= 50 * numpy.round(d / 50)
+        mean = (mass[:, None] * d).sum(axis=0) / mass.sum()
+        apart = numpy.array([halos[c + "_mass"][k] for c in "xyz"]) - centre - mean
+        assert abs(apart - 50 * numpy.round(apart / 50)).max() < 1e-9
+        u = vel - (mass[:, None] * vel).sum(axis=0) / mass.sum()
+        sigma = numpy.sqrt((mass[:, None] * u * u).sum() / mass.sum() / 3)
+        assert abs(halos["dispersion"][k] / sigma - 1) < 1e-6
+        assert abs(halos["mass"][k] / mass.sum() - 1) < 1e-9
+        assert halos["members_0"][k] == inside[:1000].sum()
+        assert 1 >= halos["b_to_a"][k] >= halos["c_to_a"][k] > 0
+        spin = (mass[:, None] * numpy.cross(d - mean, u)).sum(axis=0)
+        assert numpy.allclose([halos["j" + c][k] for c in "xyz"], spin, rtol=1e-5, atol=1)
+
+
+def test_rockstar():
+    for code in ("gadget", "swift"):  # two systems of units, one catalogue
+        snapshot(code)
+        cli.ok("fof", "snap.hdf5", "-o", f"{code}.list", "-q")
+    tables = []
+    for code in ("gadget", "swift"):
+        with open(f"{code}.list", encoding="ascii") as file:
+            lines = file.read().splitlines()
+        names = lines[0][1:].split()
+        rows = [dict(zip(names, map(float, line.split()))) for line in lines if line[0] != "#"]
+        assert names[:4] == ["ID", "DescID", "Mvir", "Vrms"] and len(rows) > 3
+        assert "#Om = 0.3; Ol = 0.7; h = 0.7" in lines and "#a = 0.5" in lines
+        assert any(line.startswith("#Box size: 50") and line.endswith(" Mpc/h") for line in lines)
+        tables.append(rows)
+    # The same but for digits of Newton's constant and the parsec.
+    one, other = tables[0][0], tables[1][0]
+    for name in ("Np", "X", "Y", "Z", "Mfof", "Rrms", "M200b", "Rvir"):
+        assert abs(one[name] / other[name] - 1) < 0.01, (name, one[name], other[name])
+    assert 1e12 < tables[0][0]["Mfof"] < 1e16 and 100 < tables[0][0]["Rvir"] < 1e4
+
+
+def test_gadget4():
+    h5py, numpy, _ = cli.snapshot_modules()
+    snap = snapshot("swift")  # lengths without h: Gadget's have it
+    cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "a.npy", "-q")
+    cli.ok("fof", "snap.hdf5", "-o", "fof_subhalo_tab_000.0.hdf5", "-q")
+    halos, labels = columns("a.csv"), numpy.load("a.npy")
+    with h5py.File("fof_subhalo_tab_000.0.hdf5") as file:
+        head, group = file["Header"].attrs, file["Group"]
+        n = len(halos["group"])
+        for name in ("Ngroups_ThisFile", "Ngroups_Total"):
+            assert head[name] == n and head[name].dtype == "i8"
+        assert head["Nsubhalos_Total"] == 0 and head["NumFiles"] == 1 and "Subhalo" in file
+        assert abs(head["BoxSize"] - 50) < 1e-9 and head["Redshift"] == 1 and head["Omega0"] == 0.3
+        assert file["Parameters"].attrs["UnitLength_in_cm"] == 3.08567758e24
+        assert group["GroupLen"][()].tolist() == halos["members"]
+        assert numpy.allclose(group["GroupMass"], numpy.array(halos["mass"]) * 0.7, rtol=1e-12)
+        assert numpy.allclose(group["GroupPos"][:, 1], numpy.array(halos["y"]) * 0.7, rtol=1e-12)
+        assert numpy.allclose(group["GroupVel"][:, 2], halos["vz"], rtol=1e-12)
+        assert numpy.allclose(group["Group_R_Crit200"], numpy.array(halos["r200c"]) * 0.7)
+        lengths, offsets = group["GroupLenType"][()], group["GroupOffsetType"][()]
+        assert lengths.shape == (n, 6) and (lengths.sum(axis=1) == group["GroupLen"]).all()
+        assert (offsets[1:] == lengths.cumsum(axis=0)[:-1]).all() and not offsets[0].any()
+        ids = file["IDs/ID"][()]
+        assert len(ids) == head["Nids_Total"] == lengths.sum()
+        first = numpy.concatenate([snap[0]["id"], snap[1]["id"]])[labels == 1]
+        assert (ids[:len(first)] == first).all()
+    try:
+        import yt  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        return
+    yt.set_log_level(50)
+    data = yt.load("fof_subhalo_tab_000.0.hdf5").all_data()
+    assert len(data["Group", "particle_mass"]) == n
+
+
+def test_swift():
+    h5py, numpy, _ = cli.snapshot_modules()
+    snap = snapshot("swift")
+    cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "labels.hdf5", "-q")
+    cli.ok("fof", "snap.hdf5", "-o", "a.hdf5", "--format", "swift", "--labels", "a.npy", "-q")
+    halos = columns("a.csv")
+    with h5py.File("a.hdf5") as file:
+        group = file["Groups"]
+        assert file["Header"].attrs["OutputType"] == b"FOF"
+        assert file["Header"].attrs["NumGroups_Total"] == len(halos["group"])
+        assert group["GroupIDs"][()].tolist() == halos["group"]
+        assert group["Sizes"][()].tolist() == halos["members"]
+        assert group["Masses"][()].tolist() == halos["mass"]
+        assert group["Centres"][:, 0].tolist() == halos["x_mass"]
+        assert group["Radii"][()].tolist() == halos["radius_max"]
+        assert group["Centres"].attrs["a-scale exponent"] == 1
+        assert group["Masses"].attrs["U_M exponent"] == 1
+    with h5py.File("labels.hdf5") as file:
+        labels, plain = file["FOFGroupIDs"][()], numpy.load("a.npy")
+        assert ((labels == plain) | ((plain == 0) & (labels == 2147483647))).all()
+        assert (file["ParticleIDs"][:1000] == snap[0]["id"]).all()
+
+
+def test_grp():
+    cli.ok("make", "clustered", "2k", "--seed", "1", "-o", "a.std", "-q")
+    cli.ok("fof", "a.std", "--box", "1", "--labels", "a.grp", "-q")
+    with open("a.grp", encoding="ascii") as file:
+        lines = file.read().split("\n")
+    assert lines[0] == "2000" and len(lines) == 2002 and lines[-1] == ""
+    assert max(map(int, lines[1:-1])) == cli.report("fof", "a.std", "--box", "1")["groups"]
+
+
+def read_png(path):
+    """Width, height and the rows of a PNG of 8-bit RGB, unfiltered only in part."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR":
+            width, height = struct.unpack(">II", data[at + 8:at + 16])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += 12 + size
+    assert kind == b"IEND"
+    return width, height, zlib.decompress(packed)
+
+
+def test_pictures():
+    cli.ok("make", "clustered", "3k", "--seed", "1", "-o", "a.npy", "-q")
+    if cli.run("fof", "a.npy", "--box", "1", "--plot", "a.png").returncode == 10:
+        cli.fails(10, "fof", "a.npy", "--box", "1", "--plot", "a.png", says=["libcairo2-dev"])
+        raise cli.Skip("a build without cairo")
+    width, height, rows = read_png("a.png")
+    assert (width, height) == (1600, 1000) and len(rows) >= 3 * 1600 * 1000
+    assert len(set(rows[::997])) > 30  # colours, not an empty page
+    cli.write_npy("none.npy", [])
+    cli.write_npy("one.npy", [(1, 2, 3)])
+    cli.write_npy("long.npy", [(7 * x, 3 * y, 2 * z) for x, y, z in cli.read_points("a.npy")])
+    for arguments in (["none.npy", "--length", "1"],
+                      ["one.npy", "--length", "1", "--min-members", "1"],
+                      ["long.npy", "--box", "7,3,2", "-b", "0.8"],
+                      ["long.npy", "--box", "7,3,2,1,0.5,0.25", "--length", "0.3"]):
+        cli.ok("fof", *arguments, "--plot", "b.png", "-q")
+        assert read_png("b.png")[:2] == (1600, 1000)
+    cli.fails(6, "fof", "a.npy", "--box", "1", "--plot", "a.jpg", says=["a.jpg", ".png"])
+
+
+def test_full_disk():
+    cli.ok("make", "clustered", "20k", "--seed", "1", "-o", "a.npy", "-q")
+    limited = ["sh", "-c", 'ulimit -f 8; exec "$0" "$@"', cli.KITH, "fof", "a.npy", "--box", "1"]
+    outputs = [["-o", "x.csv"], ["-o", "x.list"], ["--labels", "x.npy"], ["--labels", "x.grp"],
+               ["-o", "x.hdf5"], ["-o", "x.h5", "--format", "swift"], ["--labels", "x.h5"],
+               ["--plot", "x.png"]]
+    for option, name, *more in outputs:
+        done = subprocess.run(limited + [option, name, *more], capture_output=True, text=True,
+                              timeout=60, check=False)
+        if done.returncode == 10:
+            continue  # a build without HDF5 or cairo
+        assert done.returncode == 9 and name in done.stderr, (name, done)
+        assert os.listdir() == ["a.npy"], os.listdir()
+
+
+sys.exit(cli.main(globals()))

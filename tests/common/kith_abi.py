@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structs of kith.h for ctypes; kith_ctypes.check_layout holds them to the C compiler's."""
+import ctypes as C
+
+DISTANCES, VECTORS, SHIFTS = 1, 2, 4
+
+
+class Options(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("backend", C.c_char_p), ("threads", C.c_int),
+                ("watch", C.c_void_p), ("user", C.c_void_p), ("stream", C.c_void_p)]
+
+
+class Points(C.Structure):
+    _fields_ = [("n", C.c_int64), ("x", C.c_void_p), ("y", C.c_void_p), ("z", C.c_void_p),
+                ("stride", C.c_int64), ("precision", C.c_int), ("memory", C.c_int)]
+
+
+class Box(C.Structure):
+    _fields_ = [("origin", C.c_double * 3), ("row", (C.c_double * 3) * 3),
+                ("periodic", C.c_int * 3), ("dim", C.c_int)]
+
+
+class PairsOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
+                ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
+                ("extras", C.c_uint), ("block_pairs", C.c_int64)]
+
+
+class Pairs(C.Structure):
+    _fields_ = [("n", C.c_int64), ("rows", C.c_int64), ("i", C.c_void_p), ("j", C.c_void_p),
+                ("offsets", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
+                ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
+                ("owner", C.c_void_p)]
+
+
+class FofOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("min_members", C.c_int64), ("ids", C.c_void_p),
+                ("roles", C.c_void_p), ("min_links", C.c_int64), ("velocities", C.c_void_p),
+                ("velocity_length", C.c_double)]
+
+
+class Groups(C.Structure):
+    _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
+                ("members", C.c_void_p), ("memory", C.c_int), ("owner", C.c_void_p)]
+
+
+STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
+           "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
+           "kith_fof_options": FofOptions, "kith_groups": Groups}

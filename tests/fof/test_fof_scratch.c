@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory of the search for groups: a second call of the same size allocates nothing, and scratch is
+ * what kith.h says, uniform or clustered, at 0.2 of the mean spacing.
+ */
+#include <math.h>
+#include <sets.h>
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "check.h"
+
+/* 40 bytes of a particle, and what does not grow with their number. */
+enum { N = 1000000, BYTES_A_PARTICLE = 41 };
+
+static void check_set(const char *backend, const char *what, const float *xyz, int64_t n,
+                      const kith_box *box)
+{
+    kith_ctx *ctx = check_open(backend, 2);
+    const kith_points points = kith_points_packed(xyz, n, KITH_FLOAT);
+    const double length = 0.2 / cbrt((double)n);
+    kith_groups groups = {0};
+    const int64_t before = alloc_count();
+    CHECK(kith_fof_find(ctx, &points, box, length, NULL, &groups) == KITH_OK, "%s: %s", what,
+          kith_message(ctx));
+    const int64_t first = alloc_count();
+    const int64_t found = groups.n;
+    CHECK(kith_fof_find(ctx, &points, box, length, NULL, &groups) == KITH_OK && groups.n == found,
+          "%s, again: %lld groups, %lld before", what, (long long)groups.n, (long long)found);
+    CHECK(first > before && alloc_count() == first, "%s: %lld allocations, then %lld", what,
+          (long long)(first - before), (long long)(alloc_count() - first));
+    const double each = (double)kith_scratch_bytes(ctx) / (double)n;
+    CHECK(each > 0 && (n < N || each <= BYTES_A_PARTICLE), "%s: %.1f bytes of scratch a particle",
+          what, each);
+    kith_groups_free(&groups);
+    kith_close(ctx);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct set {
+        const char *name;
+        void (*make)(double *xyz, int64_t n, uint64_t seed);
+        int64_t n;
+    } sets[] = {{"uniform", sets_uniform, N},
+                {"clustered", sets_clustered, N},
+                {"a few clustered", sets_clustered, 20000},
+                {"a few Soneira-Peebles", sets_soneira_peebles, 20000}};
+    const char *backend = check_backend(argc, argv);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    double *xyz = check_malloc(sizeof(double) * 3 * N);
+    float *single = check_malloc(sizeof(float) * 3 * N);
+    for (int s = 0; s < 4; s++) {
+        sets[s].make(xyz, sets[s].n, 1);
+        for (int64_t k = 0; k < 3 * sets[s].n; k++) {
+            single[k] = (float)xyz[k];
+        }
+        check_set(backend, sets[s].name, single, sets[s].n, sets[s].n == N ? &box : NULL);
+    }
+    free(single);
+    free(xyz);
+    return check_done();
+}

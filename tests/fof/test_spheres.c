@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Spheres of a given mean density: against brute force over all particles and their images, and
+ * for a body whose mass within a radius is known.
+ */
+#include "check.h"
+#include "points.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+static double ball(double radius)
+{
+    return 4 * pi / 3 * radius * radius * radius;
+}
+
+/** A singular isothermal body: M(<r) = M r / R, so that the mean density falls as r^-2. */
+static void test_isothermal(kith_ctx *ctx)
+{
+    enum { N = 20000 };
+    const double radius = 0.1, mass = 3;
+    double *xyz = check_malloc(3 * N * sizeof *xyz), *masses = check_malloc(N * sizeof *masses);
+    int32_t *labels = check_malloc(N * sizeof *labels);
+    double *densities = check_malloc(N * sizeof *densities);
+    rng r = {3};
+    for (int p = 0; p < N; p++) {
+        const double at = p ? radius * p / N : 0;
+        const double z = rng_uniform(&r, -1, 1), angle = rng_uniform(&r, 0, 2 * pi);
+        const double across = sqrt(1 - z * z);
+        xyz[3 * p] = at * across * cos(angle);
+        xyz[3 * p + 1] = at * across * sin(angle);
+        xyz[3 * p + 2] = at * z;
+        masses[p] = mass / N;
+        labels[p] = 2 * p < N; /* the group is the inner half */
+        densities[p] = N - p;
+    }
+    kith_halo_input input;
+    kith_halo_input_init(&input);
+    input.masses = masses;
+    input.densities = densities;
+    static const double at[KITH_SPHERES] = {0.02, 0.06, 0.1, 0.2};
+    for (int t = 0; t < KITH_SPHERES; t++) {
+        const double inside = at[t] < radius ? at[t] / radius : 1;
+        input.sphere_density[t] = mass * inside / ball(at[t]);
+    }
+    const kith_groups groups = {.n = 1, .points = N, .labels = labels};
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    for (int periodic = 0; periodic < 2; periodic++) {
+        kith_halos halos = {0};
+        const kith_status status = kith_halos_measure(ctx, &points, periodic ? &box : NULL, &groups,
+                                                      &input, &halos);
+        if (CHECK(status == KITH_OK, "%s", kith_message(ctx))) {
+            for (int t = 0; t < KITH_SPHERES; t++) {
+                const double found = halos.halo[0].sphere_radius[t];
+                CHECK(fabs(found / at[t] - 1) < 1e-3, "radius %g, expected %g", found, at[t]);
+                CHECK(fabs(halos.halo[0].sphere_mass[t] / ball(found) / input.sphere_density[t] -
+                           1) < 1e-12,
+                      "mass %g in %g", halos.halo[0].sphere_mass[t], found);
+            }
+        }
+        kith_halos_free(&halos);
+    }
+    free(xyz);
+    free(masses);
+    free(labels);
+    free(densities);
+}
+
+/** Mass of all particles and images within a radius; float distances as the library's. */
+static double mass_within(const double *xyz, const double *mass, int64_t n, const double centre[3],
+                          double radius)
+{
+    double sum = 0;
+    for (int64_t p = 0; p < n; p++) {
+        for (int image = 0; image < 27; image++) {
+            const double dx = xyz[3 * p] - centre[0] + image % 3 - 1;
+            const double dy = xyz[3 * p + 1] - centre[1] + image / 3 % 3 - 1;
+            const double dz = xyz[3 * p + 2] - centre[2] + image / 9 - 1;
+            sum += sqrt(dx * dx + dy * dy + dz * dz) <= radius ? mass[p] : 0;
+        }
+    }
+    return sum;
+}
+
+/** The same box with other rows has the same spheres. */
+static void check_oblique(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
+                          const kith_halo_input *input, const kith_halos *expected)
+{
+    const kith_box box = {
+        .row = {{1, 0, 0}, {1, 1, 0}, {-1, 1, 1}}, .periodic = {1, 1, 1}, .dim = 3};
+    kith_halos halos = {0};
+    CHECK(kith_halos_measure(ctx, points, &box, groups, input, &halos) == KITH_OK, "%s",
+          kith_message(ctx));
+    for (int64_t h = 0; h < halos.n; h++) {
+        for (int t = 0; t < KITH_SPHERES; t++) {
+            const double found = halos.halo[h].sphere_mass[t];
+            const double wanted = expected->halo[h].sphere_mass[t];
+            /* none is larger than the box, whose height along a row is another */
+            CHECK(fabs(found - wanted) <= 1e-9 * wanted || (found == 0) != (wanted == 0),
+                  "mass %g, but %g in another box", wanted, found);
+        }
+    }
+    kith_halos_free(&halos);
+}
+
+/** In a crowd, each sphere found holds what it says, and is the nearest to the halo's own radius;
+ *  where none is found there is none. */
+static void test_crowd(kith_ctx *ctx)
+{
+    enum { N = 1500, GROUPS = 12 };
+    rng r = {5};
+    double *xyz = check_malloc(3 * N * sizeof *xyz), *mass = check_malloc(N * sizeof *mass);
+    double place[GROUPS + 1][3];
+    int32_t *labels = check_malloc(N * sizeof *labels);
+    for (int p = 0; p < N; p++) {
+        const int g = p <= GROUPS ? p : (int)rng_below(&r, GROUPS + 1);
+        labels[p] = g;
+        mass[p] = rng_uniform(&r, 1, 2);
+        for (int k = 0; k < 3; k++) {
+            place[g][k] = p <= GROUPS ? rng_uniform(&r, 0, 1) : place[g][k];
+            const double x = place[g][k] + (g ? 0.02 : 0.5) * rng_normal(&r);
+            xyz[3 * p + k] = x - floor(x);
+        }
+    }
+    kith_halo_input input;
+    kith_halo_input_init(&input);
+    input.masses = mass;
+    static const double wanted[KITH_SPHERES] = {4e6, 1e5, 1e4, 40}; /* the mean is 2250 */
+    memcpy(input.sphere_density, wanted, sizeof wanted);
+    const kith_groups groups = {.n = GROUPS, .points = N, .labels = labels};
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_halos halos = {0};
+    CHECK(kith_halos_measure(ctx, &points, &box, &groups, &input, &halos) == KITH_OK, "%s",
+          kith_message(ctx));
+    int found = 0;
+    for (int h = 0; h < GROUPS; h++) {
+        const kith_halo *halo = &halos.halo[h];
+        for (int t = 0; t < KITH_SPHERES; t++) {
+            const double alone = cbrt(halo->mass / (4 * pi / 3 * wanted[t]));
+            const double radius = halo->sphere_radius[t];
+            const bool outward = mass_within(xyz, mass, N, halo->centre, alone) >= halo->mass;
+            if (radius > 0) {
+                found++;
+                const double inside = mass_within(xyz, mass, N, halo->centre, radius);
+                CHECK(fabs(inside / halo->sphere_mass[t] - 1) < 1e-12, "mass %g, but %g is inside",
+                      halo->sphere_mass[t], inside);
+                CHECK(outward == (radius >= alone) || fabs(radius / alone - 1) < 1e-12,
+                      "radius %g on the wrong side of %g", radius, alone);
+            }
+            const double edge = outward ? (radius > 0 ? radius : 1) : alone;
+            for (int step = 1; step < 8; step++) { /* none between here and there */
+                const double from = outward ? alone : radius;
+                const double at = from + (edge - from) * step / 8;
+                const double density = mass_within(xyz, mass, N, halo->centre, at) / ball(at);
+                const double excess = density / wanted[t] - 1;
+                CHECK(outward == (excess >= 0) || fabs(excess) < 1e-12,
+                      "density %g at %g before %g", density, at, radius);
+            }
+        }
+    }
+    check_oblique(ctx, &points, &groups, &input, &halos);
+    CHECK(found > GROUPS && found < GROUPS * KITH_SPHERES, "%d spheres", found);
+    kith_halos_free(&halos);
+    free(xyz);
+    free(mass);
+    free(labels);
+}
+
+int main(int argc, char **argv)
+{
+    kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
+    test_isothermal(ctx);
+    test_crowd(ctx);
+    kith_close(ctx);
+    return check_done();
+}
