@@ -25,6 +25,34 @@ struct kith__fof {
     double velocity_length; /**< rounded to the precision */
 };
 
+/** What is counted by distance: kith_rdf_options, checked. Index 0 is of the points, 1 of the other
+ *  set; where there is none, the same again. */
+struct kith__rdf {
+    int64_t bins;
+    int32_t n_species, partials;
+    bool linear;         /**< edges are r_min + k * width, but for rounding */
+    bool nearest;        /**< only the nearest image counts, and there may be others in reach */
+    double r_min, width; /**< of linear bins */
+    const double *edges; /**< [bins + 1] */
+    const void *edge2;   /**< [bins + 1] squares, precision of the points */
+    const int32_t *species[2];
+    const int32_t *molecules[2];
+    const int64_t *bond_offsets;
+    const int32_t *bonds;
+    const double *weights[2];
+    double weight_scale; /**< a power of 2 that brings every product of weights below 2^62 */
+    int64_t *counts;     /**< [partials][bins] zero; written on success alone */
+    double *sums;        /**< [partials][bins] likewise; NULL without weights */
+};
+
+/** Number of the partial of species a and b. */
+static inline int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
+{
+    const int32_t low = a < b ? a : b;
+    const int32_t high = a < b ? b : a;
+    return cross ? a * n_species + b : low * n_species - low * (low - 1) / 2 + high - low;
+}
+
 struct kith__backend {
     const char *name; /**< what stands before the colon */
 
@@ -53,6 +81,10 @@ struct kith__backend {
     /** The question has parts whose particles are friends. labels [a.n] are the library's. */
     kith_status (*fof_find)(kith_ctx *ctx, const struct kith__question *question,
                             const struct kith__fof *fof, kith_groups *out);
+
+    /** The question's cutoff is the last edge. */
+    kith_status (*rdf_count)(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__rdf *rdf);
 };
 
 extern const struct kith__backend kith__cpu_backend;

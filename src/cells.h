@@ -167,6 +167,13 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
     return side;
 }
 
+/** Bound on the rounding of r2 / cutoff^2 by the definition where j is no image: r_j - r_i is then
+ *  rounded once, by a part of itself. */
+KITH_FN double kith__own_blur(const struct kith__question *q)
+{
+    return 4 * (q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
 /** Bound on the rounding of r2 / cutoff^2 by the definition: each operation once, and where images
  *  are added, operations on lengths of up to (images + 1) boxes. */
 KITH_FN double kith__blur(const struct kith__question *q)

@@ -93,6 +93,23 @@ KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real vi[3], cons
     return KITH_ADD(KITH_DIV(r2, KITH_MUL(length, length)), KITH_DIV(v2, KITH_MUL(speed, speed)));
 }
 
+/** The image S of rj that is nearest to ri, in an orthorhombic box, both wrapped; of equally near
+ *  ones, which have the same r2, the one that comes first. */
+KITH_FN void KITH_REAL(kith__nearest)(const struct KITH_REAL(kith__lattice) *lattice,
+                                      const real ri[3], const real rj[3], int32_t s[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const real d = KITH_SUB(rj[k], ri[k]);
+        s[k] = 0;
+        if (lattice->periodic[k]) {
+            const int32_t other = d > 0 ? -1 : 1;
+            const real moved = KITH_ADD(d, KITH_MUL((real)other, lattice->row[k][k]));
+            const real far = d > 0 ? d : -d;
+            s[k] = (moved > 0 ? moved : -moved) < far ? other : 0;
+        }
+    }
+}
+
 /** Vector d from ri to image S of rj, both wrapped; returns r2. */
 KITH_FN real KITH_REAL(kith__separation)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real ri[3], const real rj[3], const int32_t s[3],

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KITH_ALIGN = 64, KITH_WORK_SLOTS = 32 };
+enum { KITH_ALIGN = 64, KITH_WORK_SLOTS = 48 };
 
 /** An array that only grows. Zero it first. */
 struct kith__buffer {

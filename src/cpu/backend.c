@@ -13,6 +13,7 @@
 struct choice {
     const struct kith__kernel *kernel;
     const struct kith__linker *linker;
+    const struct kith__pairer *pairer;
     bool runs; /**< on this processor */
 };
 
@@ -21,7 +22,8 @@ enum { CHOICES = 3 };
 /** Best first. */
 static void list_choices(struct choice choices[CHOICES])
 {
-    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, &kith__linker_baseline, true};
+    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, &kith__linker_baseline,
+                                           &kith__pairer_baseline, true};
 #ifdef KITH_HAVE_X86_ISA
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -29,10 +31,11 @@ static void list_choices(struct choice choices[CHOICES])
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    choices[0] = (struct choice){&kith__kernel_avx512, &kith__linker_avx512, avx512};
-    choices[1] = (struct choice){&kith__kernel_avx2, &kith__linker_avx2, avx2};
+    choices[0] = (struct choice){&kith__kernel_avx512, &kith__linker_avx512, &kith__pairer_avx512,
+                                 avx512};
+    choices[1] = (struct choice){&kith__kernel_avx2, &kith__linker_avx2, &kith__pairer_avx2, avx2};
 #else
-    choices[0] = choices[1] = (struct choice){NULL, NULL, false};
+    choices[0] = choices[1] = (struct choice){NULL, NULL, NULL, false};
 #endif
 }
 
@@ -69,7 +72,10 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
         free(sweeps);
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     }
-    *cpu = (struct kith__cpu){.kernel = chosen->kernel, .linker = chosen->linker, .sweeps = sweeps};
+    *cpu = (struct kith__cpu){.kernel = chosen->kernel,
+                              .linker = chosen->linker,
+                              .pairer = chosen->pairer,
+                              .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
     return KITH_OK;
@@ -94,7 +100,8 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
         const struct kith__sweep *s = &cpu->sweeps[t];
         bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
                            s->order.bytes + s->id_memory.bytes + s->slot_memory.bytes +
-                           s->shift_memory.bytes + s->row_memory.bytes);
+                           s->shift_memory.bytes + s->r2_memory.bytes + s->row_memory.bytes +
+                           s->tally.memory.bytes);
     }
     return bytes;
 }
@@ -108,4 +115,5 @@ const struct kith__backend kith__cpu_backend = {
     .pairs_fill = kith__cpu_pairs_fill,
     .pairs_each = kith__cpu_pairs_each,
     .fof_find = kith__cpu_fof_find,
+    .rdf_count = kith__cpu_rdf_count,
 };

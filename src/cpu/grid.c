@@ -381,14 +381,28 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
+/** Survey all particles, of both sets. */
+static kith_status survey_all(kith_ctx *ctx, const struct kith__question *q,
+                              struct kith__survey *all, bool *plain)
+{
+    *all = nothing_seen;
+    *plain = true;
+    KITH_TRY(take_survey(ctx, q, "points", &q->a, all, plain));
+    return q->cross ? take_survey(ctx, q, "against", &q->b, all, plain) : KITH_OK;
+}
+
+kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *q)
+{
+    struct kith__survey survey;
+    bool plain;
+    return survey_all(ctx, q, &survey, &plain);
+}
+
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
-    struct kith__survey survey = nothing_seen;
-    *grid = (struct kith__grid){.plain = true};
-    KITH_TRY(take_survey(ctx, q, "points", &q->a, &survey, &grid->plain));
-    if (q->cross) {
-        KITH_TRY(take_survey(ctx, q, "against", &q->b, &survey, &grid->plain));
-    }
+    struct kith__survey survey;
+    *grid = (struct kith__grid){.cells = 0};
+    KITH_TRY(survey_all(ctx, q, &survey, &grid->plain));
     grid->wrapped = survey.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK; /* no particles, no cells: nothing to sweep */

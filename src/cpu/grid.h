@@ -53,6 +53,9 @@ enum {
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__grid *grid);
 
+/** Check the coordinates alone. @return as kith__grid_build. */
+kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *question);
+
 /** First particle of `sorted` whose key is not less than key; near is a guess. */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
 

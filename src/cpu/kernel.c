@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations for pair lists: count, count by particle, collect, fill. Compiled once
- * for each instruction set, named by KITH_ISA.
+ * The sweep's operations: count, count by particle, collect, fill for pair lists; tally (hits.h)
+ * for histograms. Compiled once for each instruction set, named by KITH_ISA.
  */
 #include "kernel.h"
 
+#include "hits.h"
 #include "visit.h"
 
 static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
@@ -22,9 +23,10 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, 
 {
     int32_t *to = sweep->hit_id + sweep->n_hits;
     if (!sweep->extras) {
-        return collect_hits(sweep, i, sweep->tile.id, upper, to);
+        return collect_hits(sweep, i,
+                            (struct taken){.of = sweep->tile.id, .upper = upper, .to = to});
     }
-    const int n = collect_hits(sweep, i, NULL, upper, to);
+    const int n = collect_hits(sweep, i, (struct taken){.upper = upper, .to = to});
     for (int p = 0; p < n; p++) {
         const int k = to[p];
         sweep->hit_slot[sweep->n_hits + p] = sweep->tile.slot[k];
@@ -39,7 +41,8 @@ static void count_rows_operation(struct kith__sweep *sweep, const struct visitor
     if (sweep->upper) {
         sweep->n_hits = 0;
         if (kith__hits_room(sweep, sweep->tile.n)) {
-            sweep->counts[i->id] = collect_hits(sweep, i, NULL, true, sweep->hit_id);
+            const struct taken taken = {.upper = true, .to = sweep->hit_id};
+            sweep->counts[i->id] = collect_hits(sweep, i, taken);
         }
     } else {
         sweep->counts[i->id] = count_hits(sweep, i);
@@ -263,4 +266,5 @@ const struct kith__kernel KITH_KERNEL(KITH_ISA) = {
     .collect = collect,
     .write = write,
     .fill_rows = fill_rows,
+    .tally = tally,
 };

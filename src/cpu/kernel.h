@@ -22,6 +22,8 @@ struct kith__kernel {
     void (*write)(struct kith__sweep *sweep, int64_t at);
     /** Write each particle's row to sweep->out at sweep->offsets. */
     void (*fill_rows)(struct kith__sweep *sweep, int64_t block);
+    /** Count pairs by distance in sweep->tally, with sweep->scale. */
+    void (*tally)(struct kith__sweep *sweep, int64_t block);
 };
 
 extern const struct kith__kernel kith__kernel_baseline;

@@ -18,6 +18,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->grid = grid;
         sweep->stencil = stencil;
         sweep->blur = kith__blur(q);
+        sweep->own_blur = kith__own_blur(q);
         sweep->by_id = false;
         sweep->upper = false;
         sweep->id_begin = 0;
@@ -28,6 +29,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->room_hits = 0;
         sweep->n_rows = 0;
         sweep->extras = false;
+        sweep->scale = NULL;
         for (int c = 0; c < KITH_CURSORS; c++) {
             sweep->cursor[c] = 0;
         }

@@ -6,6 +6,7 @@
 #ifndef KITH_CPU_SIMD_H
 #define KITH_CPU_SIMD_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -42,6 +43,11 @@ static inline void vi_store(int32_t *p, vi a)
     memcpy(p, &a, sizeof a);
 }
 
+static inline void vf_store(float *p, vf a)
+{
+    memcpy(p, &a, sizeof a);
+}
+
 static inline vf vf_set(float a)
 {
     return a - (vf){0};
@@ -73,6 +79,24 @@ static inline void vi_stream_end(void)
 #endif
 }
 
+/** a - b modulo 2^32. */
+static inline vi vi_wrapped(vi a, vi b)
+{
+    typedef uint32_t bits __attribute__((vector_size(4 * W)));
+    return (vi)((bits)a - (bits)b);
+}
+
+static inline vf vf_from(vi a)
+{
+    return __builtin_convertvector(a, vf);
+}
+
+/** Towards 0. */
+static inline vi vi_from(vf a)
+{
+    return __builtin_convertvector(a, vi);
+}
+
 /** 0, 1, 2, ... */
 static inline vi vi_lanes(void)
 {
@@ -93,6 +117,21 @@ static inline vf vf_abs(vf a)
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+}
+static inline vf vf_min(vf a, vf b)
+{
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+}
+/** Square root of a >= 1e-37, to 2 units in the last place: faster than the rounded one. */
+static inline vf vf_root(vf a)
+{
+    const vf guess = (vf)_mm512_rsqrt14_ps((__m512)a);
+    const vf root = a * guess;
+    return vf_fma((vf)_mm512_fnmadd_ps((__m512)root, (__m512)root, (__m512)a), guess * 0.5f, root);
+}
+static inline vi vi_gather(const int32_t *from, vi at)
+{
+    return (vi)_mm512_i32gather_epi32((__m512i)at, from, sizeof *from);
 }
 static inline unsigned vf_le(vf a, vf b)
 {
@@ -136,6 +175,18 @@ static inline vf vf_abs(vf a)
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+}
+static inline vf vf_min(vf a, vf b)
+{
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+}
+static inline vf vf_root(vf a)
+{
+    return (vf)_mm256_sqrt_ps((__m256)a);
+}
+static inline vi vi_gather(const int32_t *from, vi at)
+{
+    return (vi)_mm256_i32gather_epi32(from, (__m256i)at, sizeof *from);
 }
 static inline unsigned vf_le(vf a, vf b)
 {
@@ -183,6 +234,23 @@ static inline vf vf_max(vf a, vf b)
     const vi greater = a > b;
     return (vf)((greater & (vi)a) | (~greater & (vi)b));
 }
+static inline vf vf_min(vf a, vf b)
+{
+    const vi less = a < b;
+    return (vf)((less & (vi)a) | (~less & (vi)b));
+}
+static inline vf vf_root(vf a)
+{
+#if defined(__SSE2__)
+    return (vf)_mm_sqrt_ps((__m128)a);
+#else
+    return (vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
+#endif
+}
+static inline vi vi_gather(const int32_t *from, vi at)
+{
+    return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
+}
 static inline unsigned lane_bits(vi all)
 {
 #if defined(__SSE2__)
@@ -216,6 +284,12 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 }
 
 #endif
+
+/** Lanes where a is less than b, or neither. */
+static inline unsigned vf_below(vf a, vf b)
+{
+    return ~vf_le(b, a) & ((1u << W) - 1);
+}
 
 #if !defined(__AVX512F__)
 /** Lanes where v <= most; *between are those of them where v > clear. */

@@ -6,6 +6,7 @@
 #define KITH_CPU_STATE_H
 
 #include "../backend.h"
+#include "all_pairs.h"
 #include "kernel.h"
 #include "link.h"
 
@@ -21,12 +22,21 @@ enum {
     KITH_FOF_GROUPS,
     KITH_FOF_GROUPS_SPARE,
     KITH_FOF_IDS,
-    KITH_FOF_VELOCITIES
+    KITH_FOF_VELOCITIES,
+    KITH_RDF_TABLE,
+    KITH_RDF_ROWS,
+    KITH_RDF_SPECIES,
+    KITH_RDF_SPECIES_AGAINST,
+    KITH_RDF_POINTS,
+    KITH_RDF_POINTS_AGAINST,
+    KITH_CPU_END
 };
+_Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SLOTS, "every purpose needs its own buffer");
 
 struct kith__cpu {
     const struct kith__kernel *kernel;
     const struct kith__linker *linker;
+    const struct kith__pairer *pairer;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
@@ -37,6 +47,8 @@ kith_status kith__cpu_pairs_fill(kith_ctx *ctx, const struct kith__question *que
                                  const struct kith__list *list, bool grow, kith_pairs *out);
 kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *list, kith_block_fn fn, void *user);
+kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
+                                const struct kith__rdf *rdf);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
 

@@ -63,6 +63,10 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
         sweep->hit_shift = kith__buffer_grow(&sweep->shift_memory, used, bytes);
         fits = sweep->hit_slot && sweep->hit_shift;
     }
+    if (fits && sweep->scale) {
+        sweep->hit_r2 = kith__buffer_grow(&sweep->r2_memory, used, bytes);
+        fits = sweep->hit_r2 != NULL;
+    }
     sweep->room_hits = fits ? room : 0;
     sweep->no_memory = sweep->no_memory || !fits;
     return fits;
@@ -96,6 +100,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
     size_t order = 0;
     size_t ids = 0;
     size_t slots = 0;
+    size_t squares = 0;
     size_t rows = 0;
     for (int t = 0; t < n; t++) {
         tile = sweeps[t].tile.room > tile ? sweeps[t].tile.room : tile;
@@ -103,6 +108,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         order = larger(order, sweeps[t].order.bytes);
         ids = larger(ids, sweeps[t].id_memory.bytes);
         slots = larger(slots, sweeps[t].slot_memory.bytes);
+        squares = larger(squares, sweeps[t].r2_memory.bytes);
         rows = larger(rows, sweeps[t].row_memory.bytes);
     }
     if (spare > 0) { /* a sorted tile changes places with the spare one */
@@ -119,6 +125,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         level_buffer(&sweep->id_memory, ids);
         level_buffer(&sweep->slot_memory, slots);
         level_buffer(&sweep->shift_memory, slots);
+        level_buffer(&sweep->r2_memory, squares);
         level_buffer(&sweep->row_memory, rows);
     }
 }
@@ -131,5 +138,7 @@ void kith__sweep_free(struct kith__sweep *sweep)
     kith__buffer_free(&sweep->id_memory);
     kith__buffer_free(&sweep->slot_memory);
     kith__buffer_free(&sweep->shift_memory);
+    kith__buffer_free(&sweep->r2_memory);
     kith__buffer_free(&sweep->row_memory);
+    kith__buffer_free(&sweep->tally.memory);
 }

@@ -10,13 +10,13 @@
 #define KITH_CPU_SWEEP_H
 
 #include "grid.h"
+#include "tally.h"
 
 enum {
     KITH_BLOCK = 256,      /**< particles from the start of one unit of work to the next */
     KITH_HOME = 512,       /**< the most particles in a home */
     KITH_HOME_ENOUGH = 20, /**< neighbouring cells are added to a home until it holds these, */
     KITH_HOME_CELLS = 8,   /**< or spans these */
-    KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
     KITH_CURSORS = 64
 };
 
@@ -36,7 +36,8 @@ struct kith__tile {
     int32_t *id;      /**< caller's index */
     int32_t *slot;    /**< place in the grid */
     int32_t *shift;   /**< image, packed; see kith__pack_shift */
-    int32_t *rank;    /**< 2 id + (image is after 0), sign bit flipped: orders a sorted half list */
+    int32_t *rank;    /**< 2 id + (image is after 0), sign bit flipped: orders a sorted half list;
+                           for histograms: the species */
 };
 
 /** Particles whose neighbours are wanted. */
@@ -45,9 +46,10 @@ struct kith__home {
     int64_t cell[3];    /**< of the first; */
     int64_t last_x;     /**< the home spans cells cell[0] to last_x of one row */
     double middle[3];
-    double unit;   /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
-    float half[3]; /**< half the extent of the particles, in cutoffs */
-    float band;    /**< error bound of r2 / cutoff^2 */
+    double unit;    /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
+    float half[3];  /**< half the extent of the particles, in cutoffs */
+    float band;     /**< error bound of r2 / cutoff^2 */
+    float own_band; /**< the same where no candidate is an image */
     float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME];
     int32_t self[KITH_HOME]; /**< index of each in the tile; -1: not there */
 };
@@ -67,7 +69,8 @@ struct kith__sweep {
     enum kith__stencil stencil;
     bool by_id;               /**< tiles sorted by the caller's index */
     bool upper;               /**< keep only candidates that rank after i */
-    double blur;              /**< rounding of the definition itself, in r2 / cutoff^2 */
+    double blur;              /**< rounding of the definition itself, in r2 / cutoff^2, */
+    double own_blur;          /**< and where j is no image */
     int32_t id_begin, id_end; /**< only these i */
 
     struct kith__home home;
@@ -79,9 +82,10 @@ struct kith__sweep {
     /* The pair operations' part. */
     bool extras; /**< slots and shifts of hits are wanted */
     int64_t hits;
-    struct kith__buffer id_memory, slot_memory, shift_memory;
+    struct kith__buffer id_memory, slot_memory, shift_memory, r2_memory;
     int32_t *hit_id;               /**< the hits collected; */
     int32_t *hit_slot, *hit_shift; /**< with extras, where they are and at which image */
+    float *hit_r2;                 /**< for histograms: r2 / cutoff^2 - |i|^2 */
     int64_t n_hits, room_hits;
     struct kith__buffer row_memory;
     struct kith__row *rows;
@@ -93,6 +97,8 @@ struct kith__sweep {
     int64_t base;                             /**< counted from this pair of the whole list */
     void *driver;                             /**< whose flush it is */
     int64_t block;                            /**< being swept */
+    const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
+    struct kith__tally tally;
 };
 
 static inline int64_t kith__blocks(const struct kith__grid *grid)

@@ -30,6 +30,7 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     home->unit = spread ? 0 : 1 / sweep->question->cutoff;
     home->band = spread ? whole_band
                         : (float)((16 * m + 32 * m * m + 8) / 16777216.0 + sweep->blur);
+    home->own_band = spread ? whole_band : (float)(home->band - sweep->blur + sweep->own_blur);
     for (int k = 0; k < 3; k++) {
         home->half[k] = spread ? 0 : (float)extent[k] * 1.0001f;
     }
@@ -300,6 +301,16 @@ static void rank_tile(struct kith__sweep *sweep)
     }
 }
 
+/** The species of each candidate. */
+static void name_tile(struct kith__sweep *sweep)
+{
+    struct kith__tile *tile = &sweep->tile;
+    const int32_t *species = sweep->scale->species[1];
+    for (int k = 0; k < tile->n; k++) {
+        tile->rank[k] = species[tile->slot[k]];
+    }
+}
+
 /** Fill the tile for the home. @return false when there is nothing in it, or no memory. */
 static bool fill_tile(struct kith__sweep *sweep)
 {
@@ -330,6 +341,9 @@ static bool fill_tile(struct kith__sweep *sweep)
     }
     if (sweep->upper) {
         rank_tile(sweep);
+    }
+    if (sweep->scale && sweep->scale->species[1]) {
+        name_tile(sweep);
     }
     return !sweep->no_memory;
 }

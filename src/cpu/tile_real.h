@@ -66,16 +66,22 @@ static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t 
     }
 }
 
-/** Is slot `slot` of b at image s within the cutoff of slot i of a? By the definition. */
-static bool KITH_REAL(decide)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
-                              const int32_t s[3])
+/** Squared distance of slot i of a from slot `slot` of b at image s, by the definition. */
+static real KITH_REAL(apart)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
+                             const int32_t s[3])
 {
     const struct kith__sorted *a = &sweep->grid->a;
     const struct kith__sorted *b = &sweep->grid->b;
     const real ri[3] = {((real *)a->x)[i], ((real *)a->y)[i], ((real *)a->z)[i]};
     const real rj[3] = {((real *)b->x)[slot], ((real *)b->y)[slot], ((real *)b->z)[slot]};
-    const real cutoff = (real)sweep->question->cutoff;
     real d[3];
-    const real r2 = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
-    return r2 <= cutoff * cutoff;
+    return KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
+}
+
+/** Is slot `slot` of b at image s within the cutoff of slot i of a? By the definition. */
+static bool KITH_REAL(decide)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
+                              const int32_t s[3])
+{
+    const real cutoff = (real)sweep->question->cutoff;
+    return KITH_REAL(apart)(sweep, i, slot, s) <= cutoff * cutoff;
 }

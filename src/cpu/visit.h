@@ -6,9 +6,8 @@
 #ifndef KITH_CPU_VISIT_H
 #define KITH_CPU_VISIT_H
 
+#include "bins.h"
 #include "tile.h"
-
-#define KITH_INLINE static inline __attribute__((always_inline))
 
 /** One particle against its tile. */
 struct visitor {
@@ -16,6 +15,7 @@ struct visitor {
     int32_t id;        /* its index with the caller */
     int self;          /* its place in the tile, -1: not there */
     float x, y, z;     /* -2 times its coordinates */
+    float q;           /* its squared distance from the home's middle */
     float clear, most; /* hits are clear below, misses above */
 };
 
@@ -60,13 +60,14 @@ KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct v
                         .most = vf_set(i->most)};
 }
 
-/** Which of candidates [k, k + W) are pairs with i: r2 - |i|^2 = q - 2 i.j against the cutoff. */
+/** Which of candidates [k, k + W) are pairs with i: *r2 - |i|^2 = q - 2 i.j against the cutoff. */
 KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
-                             const struct run *run, int k)
+                             const struct run *run, int k, vf *r2)
 {
     vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
     v = vf_fma(run->iy, vf_load(run->y + k), v);
     v = vf_fma(run->iz, vf_load(run->z + k), v);
+    *r2 = v;
     unsigned borderline;
     const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
     return __builtin_expect(borderline != 0, 0) ? decide(sweep, i, k, mask, borderline) : mask;
@@ -85,54 +86,68 @@ KITH_INLINE int64_t count_hits(const struct kith__sweep *sweep, const struct vis
     const struct run run = start_run(sweep, i);
     const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
+    vf r2;
     int64_t n = 0;
     int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
     for (; k < own; k += W) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k));
+        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2));
     }
     if (own >= 0) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k) & lanes_beside(sweep, i, k));
+        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2) & lanes_beside(sweep, i, k));
         k += W;
     }
     for (; k < end; k += W) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k));
+        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2));
     }
     return n;
 }
 
-/** Store what `of` holds for the hits at k, in order; without `of`, their places in the tile.
- *  @return how many. */
+/** What is stored of hits: what `of` holds for the candidate, or without it its place in the tile;
+ *  and, where r2 is not NULL, r2 / cutoff^2 - |i|^2. */
+struct taken {
+    const int32_t *of;
+    bool upper; /* only of candidates that rank after i */
+    int32_t *to;
+    float *r2;
+};
+
+/** Store the hits at k, in order, behind n others. @return how many. */
 KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
-                     const int32_t *of, bool upper, int32_t *to)
+                     vf r2, const struct taken *taken, int n)
 {
-    if (upper) {
+    if (taken->upper) {
         const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
         mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
     }
-    vi_compress(to, of ? vi_load(of + k) : vi_lanes() + k, mask);
+    vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
+    if (taken->r2) {
+        vf_compress(taken->r2 + n, r2, mask);
+    }
     return __builtin_popcount(mask);
 }
 
-/** Collect, for each hit of i in order, what `of` holds for the candidate; NULL: its place in the
- *  tile. @return the number of hits; `to` needs room for tile.n + W. */
+/** Collect the hits of i in order. @return their number; arrays need room for tile.n + W. */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
-                             const int32_t *of, bool upper, int32_t *to)
+                             struct taken taken)
 {
     const struct run run = start_run(sweep, i);
     const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
+    vf r2;
     int n = 0;
     int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
     for (; k < own; k += W) {
-        n += take(sweep, i, k, hits_at(sweep, i, &run, k), of, upper, to + n);
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
+        n += take(sweep, i, k, mask, r2, &taken, n);
     }
     if (own >= 0) {
-        const unsigned mask = hits_at(sweep, i, &run, k) & lanes_beside(sweep, i, k);
-        n += take(sweep, i, k, mask, of, upper, to + n);
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2) & lanes_beside(sweep, i, k);
+        n += take(sweep, i, k, mask, r2, &taken, n);
         k += W;
     }
     for (; k < end; k += W) {
-        n += take(sweep, i, k, hits_at(sweep, i, &run, k), of, upper, to + n);
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
+        n += take(sweep, i, k, mask, r2, &taken, n);
     }
     return n;
 }
@@ -153,6 +168,7 @@ KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
                                   .x = -2 * x,
                                   .y = -2 * y,
                                   .z = -2 * z,
+                                  .q = q,
                                   .clear = 1 - home->band - q,
                                   .most = 1 + home->band - q};
         if (i.id >= sweep->id_begin && i.id < sweep->id_end && !sweep->no_memory) {

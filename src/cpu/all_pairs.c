@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kernel of all pairs under minimum image. Compiled once for each instruction set, named by
+ * KITH_ISA.
+ */
+#include "all_pairs.h"
+
+#include "bins.h"
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "all_pairs_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "all_pairs_real.h"
+#undef real
+#undef KITH_REAL
+
+_Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
+
+/** Decide the open pairs of i with a batch that begins at j by the definition. */
+static void settle_batch(const struct kith__all_pairs *all, int32_t i, int32_t j,
+                         struct batch *batch)
+{
+    const bool single = all->scale->question->precision == KITH_FLOAT;
+    for (int o = 0; o < batch->n_open; o++) {
+        const int k = batch->open[o];
+        const int32_t guess = batch->counter[k];
+        batch->counter[k] = single ? settle_f(all, i, j + k, guess)
+                                   : settle_d(all, i, j + k, guess);
+    }
+}
+
+/** Count the pairs of i with [begin, end), a piece at most. */
+KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally *tally, int32_t i,
+                           int32_t begin, int32_t end, const struct binner *bins, int32_t row,
+                           bool linear)
+{
+    const int32_t *const *a = (const int32_t *const *)all->a.fraction;
+    const int32_t *x = all->b.fraction[0] + begin;
+    const int32_t *y = all->b.fraction[1] + begin;
+    const int32_t *z = all->b.fraction[2] + begin;
+    const vi ix = vi_set(a[0][i]);
+    const vi iy = vi_set(a[1][i]);
+    const vi iz = vi_set(a[2][i]);
+    const vf ux = vf_set(all->unit[0]);
+    const vf uy = vf_set(all->unit[1]);
+    const vf uz = vf_set(all->unit[2]);
+    const int n = end - begin;
+    struct batch batch;
+    batch.n = batch.n_open = 0;
+    while (batch.n < n) {
+        const vf dx = vf_from(vi_wrapped(vi_load(x + batch.n), ix)) * ux;
+        const vf dy = vf_from(vi_wrapped(vi_load(y + batch.n), iy)) * uy;
+        const vf dz = vf_from(vi_wrapped(vi_load(z + batch.n), iz)) * uz;
+        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
+        add_to_batch(bins, &batch, r2, n - batch.n, linear);
+    }
+    settle_batch(all, i, begin, &batch);
+    if (all->scale->plain) {
+        count_batch(all->scale, tally->fine, &batch, row);
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        kith__tally_one(all->scale, tally, batch.counter[k] + row, all->a.id[i],
+                        all->b.id[begin + k]);
+    }
+}
+
+KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
+                              const struct kith__piece *p, const struct kith__piece *q, bool linear)
+{
+    const struct binner bins = start_bins(all->scale, all->band);
+    const int32_t row = kith__row(all->scale, p->species, q->species);
+    for (int32_t i = p->begin; i < p->end; i++) {
+        const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;
+        tally_row(all, tally, i, begin, q->end, &bins, row, linear);
+    }
+}
+
+static void tally(const struct kith__all_pairs *all, struct kith__tally *tally,
+                  const struct kith__piece *p, const struct kith__piece *q)
+{
+    kith__tally_room(all->scale, tally,
+                     (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
+    if (all->scale->rdf->linear) {
+        tally_pieces(all, tally, p, q, true);
+    } else {
+        tally_pieces(all, tally, p, q, false);
+    }
+}
+
+#define KITH_PASTE(a, b) a##b
+#define KITH_PAIRER(isa) KITH_PASTE(kith__pairer_, isa)
+
+const struct kith__pairer KITH_PAIRER(KITH_ISA) = {.tally = tally};

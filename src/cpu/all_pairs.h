@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * All pairs under minimum image, in an orthorhombic box that is periodic on all axes. Coordinates
+ * are whole numbers of 2^-32 box sides: their 32-bit difference wraps by itself, and is that of the
+ * nearest image. Particles are sorted by species, and cut into pieces that fit the nearest cache.
+ */
+#ifndef KITH_CPU_ALL_PAIRS_H
+#define KITH_CPU_ALL_PAIRS_H
+
+#include "tally.h"
+
+enum { KITH_PIECE = 1024 }; /**< the most particles of a piece */
+
+/** Some particles of one species. */
+struct kith__piece {
+    int32_t begin, end, species;
+};
+
+/** One set. */
+struct kith__ranked {
+    int64_t n;
+    int32_t *fraction[3]; /**< [n + KITH_LANES] */
+    void *xyz[3];         /**< [n] wrapped, precision of the points */
+    int32_t *id;          /**< [n] the caller's index */
+    int64_t *first;       /**< [n_species + 1] for sorting */
+    int32_t pieces;
+    struct kith__piece *piece;
+};
+
+struct kith__all_pairs {
+    const struct kith__scale *scale;
+    float unit[3]; /**< from differences of fractions to cutoffs */
+    float band;    /**< error bound of r2 / cutoff^2 up to the cutoff */
+    bool cross;
+    struct kith__ranked a, b; /**< b is a unless there are two sets */
+};
+
+struct kith__pairer {
+    /** Count the pairs of a piece of a with one of b. */
+    void (*tally)(const struct kith__all_pairs *all, struct kith__tally *tally,
+                  const struct kith__piece *p, const struct kith__piece *q);
+};
+
+extern const struct kith__pairer kith__pairer_baseline;
+extern const struct kith__pairer kith__pairer_avx2;
+extern const struct kith__pairer kith__pairer_avx512;
+
+#endif

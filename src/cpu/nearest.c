@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of the distances to nearest images beyond half the box: the particles are sorted by
+ * species and cut into pieces, and every piece meets every other. O(n^2).
+ */
+#include "nearest.h"
+
+#include <string.h>
+
+static const double whole_side = 4294967296.0; /* 2^32 */
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "nearest_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "nearest_real.h"
+#undef real
+#undef KITH_REAL
+
+/** Lay a set's arrays out in a buffer of the context. */
+static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
+                        int slot, struct kith__ranked *ranked)
+{
+    const size_t room = ((size_t)n + (size_t)2 * KITH_LANES) / KITH_LANES * KITH_LANES;
+    const size_t pieces = (size_t)n / KITH_PIECE + (size_t)n_species + 1;
+    const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
+    const size_t firsts = ((size_t)n_species + 1) * sizeof(int64_t);
+    char *at = kith__work_need(&ctx->work, slot,
+                               room * each + firsts + pieces * sizeof *ranked->piece);
+    KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
+               (long long)n);
+    for (int k = 0; k < 3; k++, at += room * (size_t)q->precision) {
+        ranked->xyz[k] = at;
+    }
+    for (int k = 0; k < 3; k++, at += room * sizeof(int32_t)) {
+        ranked->fraction[k] = (int32_t *)(void *)at;
+        memset(at, 0, room * sizeof(int32_t));
+    }
+    ranked->id = (int32_t *)(void *)at;
+    ranked->first = (int64_t *)(void *)(at + room * sizeof(int32_t));
+    ranked->piece = (struct kith__piece *)(void *)((char *)ranked->first + firsts);
+    ranked->n = n;
+    return KITH_OK;
+}
+
+/** Sort the particles by species, stable, and cut them into pieces. */
+static void rank(const int32_t *species, int32_t n_species, struct kith__ranked *ranked)
+{
+    int64_t *first = ranked->first;
+    memset(first, 0, ((size_t)n_species + 1) * sizeof *first);
+    for (int64_t p = 0; p < ranked->n; p++) {
+        first[(species ? species[p] : 0) + 1]++;
+    }
+    ranked->pieces = 0;
+    for (int32_t kind = 0; kind < n_species; kind++) {
+        first[kind + 1] += first[kind];
+        for (int64_t at = first[kind]; at < first[kind + 1]; at += KITH_PIECE) {
+            const int64_t end = at + KITH_PIECE < first[kind + 1] ? at + KITH_PIECE
+                                                                  : first[kind + 1];
+            ranked->piece[ranked->pieces++] = (struct kith__piece){(int32_t)at, (int32_t)end, kind};
+        }
+    }
+    for (int64_t p = 0; p < ranked->n; p++) {
+        ranked->id[first[species ? species[p] : 0]++] = (int32_t)p;
+    }
+}
+
+static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__rdf *rdf, int set, int slot,
+                            struct kith__ranked *ranked)
+{
+    const kith_points *points = set ? &q->b : &q->a;
+    KITH_TRY(need(ctx, q, points->n, rdf->n_species, slot, ranked));
+    rank(rdf->species[set], rdf->n_species, ranked);
+    if (q->precision == KITH_FLOAT) {
+        place_f(q, points, ranked);
+    } else {
+        place_d(q, points, ranked);
+    }
+    return KITH_OK;
+}
+
+/**
+ * Bound the error of r2 / cutoff^2 up to the cutoff. Each component is converted, scaled by a
+ * rounded unit and multiplied, the sum is rounded: 8 times 2^-24 of r2; the definition rounds by 3
+ * epsilon of it. Fractions are rounded, and the definition rounds differences of up to a box: an
+ * absolute error of the components.
+ */
+static double error_bound(const struct kith__question *q)
+{
+    const double u = 1 / 16777216.0;
+    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    double diagonal = 0;
+    for (int k = 0; k < q->dim; k++) {
+        diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
+    }
+    const double off = sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side);
+    return 8 * u + 3 * epsilon + 2 * off + off * off;
+}
+
+static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
+{
+    const struct kith__all_pairs *all = run->job;
+    const struct kith__cpu *cpu = run->ctx->state;
+    int64_t q = task % all->b.pieces;
+    int64_t p = task / all->b.pieces;
+    if (!all->cross) { /* p <= q: task is q (q + 1) / 2 + p */
+        q = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+        p = task - q * (q + 1) / 2;
+    }
+    cpu->pairer->tally(all, &sweep->tally, &all->a.piece[p], &all->b.piece[q]);
+}
+
+kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    struct kith__all_pairs all = {.scale = scale, .band = (float)error_bound(q), .cross = q->cross};
+    KITH_TRY(rank_set(ctx, q, rdf, 0, KITH_RDF_POINTS, &all.a));
+    all.b = all.a;
+    if (q->cross) {
+        KITH_TRY(rank_set(ctx, q, rdf, 1, KITH_RDF_POINTS_AGAINST, &all.b));
+    }
+    for (int k = 0; k < 3; k++) {
+        const double unit = q->box_d.row[k][k] / q->cutoff / whole_side;
+        all.unit[k] = q->box_d.periodic[k] ? (float)unit : 0;
+    }
+    const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
+    const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;
+    struct kith__run run = {.ctx = ctx,
+                            .last = tasks,
+                            .watch_to = tasks,
+                            .watch_total = tasks,
+                            .block = tally_task,
+                            .job = &all};
+    return tasks > 0 ? kith__run(&run) : KITH_OK;
+}

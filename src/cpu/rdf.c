@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of distances on CPU cores. All images within reach: the sweep over cells. Only the
+ * nearest image, beyond half the box: all pairs (nearest.c). Threads count by themselves, and
+ * their counters are added at the end: integers, so that the order does not matter.
+ */
+#include "nearest.h"
+#include "run.h"
+
+/** The species of each place in the grid. */
+static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sorted,
+                                  const int32_t *species, int slot, const int32_t **out)
+{
+    *out = NULL;
+    if (!species) {
+        return KITH_OK;
+    }
+    int32_t *to = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the species of %lld particles",
+               (long long)sorted->n);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, sorted->n)) schedule(static)
+    for (int64_t s = 0; s < sorted->n; s++) {
+        to[s] = species[sorted->id[s]];
+    }
+    *out = to;
+    return KITH_OK;
+}
+
+static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    struct kith__cpu *cpu = ctx->state;
+    for (int t = 0; t < ctx->threads; t++) {
+        cpu->sweeps[t].scale = scale;
+        KITH_TRY(kith__tally_init(ctx, scale, &cpu->sweeps[t].tally));
+    }
+    return KITH_OK;
+}
+
+/** Add the threads' counters to the histogram. */
+static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    struct kith__cpu *cpu = ctx->state;
+    const struct kith__rdf *rdf = scale->rdf;
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__tally_flush(scale, &cpu->sweeps[t].tally);
+    }
+    for (int64_t at = 0; at < rdf->partials * rdf->bins; at++) {
+        const int64_t counter = at / rdf->bins * scale->stride + at % rdf->bins + 1;
+        kith__wide sum = 0;
+        for (int t = 0; t < ctx->threads; t++) {
+            const struct kith__tally *tally = &cpu->sweeps[t].tally;
+            rdf->counts[at] += tally->total[counter];
+            sum += tally->sums ? tally->sums[counter] : 0;
+        }
+        if (rdf->sums) {
+            rdf->sums[at] = (double)sum / rdf->weight_scale;
+        }
+    }
+}
+
+static void tally_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    cpu->kernel->tally(sweep, block);
+}
+
+/** All images in reach, by cells. */
+static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__grid *grid, struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    KITH_TRY(gather_species(ctx, &grid->a, rdf->species[0], KITH_RDF_SPECIES, &scale->species[0]));
+    scale->species[1] = scale->species[0];
+    if (q->cross) {
+        KITH_TRY(gather_species(ctx, &grid->b, rdf->species[1], KITH_RDF_SPECIES_AGAINST,
+                                &scale->species[1]));
+    }
+    const int64_t blocks = kith__blocks(grid);
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_to = blocks,
+                            .watch_total = blocks,
+                            .block = tally_block};
+    return kith__run(&run);
+}
+
+kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__rdf *rdf)
+{
+    struct kith__scale scale;
+    struct kith__grid grid = {.cells = 0};
+    KITH_TRY(kith__scale_init(ctx, q, rdf, &scale));
+    KITH_TRY(rdf->nearest ? kith__grid_check(ctx, q) : kith__grid_build(ctx, q, &grid));
+    kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
+    KITH_TRY(init_tallies(ctx, &scale));
+    KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)
+                          : sweep_cells(ctx, q, &grid, &scale));
+    add_tallies(ctx, &scale);
+    return KITH_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of distances: how a distance becomes a counter, and the counters of one thread.
+ *
+ * A partial histogram has one counter below the first edge, one for each bin, and some above the
+ * last edge, so that whatever a vector holds may be counted without a branch. A thread counts in 32
+ * bits, in several copies while these fit the nearest cache: lanes of one vector that meet in a bin
+ * then need not wait for each other. Before 32 bits overflow they are added to 64.
+ */
+#ifndef KITH_CPU_TALLY_H
+#define KITH_CPU_TALLY_H
+
+#include "../backend.h"
+
+enum {
+    KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
+    KITH_MOST_COPIES = 8
+};
+
+/** Sums of products of weights, in units of 1 / weight_scale. */
+__extension__ typedef __int128 kith__wide;
+
+/** Distances to counters, for all threads. */
+struct kith__scale {
+    const struct kith__rdf *rdf;
+    const struct kith__question *question;
+    const int32_t *species[2]; /**< of places in the grid; NULL: all are 0 */
+    const int32_t *rows;       /**< [n_species][n_species] first counter of each partial */
+    int64_t stride;            /**< counters of one partial */
+    int64_t size;              /**< of one copy */
+    int copies;                /**< a power of 2 */
+    bool plain;                /**< every pair counts, and without weights */
+
+    /** Linear bins: the counter is r / cutoff * factor + offset, rounded down. */
+    float factor, offset;
+
+    /** Other bins: r2 / cutoff^2 from 0 to 1 is divided into cells, the last of which is all beyond
+     *  1. With `margin` added on either side a cell either holds no edge (it is then far away), or
+     *  one, or several (it is then NaN, and the cell decides nothing). */
+    int cells;
+    float margin;
+    const int32_t *first; /**< [cells + 1] counter below the edge */
+    const float *edge;    /**< [cells + 1] */
+};
+
+/** What one thread has counted. */
+struct kith__tally {
+    struct kith__buffer memory;
+    uint32_t *fine;   /**< [copies][size] */
+    int64_t *total;   /**< [size] */
+    kith__wide *sums; /**< [size]; NULL without weights */
+    int64_t since;    /**< pairs since `fine` was last added to `total` */
+};
+
+/** Prepare the scale for a question. species are set by the caller.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__rdf *rdf, struct kith__scale *scale);
+
+/** Counters of zero. @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
+                             struct kith__tally *tally);
+
+/** Add `fine` to `total`. */
+void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally);
+
+/** Before n more pairs are counted: flush if they might overflow. */
+static inline void kith__tally_room(const struct kith__scale *scale, struct kith__tally *tally,
+                                    int64_t n)
+{
+    tally->since += n;
+    if (tally->since > UINT32_MAX) {
+        kith__tally_flush(scale, tally);
+        tally->since = n;
+    }
+}
+
+/** Counter, within its partial, of a pair with this r2, by the definition. */
+int32_t kith__counter_d(const struct kith__scale *scale, double r2);
+int32_t kith__counter_f(const struct kith__scale *scale, float r2);
+
+/** First counter of the partial that particles at these places in the grid belong to. */
+static inline int32_t kith__row(const struct kith__scale *scale, int32_t a, int32_t b)
+{
+    return scale->rows[a * scale->rdf->n_species + b];
+}
+
+/** Count a pair of the caller's i and j, unless it is left out. */
+void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,
+                     int32_t i, int32_t j);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Brute force: the oracle's pairs, put into bins by halving; where only nearest
+ * images count, all of i and j, with the least |d| along each axis.
+ */
+#include "rdf_case.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tally {
+    const rdf_case *c;
+    kith_precision precision;
+    int64_t partials;
+    double *edge2;
+    int64_t *counts;
+    double *sums;
+} tally;
+
+kith_rdf_options rdf_linear(int64_t bins, double r_max)
+{
+    kith_rdf_options o;
+    kith_rdf_options_init(&o);
+    o.bins = bins;
+    o.r_max = r_max;
+    return o;
+}
+
+static double rounded(kith_precision precision, double x)
+{
+    return precision == KITH_FLOAT ? (double)(float)x : x;
+}
+
+static int is_bonded(const kith_rdf_options *o, int32_t i, int32_t j)
+{
+    int found = 0;
+    for (int64_t at = o->bond_offsets[i]; at < o->bond_offsets[i + 1]; at++)
+        found |= o->bonds[at] == j;
+    return found;
+}
+
+static int is_left_out(const rdf_case *c, int32_t i, int32_t j)
+{
+    const kith_rdf_options *o = &c->options;
+    const int32_t *other = c->against ? o->molecules_against : o->molecules;
+    if (o->molecules && o->molecules[i] >= 0 && o->molecules[i] == other[j])
+        return 1;
+    return o->bond_offsets && (is_bonded(o, i, j) || (!c->against && is_bonded(o, j, i)));
+}
+
+static int64_t partial_of(const rdf_case *c, int32_t i, int32_t j)
+{
+    const kith_rdf_options *o = &c->options;
+    const int32_t n = o->n_species;
+    int32_t a = o->species ? o->species[i] : 0;
+    int32_t b = !o->species ? 0 : c->against ? o->species_against[j] : o->species[j];
+    if (c->against)
+        return (int64_t)a * n + b;
+    if (a > b) {
+        const int32_t swap = a;
+        a = b;
+        b = swap;
+    }
+    int64_t partial = 0;
+    for (int32_t row = 0; row < a; row++)
+        partial += n - row;
+    return partial + b - a;
+}
+
+static void add(tally *t, int32_t i, int32_t j, double r2)
+{
+    const rdf_case *c = t->c;
+    const int64_t bins = c->options.bins;
+    if (is_left_out(c, i, j) || r2 < t->edge2[0] || r2 > t->edge2[bins])
+        return;
+    int64_t k = 0, end = bins; /* the bin is one of [k, end) */
+    while (end - k > 1) {
+        const int64_t middle = k + (end - k) / 2;
+        if (r2 >= t->edge2[middle])
+            k = middle;
+        else
+            end = middle;
+    }
+    const int64_t at = partial_of(c, i, j) * bins + k;
+    t->counts[at]++;
+    if (c->options.weights)
+        t->sums[at] += c->options.weights[i] *
+                       (c->against ? c->options.weights_against : c->options.weights)[j];
+}
+
+static void add_pair(void *user, const oracle_pair *p)
+{
+    tally *t = user;
+    const int32_t *s = p->image;
+    const int32_t last = s[2] != 0 ? s[2] : s[1] != 0 ? s[1] : s[0];
+    if (t->c->against || p->i < p->j || (p->i == p->j && last > 0))
+        add(t, p->i, p->j, p->r2);
+}
+
+/* The nearest images of all pairs. */
+static void add_nearest(tally *t, const kith_points *points, const kith_points *against)
+{
+    const kith_points *other = against ? against : points;
+    const kith_box *box = t->c->box;
+    const kith_precision p = t->precision;
+    double *x = check_malloc((size_t)points->n * 3 * sizeof *x);
+    double *y = check_malloc((size_t)other->n * 3 * sizeof *y);
+    int64_t *boxes = check_malloc((size_t)(points->n + other->n) * 3 * sizeof *boxes);
+    oracle_wrap(points, box, x, boxes);
+    oracle_wrap(other, box, y, boxes);
+    for (int32_t i = 0; i < points->n; i++)
+        for (int32_t j = against ? 0 : i + 1; j < other->n; j++) {
+            double square[3] = {0, 0, 0};
+            for (int k = 0; k < box->dim; k++) {
+                const double side = rounded(p, box->row[k][k]);
+                const double d = rounded(p, y[3 * j + k] - x[3 * i + k]);
+                double least = fabs(d);
+                least = fmin(least, fabs(rounded(p, d + side)));
+                least = fmin(least, fabs(rounded(p, d - side)));
+                square[k] = rounded(p, least * least);
+            }
+            add(t, i, j, rounded(p, rounded(p, square[0] + square[1]) + square[2]));
+        }
+    free(boxes);
+    free(y);
+    free(x);
+}
+
+static void compare(const tally *t, const kith_histogram *h, const char *backend)
+{
+    const int64_t bins = t->c->options.bins;
+    const char *precision = t->precision == KITH_FLOAT ? "float" : "double";
+    if (!CHECK(h->partials == t->partials && h->bins == bins, "%s: %d partials of %lld bins",
+               t->c->name, h->partials, (long long)h->bins))
+        return;
+    for (int64_t at = 0; at < h->partials * bins; at++) {
+        if (!CHECK(h->counts[at] == t->counts[at],
+                   "%s, %s, %s: partial %lld of %d, bin %lld of %lld: %lld, expected %lld",
+                   t->c->name, backend, precision, (long long)(at / bins), h->partials,
+                   (long long)(at % bins), (long long)bins, (long long)h->counts[at],
+                   (long long)t->counts[at]))
+            return;
+        if (h->sums)
+            CHECK(fabs(h->sums[at] - t->sums[at]) <= 1e-13 * (1 + (double)t->counts[at]),
+                  "%s: sum %.17g, expected %.17g", t->c->name, h->sums[at], t->sums[at]);
+    }
+}
+
+static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision precision, layout how)
+{
+    kith_rdf_options o = c->options;
+    stored points = stored_make(c->xyz, c->n, precision, how);
+    stored other = stored_make(c->against, c->against ? c->m : 0, precision, LAYOUT_PACKED);
+    o.against = c->against ? &other.points : NULL;
+    const int64_t n = o.n_species;
+    tally t = {.c = c, .precision = precision};
+    t.partials = c->against ? n * n : n * (n + 1) / 2;
+    const size_t all = (size_t)(t.partials * o.bins);
+    t.edge2 = check_malloc((size_t)(o.bins + 1) * sizeof *t.edge2);
+    t.counts = check_malloc(all * sizeof *t.counts);
+    t.sums = check_malloc(all * sizeof *t.sums);
+    memset(t.counts, 0, all * sizeof *t.counts);
+    memset(t.sums, 0, all * sizeof *t.sums);
+    kith_histogram h = {0};
+    const kith_status status = kith_rdf_count(ctx, &points.points, c->box, &o, &h);
+    if (CHECK(status == KITH_OK, "%s: %s", c->name, kith_message(ctx))) {
+        for (int64_t k = 0; k <= o.bins; k++) {
+            const double edge = rounded(precision, h.edges[k]);
+            t.edge2[k] = rounded(precision, edge * edge);
+        }
+        if (o.minimum_image)
+            add_nearest(&t, &points.points, o.against);
+        else
+            oracle_each(&points.points, o.against, c->box, h.edges[o.bins], add_pair, &t);
+        compare(&t, &h, kith_backend(ctx));
+    }
+    kith_histogram_free(&h);
+    free(t.sums);
+    free(t.counts);
+    free(t.edge2);
+    stored_free(&other);
+    stored_free(&points);
+}
+
+void rdf_check(kith_ctx *ctx, const rdf_case *c)
+{
+    static int turn;
+    check_precision(ctx, c, KITH_FLOAT, (layout)(turn++ % LAYOUTS));
+    check_precision(ctx, c, KITH_DOUBLE, (layout)(turn++ % LAYOUTS));
+}
