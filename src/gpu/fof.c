@@ -61,6 +61,7 @@ static kith_status list_clumps(struct fof_search *w)
                               ((size_t)(f->n / KITH_CROWD) + 1) * sizeof *f->crowd);
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, (rows + 1) * sizeof *f->index);
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->nodes * sizeof *f->parent);
+    f->crowds = small.n_crowds > 0;
     f->room_later = (unsigned long long)f->n / 8 + 1024;
     f->later = kith__gpu_need(gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
     KITH_CHECK(ctx, f->crowd && f->index && f->parent && f->later, KITH_NO_MEMORY,

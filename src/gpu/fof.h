@@ -10,10 +10,10 @@
 #include "../parts.h"
 #include "grid.h"
 
-/* Pairs of particles compared by one thread; what is still not linked then is left to a block. */
-enum { KITH_GPU_MANY_PAIRS = 4096 };
+/* Pairs of particles up to which one thread compares two clumps; more are left to a warp. */
+enum { KITH_GPU_MANY_PAIRS = 256 };
 
-/** Two clumps to be compared by a block. */
+/** Two clumps to be compared by a warp. */
 struct kith__gpu_later {
     int32_t a, b;
     int32_t shift[3]; /**< image of b */
@@ -32,6 +32,7 @@ struct kith__gpu_friends {
     struct kith__parts parts;
     bool table;    /**< start is there; else search the keys */
     bool by_clump; /**< nodes are clumps, else particles */
+    bool crowds;   /**< some cell is crowded */
     int64_t cells;
 
     int64_t particles;
@@ -51,7 +52,7 @@ struct kith__gpu_friends {
     int32_t *parent; /**< [nodes] */
     int32_t *size;   /**< [nodes] particles of the tree, at its root; then its label */
     int32_t *leader; /**< [nodes] its smallest index, at its root */
-    struct kith__gpu_later *later;
+    struct kith__gpu_later *later; /**< [room_later] what is left for the end of a pass */
     unsigned long long room_later;
     struct kith__gpu_fof_small *small;
 };
