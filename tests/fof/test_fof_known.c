@@ -4,8 +4,10 @@
  * threads, a shift, an exchange of axes.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "points.h"
@@ -216,6 +218,38 @@ static void check_arguments(kith_ctx *ctx)
     kith_groups_free(&groups);
 }
 
+/** As many particles to be attached on one spot as particles that link, and of these as many links:
+ *  10^10 pairs each, which no time must be spent on. */
+static void check_shared_spot(kith_ctx *ctx)
+{
+    enum { N = 200000 };
+    float *xyz = check_malloc(sizeof(float) * 3 * N);
+    uint8_t *roles = check_malloc(N);
+    for (int64_t p = 0; p < N; p++) {
+        xyz[3 * p] = xyz[3 * p + 1] = xyz[3 * p + 2] = 0.25F;
+        roles[p] = p % 2 ? KITH_ATTACH : KITH_LINK;
+    }
+    const kith_points points = kith_points_packed(xyz, N, KITH_FLOAT);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.roles = roles;
+    kith_groups groups = {0};
+    for (int k = 0; k < 3; k++) {
+        const int64_t links = (const int64_t[]){0, N / 2 - 1, N / 2}[k];
+        options.min_links = links;
+        const bool linked = links < N / 2; /* each has N / 2 - 1 others that link beside it */
+        const time_t start = time(NULL);
+        CHECK(kith_fof_find(ctx, &points, &box, 0.01, &options, &groups) == KITH_OK &&
+                  groups.n == linked && groups.labels[0] == linked && groups.labels[1] == linked,
+              "%lld links, on one spot: %lld groups", (long long)links, (long long)groups.n);
+        CHECK(difftime(time(NULL), start) < 10, "%lld links: slow", (long long)links);
+    }
+    kith_groups_free(&groups);
+    free(roles);
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -225,6 +259,7 @@ int main(int argc, char **argv)
     check_chain(ctx);
     check_plane(ctx);
     check_coincident(ctx);
+    check_shared_spot(ctx);
     check_poisson(ctx, &r);
     check_unchanged(ctx, backend, &r);
     check_arguments(ctx);
