@@ -166,8 +166,7 @@ static const struct argp arguments = {
     .options = fof_options,
     .parser = parse_option,
     .args_doc = "INPUT",
-    .doc = "Find halos by friends-of-friends and measure them; -o FILE writes the catalogue (.csv,"
-           " .list, .hdf5)."
+    .doc = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
            "\vExample:\n"
            "  kith make clustered 1M --seed 1 -o points.npy\n"
            "  kith fof points.npy --box 1 -o halos.csv --plot halos.png",
