@@ -272,6 +272,7 @@ int verb_make(int argc, char **argv)
         set.velocity = malloc((size_t)(task.n + 1) * 3 * sizeof(double));
     }
     if (!set.pos || (task.family == BRIDGE && !set.velocity)) {
+        free(set.velocity);
         free(set.pos);
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld particles",
                             (long long)task.n);

@@ -16,7 +16,7 @@ void kith__spots_copy(const struct kith__question *q, int64_t p, void *xyz)
     const size_t size = (size_t)q->precision;
     const char *const axis[3] = {q->a.x, q->a.y, q->a.z};
     memset(xyz, 0, 3 * size);
-    for (int k = 0; k < q->dim; k++) {
+    for (int k = 0; k < (q->dim == 2 ? 2 : 3); k++) {
         memcpy((char *)xyz + (size_t)k * size, axis[k] + (size_t)(p * q->a.stride) * size, size);
     }
 }
