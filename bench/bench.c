@@ -14,7 +14,7 @@
 static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
     "       kith_bench fof [options]            time friends of friends\n"
-    "       kith_bench gpu [options]            time pair lists on a GPU\n"
+    "       kith_bench gpu [options]            time both on a GPU\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_gpu_fof.h"
 #include "bench_pairs.h"
 #include "result.h"
 #include "rung.h"
@@ -402,6 +403,7 @@ bool bench_gpu(const bench_options *options, json *out)
         ok = made && run(&cases[c], &p, options, store_rate, out) && ok;
         problem_free(&p);
     }
+    ok = bench_gpu_fof(options, out) && ok;
     json_close(out, ']');
     return ok;
 }

@@ -117,6 +117,11 @@ double harness_store_rate(int threads, int64_t bytes)
     return rate;
 }
 
+int64_t harness_memory(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
 int harness_cores(void)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -148,7 +153,7 @@ static void describe_machine(json *out)
     json_open(out, "machine", '{');
     json_text(out, "cpu", cpu);
     json_integer(out, "cores", harness_cores());
-    json_integer(out, "memory_bytes", (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    json_integer(out, "memory_bytes", harness_memory());
     if (uname(&name) == 0) {
         json_text(out, "architecture", name.machine);
         json_text(out, "system", name.release);

@@ -41,6 +41,9 @@ double harness_store_rate(int threads, int64_t bytes);
 /** CPUs of this machine. Not those of the affinity mask: OMP_PROC_BIND leaves one in it. */
 int harness_cores(void);
 
+/** Bytes of memory of this machine. */
+int64_t harness_memory(void);
+
 /** Write repeats, median and range as members of an object that is open. */
 void harness_write_times(json *out, const harness_times *times);
 

@@ -5,7 +5,8 @@
     plot.py results.json picture.svg|picture.png
 
 Speeds in million half pairs (of friends of friends: particles) a second and thread, so that half
-and full lists, one thread and more can be compared; kith in one colour, others in a second.
+and full lists, one thread and more can be compared; kith in one colour, others in a second. Of a
+file with both the pairs are drawn.
 """
 
 import subprocess
@@ -49,9 +50,10 @@ def quoted(text):
 
 def draw(data, output):
     pairs = is_pairs(data["results"][0])
+    results = [r for r in data["results"] if is_pairs(r) == pairs]
     speed = "million_half_pairs_per_second" if pairs else "million_particles_per_second"
     bars = [(label(r), r[speed] / r["threads"],
-             int((OURS if r["program"] == "kith" else OTHERS)[1:], 16)) for r in data["results"]]
+             int((OURS if r["program"] == "kith" else OTHERS)[1:], 16)) for r in results]
     lines = "\n".join(f"{k} {rate} {colour}" for k, (_, rate, colour) in enumerate(bars))
     labels = ", ".join(f'"{quoted(name)}" {k}' for k, (name, _, _) in enumerate(bars))
     machine, build = data["machine"], data["build"]

@@ -26,6 +26,7 @@ enum {
     KEY_COSMOLOGY,
     KEY_FORMAT,
     KEY_LABELS,
+    KEY_SORTED,
     KEY_PLOT
 };
 
@@ -40,6 +41,7 @@ static const struct argp_option fof_options[] = {
     {"min-links", KEY_MIN_LINKS, "M", 0, "only those with M friends link: no bridges", 1},
     {"cosmology", KEY_COSMOLOGY, "OM,OL,Z", 0, "Omegas and redshift, in place of the file's", 1},
     {"labels", KEY_LABELS, "FILE", 0, "group of each particle: .npy, .grp, .hdf5", 40},
+    {"sort-snapshot", KEY_SORTED, "FILE", 0, "INPUT sorted by group: .hdf5", 40},
     {"plot", KEY_PLOT, "FILE", 0, "picture: .png", 40},
     {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
     {0}};
@@ -152,6 +154,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         }
         return 0;
     case KEY_LABELS: task->labels = arg; return 0;
+    case KEY_SORTED: task->sorted = arg; return 0;
     case KEY_PLOT: task->plot = arg; return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
@@ -163,8 +166,7 @@ static const struct argp arguments = {
     .options = fof_options,
     .parser = parse_option,
     .args_doc = "INPUT",
-    .doc = "Find halos by friends-of-friends and measure them; -o FILE writes the catalogue (.csv,"
-           " .list, .hdf5)."
+    .doc = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
            "\vExample:\n"
            "  kith make clustered 1M --seed 1 -o points.npy\n"
            "  kith fof points.npy --box 1 -o halos.csv --plot halos.png",
@@ -255,6 +257,9 @@ static int write_results(const fof_task *task, fof_outcome *found)
         return report_io(&error, true);
     }
     if (task->labels && io_write_labels(task->labels, &found->catalogue, &error) != IO_OK) {
+        return report_io(&error, true);
+    }
+    if (task->sorted && io_write_sorted(task->sorted, &found->catalogue, &error) != IO_OK) {
         return report_io(&error, true);
     }
     const int status = task->plot ? fof_plot(task, found) : STATUS_OK;

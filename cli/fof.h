@@ -31,7 +31,7 @@ typedef struct fof_task {
     bool velocity_in_sigma; /**< in units of the velocity dispersion */
     cosmology cosmology;    /**< --cosmology */
     io_catalogue_format format;
-    const char *labels, *plot;
+    const char *labels, *sorted, *plot;
     char *command; /**< the command line, for the outputs' headers */
 } fof_task;
 

@@ -277,6 +277,14 @@ static void draw_title(const picture *d)
                      "linking length %.4g%s · %s members and more · %.3g %% of %s particles",
                      found->length, d->unit, report_count(d->task->min_members).s,
                      n ? 100 * (double)found->grouped / (double)n : 0.0, report_count(n).s);
+    if (found->velocity_length > 0) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " · in velocity %.4g",
+                         found->velocity_length);
+    }
+    if (d->task->min_links > 0) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " · %s links and more",
+                         report_count(d->task->min_links).s);
+    }
     if (found->cosmology.known) {
         snprintf(text + used, sizeof text - (size_t)used, " · redshift %.3g",
                  found->cosmology.redshift);
@@ -303,7 +311,7 @@ static void draw_axis(const picture *d, const log_axis *axis, const frame *f, bo
     const bool short_axis = axis->to < 20 * axis->from;
     for (int power = first; power <= last; power++) {
         for (int digit = 1; digit < 10; digit++) {
-            const double value = digit * exp10(power), at = draw_along(axis, value);
+            const double value = digit * pow(10, power), at = draw_along(axis, value);
             if (value < axis->from * 0.999 || value > axis->to * 1.001) {
                 continue;
             }

@@ -194,7 +194,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     label(&look, "time");
     printf("link %s, measure %s", report_seconds(found->link_seconds).s,
            report_seconds(found->measure_seconds).s);
-    if (task->shared.output || task->labels || task->plot) {
+    if (task->shared.output || task->labels || task->sorted || task->plot) {
         printf(", write %s", report_seconds(found->write_seconds).s);
     }
     putchar('\n');
@@ -203,6 +203,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
     print_output("catalogue", task->shared.output, &look);
     print_output("labels", task->labels, &look);
+    print_output("sorted", task->sorted, &look);
     print_output("picture", task->plot, &look);
 }
 
@@ -280,9 +281,10 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
                                 found->link_seconds, "measure", found->measure_seconds, "write",
                                 found->write_seconds);
     json_t *outputs = json_pack(
-        "{s:o, s:o, s:o}", "catalogue",
+        "{s:o, s:o, s:o, s:o}", "catalogue",
         task->shared.output ? report_json_text(task->shared.output) : json_null(), "labels",
-        task->labels ? report_json_text(task->labels) : json_null(), "plot",
+        task->labels ? report_json_text(task->labels) : json_null(), "sorted",
+        task->sorted ? report_json_text(task->sorted) : json_null(), "plot",
         task->plot ? report_json_text(task->plot) : json_null());
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:I, s:o}",
                      "kith", kith_version(), "verb", "fof", "input", input_json(&found->in), "box",

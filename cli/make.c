@@ -20,8 +20,9 @@
 
 enum { KEY_BASIS = 0x200, KEY_MODEL, KEY_BOX, KEY_PRECISION, KEY_FORMAT };
 
-typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, FAMILIES } family;
-static const char *const family_names[] = {"uniform", "lattice", "plummer", "clustered", NULL};
+typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, BRIDGE, FAMILIES } family;
+static const char *const family_names[] = {"uniform",   "lattice", "plummer",
+                                           "clustered", "bridge",  NULL};
 
 static const char *const basis_names[] = {"sc", "bcc", "fcc", NULL};
 static const int basis_sites[] = {1, 2, 4};
@@ -100,7 +101,8 @@ static void check_task(make_task *task, struct argp_state *state)
 {
     const char *path = task->shared.output;
     if (task->family < 0 || task->n < 0) {
-        argp_error(state, "expected a family (uniform, lattice, plummer, clustered) and a number");
+        argp_error(state,
+                   "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
     }
     if (!path) {
         argp_error(state, "no -o FILE given");
@@ -176,17 +178,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp arguments = {
     .options = make_options,
     .parser = parse_option,
-    .args_doc = "uniform|lattice|plummer|clustered N -o FILE",
+    .args_doc = "uniform|lattice|plummer|clustered|bridge N -o FILE",
     .doc = "Make a set of N particles, the same bytes on any machine. N may be 1000000, 1_000_000,"
-           " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice and clustered sets"
-           " are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in open space."
+           " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"
+           " bridge sets are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in "
+           "open space."
            "\vExample:\n"
            "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
            "  kith make lattice 32k --basis fcc -o fcc.xyz",
     .children = children};
 
-/** Fill xyz in the unit box. @return how many points there are. */
-static int64_t fill(const make_task *task, double *xyz)
+/** Fill xyz in the unit box, and velocities where the family has them. @return how many points
+ *  there are. */
+static int64_t fill(const make_task *task, double *xyz, double *velocity)
 {
     switch ((family)task->family) {
     case LATTICE: return sets_lattice(xyz, task->n, basis_sites[task->basis < 0 ? 0 : task->basis]);
@@ -198,28 +202,38 @@ static int64_t fill(const make_task *task, double *xyz)
             sets_clustered(xyz, task->n, task->seed);
         }
         break;
+    case BRIDGE: sets_bridge(xyz, velocity, task->n, task->seed); break;
     case UNIFORM:
     case FAMILIES: sets_uniform(xyz, task->n, task->seed); break;
     }
     return task->n;
 }
 
+/** Convert in place. */
+static void to_float(double *values, int64_t n)
+{
+    char *const to = (char *)values;
+    for (int64_t k = 0; k < n; k++) {
+        const float x = (float)values[k];
+        memcpy(to + (size_t)k * sizeof x, &x, sizeof x);
+    }
+}
+
 /** Scale to the box and convert in place. Rounding must not lift a point onto the far face. */
 static void finish(const make_task *task, io_particles *set)
 {
     double *from = set->pos;
-    const double below = nextafter(task->side, 0);
+    const bool single = task->precision == KITH_FLOAT;
+    const double below = single ? (double)nextafterf((float)task->side, 0)
+                                : nextafter(task->side, 0);
     for (int64_t k = 0; k < 3 * set->n; k++) {
         from[k] = fmin(from[k] * task->side, below);
     }
-    if (task->precision == KITH_FLOAT) {
-        char *to = set->pos;
-        const float side = (float)task->side, below_float = nextafterf(side, 0);
-        for (int64_t k = 0; k < 3 * set->n; k++) {
-            const float x = (float)from[k];
-            const float kept = x < side ? x : below_float;
-            memcpy(to + (size_t)k * sizeof kept, &kept, sizeof kept);
-        }
+    if (single) {
+        to_float(from, 3 * set->n);
+    }
+    if (single && set->velocity) {
+        to_float(set->velocity, 3 * set->n);
     }
     set->precision = task->precision;
 }
@@ -254,11 +268,16 @@ int verb_make(int argc, char **argv)
     const double start = progress_clock();
     io_particles set = {.n = task.n, .dim = 3, .precision = KITH_DOUBLE};
     set.pos = malloc((size_t)(task.n + 1) * 3 * sizeof(double));
-    if (!set.pos) {
+    if (task.family == BRIDGE) {
+        set.velocity = malloc((size_t)(task.n + 1) * 3 * sizeof(double));
+    }
+    if (!set.pos || (task.family == BRIDGE && !set.velocity)) {
+        free(set.velocity);
+        free(set.pos);
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld particles",
                             (long long)task.n);
     }
-    set.n = fill(&task, set.pos);
+    set.n = fill(&task, set.pos, set.velocity);
     finish(&task, &set);
     set.has_box = task.family != PLUMMER && task.model != SONEIRA_PEEBLES;
     set.box = set.has_box ? kith_box_periodic(task.side, task.side, task.side) : kith_box_open();
@@ -272,6 +291,7 @@ int verb_make(int argc, char **argv)
     } else {
         status = print_summary(&task, &set, progress_clock() - start);
     }
+    free(set.velocity);
     free(set.pos);
     return status;
 }

@@ -370,7 +370,7 @@ typedef struct kith_groups {
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 50 in double.
  * @param ctx         the context
- * @param points      the particles; with roles or min_links in host memory
+ * @param points      the particles; roles, min_links: in host memory, up to 140 bytes of scratch
  * @param box         NULL: open space
  * @param length      the linking length, > 0; as cutoff in kith_pairs_find
  * @param options     NULL: the defaults

@@ -111,6 +111,15 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
                     "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
 }
 
+io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error)
+{
+    *error = (io_error){0};
+    if (!ends_with(path, ".hdf5") && !ends_with(path, ".h5"))
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format of sorted snapshots; expected .hdf5 or .h5");
+    return write_file(path, io__sorted_snapshot, catalogue, error);
+}
+
 double io__catalogue_side(const io_catalogue *catalogue)
 {
     const kith_box *box = catalogue->box;

@@ -42,6 +42,11 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
  *  ParticleIDs where known). 0: in no group; in HDF5 2147483647, as SWIFT has it. */
 io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error);
 
+/** Write the particles sorted by type, then by group, those in none last, as a snapshot in Gadget's
+ *  HDF5 layout and units (.hdf5 or .h5): positions, velocities, masses, ids,
+ *  potentials and densities, where known. */
+io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error);
+
 /** Read the name of a format: "csv", "rockstar", "gadget4", "swift". @return false for others. */
 bool io_catalogue_format_find(const char *name, io_catalogue_format *out);
 

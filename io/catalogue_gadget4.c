@@ -8,8 +8,7 @@
  * GroupOffsetType says where a group begins among the particles of a type when these are sorted by
  * group, those in none last, as Gadget-4 sorts its snapshots; /IDs/ID has the ids so sorted.
  */
-#include "catalogue_internal.h"
-#include "io_hdf5.h"
+#include "catalogue_gadget.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -18,42 +17,40 @@
 
 enum { TYPES = 6 }; /* Gadget's; others are in GroupLen and GroupMass alone */
 
-/** What to multiply a number with for Gadget's units. */
-typedef enum unit { PURE, LENGTH, MASS, VELOCITY, UNITS } unit;
-
 typedef struct dataset {
     const char *name;
     size_t offset; /* of doubles in a kith_halo */
     int columns;
-    unit unit;
+    io_gadget_unit unit;
     int sphere; /* that it is of; -1: of none */
 } dataset;
 
 #define AT(member) offsetof(kith_halo, member)
 static const dataset datasets[] = {
-    {"GroupMass", AT(mass), 1, MASS, -1},
-    {"GroupMassType", AT(mass_of_type), TYPES, MASS, -1},
-    {"GroupPos", AT(centre), 3, LENGTH, -1},
-    {"GroupCM", AT(centre_of_mass), 3, LENGTH, -1},
-    {"GroupVel", AT(velocity), 3, VELOCITY, -1},
-    {"GroupVelDisp", AT(dispersion), 1, VELOCITY, -1},
-    {"Group_M_Crit200", AT(sphere_mass[IO_SPHERE_200C]), 1, MASS, IO_SPHERE_200C},
-    {"Group_R_Crit200", AT(sphere_radius[IO_SPHERE_200C]), 1, LENGTH, IO_SPHERE_200C},
-    {"Group_M_Mean200", AT(sphere_mass[IO_SPHERE_200M]), 1, MASS, IO_SPHERE_200M},
-    {"Group_R_Mean200", AT(sphere_radius[IO_SPHERE_200M]), 1, LENGTH, IO_SPHERE_200M},
-    {"Group_M_Crit500", AT(sphere_mass[IO_SPHERE_500C]), 1, MASS, IO_SPHERE_500C},
-    {"Group_R_Crit500", AT(sphere_radius[IO_SPHERE_500C]), 1, LENGTH, IO_SPHERE_500C},
-    {"Group_M_TopHat200", AT(sphere_mass[IO_SPHERE_VIRIAL]), 1, MASS, IO_SPHERE_VIRIAL},
-    {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, LENGTH, IO_SPHERE_VIRIAL}};
+    {"GroupMass", AT(mass), 1, IO_GADGET_MASS, -1},
+    {"GroupMassType", AT(mass_of_type), TYPES, IO_GADGET_MASS, -1},
+    {"GroupPos", AT(centre), 3, IO_GADGET_LENGTH, -1},
+    {"GroupCM", AT(centre_of_mass), 3, IO_GADGET_LENGTH, -1},
+    {"GroupVel", AT(velocity), 3, IO_GADGET_VELOCITY, -1},
+    {"GroupVelDisp", AT(dispersion), 1, IO_GADGET_VELOCITY, -1},
+    {"Group_M_Crit200", AT(sphere_mass[IO_SPHERE_200C]), 1, IO_GADGET_MASS, IO_SPHERE_200C},
+    {"Group_R_Crit200", AT(sphere_radius[IO_SPHERE_200C]), 1, IO_GADGET_LENGTH, IO_SPHERE_200C},
+    {"Group_M_Mean200", AT(sphere_mass[IO_SPHERE_200M]), 1, IO_GADGET_MASS, IO_SPHERE_200M},
+    {"Group_R_Mean200", AT(sphere_radius[IO_SPHERE_200M]), 1, IO_GADGET_LENGTH, IO_SPHERE_200M},
+    {"Group_M_Crit500", AT(sphere_mass[IO_SPHERE_500C]), 1, IO_GADGET_MASS, IO_SPHERE_500C},
+    {"Group_R_Crit500", AT(sphere_radius[IO_SPHERE_500C]), 1, IO_GADGET_LENGTH, IO_SPHERE_500C},
+    {"Group_M_TopHat200", AT(sphere_mass[IO_SPHERE_VIRIAL]), 1, IO_GADGET_MASS, IO_SPHERE_VIRIAL},
+    {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, IO_GADGET_LENGTH,
+     IO_SPHERE_VIRIAL}};
 
-/** Factors to Gadget's units: those of the input, with 1/h. */
-static void gadget_units(const io_catalogue *c, double scale[UNITS])
+void io__gadget_units(const io_catalogue *c, double scale[IO_GADGET_UNITS])
 {
     const io_units *u = &c->particles->units;
     const double h = c->particles->cosmology.known ? c->particles->cosmology.h : 1;
-    scale[PURE] = scale[VELOCITY] = 1;
-    scale[LENGTH] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->length_h + 1);
-    scale[MASS] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->mass_h + 1);
+    scale[IO_GADGET_PURE] = scale[IO_GADGET_VELOCITY] = scale[IO_GADGET_POTENTIAL] = 1;
+    scale[IO_GADGET_LENGTH] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->length_h + 1);
+    scale[IO_GADGET_MASS] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->mass_h + 1);
+    scale[IO_GADGET_DENSITY] = scale[IO_GADGET_MASS] / pow(scale[IO_GADGET_LENGTH], 3);
 }
 
 static bool close_array(hid_t array)
@@ -63,12 +60,13 @@ static bool close_array(hid_t array)
 
 static bool put_reals(hid_t group, const io_catalogue *c, double *room)
 {
-    double scale[UNITS];
+    double scale[IO_GADGET_UNITS];
     bool done = true;
-    gadget_units(c, scale);
+    io__gadget_units(c, scale);
     for (size_t k = 0; k < sizeof datasets / sizeof *datasets && done; k++) {
         const dataset *d = &datasets[k];
-        if ((d->unit == VELOCITY && !c->velocities) || (d->sphere >= 0 && !c->sphere[d->sphere]))
+        if ((d->unit == IO_GADGET_VELOCITY && !c->velocities) ||
+            (d->sphere >= 0 && !c->sphere[d->sphere]))
             continue;
         for (int64_t h = 0; h < c->halos->n; h++) {
             double *row = room + h * d->columns;
@@ -146,13 +144,25 @@ static bool put_ids(hid_t file, const io_catalogue *c)
     return done;
 }
 
+bool io__gadget_put_universe(hid_t header, const io_catalogue *c)
+{
+    const io_cosmology *u = &c->particles->cosmology;
+    double scale[IO_GADGET_UNITS];
+    io__gadget_units(c, scale);
+    return io__put_number(header, "Time", u->known ? u->a : c->particles->time) &&
+           io__put_number(header, "Redshift", u->known ? u->redshift : 0) &&
+           io__put_number(header, "BoxSize", io__catalogue_side(c) * scale[IO_GADGET_LENGTH]) &&
+           io__put_number(header, "Omega0", u->omega_m) &&
+           io__put_number(header, "OmegaLambda", u->omega_lambda) &&
+           io__put_number(header, "HubbleParam", u->known ? u->h : 1) &&
+           io__put_text(header, "command", c->command) &&
+           io__put_text(header, "kith_version", KITH_VERSION);
+}
+
 static bool put_header(hid_t file, const io_catalogue *c)
 {
     const io_particles *p = c->particles;
-    const io_cosmology *u = &p->cosmology;
-    double scale[UNITS];
     int64_t ids = 0;
-    gadget_units(c, scale);
     for (int64_t h = 0; h < c->halos->n && p->id; h++)
         ids += c->halos->halo[h].members;
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -164,23 +174,14 @@ static bool put_header(hid_t file, const io_catalogue *c)
                       io__put_count(header, "Nsubhalos_Total", 0) &&
                       io__put_count(header, "Nids_ThisFile", ids) &&
                       io__put_count(header, "Nids_Total", ids) &&
-                      io__put_count(header, "NumFiles", 1) &&
-                      io__put_number(header, "Time", u->known ? u->a : p->time) &&
-                      io__put_number(header, "Redshift", u->known ? u->redshift : 0) &&
-                      io__put_number(header, "BoxSize", io__catalogue_side(c) * scale[LENGTH]) &&
-                      io__put_number(header, "Omega0", u->omega_m) &&
-                      io__put_number(header, "OmegaLambda", u->omega_lambda) &&
-                      io__put_number(header, "HubbleParam", u->known ? u->h : 1) &&
-                      io__put_text(header, "GroupVel", "peculiar") &&
-                      io__put_text(header, "command", c->command) &&
-                      io__put_text(header, "kith_version", KITH_VERSION);
+                      io__put_count(header, "NumFiles", 1) && io__gadget_put_universe(header, c) &&
+                      io__put_text(header, "GroupVel", "peculiar");
     if (header >= 0)
         H5Gclose(header);
     return done;
 }
 
-/** As Gadget-4 keeps them: units, cosmology, and how the groups were found. */
-static bool put_parameters(hid_t file, const io_catalogue *c)
+bool io__gadget_put_parameters(hid_t file, const io_catalogue *c)
 {
     const io_units *units = &c->particles->units;
     const io_cosmology *u = &c->particles->cosmology;
@@ -194,7 +195,8 @@ static bool put_parameters(hid_t file, const io_catalogue *c)
     if (done && u->known)
         done = io__put_number(group, "Omega0", u->omega_m) &&
                io__put_number(group, "OmegaLambda", u->omega_lambda) &&
-               io__put_number(group, "HubbleParam", u->h);
+               io__put_number(group, "HubbleParam", u->h) &&
+               (u->omega_b == 0 || io__put_number(group, "OmegaBaryon", u->omega_b));
     if (group >= 0)
         H5Gclose(group);
     return done;
@@ -206,8 +208,8 @@ static bool put_catalogue(hid_t file, const void *what)
     const hid_t none = H5Gcreate2(file, "Subhalo", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (none >= 0)
         H5Gclose(none);
-    return none >= 0 && put_header(file, c) && put_parameters(file, c) && put_group(file, c) &&
-           put_ids(file, c);
+    return none >= 0 && put_header(file, c) && io__gadget_put_parameters(file, c) &&
+           put_group(file, c) && put_ids(file, c);
 }
 
 io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue)

@@ -184,32 +184,40 @@ static bool put_header(hid_t file, const io_particles *particles)
     return done;
 }
 
-static bool put_coordinates(hid_t file, const io_particles *particles)
+/** Write the first `dim` numbers of each row. @param values  [n][3] */
+static bool put_rows(hid_t group, const char *name, const io_particles *particles,
+                     const void *values)
 {
     const hid_t type = particles->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     const hsize_t n = (hsize_t)particles->n, dim = particles->dim == 2 ? 2 : 3;
     const hsize_t memory[2] = {n, 3}, shape[2] = {n, dim}, none[2] = {0, 0};
-    const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t from = H5Screate_simple(2, memory, NULL);
     const hid_t to = H5Screate_simple(2, shape, NULL);
-    const hid_t dataset = H5Dcreate2(file, "PartType1/Coordinates", type, to, H5P_DEFAULT,
-                                     H5P_DEFAULT, H5P_DEFAULT);
-    bool done = group >= 0 && dataset >= 0;
+    const hid_t dataset = H5Dcreate2(group, name, type, to, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = dataset >= 0;
     if (done && n > 0)
         done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&
-               H5Dwrite(dataset, type, from, to, H5P_DEFAULT, particles->pos) >= 0;
+               H5Dwrite(dataset, type, from, to, H5P_DEFAULT, values) >= 0;
     if (dataset >= 0)
         H5Dclose(dataset);
     H5Sclose(to);
     H5Sclose(from);
-    if (group >= 0)
-        H5Gclose(group);
     return done;
 }
 
 static bool put_particles(hid_t file, const void *what)
 {
-    return put_header(file, what) && put_coordinates(file, what);
+    const io_particles *particles = what;
+    if (!put_header(file, particles))
+        return false;
+    const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (group < 0)
+        return false;
+    const bool done = put_rows(group, "Coordinates", particles, particles->pos) &&
+                      (!particles->velocity ||
+                       put_rows(group, "Velocities", particles, particles->velocity));
+    H5Gclose(group);
+    return done;
 }
 
 io_status io__hdf5_write(io_output *output, const io_particles *particles)

@@ -206,7 +206,8 @@ void io_pairs_abort(io_pairs_writer *writer);
 
 /** Write particles: IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
  *  IO_TEXT or IO_XYZ; atomically. The box is kept where the format has a place for it: any in XYZ,
- *  in HDF5 one that is periodic, upright and begins at 0. */
+ *  in HDF5 one that is periodic, upright and begins at 0. Of the other arrays, velocities are kept,
+ *  in HDF5 and tipsy. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 

@@ -45,6 +45,12 @@ io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
     return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
 }
 
+io_status io__sorted_snapshot(io_output *output, const io_catalogue *catalogue)
+{
+    (void)catalogue;
+    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
+}
+
 io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue)
 {
     (void)catalogue;

@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+static double component(const io_particles *particles, const void *values, int64_t p, int axis)
+{
+    return particles->precision == KITH_FLOAT ? (double)((const float *)values)[3 * p + axis]
+                                              : ((const double *)values)[3 * p + axis];
+}
+
 static double coordinate(const io_particles *particles, int64_t p, int axis)
 {
-    return particles->precision == KITH_FLOAT
-               ? (double)((const float *)particles->pos)[3 * p + axis]
-               : ((const double *)particles->pos)[3 * p + axis];
+    return component(particles, particles->pos, p, axis);
 }
 
 static io_status write_npy(io_output *output, const io_particles *particles)
@@ -48,11 +52,14 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     put32(header + 20, n);
     IO_TRY(io__output_write(output, header, HEADER));
     for (int64_t p = 0; p < particles->n; p++) {
-        const float values[4] = {1.0f / (float)n, (float)coordinate(particles, p, 0),
-                                 (float)coordinate(particles, p, 1),
-                                 (float)coordinate(particles, p, 2)};
+        float values[7] = {1.0f / (float)n};
+        for (int axis = 0; axis < 3; axis++) {
+            values[1 + axis] = (float)coordinate(particles, p, axis);
+            if (particles->velocity)
+                values[4 + axis] = (float)component(particles, particles->velocity, p, axis);
+        }
         char record[RECORD] = {0};
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 7; k++) {
             uint32_t bits;
             memcpy(&bits, &values[k], sizeof bits);
             put32(record + 4 * (size_t)k, bits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ladder of friends of friends: ways to group points on a CPU core, from naive to fast. Each
- * rung is checked, label for label, then timed beside the library.
+ * The ladder of friends of friends: ways to group points on a CPU core and on a GPU, from naive to
+ * fast. Each rung is checked, label for label, then timed beside the library.
  *
  *   1  all pairs       every distance: O(n^2), the oracle                  rung_fof_all_pairs.c
  *   2  kd-tree         median splits, walks without a stack, chains        rung_fof_tree.c
@@ -9,11 +9,18 @@
  *   4  mainline        parts that are one group without a distance:        rung_fof_mainline.c
  *                      kith_fof_find
  *
+ * On a GPU, from device memory to device memory:
+ *
+ *   5  all pairs       each thread meets all after its point        rung_gpu_fof_all_pairs.cu
+ *   6  kd-tree         as rung 2: built by the CPU, searched by the GPU    rung_gpu_fof_tree.cu
+ *   7  cells           each thread takes a point through 14 cells          rung_gpu_fof_cells.cu
+ *   8  mainline        as rung 4                                           rung_gpu_fof_mainline.c
+ *
  *   ladder_fof [n] [b]     n points in the unit cube, uniform and in halos, linked at b times their
  *                          mean spacing; ladder_fof 1000000 0.2
  */
 #include "climb.h"
-#include "rung_fof.h"
+#include "rung_gpu_fof.h"
 
 #include <math.h>
 #include <sets.h>
@@ -21,42 +28,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ALL_PAIRS = 20000, LEAST = 2, RUNGS = 4 };
+enum { MOST_ALL_PAIRS = 20000, MOST_GPU_ALL_PAIRS = 200000, LEAST = 2 };
+enum { CPU_RUNGS = 4, MOST_RUNGS = 8 };
 
-static const struct way {
-    const char *name;
-    rung_label find;
-} ways[RUNGS] = {
+static const rung_way cpu_rungs[CPU_RUNGS] = {
     {"1 all pairs", rung_fof_all_pairs},
     {"2 kd-tree and chains", rung_fof_tree},
     {"3 cells", rung_fof_cells},
     {"4 mainline: kith_fof_find", rung_fof_mainline},
 };
 
+/* The rungs that can be climbed here: the GPU's come after the CPU's. */
+typedef struct ladder {
+    rung_way rungs[MOST_RUNGS];
+    int n;
+    kith_ctx *ctx;
+    rung_gpu gpu;
+} ladder;
+
 /* A rung at work. */
 typedef struct job {
-    rung_label find;
+    const rung_way *way;
+    bool on_gpu;
     const rung_input *in;
     int64_t least;
-    int32_t *labels;
+    int32_t *labels; /* in host memory */
     int64_t scratch;
 } job;
 
 static bool do_job(void *user)
 {
     job *const j = user;
-    return j->find(j->in, j->least, j->labels, &j->scratch);
+    return j->way->find(j->in, j->least, j->on_gpu ? j->in->gpu->labels : j->labels, &j->scratch);
+}
+
+/* Do it once. @return false, after saying why, when that fails */
+static bool find_labels(job *j)
+{
+    const bool ok = do_job(j) &&
+                    (!j->on_gpu || rung_gpu_get_labels(j->in->gpu, j->in->n, j->labels));
+    if (!ok) {
+        fprintf(stderr, "ladder_fof: rung \"%s\" failed: %s\n", j->way->name,
+                kith_message(j->on_gpu ? j->in->gpu->ctx : j->in->ctx));
+    }
+    return ok;
+}
+
+/* The question for all rungs. @return false when the GPU has no memory for it */
+static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
+{
+    const bool has_gpu = l->n > CPU_RUNGS;
+    *in = (rung_input){xyz, n, cutoff, l->ctx, has_gpu ? &l->gpu : NULL};
+    const bool ok = !has_gpu || rung_gpu_put(&l->gpu, in);
+    if (!ok) {
+        fprintf(stderr, "ladder_fof: no device memory for %lld points\n", (long long)n);
+    }
+    return ok;
 }
 
 /* Compare the labels of a rung with those that are right. */
-static bool is_right(const char *set, const job *j, const char *name, const int32_t *right)
+static bool is_right(const char *set, const job *j, const int32_t *right)
 {
     for (int64_t p = 0; p < j->in->n; p++) {
         if (j->labels[p] != right[p]) {
             fprintf(stderr,
                     "ladder_fof: %s, cutoff %g: rung \"%s\" is wrong: point %lld is in %d, "
                     "expected %d\n",
-                    set, j->in->cutoff, name, (long long)p, j->labels[p], right[p]);
+                    set, j->in->cutoff, j->way->name, (long long)p, j->labels[p], right[p]);
             return false;
         }
     }
@@ -66,17 +104,14 @@ static bool is_right(const char *set, const job *j, const char *name, const int3
 /* Compare every rung with the first, groups of one point included. */
 static bool check(void *user, const char *set, const double *xyz, int64_t n, double cutoff)
 {
-    const rung_input in = {.xyz = xyz, .n = n, .cutoff = cutoff, .ctx = user};
+    ladder *const l = user;
+    rung_input in;
     int32_t *const labels = calloc((size_t)n + 1, 2 * sizeof *labels);
-    bool ok = labels;
-    for (int r = 0; ok && r < RUNGS; r++) {
-        job j = {.find = ways[r].find, .in = &in, .least = 1, .labels = labels + (r ? n : 0)};
-        ok = do_job(&j);
-        if (!ok) {
-            fprintf(stderr, "ladder_fof: rung \"%s\" failed: %s\n", ways[r].name,
-                    kith_message(in.ctx));
-        }
-        ok = ok && is_right(set, &j, ways[r].name, labels);
+    bool ok = labels && ask(l, xyz, n, cutoff, &in);
+    for (int r = 0; ok && r < l->n; r++) {
+        job j = {.way = &l->rungs[r], .on_gpu = r >= CPU_RUNGS, .in = &in, .least = 1};
+        j.labels = labels + (r ? n : 0);
+        ok = find_labels(&j) && is_right(set, &j, labels);
     }
     free(labels);
     return ok;
@@ -88,39 +123,74 @@ static void print_line(const char *name, const job *j, double seconds, double ma
            (double)j->scratch / (double)j->in->n, seconds / mainline);
 }
 
-/* The mainline first, whose labels and time the others are held to. labels: [2][n] */
-static bool climb(const char *set, const rung_input *in, int32_t *labels)
+/* Time rungs [first, last), the last of them the library, whose time the others are held to. */
+static bool climb_rungs(const ladder *l, const char *set, const rung_input *in, int first, int last,
+                        int32_t *labels, const int32_t *right)
 {
-    const int32_t *const right = labels;
-    job mainline = {.find = ways[RUNGS - 1].find, .in = in, .least = LEAST};
-    mainline.labels = labels;
+    const bool on_gpu = first >= CPU_RUNGS;
+    job j = {.way = &l->rungs[last - 1], .on_gpu = on_gpu, .in = in, .least = LEAST};
     double seconds, reference;
-    if (!do_job(&mainline) || !climb_time(do_job, &mainline, &reference)) {
-        fprintf(stderr, "ladder_fof: %s\n", kith_message(in->ctx));
+    j.labels = labels;
+    if (!find_labels(&j) || !is_right(set, &j, right) || !climb_time(do_job, &j, &reference)) {
+        return false;
+    }
+    const job mainline = j;
+    printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "scratch", "time");
+    printf("%-30s %10s %12s %12s %10s\n", "rung", "s", "points/s", "B/point", "/ mainline");
+    for (int r = first; r < last - 1; r++) {
+        j.way = &l->rungs[r];
+        if (r == first && in->n > (on_gpu ? MOST_GPU_ALL_PAIRS : MOST_ALL_PAIRS)) {
+            printf("%-30s %10s\n", j.way->name, "(too slow)");
+        } else if (!find_labels(&j)) {
+            printf("%-30s %10s\n", j.way->name, "(no memory)");
+        } else if (!is_right(set, &j, right) || !climb_time(do_job, &j, &seconds)) {
+            return false;
+        } else {
+            print_line(j.way->name, &j, seconds, reference);
+        }
+    }
+    print_line(mainline.way->name, &mainline, reference, reference);
+    puts("");
+    return true;
+}
+
+/* The mainline first, whose labels the others are held to. labels: [2][n] */
+static bool climb(const ladder *l, const char *set, const rung_input *in, int32_t *labels)
+{
+    job mainline = {.way = &cpu_rungs[CPU_RUNGS - 1], .in = in, .least = LEAST, .labels = labels};
+    if (!find_labels(&mainline)) {
         return false;
     }
     int32_t groups = 0;
     for (int64_t p = 0; p < in->n; p++) {
-        groups = right[p] > groups ? right[p] : groups;
+        groups = labels[p] > groups ? labels[p] : groups;
     }
-    printf("%lld %s points, length %.3g, %d groups of %d or more, one thread, %s, median of %d\n\n",
-           (long long)in->n, set, in->cutoff, groups, LEAST, kith_backend(in->ctx), CLIMB_REPEATS);
-    printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "scratch", "time");
-    printf("%-30s %10s %12s %12s %10s\n", "rung", "s", "points/s", "B/point", "/ mainline");
-    for (int r = 0; r < RUNGS - 1; r++) {
-        job j = {.find = ways[r].find, .in = in, .least = LEAST, .labels = labels + in->n};
-        if (j.find == rung_fof_all_pairs && in->n > MOST_ALL_PAIRS) {
-            printf("%-30s %10s\n", ways[r].name, "(too slow)");
-        } else if (!do_job(&j)) {
-            printf("%-30s %10s\n", ways[r].name, "(no memory)");
-        } else if (!is_right(set, &j, ways[r].name, right) || !climb_time(do_job, &j, &seconds)) {
-            return false;
-        } else {
-            print_line(ways[r].name, &j, seconds, reference);
-        }
+    printf("%lld %s points, length %.3g, %d groups of %d or more, median of %d\n\n"
+           "one thread, %s\n",
+           (long long)in->n, set, in->cutoff, groups, LEAST, CLIMB_REPEATS, kith_backend(l->ctx));
+    if (!climb_rungs(l, set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
+        return false;
     }
-    print_line(ways[RUNGS - 1].name, &mainline, reference, reference);
-    puts("");
+    if (l->n > CPU_RUNGS) {
+        printf("%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
+        return climb_rungs(l, set, in, CPU_RUNGS, l->n, labels + in->n, labels);
+    }
+    return true;
+}
+
+/* The rungs of this machine. @return false when even the CPU's cannot be climbed */
+static bool raise_ladder(ladder *l)
+{
+    l->ctx = climb_open("ladder_fof");
+    if (!l->ctx) {
+        return false;
+    }
+    memcpy(l->rungs, cpu_rungs, sizeof cpu_rungs);
+    l->n = CPU_RUNGS;
+    if (rung_gpu_open(&l->gpu)) {
+        memcpy(l->rungs + CPU_RUNGS, rung_gpu_ways, (size_t)rung_gpu_ways_n * sizeof *l->rungs);
+        l->n += rung_gpu_ways_n;
+    }
     return true;
 }
 
@@ -136,20 +206,26 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_fof [n] [b]\n");
         return 2;
     }
-    kith_ctx *const ctx = climb_open("ladder_fof");
+    ladder l = {.n = 0};
+    if (!raise_ladder(&l)) {
+        return 1;
+    }
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     int32_t *const labels = malloc((size_t)n * 2 * sizeof *labels);
-    bool ok = ctx && xyz && labels && climb_hard_sets(check, ctx);
+    bool ok = xyz && labels && climb_hard_sets(check, &l);
     for (int s = 0; ok && s < 2; s++) {
         sets[s].make(xyz, n, 1);
-        const rung_input in = {.xyz = xyz, .n = n, .cutoff = b / cbrt((double)n), .ctx = ctx};
-        ok = climb(sets[s].name, &in, labels);
+        rung_input in;
+        ok = ask(&l, xyz, n, b / cbrt((double)n), &in) && climb(&l, sets[s].name, &in, labels);
     }
-    if (ctx && (!xyz || !labels)) {
+    if (!xyz || !labels) {
         fprintf(stderr, "ladder_fof: no memory for %lld points\n", n);
     }
     free(labels);
     free(xyz);
-    kith_close(ctx);
+    if (l.n > CPU_RUNGS) {
+        rung_gpu_close(&l.gpu);
+    }
+    kith_close(l.ctx);
     return ok ? 0 : 1;
 }

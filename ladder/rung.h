@@ -26,8 +26,8 @@ typedef struct rung_input {
     const double *xyz; /**< [n][3] */
     int64_t n;
     double cutoff;
-    kith_ctx *ctx;              /**< for the mainline alone */
-    const struct rung_gpu *gpu; /**< the same points on a GPU, for its rungs alone (rung_gpu.h) */
+    kith_ctx *ctx;        /**< for the mainline alone */
+    struct rung_gpu *gpu; /**< the same points on a GPU, for its rungs alone (rung_gpu.h) */
 } rung_input;
 
 /**

@@ -9,14 +9,24 @@
 
 #include "rung.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * A rung.
  * @param least         points from which a group is kept; those of smaller ones get label 0
- * @param[out] labels   [n]
+ * @param[out] labels   [n]; in device memory for a GPU's rung
  * @param[out] scratch  bytes held at the peak, beside the labels
  * @return false when memory could not be had, or the library failed
  */
 typedef bool (*rung_label)(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
+
+/** A rung and its name. */
+typedef struct rung_way {
+    const char *name;
+    rung_label find;
+} rung_way;
 
 bool rung_fof_all_pairs(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
 bool rung_fof_tree(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
@@ -55,5 +65,9 @@ static inline void rung_unite(int32_t *parent, int32_t a, int32_t b)
  *  @param[in,out] scratch  grows by what this takes
  *  @return how many were numbered; -1 without memory */
 int64_t rung_number(int32_t *parent, int64_t n, int64_t least, int32_t *labels, int64_t *scratch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -26,20 +26,14 @@
  * a group that is already one; and because chains are never shortened.
  */
 #include "rung_fof.h"
+#include "rung_tree.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-typedef struct node {
-    double x[3];
-    int32_t id; /* index of the point */
-    int32_t up, low, high;
-    int32_t axis;
-} node;
-
 /* Put the node that is k-th along the axis at place k, smaller ones before and larger ones after
  * it (Hoare 1961). */
-static void select_kth(node *nodes, int32_t low, int32_t high, int32_t k, int axis)
+static void select_kth(rung_node *nodes, int32_t low, int32_t high, int32_t k, int axis)
 {
     while (low < high) {
         const double pivot = nodes[low + (high - low) / 2].x[axis];
@@ -52,7 +46,7 @@ static void select_kth(node *nodes, int32_t low, int32_t high, int32_t k, int ax
                 j--;
             }
             if (i <= j) {
-                const node swap = nodes[i];
+                const rung_node swap = nodes[i];
                 nodes[i++] = nodes[j];
                 nodes[j--] = swap;
             }
@@ -68,14 +62,14 @@ static void select_kth(node *nodes, int32_t low, int32_t high, int32_t k, int ax
 }
 
 /* Make a tree of the nodes low to high - 1; depth: log2 n. @return its root, -1 of none */
-static int32_t build(node *nodes, int32_t low, int32_t high, int32_t up, int axis)
+static int32_t build(rung_node *nodes, int32_t low, int32_t high, int32_t up, int axis)
 {
     if (low >= high) {
         return -1;
     }
     const int32_t middle = low + (high - low) / 2;
     select_kth(nodes, low, high - 1, middle, axis);
-    node *const mine = &nodes[middle];
+    rung_node *const mine = &nodes[middle];
     mine->axis = axis;
     mine->up = up;
     mine->low = build(nodes, low, middle, middle, (axis + 1) % 3);
@@ -104,28 +98,27 @@ static void link_chains(_Atomic int32_t *chain, int32_t a, int32_t b)
     }
 }
 
-/* Link a place to all after it that are friends. Subtrees are left out only where the rounded
- * difference along one axis already is too large: by that of all three the pair is none. */
-static void search(const node *nodes, int32_t root, int32_t place, double cutoff,
+int32_t rung_tree_build(const rung_input *in, rung_node *nodes)
+{
+    for (int32_t p = 0; p < in->n; p++) {
+        const double *const x = in->xyz + 3 * (int64_t)p;
+        nodes[p] = (rung_node){.x = {x[0], x[1], x[2]}, .id = p};
+    }
+    return build(nodes, 0, (int32_t)in->n, -1, 0);
+}
+
+/* Link a place to all after it that are friends. */
+static void search(const rung_node *nodes, int32_t root, int32_t place, double cutoff,
                    _Atomic int32_t *chain)
 {
-    const node *const me = &nodes[place];
+    const rung_node *const me = &nodes[place];
     int32_t at = root, from = -1;
     while (at >= 0) {
-        const node *const here = &nodes[at];
-        const double d = here->x[here->axis] - me->x[here->axis];
-        const bool near = d * d <= cutoff * cutoff;
-        const int32_t low = near || d > 0 ? here->low : -1;
-        const int32_t high = near || d < 0 ? here->high : -1;
-        int32_t to = here->up;
-        if (from == here->up) { /* on the way down */
-            if (at > place && rung_is_pair(me->x, here->x, cutoff)) {
-                link_chains(chain, me->id, here->id);
-            }
-            to = low >= 0 ? low : high >= 0 ? high : here->up;
-        } else if (from == here->low && high >= 0) {
-            to = high;
+        const rung_node *const here = &nodes[at];
+        if (from == here->up && at > place && rung_is_pair(me->x, here->x, cutoff)) {
+            link_chains(chain, me->id, here->id);
         }
+        const int32_t to = rung_tree_step(here, from, me->x, cutoff);
         from = at;
         at = to;
     }
@@ -134,17 +127,15 @@ static void search(const node *nodes, int32_t root, int32_t place, double cutoff
 bool rung_fof_tree(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch)
 {
     const int32_t n = (int32_t)in->n;
-    node *const nodes = malloc(((size_t)n + 1) * sizeof *nodes);
+    rung_node *const nodes = malloc(((size_t)n + 1) * sizeof *nodes);
     _Atomic int32_t *const chain = malloc(((size_t)n + 1) * sizeof *chain);
     int32_t *const parent = rung_plant(n);
     bool ok = nodes && chain && parent;
     *scratch = n * (int64_t)(sizeof *nodes + sizeof *chain + sizeof *parent);
     for (int32_t p = 0; ok && p < n; p++) {
-        const double *const x = in->xyz + 3 * (int64_t)p;
-        nodes[p] = (node){.x = {x[0], x[1], x[2]}, .id = p};
         atomic_init(&chain[p], p);
     }
-    const int32_t root = ok ? build(nodes, 0, n, -1, 0) : -1;
+    const int32_t root = ok ? rung_tree_build(in, nodes) : -1;
     for (int32_t place = 0; ok && place < n; place++) {
         search(nodes, root, place, in->cutoff, chain);
     }

@@ -44,6 +44,8 @@ bool rung_gpu_open(rung_gpu *gpu)
 void rung_gpu_close(rung_gpu *gpu)
 {
     cudaFree(gpu->xyz);
+    cudaFree(gpu->labels);
+    kith_groups_free(&gpu->groups);
     kith_close(gpu->ctx);
 }
 
@@ -51,10 +53,20 @@ bool rung_gpu_put(rung_gpu *gpu, const rung_input *in)
 {
     const size_t bytes = (size_t)in->n * 3 * sizeof *gpu->xyz;
     cudaFree(gpu->xyz);
+    cudaFree(gpu->labels);
     gpu->xyz = NULL;
+    gpu->labels = NULL;
     gpu->grid = rung_grid_over(in);
-    return cudaMalloc((void **)&gpu->xyz, bytes + 1) == cudaSuccess &&
+    return cudaMalloc((void **)&gpu->labels, (size_t)in->n * sizeof *gpu->labels + 1) ==
+               cudaSuccess &&
+           cudaMalloc((void **)&gpu->xyz, bytes + 1) == cudaSuccess &&
            cudaMemcpy(gpu->xyz, in->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+}
+
+bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels)
+{
+    return cudaMemcpy(labels, gpu->labels, (size_t)n * sizeof *labels, cudaMemcpyDeviceToHost) ==
+           cudaSuccess;
 }
 
 bool rung_gpu_get(kith_pairs *list)

@@ -20,6 +20,8 @@ typedef struct rung_gpu {
     kith_ctx *ctx; /**< backend "cuda" */
     double *xyz;   /**< [n][3] in device memory */
     rung_grid grid;
+    int32_t *labels;    /**< [n] in device memory, for the ladder of groups */
+    kith_groups groups; /**< its mainline's, whose arrays are reused */
 } rung_gpu;
 
 /** The GPU's rungs, from naive to fast; none in a build without CUDA. */
@@ -35,6 +37,9 @@ void rung_gpu_close(rung_gpu *gpu);
 
 /** Bring points to the GPU, and lay the grid over them. @return false without memory. */
 bool rung_gpu_put(rung_gpu *gpu, const rung_input *in);
+
+/** Copy the labels to host memory. @param[out] labels  [n] */
+bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels);
 
 /** Move a list to host memory, if it is elsewhere. @return false, with it empty, without memory. */
 bool rung_gpu_get(kith_pairs *list);

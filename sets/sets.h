@@ -29,6 +29,13 @@ void sets_plummer(double *xyz, int64_t n, uint64_t seed);
  *  background last. */
 void sets_clustered(double *xyz, int64_t n, uint64_t seed);
 
+/** Two Plummer spheres of 45 % of the points each in the periodic box [0, 1)^3, cut at 4 scale
+ *  radii, that a thin thread of n/150 points joins from centre to centre, over a uniform
+ *  background. Points come in this order. Velocities have a dispersion of 1 along each axis in each
+ *  sphere; their own are -1 and 1 along y, and change from one to the other along the thread.
+ *  @param[out] velocity  [n][3] */
+void sets_bridge(double *xyz, double *velocity, int64_t n, uint64_t seed);
+
 /** Soneira & Peebles (1978) hierarchy, eta = 4, lambda = 1.9, in [0, 1)^3. The levels are as many
  *  as n points need; where n is no power of four, branches end one level apart. */
 void sets_soneira_peebles(double *xyz, int64_t n, uint64_t seed);

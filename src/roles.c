@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Roles in the search for groups. Links are counted, and the nearest are found, by the pair search:
- * particles that link among themselves, then those that are attached against them.
+ * particles that link among themselves, then those that are attached against them. Particles on one
+ * spot are searched for once.
  */
 #include "roles.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cells.h"
 #include "groups.h"
+#include "spots.h"
 
 /* Pairs handed over at once while links are counted or the nearest are sought. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Some of the particles, packed. */
+/** Slots of the context's scratch. */
+enum {
+    LINK = KITH_WORK_SHARED,
+    ATTACH,
+    MERGED,
+    LINKS,
+    NEAREST,
+    WHOM,
+    POINTS,
+    IDS,
+    VELOCITIES,
+    LINK_SPOTS,
+    ATTACH_SPOTS = LINK_SPOTS + KITH_SPOTS_SLOTS,
+    SLOTS_END = ATTACH_SPOTS + KITH_SPOTS_SLOTS
+};
+_Static_assert((int)SLOTS_END <= (int)KITH_WORK_SLOTS, "every purpose needs its own buffer");
+
+/** Some of the particles. */
 struct selection {
     int64_t n;
     int32_t *index; /**< [n] with the caller; ascending */
-    char *xyz;      /**< [n][3] */
+    struct kith__spots spots;
 };
 
 /** The particles by role. */
@@ -26,20 +44,19 @@ struct cast {
     const struct kith__question *q;
     const struct kith__fof *fof;
     struct selection link, attach;
-    int64_t *links;  /**< [link.n] others that link and are friends; or NULL */
-    double *nearest; /**< [attach.n] squared distance to the nearest that links, */
-    int32_t *whom;   /**< [attach.n] and its index with the caller; -1: none yet */
+    int64_t *links;  /**< [link.spots.n] others that link and are friends */
+    double *nearest; /**< [attach.spots.n] squared distance to the nearest that links, */
+    int32_t *whom;   /**< [attach.spots.n] and its index with the caller; -1: none yet */
 };
 
-static void free_cast(struct cast *cast)
+/** Scratch for n elements. */
+static kith_status need(kith_ctx *ctx, int slot, int64_t n, size_t size, void *out)
 {
-    free(cast->link.index);
-    free(cast->link.xyz);
-    free(cast->attach.index);
-    free(cast->attach.xyz);
-    free(cast->links);
-    free(cast->nearest);
-    free(cast->whom);
+    void *data = kith__work_need(&ctx->work, slot, (size_t)n * size);
+    KITH_CHECK(ctx, data != NULL, KITH_NO_MEMORY, "out of memory for the roles of %lld particles",
+               (long long)n);
+    memcpy(out, &data, sizeof data);
+    return KITH_OK;
 }
 
 /** Check all coordinates, so that a failure names the particle as the caller counts. */
@@ -65,57 +82,52 @@ static kith_status check_all(kith_ctx *ctx, const struct kith__question *q)
                                    : kith__refuse(ctx, q, "points", KITH_LIMIT, survey.far);
 }
 
-/** Pack the particles of a selection. */
-static bool pack(const struct kith__question *q, struct selection *s)
+static int role_of(const struct cast *cast, int64_t p)
 {
-    const size_t size = (size_t)q->precision;
-    const char *const axis[3] = {q->a.x, q->a.y, q->a.z};
-    const int dim = q->dim == 2 ? 2 : 3;
-    s->xyz = calloc((size_t)s->n + 1, 3 * size);
-    for (int64_t at = 0; s->xyz && at < s->n; at++) {
-        const size_t from = (size_t)(s->index[at] * q->a.stride) * size;
-        for (int k = 0; k < dim; k++) {
-            memcpy(s->xyz + (3 * (size_t)at + (size_t)k) * size, axis[k] + from, size);
-        }
-    }
-    return s->xyz != NULL;
+    return cast->fof->roles ? cast->fof->roles[p] : KITH_LINK;
 }
 
 /** Select the particles by role. */
-static bool select_roles(struct cast *cast)
+static kith_status select_roles(kith_ctx *ctx, struct cast *cast)
 {
-    const int64_t n = cast->q->a.n;
-    const uint8_t *roles = cast->fof->roles;
-    cast->link.index = malloc(((size_t)n + 1) * sizeof *cast->link.index);
-    cast->attach.index = malloc(((size_t)n + 1) * sizeof *cast->attach.index);
-    if (!cast->link.index || !cast->attach.index) {
-        return false;
-    }
-    for (int64_t p = 0; p < n; p++) {
-        const int role = roles ? roles[p] : KITH_LINK;
-        if (role != KITH_IGNORE) {
-            struct selection *to = role == KITH_LINK ? &cast->link : &cast->attach;
-            to->index[to->n++] = (int32_t)p;
+    struct selection *const to[] = {
+        [KITH_LINK] = &cast->link, [KITH_ATTACH] = &cast->attach, [KITH_IGNORE] = NULL};
+    for (int64_t p = 0; p < cast->q->a.n; p++) {
+        struct selection *s = to[role_of(cast, p)];
+        if (s) {
+            s->n++;
         }
     }
-    return pack(cast->q, &cast->link);
+    KITH_TRY(need(ctx, LINK, cast->link.n, sizeof(int32_t), &cast->link.index));
+    KITH_TRY(need(ctx, ATTACH, cast->attach.n, sizeof(int32_t), &cast->attach.index));
+    cast->link.n = cast->attach.n = 0;
+    for (int64_t p = 0; p < cast->q->a.n; p++) {
+        struct selection *s = to[role_of(cast, p)];
+        if (s) {
+            s->index[s->n++] = (int32_t)p;
+        }
+    }
+    return KITH_OK;
+}
+
+static kith_status find_spots(kith_ctx *ctx, const struct cast *cast, struct selection *s, int slot)
+{
+    return kith__spots_find(ctx, cast->q, cast->fof->velocities, s->index, s->n, slot, &s->spots);
 }
 
 /** Move those that link but have too few links to those that are attached. */
-static bool demote(struct cast *cast)
+static kith_status demote(kith_ctx *ctx, struct cast *cast)
 {
     struct selection *link = &cast->link;
     struct selection *attach = &cast->attach;
-    int32_t *merged = malloc(((size_t)cast->q->a.n + 1) * sizeof *merged);
-    if (!merged) {
-        return false;
-    }
+    int32_t *merged = NULL;
+    KITH_TRY(need(ctx, MERGED, link->n + attach->n, sizeof *merged, &merged));
     int64_t kept = 0;
     int64_t n = 0;
     int64_t other = 0;
     for (int64_t at = 0; at < link->n; at++) {
         const int32_t p = link->index[at];
-        if (cast->links[at] >= cast->fof->min_links) {
+        if (cast->links[link->spots.of[at]] >= cast->fof->min_links) {
             link->index[kept++] = p;
             continue;
         }
@@ -127,11 +139,10 @@ static bool demote(struct cast *cast)
     while (other < attach->n) {
         merged[n++] = attach->index[other++];
     }
-    free(attach->index);
-    *attach = (struct selection){.n = n, .index = merged};
+    attach->index = merged;
+    attach->n = n;
     link->n = kept;
-    free(link->xyz);
-    return pack(cast->q, link);
+    return KITH_OK;
 }
 
 /** Are particles i and j friends? From pair p of a block with vectors; *r2 receives their squared
@@ -158,14 +169,20 @@ static bool are_friends(const struct cast *cast, const kith_pairs *block, int64_
 static int count_links(void *user, const kith_pairs *block, int64_t first)
 {
     const struct cast *cast = user;
+    const struct kith__spots *spots = &cast->link.spots;
     (void)first;
     for (int64_t p = 0; p < block->n; p++) {
         const int32_t i = block->i[p];
         const int32_t j = block->j[p];
         double r2;
-        if (i != j && are_friends(cast, block, p, cast->link.index[i], cast->link.index[j], &r2)) {
-            cast->links[i]++;
-            cast->links[j]++;
+        if (!are_friends(cast, block, p, spots->first[i], spots->first[j], &r2)) {
+            continue;
+        }
+        if (i == j) { /* images of one spot: both ways, without those of a particle itself */
+            cast->links[i] += 2 * ((int64_t)spots->many[i] - 1);
+        } else {
+            cast->links[i] += spots->many[j];
+            cast->links[j] += spots->many[i];
         }
     }
     return 0;
@@ -177,9 +194,9 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
     (void)first;
     for (int64_t p = 0; p < block->n; p++) {
         const int32_t at = block->i[p];
-        const int32_t j = cast->link.index[block->j[p]];
+        const int32_t j = cast->link.spots.first[block->j[p]];
         double r2;
-        if (are_friends(cast, block, p, cast->attach.index[at], j, &r2) &&
+        if (are_friends(cast, block, p, cast->attach.spots.first[at], j, &r2) &&
             (cast->whom[at] < 0 || r2 < cast->nearest[at] ||
              (r2 <= cast->nearest[at] && j < cast->whom[at]))) {
             cast->nearest[at] = r2;
@@ -189,9 +206,9 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/** Hand all pairs of a selection, or of one against another, to fn, with their vectors. */
-static kith_status each_pair(kith_ctx *ctx, struct cast *cast, const struct selection *a,
-                             const struct selection *b, kith_block_fn fn)
+/** Hand all pairs of spots, or of one set of them against another, to fn, with their vectors. */
+static kith_status each_pair(kith_ctx *ctx, struct cast *cast, const struct kith__spots *a,
+                             const struct kith__spots *b, kith_block_fn fn)
 {
     struct kith__question question = *cast->q;
     question.part = 0;
@@ -206,19 +223,28 @@ static kith_status each_pair(kith_ctx *ctx, struct cast *cast, const struct sele
 /** Decide who links. */
 static kith_status cast_roles(kith_ctx *ctx, struct cast *cast)
 {
-    bool fits = select_roles(cast);
-    if (fits && cast->fof->min_links > 0) {
-        cast->links = calloc((size_t)cast->link.n + 1, sizeof *cast->links);
-        fits = cast->links != NULL;
-        if (fits) {
-            KITH_TRY(each_pair(ctx, cast, &cast->link, &cast->link, count_links));
-            fits = demote(cast);
-        }
+    KITH_TRY(select_roles(ctx, cast));
+    if (cast->fof->min_links == 0) {
+        return KITH_OK;
     }
-    fits = fits && pack(cast->q, &cast->attach);
-    KITH_CHECK(ctx, fits, KITH_NO_MEMORY, "out of memory for the roles of %lld particles",
-               (long long)cast->q->a.n);
-    return KITH_OK;
+    struct selection *link = &cast->link;
+    KITH_TRY(find_spots(ctx, cast, link, LINK_SPOTS));
+    KITH_TRY(need(ctx, LINKS, link->spots.n, sizeof *cast->links, &cast->links));
+    for (int64_t s = 0; s < link->spots.n; s++) {
+        cast->links[s] = link->spots.many[s] - 1;
+    }
+    KITH_TRY(each_pair(ctx, cast, &link->spots, &link->spots, count_links));
+    return demote(ctx, cast);
+}
+
+/** Label those that link, whose labels come first, at their places among all; 0 elsewhere. */
+static void spread_labels(const struct selection *link, int64_t n, int32_t *labels)
+{
+    int64_t at = link->n - 1;
+    for (int64_t p = n - 1; p >= 0; p--) {
+        const bool links = at >= 0 && link->index[at] == p;
+        labels[p] = links ? labels[at--] : 0;
+    }
 }
 
 /** Group those that link. */
@@ -226,53 +252,53 @@ static kith_status group(kith_ctx *ctx, const struct cast *cast, kith_groups *ou
 {
     const struct selection *link = &cast->link;
     const size_t size = 3 * (size_t)cast->q->precision;
+    const char *from = cast->fof->velocities;
     struct kith__question question = *cast->q;
-    question.a = question.b = kith_points_packed(link->xyz, link->n, question.precision);
     struct kith__fof fof = *cast->fof;
-    int64_t *ids = fof.ids ? malloc(((size_t)link->n + 1) * sizeof *ids) : NULL;
-    char *velocities = fof.velocities ? malloc(((size_t)link->n + 1) * size) : NULL;
-    kith_groups found = {0};
-    kith_status status = KITH_NO_MEMORY;
-    if ((fof.ids && !ids) || (fof.velocities && !velocities)) {
-        (void)kith__fail(ctx, status, "out of memory to group %lld particles", (long long)link->n);
-        goto done;
+    char *xyz = NULL;
+    char *velocities = NULL;
+    int64_t *ids = NULL;
+    KITH_TRY(kith__groups_need(ctx, cast->q->a.n, out));
+    KITH_TRY(need(ctx, POINTS, link->n, size, &xyz));
+    for (int64_t at = 0; at < link->n; at++) {
+        kith__spots_copy(cast->q, link->index[at], xyz + (size_t)at * size);
+    }
+    if (fof.ids) {
+        KITH_TRY(need(ctx, IDS, link->n, sizeof *ids, &ids));
     }
     for (int64_t at = 0; at < link->n && ids; at++) {
         ids[at] = fof.ids[link->index[at]];
     }
-    for (int64_t at = 0; at < link->n && velocities; at++) {
-        memcpy(velocities + (size_t)at * size,
-               (const char *)fof.velocities + (size_t)link->index[at] * size, size);
+    if (from) {
+        KITH_TRY(need(ctx, VELOCITIES, link->n, size, &velocities));
     }
+    for (int64_t at = 0; at < link->n && velocities; at++) {
+        memcpy(velocities + (size_t)at * size, from + (size_t)link->index[at] * size, size);
+    }
+    question.a = question.b = kith_points_packed(xyz, link->n, question.precision);
     fof.ids = ids;
     fof.velocities = velocities;
-    KITH_GO(ctx->backend->fof_find(ctx, &question, &fof, &found));
-    KITH_GO(kith__groups_number(ctx, found.n, out));
-    for (int64_t at = 0; at < link->n; at++) {
-        out->labels[link->index[at]] = found.labels[at];
-    }
-    memcpy(out->members, found.members, (size_t)found.n * sizeof *out->members);
-done:
-    kith_groups_free(&found);
-    free(ids);
-    free(velocities);
-    return status;
+    KITH_TRY(ctx->backend->fof_find(ctx, &question, &fof, out));
+    out->points = cast->q->a.n;
+    spread_labels(link, out->points, out->labels);
+    return KITH_OK;
 }
 
 /** Give each attached particle the label of the nearest that links and is its friend. */
 static kith_status attach(kith_ctx *ctx, struct cast *cast, kith_groups *out)
 {
-    const int64_t n = cast->attach.n;
-    cast->nearest = malloc(((size_t)n + 1) * sizeof *cast->nearest);
-    cast->whom = malloc(((size_t)n + 1) * sizeof *cast->whom);
-    KITH_CHECK(ctx, cast->nearest && cast->whom, KITH_NO_MEMORY,
-               "out of memory to attach %lld particles", (long long)n);
-    for (int64_t at = 0; at < n; at++) {
-        cast->whom[at] = -1;
+    struct selection *a = &cast->attach;
+    KITH_TRY(find_spots(ctx, cast, a, ATTACH_SPOTS));
+    KITH_TRY(find_spots(ctx, cast, &cast->link, LINK_SPOTS));
+    KITH_TRY(need(ctx, NEAREST, a->spots.n, sizeof *cast->nearest, &cast->nearest));
+    KITH_TRY(need(ctx, WHOM, a->spots.n, sizeof *cast->whom, &cast->whom));
+    for (int64_t s = 0; s < a->spots.n; s++) {
+        cast->whom[s] = -1;
     }
-    KITH_TRY(each_pair(ctx, cast, &cast->attach, &cast->link, find_nearest));
-    for (int64_t at = 0; at < n; at++) {
-        out->labels[cast->attach.index[at]] = cast->whom[at] < 0 ? 0 : out->labels[cast->whom[at]];
+    KITH_TRY(each_pair(ctx, cast, &a->spots, &cast->link.spots, find_nearest));
+    for (int64_t at = 0; at < a->n; at++) {
+        const int32_t whom = cast->whom[a->spots.of[at]];
+        out->labels[a->index[at]] = whom < 0 ? 0 : out->labels[whom];
     }
     return KITH_OK;
 }
@@ -281,14 +307,8 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
     struct cast cast = {.q = q, .fof = fof};
-    kith_status status;
-    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    memset(out->labels, 0, (size_t)q->a.n * sizeof *out->labels);
-    KITH_GO(check_all(ctx, q));
-    KITH_GO(cast_roles(ctx, &cast));
-    KITH_GO(group(ctx, &cast, out));
-    KITH_GO(attach(ctx, &cast, out));
-done:
-    free_cast(&cast);
-    return status;
+    KITH_TRY(check_all(ctx, q));
+    KITH_TRY(cast_roles(ctx, &cast));
+    KITH_TRY(group(ctx, &cast, out));
+    return cast.attach.n > 0 ? attach(ctx, &cast, out) : KITH_OK;
 }

@@ -31,7 +31,7 @@ enum {
     KITH_RDF_POINTS_AGAINST,
     KITH_CPU_END
 };
-_Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SLOTS, "every purpose needs its own buffer");
+_Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SHARED, "every purpose needs its own buffer");
 
 struct kith__cpu {
     const struct kith__kernel *kernel;

@@ -206,6 +206,22 @@ def test_phase_space_and_bridges():
     cli.fails(4, *arguments, "--phase-space", "1", says=["bridge.npy", "velocities"])
 
 
+def check_made_bridge(name):
+    cli.ok("make", "bridge", "20k", "--seed", "1", "-o", name, "-q")
+    for groups, remedy in (1, []), (2, ["--phase-space", "1.25s"]), (2, ["--min-links", "8"]):
+        found = cli.report("fof", name, "--box", "1", "--min-members", "100", *remedy)
+        assert found["groups"] == groups, (name, remedy)
+
+
+def test_made_bridge():
+    check_made_bridge("bridge.std")
+
+
+def test_made_bridge_hdf5():
+    cli.snapshot_modules()
+    check_made_bridge("bridge.hdf5")
+
+
 def test_bad_values():
     cli.write_npy("a.npy", [(0.1, 0.2, 0.3), (0.15, 0.2, 0.3)])
     fof = ["fof", "a.npy", "--box", "1"]

@@ -120,6 +120,40 @@ def test_gadget4():
     assert len(data["Group", "particle_mass"]) == n
 
 
+def test_sorted_snapshot():
+    h5py, numpy, _ = cli.snapshot_modules()
+    for code in ("swift", "gadget4"):
+        snap = snapshot(code)
+        cli.ok("fof", "snap.hdf5", "-o", "a.csv", "--labels", "a.npy", "-q")
+        cli.ok("fof", "snap.hdf5", "-o", "a.hdf5", "--sort-snapshot", "sorted.hdf5", "-q")
+        cli.ok("fof", "sorted.hdf5", "-o", "b.csv", "--labels", "b.npy", "-q")
+        halos, again = columns("a.csv"), columns("b.csv")
+        labels, n = numpy.load("a.npy"), len(halos["group"])
+        little_h = 0.7 if code == "swift" else 1
+        assert n > 10 and again["members"] == halos["members"]
+        for name in ("mass", "x", "radius_rms", "r200c"):
+            scaled = numpy.array(halos[name]) * little_h
+            assert numpy.allclose(again[name], scaled, rtol=1e-5), name
+        for name in ("vx", "dispersion"):  # over sqrt(a) and back
+            assert numpy.allclose(again[name], halos[name], rtol=1e-4, atol=0.01), name
+        with h5py.File("a.hdf5") as tab, h5py.File("sorted.hdf5") as file:
+            length, begin = tab["Group/GroupLenType"][()], tab["Group/GroupOffsetType"][()]
+            counts = [1000, 4000, 0, 0, 0, 0]
+            assert file["Header"].attrs["NumPart_Total"].tolist() == counts
+            for kind, labels in ((0, labels[:1000]), (1, labels[1000:])):
+                order = numpy.argsort(numpy.where(labels == 0, n + 1, labels), kind="stable")
+                part = file[f"PartType{kind}"]
+                ids = part["ParticleIDs"][()]
+                assert (ids == snap[kind]["id"][order]).all()
+                pos = snap[kind]["pos"][order] * numpy.float64(little_h)
+                assert numpy.allclose(part["Coordinates"], pos, rtol=1e-6)
+                for group in range(n):
+                    first, many = begin[group, kind], length[group, kind]
+                    expected = snap[kind]["id"][labels == group + 1]
+                    assert (ids[first:first + many] == expected).all()
+    cli.fails(6, "fof", "snap.hdf5", "--sort-snapshot", "a.npy", says=["a.npy", ".hdf5"])
+
+
 def test_swift():
     h5py, numpy, _ = cli.snapshot_modules()
     snap = snapshot("swift")

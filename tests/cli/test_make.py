@@ -22,6 +22,8 @@ PINNED = {
         "47e66d5be7852d95c4d3520dbafac146cf54b406a12df56d6bcae2bdf0c864c0",
     ("clustered", "10k", "--seed", "1"):
         "34945900c0f70d60a6f940d0a99e68ba4ee6e9bafea11bd941ec76b11a53dd9b",
+    ("bridge", "10k", "--seed", "1"):
+        "c8c3bf2156c0efbac6fe69656fbffac8da8fe3cc3b62b04db96322db0dd0b848",
     ("clustered", "1000", "--seed", "1", "--model", "soneira-peebles"):
         "fb9b6597e4eca48c925d02a1c91f89e622b3d074d10880486d8e440dc3a15193",
 }
@@ -53,7 +55,7 @@ def test_uniform_is_splitmix64():
 
 def test_numbers_of_points():
     for text, n in (("0", 0), ("1", 1), ("1_000", 1000), ("1e3", 1000), ("2.5k", 2500)):
-        for family in ("uniform", "plummer", "clustered"):
+        for family in ("uniform", "plummer", "clustered", "bridge"):
             assert cli.report("make", family, text, "-o", "a.npy")["particles"] == n
             points = cli.read_points("a.npy")
             assert len(points) == n

@@ -4,8 +4,11 @@
  * threads, a shift, an exchange of axes.
  */
 #include <math.h>
+#include <sets.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "points.h"
@@ -216,6 +219,75 @@ static void check_arguments(kith_ctx *ctx)
     kith_groups_free(&groups);
 }
 
+/** As many particles to be attached on one spot as particles that link, and of these as many links:
+ *  10^10 pairs each, which no time must be spent on. */
+static void check_shared_spot(kith_ctx *ctx)
+{
+    enum { N = 200000 };
+    float *xyz = check_malloc(sizeof(float) * 3 * N);
+    uint8_t *roles = check_malloc(N);
+    for (int64_t p = 0; p < N; p++) {
+        xyz[3 * p] = xyz[3 * p + 1] = xyz[3 * p + 2] = 0.25F;
+        roles[p] = p % 2 ? KITH_ATTACH : KITH_LINK;
+    }
+    const kith_points points = kith_points_packed(xyz, N, KITH_FLOAT);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.roles = roles;
+    kith_groups groups = {0};
+    for (int k = 0; k < 3; k++) {
+        const int64_t links = (const int64_t[]){0, N / 2 - 1, N / 2}[k];
+        options.min_links = links;
+        const bool linked = links < N / 2; /* each has N / 2 - 1 others that link beside it */
+        const time_t start = time(NULL);
+        CHECK(kith_fof_find(ctx, &points, &box, 0.01, &options, &groups) == KITH_OK &&
+                  groups.n == linked && groups.labels[0] == linked && groups.labels[1] == linked,
+              "%lld links, on one spot: %lld groups", (long long)links, (long long)groups.n);
+        CHECK(difftime(time(NULL), start) < 10, "%lld links: slow", (long long)links);
+    }
+    kith_groups_free(&groups);
+    free(roles);
+    free(xyz);
+}
+
+/** Two halos that a thread joins: one group, which velocities or a density floor take apart. */
+static void check_bridge(kith_ctx *ctx)
+{
+    enum { N = 20000, HALO = 9 * N / 20 };
+    double *xyz = check_malloc(sizeof(double) * 3 * N);
+    double *velocities = check_malloc(sizeof(double) * 3 * N);
+    sets_bridge(xyz, velocities, N, 1);
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    for (int remedy = 0; remedy < 3; remedy++) {
+        kith_fof_options options;
+        kith_fof_options_init(&options);
+        options.min_members = 100;
+        options.velocities = remedy == 1 ? velocities : NULL;
+        options.velocity_length = 1.4;
+        options.min_links = remedy == 2 ? 8 : 0;
+        kith_groups groups = {0};
+        const bool ok = kith_fof_find(ctx, &points, &box, 0.2 / cbrt(N), &options, &groups) ==
+                        KITH_OK;
+        CHECK(ok && groups.n == (remedy ? 2 : 1), "bridge, remedy %d: %lld groups", remedy,
+              (long long)groups.n);
+        int64_t in_group[2][3] = {{0}}; /* by halo */
+        for (int64_t p = 0; ok && p < (int64_t)2 * HALO; p++) {
+            in_group[p / HALO][groups.labels[p] < 3 ? groups.labels[p] : 0]++;
+        }
+        const int first = in_group[0][1] > in_group[0][2] ? 1 : 2;
+        const int second = remedy ? 3 - first : first;
+        CHECK(in_group[0][first] > HALO / 3 && in_group[1][second] > HALO / 3,
+              "bridge, remedy %d: the halos are not in groups %d and %d", remedy, first, second);
+        CHECK(!remedy || in_group[0][second] + in_group[1][first] == 0,
+              "bridge, remedy %d: some are in the other's group", remedy);
+        kith_groups_free(&groups);
+    }
+    free(velocities);
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -225,6 +297,8 @@ int main(int argc, char **argv)
     check_chain(ctx);
     check_plane(ctx);
     check_coincident(ctx);
+    check_shared_spot(ctx);
+    check_bridge(ctx);
     check_poisson(ctx, &r);
     check_unchanged(ctx, backend, &r);
     check_arguments(ctx);

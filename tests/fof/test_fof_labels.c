@@ -3,6 +3,7 @@
  * Labels against brute force: random and clustered sets in every kind of box, at lengths from a
  * part of the spacing to several boxes; roles, density floors, velocities and ids.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,17 @@ static void check_roles(kith_ctx *ctx, rng *r)
             roles[p] = (uint8_t)rng_below(r, 3);
             ids[p] = (int64_t)rng_bits(r);
         }
+        for (int p = N / 2; round % 4 > 1 && p < N; p++) { /* some places are shared */
+            const int other = rng_below(r, N / 4);
+            memcpy(xyz + 3 * p, xyz + 3 * other, 3 * sizeof *xyz);
+            memcpy(velocities + 3 * p, velocities + 3 * (p % 3 ? other : p), 3 * sizeof *xyz);
+        }
         kith_fof_options options;
         kith_fof_options_init(&options);
         options.min_members = 1 + round % 3;
         options.roles = round % 2 ? roles : NULL;
-        options.min_links = round % 3 == 1 ? 4 : 0;
+        const bool wide = round == 7; /* images are others too */
+        options.min_links = wide ? 100 : round % 3 == 1 ? 4 : 0;
         options.ids = round % 4 ? ids : NULL;
         options.velocities = round % 5 > 2 ? velocities : NULL;
         options.velocity_length = 0.3;
@@ -105,7 +112,7 @@ static void check_roles(kith_ctx *ctx, rng *r)
                                    .xyz = xyz,
                                    .n = N,
                                    .box = &box,
-                                   .length = 0.02,
+                                   .length = wide ? 0.7 : 0.02, /* images too */
                                    .options = options});
         free(velocities);
         free(xyz);

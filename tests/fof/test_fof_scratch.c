@@ -11,21 +11,22 @@
 #include "check.h"
 
 /* 40 bytes of a particle, and what does not grow with their number. */
-enum { N = 1000000, BYTES_A_PARTICLE = 41 };
+enum { N = 1000000, FEW = 20000, BYTES_A_PARTICLE = 41 };
 
 static void check_set(const char *backend, const char *what, const float *xyz, int64_t n,
-                      const kith_box *box)
+                      const kith_box *box, const kith_fof_options *options)
 {
     kith_ctx *ctx = check_open(backend, 2);
     const kith_points points = kith_points_packed(xyz, n, KITH_FLOAT);
     const double length = 0.2 / cbrt((double)n);
     kith_groups groups = {0};
     const int64_t before = alloc_count();
-    CHECK(kith_fof_find(ctx, &points, box, length, NULL, &groups) == KITH_OK, "%s: %s", what,
+    CHECK(kith_fof_find(ctx, &points, box, length, options, &groups) == KITH_OK, "%s: %s", what,
           kith_message(ctx));
     const int64_t first = alloc_count();
     const int64_t found = groups.n;
-    CHECK(kith_fof_find(ctx, &points, box, length, NULL, &groups) == KITH_OK && groups.n == found,
+    CHECK(kith_fof_find(ctx, &points, box, length, options, &groups) == KITH_OK &&
+              groups.n == found,
           "%s, again: %lld groups, %lld before", what, (long long)groups.n, (long long)found);
     CHECK(first > before && alloc_count() == first, "%s: %lld allocations, then %lld", what,
           (long long)(first - before), (long long)(alloc_count() - first));
@@ -44,8 +45,8 @@ int main(int argc, char **argv)
         int64_t n;
     } sets[] = {{"uniform", sets_uniform, N},
                 {"clustered", sets_clustered, N},
-                {"a few clustered", sets_clustered, 20000},
-                {"a few Soneira-Peebles", sets_soneira_peebles, 20000}};
+                {"a few clustered", sets_clustered, FEW},
+                {"a few Soneira-Peebles", sets_soneira_peebles, FEW}};
     const char *backend = check_backend(argc, argv);
     const kith_box box = kith_box_periodic(1, 1, 1);
     double *xyz = check_malloc(sizeof(double) * 3 * N);
@@ -55,8 +56,19 @@ int main(int argc, char **argv)
         for (int64_t k = 0; k < 3 * sets[s].n; k++) {
             single[k] = (float)xyz[k];
         }
-        check_set(backend, sets[s].name, single, sets[s].n, sets[s].n == N ? &box : NULL);
+        check_set(backend, sets[s].name, single, sets[s].n, sets[s].n == N ? &box : NULL, NULL);
     }
+    static uint8_t roles[FEW];
+    for (int p = 0; p < FEW; p++) {
+        roles[p] = (uint8_t)(p % 3);
+    }
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.roles = roles;
+    options.min_links = 2;
+    options.velocities = single;
+    options.velocity_length = 1;
+    check_set(backend, "roles", single, FEW, &box, &options);
     free(single);
     free(xyz);
     return check_done();

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Groups that are found, timed and reported.
+ */
+#include "fof_job.h"
+
+#include "bench_pairs.h"
+
+#include <math.h>
+#include <random.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The place of p in a random order of n: a Feistel network is a permutation of the numbers of so
+ * many bits (Luby & Rackoff 1988), and what it moves beyond n is moved on until it is below. Each
+ * place is found by itself, so that all cores shuffle at once. */
+static int64_t place_of(int64_t p, int64_t n)
+{
+    enum { ROUNDS = 4 };
+    int half = 1;
+    while (n > (int64_t)1 << 2 * half) {
+        half++;
+    }
+    const uint64_t mask = ((uint64_t)1 << half) - 1;
+    uint64_t at = (uint64_t)p;
+    do {
+        uint64_t left = at >> half, right = at & mask;
+        for (uint64_t round = 0; round < ROUNDS; round++) {
+            const uint64_t next = left ^ (random_mix(right << 8 | (round + 1)) & mask);
+            left = right;
+            right = next;
+        }
+        at = left << half | right;
+    } while (at >= (uint64_t)n);
+    return (int64_t)at;
+}
+
+float *fof_job_make_points(const char *set, int64_t n)
+{
+    double *const xyz = bench_make_set(set, n);
+    float *const in_order = xyz ? bench_round_points(xyz, n) : NULL;
+    free(xyz);
+    float *const out = in_order ? malloc(((size_t)n + 1) * 3 * sizeof *out) : NULL;
+#pragma omp parallel for schedule(static)
+    for (int64_t p = 0; p < (out ? n : 0); p++) {
+        memcpy(out + 3 * p, in_order + 3 * place_of(p, n), 3 * sizeof *out);
+    }
+    free(in_order);
+    return out;
+}
+
+fof_job fof_job_make(const char *set, const kith_points *points, bool periodic)
+{
+    fof_job job = {.set = set,
+                   .points = *points,
+                   .box = periodic ? kith_box_periodic(1, 1, 1) : kith_box_open(),
+                   .spacings = FOF_JOB_SPACINGS,
+                   .length = FOF_JOB_SPACINGS / cbrt((double)points->n)};
+    kith_fof_options_init(&job.options);
+    job.options.min_members = FOF_JOB_LEAST;
+    kith_halo_input_init(&job.input);
+    return job;
+}
+
+bool fof_job_find(void *job)
+{
+    fof_job *const j = job;
+    return kith_fof_find(j->ctx, &j->points, &j->box, j->length, &j->options, &j->groups) ==
+               KITH_OK &&
+           (!j->catalogue || kith_halos_measure(j->ctx, &j->host, &j->box, &j->groups, &j->input,
+                                                &j->halos) == KITH_OK);
+}
+
+void fof_job_free(fof_job *job)
+{
+    kith_halos_free(&job->halos);
+    kith_groups_free(&job->groups);
+}
+
+void fof_job_print_head(void)
+{
+    printf("%-15s %-8s %-9s %-12s %3s %9s %8s %8s %9s %9s %9s %9s %7s\n", "", "", "", "", "", "",
+           "", "", "median", "least", "first", "million", "scratch");
+    printf("%-15s %-8s %-9s %-12s %3s %9s %8s %8s %9s %9s %9s %9s %7s\n", "set", "box", "what",
+           "backend", "thr", "n", "groups", "largest", "s", "s", "s", "/s", "B/point");
+}
+
+void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json *out)
+{
+    const double n = (double)job->points.n;
+    const double scratch = (double)kith_scratch_bytes(job->ctx) / n;
+    const bool periodic = job->box.periodic[0];
+    json_open(out, NULL, '{');
+    json_text(out, "program", "kith");
+    json_text(out, "version", kith_version());
+    json_text(out, "case", "fof");
+    json_text(out, "set", job->set);
+    json_integer(out, "n", job->points.n);
+    json_number(out, "length", job->length);
+    json_number(out, "spacings", job->spacings);
+    json_bool(out, "periodic", periodic);
+    json_text(out, "precision", job->points.precision == KITH_FLOAT ? "float" : "double");
+    json_integer(out, "min_members", job->options.min_members);
+    json_bool(out, "catalogue", job->catalogue);
+    json_text(out, "backend", kith_backend(job->ctx));
+    json_integer(out, "threads", kith_threads(job->ctx));
+    json_integer(out, "groups", job->groups.n);
+    json_integer(out, "largest", largest);
+    harness_write_times(out, times);
+    json_number(out, "seconds_first", times->first);
+    json_number(out, "million_particles_per_second", 1e-6 * n / times->median);
+    json_number(out, "scratch_bytes_per_particle", scratch);
+    json_close(out, '}');
+    printf("%-15s %-8s %-9s %-12s %3d %9lld %8lld %8lld %9.4f %9.4f %9.4f %9.2f %7.1f\n", job->set,
+           periodic ? "periodic" : "open", job->catalogue ? "catalogue" : "labels",
+           kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->points.n,
+           (long long)job->groups.n, (long long)largest, times->median, times->least, times->first,
+           1e-6 * n / times->median, scratch);
+    fflush(stdout);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Groups that a benchmark finds again and again, and what a results file says of them.
+ */
+#ifndef KITH_BENCH_FOF_JOB_H
+#define KITH_BENCH_FOF_JOB_H
+
+#include <kith.h>
+
+#include "harness.h"
+
+/** Zero it, then set what is asked; free it with fof_job_free. */
+typedef struct fof_job {
+    const char *set;
+    kith_ctx *ctx;
+    kith_points points;
+    kith_box box; /**< periodic on all axes or on none */
+    double spacings, length;
+    kith_fof_options options;
+    bool catalogue;        /**< measure the groups too, from */
+    kith_points host;      /**< the points in host memory, with */
+    kith_halo_input input; /**< what else is known of them */
+    kith_groups groups;
+    kith_halos halos;
+} fof_job;
+
+/** Mean spacings that the benchmarks link at, and members from which a group is kept: when its time
+ *  is taken, and when it is compared, as few of the uniform particles are in larger ones. */
+#define FOF_JOB_SPACINGS 0.2
+enum { FOF_JOB_LEAST = 20, FOF_JOB_LEAST_COMPARED = 2 };
+
+/** Make a set in random order (bench_make_set). @return [n][3]; NULL: no such set or no memory */
+float *fof_job_make_points(const char *set, int64_t n);
+
+/** Link points of the unit cube at the usual length. */
+fof_job fof_job_make(const char *set, const kith_points *points, bool periodic);
+
+/** Find the groups. @param job  a fof_job. @return false when that failed; kith_message says why */
+bool fof_job_find(void *job);
+
+/** Free groups and halos. */
+void fof_job_free(fof_job *job);
+
+/** Say what the columns of a report are. */
+void fof_job_print_head(void);
+
+/** Write a result, and a line of the table to stdout. @param largest  members of group 1 */
+void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json *out);
+
+#endif
