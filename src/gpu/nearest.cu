@@ -139,7 +139,8 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
     const uint32_t bins = (uint32_t)s.rdf.bins;
     real r2[DEEP];
     uint32_t bin[DEEP];
-    uint32_t open = 0;
+    bool clear[DEEP];
+    bool all_clear = true;
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
         r2[d] = square_of(folded(j.x - own.x[d], side.x), folded(j.y - own.y[d], side.y),
@@ -147,22 +148,29 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
         if (LATER && at <= own.first + d) {
             r2[d] = no_pair((real)0);
         }
-        const bool clear = find_bin<real, WAY>(s, r2[d], &bin[d]);
-        if (WAY != WITH_CARE && clear && bin[d] < bins) {
-            count_one(counters, bin[d]);
-        }
-        open |= WAY == WITH_CARE || !clear ? 1u << d : 0;
-    }
-    if (open == 0) {
-        return;
     }
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
-        if (!(open >> d & 1)) {
+        clear[d] = find_bin<real, WAY>(s, r2[d], &bin[d]);
+        all_clear = all_clear && clear[d];
+    }
+    if (WAY != WITH_CARE) {
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            if (clear[d] && bin[d] < bins) {
+                count_one(counters, bin[d]);
+            }
+        }
+        if (all_clear) {
+            return;
+        }
+    }
+#pragma unroll
+    for (int d = 0; d < DEEP; d++) {
+        if (WAY != WITH_CARE && clear[d]) {
             continue;
         }
-        const bool clear = WAY == WITH_CARE && find_bin<real, WAY>(s, r2[d], &bin[d]);
-        const uint32_t k = clear ? bin[d] : settle(s, r2[d], bin[d]);
+        const uint32_t k = clear[d] ? bin[d] : settle<real, WAY>(s, r2[d], bin[d]);
         if (k < bins && WAY == WITH_CARE) {
             count_carefully(s, counters, first, 0, k, all.a.id[own.first + d], all.b.id[at]);
         } else if (k < bins) {

@@ -77,28 +77,27 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 }
 
 /**
- * Bounds on bins from roots. r2 is exact; it becomes a float in double (1 unit of 2^-24 at most),
- * half of which is the root's; the fast root adds 2 units, the factor, the offset and their sum 1
- * each, all relative to at most cutoff / width bins; the edge and its square are rounded (1.5).
+ * Bounds on bins from roots, in units of 2^-24. r2 is exact. The fast root errs by 2 of r, the
+ * factor and the sum are rounded (1 each), so are the edge and its square in float (1.5), or r2 in
+ * double (0.5): 7 of r / width. The offset is rounded: 2 of itself.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
+    const double unit = 1 / 16777216.0;
     const struct kith__rdf *rdf = &scale->rdf;
     const bool single = q->precision == KITH_FLOAT;
     const double square = q->cutoff * q->cutoff;
     const double widths = q->cutoff / rdf->width;
-    const double bound = widths * 12 / 16777216.0;
-    const double offset = -rdf->r_min / rdf->width - 0.5; /* rounding then is rounding down */
-    scale->wild = single && (square < 1e-16 || square > 1e30);
+    const double skipped = rdf->r_min / rdf->width;
     scale->inverse2 = single ? 1 : 1 / square;
-    scale->factor = (float)(single ? 1 / rdf->width : widths);
-    scale->low = (float)(offset - bound);
-    scale->high = (float)(offset + bound);
     scale->per_cell = (float)(KITH_GPU_EDGE_CELLS / (single ? square : 1));
-    if (scale->wild || bound > 0.2) {
-        scale->low = -INFINITY;
-        scale->high = INFINITY;
+    for (int side = 0; side < 2; side++) {
+        const double sign = side ? 1 : -1;
+        scale->factor[side] = (float)((single ? 1 / rdf->width : widths) * (1 + sign * 7 * unit));
+        scale->offset[side] = (float)(-0.5 - skipped + sign * 2 * unit * skipped);
     }
+    scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
+                  (rdf->linear && 7 * unit * widths + 2 * unit * skipped > 0.25);
 }
 
 /** Copies of n counters that fit in some bytes of shared memory; 0: not even one. */
@@ -176,7 +175,7 @@ static kith_status sweep_cells(struct count *c)
     return kith__gpu_read_back(&c->s, NULL, NULL);
 }
 
-/* ---------------------------------------------------------------------------------------- nearest */
+/* ------------------------------------------------------------------------------------ nearest */
 
 /** Sort a set by species, cut it into pieces, and bring these to the device. */
 static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int set)

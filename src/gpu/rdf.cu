@@ -82,7 +82,7 @@ template <typename real, int WAY> struct tally {
                 const real r2 = def::separation(def::box(grid.question), ri, rj, s, apart);
                 uint32_t bin;
                 if (!find_bin<real, WAY>(scale, r2, &bin)) {
-                    bin = settle(scale, r2, bin);
+                    bin = settle<real, WAY>(scale, r2, bin);
                 }
                 if (bin < bins && WAY == WITH_CARE) {
                     const int64_t first = row(home, k, species);

@@ -22,16 +22,16 @@ struct kith__gpu_scale {
     bool cross;
     bool plain; /**< every pair counts, and without weights */
 
-    /** Linear bins: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor + low and
-     *  sqrt(r2) * factor + high, rounded down, if these are the same; else look at the edges. */
+    /** Linear bins: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor + offset, rounded
+     *  to nearest, if that is the same for [0] and [1]; else look at the edge between. */
     double inverse2; /**< 1 in float */
-    float factor, low, high;
+    float factor[2], offset[2];
 
     /** Other bins: r2 * per_cell is the number of a cell, with the edges before it and none or one
      *  in it; or -1, where there are several. */
     float per_cell;
     int32_t *first; /**< [KITH_GPU_EDGE_CELLS + 1] */
-    bool wild;      /**< floats overflow: always look at the edges */
+    bool wild;      /**< floats do not tell one bin from another: look at the edges */
 
     unsigned long long *counts; /**< [partials][bins] */
     unsigned long long *sums;   /**< [2][partials][bins] low words, then high ones */

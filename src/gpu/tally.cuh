@@ -43,7 +43,7 @@ static __device__ __forceinline__ uint32_t bits_of(float x)
     return (uint32_t)__float_as_int(x);
 }
 
-/* ---------------------------------------------------------------------------------- by precision */
+/* ------------------------------------------------------------------------------- by precision */
 
 static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
 {
@@ -66,14 +66,15 @@ static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, d
 
 /* ---------------------------------------------------------------------------------------- bins */
 
-/** The bin of r2, or a number beyond the last bin; NaN is there too. @return whether it is clear */
+/** The bin of r2, or a number beyond the last bin; NaN is there too. @return whether it is clear:
+ *  else it is that bin or the next. */
 template <typename real>
 static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale &s, real r2,
                                                    uint32_t *bin)
 {
     const float r = fast_root(scaled(s, r2));
-    const uint32_t low = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor, s.low), whole));
-    const uint32_t high = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor, s.high), whole));
+    const uint32_t low = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor[0], s.offset[0]), whole));
+    const uint32_t high = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor[1], s.offset[1]), whole));
     *bin = low - whole_bits;
     return low == high;
 }
@@ -89,12 +90,26 @@ static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale
         return true;
     }
     const float most = KITH_GPU_EDGE_CELLS;
-    const int32_t first = s.wild ? -1 : s.first[(int)fminf(scaled(s, r2) * s.per_cell, most)];
+    const int32_t first = s.first[(int)fminf(scaled(s, r2) * s.per_cell, most)];
     if (first < 0) {
         return false;
     }
     *bin = (uint32_t)(first + (first < bins && r2 >= edge2[first]) - 1);
     return true;
+}
+
+/** Which of two bins, `bin` and the next, holds r2. */
+template <typename real>
+static __device__ __forceinline__ uint32_t settle_beside(const struct kith__gpu_scale &s, real r2,
+                                                         uint32_t bin)
+{
+    const uint32_t next = bin + 1;
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    if (next > bins) {
+        return bin;
+    }
+    const real edge2 = ((const real *)s.rdf.edge2)[next];
+    return bin + (next < bins ? r2 >= edge2 : r2 > edge2);
 }
 
 /** The bin by the definition; `bin` is a guess. */
@@ -111,10 +126,13 @@ static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins,
     const int32_t guess = bin < (uint32_t)bins ? (int32_t)bin + 1 : bins;
     return r2 == r2 ? (uint32_t)(settled(&rdf, r2, guess) - 1) : 0xffffffffu;
 }
-template <typename real>
+template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t settle(const struct kith__gpu_scale &s, real r2,
                                                   uint32_t bin)
 {
+    if (WAY == BY_ROOT) {
+        return settle_beside(s, r2, bin);
+    }
     return look_up(s.rdf.edge2, (int32_t)s.rdf.bins, s.rdf.linear, s.rdf.r_min, s.rdf.width, r2,
                    bin);
 }
@@ -123,10 +141,12 @@ template <typename real, int WAY>
 static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s, real r2,
                                                 uint32_t *bin)
 {
-    if (WAY == BY_ROOT || (WAY == WITH_CARE && s.rdf.linear)) {
-        return bin_by_root(s, r2, bin);
-    }
-    return bin_by_table(s, r2, bin);
+    *bin = 0;
+    return WAY == BY_ROOT    ? bin_by_root(s, r2, bin)
+           : WAY == BY_TABLE ? bin_by_table(s, r2, bin)
+           : s.wild          ? false
+           : s.rdf.linear    ? bin_by_root(s, r2, bin)
+                             : bin_by_table(s, r2, bin);
 }
 
 /* ------------------------------------------------------------------------------------ counters */
@@ -208,7 +228,7 @@ static __device__ __forceinline__ void count_carefully(const struct kith__gpu_sc
 
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
-    return !s->plain || s->copies == 0 ? WITH_CARE : s->rdf.linear ? BY_ROOT : BY_TABLE;
+    return !s->plain || s->wild || s->copies == 0 ? WITH_CARE : s->rdf.linear ? BY_ROOT : BY_TABLE;
 }
 
 /** run<real, way>(...) for a precision. */
