@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_gpu_rdf.h"
 #include "bench_pairs.h"
 #include "result.h"
 #include "rung.h"
@@ -403,5 +404,5 @@ bool bench_gpu(const bench_options *options, json *out)
         problem_free(&p);
     }
     json_close(out, ']');
-    return ok;
+    return bench_gpu_rdf(options, out) && ok;
 }

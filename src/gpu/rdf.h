@@ -22,7 +22,7 @@ struct kith__gpu_scale {
     bool cross;
     bool plain; /**< every pair counts, and without weights */
 
-    /** Linear bins: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor + offset, rounded
+    /** Linear bins: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor + offset rounded
      *  to nearest, if that is the same for [0] and [1]; else look at the edge between. */
     double inverse2; /**< 1 in float */
     float factor[2], offset[2];
