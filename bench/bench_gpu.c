@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench_gpu_fof.h"
+#include "bench_gpu_rdf.h"
 #include "bench_pairs.h"
 #include "result.h"
 #include "rung.h"
@@ -405,5 +406,5 @@ bool bench_gpu(const bench_options *options, json *out)
     }
     ok = bench_gpu_fof(options, out) && ok;
     json_close(out, ']');
-    return ok;
+    return bench_gpu_rdf(options, out) && ok;
 }

@@ -46,7 +46,7 @@ struct kith__rdf {
 };
 
 /** Number of the partial of species a and b. */
-static inline int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
+KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b;
     const int32_t high = a < b ? b : a;

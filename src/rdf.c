@@ -184,8 +184,12 @@ static double volume_of(const struct kith__question *q)
 
 static void count_species(const int32_t *species, int64_t n, int64_t *counts)
 {
+    if (!species) {
+        counts[0] += n;
+        return;
+    }
     for (int64_t p = 0; p < n; p++) {
-        counts[species ? species[p] : 0]++;
+        counts[species[p]]++;
     }
 }
 

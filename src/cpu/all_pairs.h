@@ -7,14 +7,10 @@
 #ifndef KITH_CPU_ALL_PAIRS_H
 #define KITH_CPU_ALL_PAIRS_H
 
+#include "../pieces.h"
 #include "tally.h"
 
 enum { KITH_PIECE = 1024 }; /**< the most particles of a piece */
-
-/** Some particles of one species. */
-struct kith__piece {
-    int32_t begin, end, species;
-};
 
 /** One set. */
 struct kith__ranked {

@@ -15,5 +15,6 @@ static int32_t KITH_REAL(settle)(const struct kith__all_pairs *all, int32_t i, i
     int32_t s[3];
     real d[3];
     KITH_REAL(kith__nearest)(box, ri, rj, s);
-    return KITH_REAL(settled)(all->scale, KITH_REAL(kith__separation)(box, ri, rj, s, d), guess);
+    const real r2 = KITH_REAL(kith__separation)(box, ri, rj, s, d);
+    return KITH_REAL(kith__settled)(all->scale->rdf, r2, guess);
 }

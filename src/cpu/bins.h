@@ -54,17 +54,6 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
     };
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "bins_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "bins_real.h"
-#undef real
-#undef KITH_REAL
-
 /**
  * Counters of pairs at r2 / cutoff^2, within their partial; for those that stay *open, a guess.
  *

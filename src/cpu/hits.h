@@ -17,8 +17,8 @@ static inline int32_t settle(const struct kith__sweep *sweep, const struct visit
     int32_t s[3];
     kith__unpack_shift(tile_shift(sweep, place), s);
     return sweep->question->precision == KITH_FLOAT
-               ? settled_f(sweep->scale, apart_f(sweep, i->slot, slot, s), guess)
-               : settled_d(sweep->scale, apart_d(sweep, i->slot, slot, s), guess);
+               ? kith__settled_f(sweep->scale->rdf, apart_f(sweep, i->slot, slot, s), guess)
+               : kith__settled_d(sweep->scale->rdf, apart_d(sweep, i->slot, slot, s), guess);
 }
 
 /** Count n hits one by one: weights, and pairs that are left out. */

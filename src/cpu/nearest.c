@@ -25,7 +25,7 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
                         int slot, struct kith__ranked *ranked)
 {
     const size_t room = ((size_t)n + (size_t)2 * KITH_LANES) / KITH_LANES * KITH_LANES;
-    const size_t pieces = (size_t)n / KITH_PIECE + (size_t)n_species + 1;
+    const size_t pieces = (size_t)kith__most_pieces(n, n_species, KITH_PIECE);
     const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
     const size_t firsts = ((size_t)n_species + 1) * sizeof(int64_t);
     char *at = kith__work_need(&ctx->work, slot,
@@ -46,35 +46,14 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
     return KITH_OK;
 }
 
-/** Sort the particles by species, stable, and cut them into pieces. */
-static void rank(const int32_t *species, int32_t n_species, struct kith__ranked *ranked)
-{
-    int64_t *first = ranked->first;
-    memset(first, 0, ((size_t)n_species + 1) * sizeof *first);
-    for (int64_t p = 0; p < ranked->n; p++) {
-        first[(species ? species[p] : 0) + 1]++;
-    }
-    ranked->pieces = 0;
-    for (int32_t kind = 0; kind < n_species; kind++) {
-        first[kind + 1] += first[kind];
-        for (int64_t at = first[kind]; at < first[kind + 1]; at += KITH_PIECE) {
-            const int64_t end = at + KITH_PIECE < first[kind + 1] ? at + KITH_PIECE
-                                                                  : first[kind + 1];
-            ranked->piece[ranked->pieces++] = (struct kith__piece){(int32_t)at, (int32_t)end, kind};
-        }
-    }
-    for (int64_t p = 0; p < ranked->n; p++) {
-        ranked->id[first[species ? species[p] : 0]++] = (int32_t)p;
-    }
-}
-
 static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__rdf *rdf, int set, int slot,
                             struct kith__ranked *ranked)
 {
     const kith_points *points = set ? &q->b : &q->a;
     KITH_TRY(need(ctx, q, points->n, rdf->n_species, slot, ranked));
-    rank(rdf->species[set], rdf->n_species, ranked);
+    ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
+                                      ranked->first, ranked->id, ranked->piece);
     if (q->precision == KITH_FLOAT) {
         place_f(q, points, ranked);
     } else {

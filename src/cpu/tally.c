@@ -9,17 +9,6 @@
 
 #include "state.h"
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "tally_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "tally_real.h"
-#undef real
-#undef KITH_REAL
-
 /* Copies together take no more than half of a small first-level cache. */
 static const int64_t most_counters = 4096;
 
@@ -142,38 +131,15 @@ void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tall
     tally->since = 0;
 }
 
-/** Is j among the bonded partners of i? */
-static bool is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)
-{
-    for (int64_t at = rdf->bond_offsets[i]; at < rdf->bond_offsets[i + 1]; at++) {
-        if (rdf->bonds[at] == j) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_left_out(const struct kith__scale *scale, int32_t i, int32_t j)
-{
-    const struct kith__rdf *rdf = scale->rdf;
-    if (rdf->molecules[0] && rdf->molecules[0][i] >= 0 &&
-        rdf->molecules[0][i] == rdf->molecules[1][j]) {
-        return true;
-    }
-    return rdf->bond_offsets &&
-           (is_bonded(rdf, i, j) || (!scale->question->cross && is_bonded(rdf, j, i)));
-}
-
 void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,
                      int32_t i, int32_t j)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    if (is_left_out(scale, i, j)) {
+    if (kith__is_left_out(rdf, scale->question->cross, i, j)) {
         return;
     }
     tally->fine[counter]++;
     if (tally->sums) {
-        const double product = rdf->weights[0][i] * rdf->weights[1][j];
-        tally->sums[counter] += (int64_t)(product * rdf->weight_scale);
+        tally->sums[counter] += kith__product(rdf, i, j);
     }
 }

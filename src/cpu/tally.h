@@ -10,15 +10,12 @@
 #ifndef KITH_CPU_TALLY_H
 #define KITH_CPU_TALLY_H
 
-#include "../backend.h"
+#include "../counter.h"
 
 enum {
     KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
     KITH_MOST_COPIES = 8
 };
-
-/** Sums of products of weights, in units of 1 / weight_scale. */
-__extension__ typedef __int128 kith__wide;
 
 /** Distances to counters, for all threads. */
 struct kith__scale {
@@ -74,10 +71,6 @@ static inline void kith__tally_room(const struct kith__scale *scale, struct kith
         tally->since = n;
     }
 }
-
-/** Counter, within its partial, of a pair with this r2, by the definition. */
-int32_t kith__counter_d(const struct kith__scale *scale, double r2);
-int32_t kith__counter_f(const struct kith__scale *scale, float r2);
 
 /** First counter of the partial that particles at these places in the grid belong to. */
 static inline int32_t kith__row(const struct kith__scale *scale, int32_t a, int32_t b)

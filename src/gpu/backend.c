@@ -26,6 +26,8 @@ static kith_status open_device(kith_ctx *ctx, int device)
                           gpuGetErrorString(error));
     }
     gpu->processors = properties.multiProcessorCount;
+    gpu->shared = (int64_t)properties.gpuSharedBytes;
+    gpu->shared_all = (int64_t)properties.gpuSharedBytesOfAll;
     const gpuError_t error = kith__gpu_try_kernel();
     if (error != gpuSuccess) {
         (void)gpuGetLastError();
@@ -151,6 +153,12 @@ static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question
     return judge(ctx, kith__gpu_fof_find(ctx, question, fof, out));
 }
 
+static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__rdf *rdf)
+{
+    return judge(ctx, kith__gpu_rdf_count(ctx, question, rdf));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -162,4 +170,5 @@ const struct kith__backend kith__cuda_backend = {
     .pairs_each = pairs_each,
     .pairs_enqueue = pairs_enqueue,
     .fof_find = fof_find,
+    .rdf_count = rdf_count,
 };

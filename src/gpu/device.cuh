@@ -16,8 +16,11 @@
 #include "../cells.h"
 
 #ifndef KITH_LAUNCH
+#define KITH_LAUNCH_SHARED(kernel, blocks, threads, bytes, stream, ...) \
+    kernel<<<(unsigned)(blocks), (unsigned)(threads), bytes, stream>>>(__VA_ARGS__)
 #define KITH_LAUNCH(kernel, blocks, threads, stream, ...) \
-    kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, stream>>>(__VA_ARGS__)
+    KITH_LAUNCH_SHARED(kernel, blocks, threads, 0, stream, __VA_ARGS__)
+#define KITH_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 #endif
 
 /* ---------------------------------------------------------------------------------------- lanes */

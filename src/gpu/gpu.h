@@ -21,7 +21,9 @@
 #define gpuEvent_t hipEvent_t
 #define gpuFree hipFree
 #define gpuFuncAttributes hipFuncAttributes
+#define gpuFuncAttributeMaxDynamicSharedMemorySize hipFuncAttributeMaxDynamicSharedMemorySize
 #define gpuFuncGetAttributes hipFuncGetAttributes
+#define gpuFuncSetAttribute hipFuncSetAttribute
 #define gpuFreeHost hipHostFree
 #define gpuGetDevice hipGetDevice
 #define gpuGetDeviceCount hipGetDeviceCount
@@ -35,6 +37,8 @@
 #define gpuMemcpyDeviceToHost hipMemcpyDeviceToHost
 #define gpuMemcpyHostToDevice hipMemcpyHostToDevice
 #define gpuMemsetAsync hipMemsetAsync
+#define gpuSharedBytes sharedMemPerBlock
+#define gpuSharedBytesOfAll maxSharedMemoryPerMultiProcessor
 #define gpuSetDevice hipSetDevice
 #define gpuStreamCreate hipStreamCreate
 #define gpuStreamDestroy hipStreamDestroy
@@ -58,7 +62,9 @@
 #define gpuEvent_t cudaEvent_t
 #define gpuFree cudaFree
 #define gpuFuncAttributes cudaFuncAttributes
+#define gpuFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
 #define gpuFuncGetAttributes cudaFuncGetAttributes
+#define gpuFuncSetAttribute cudaFuncSetAttribute
 #define gpuFreeHost cudaFreeHost
 #define gpuGetDevice cudaGetDevice
 #define gpuGetDeviceCount cudaGetDeviceCount
@@ -72,6 +78,8 @@
 #define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
 #define gpuMemsetAsync cudaMemsetAsync
+#define gpuSharedBytes sharedMemPerBlockOptin
+#define gpuSharedBytesOfAll sharedMemPerMultiprocessor
 #define gpuSetDevice cudaSetDevice
 #define gpuStreamCreate cudaStreamCreate
 #define gpuStreamDestroy cudaStreamDestroy

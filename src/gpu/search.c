@@ -243,6 +243,18 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
     return KITH_OK;
 }
 
+kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
+                                   struct kith__gpu_search *s)
+{
+    struct kith__gpu_sort sort;
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = ctx->state};
+    const struct kith__question *q = &s->sweep.grid.question;
+    KITH_TRY(bring_question(s, question));
+    KITH_TRY(plan_cells(s, 0, &sort));
+    s->empty = q->a.n == 0 || q->b.n == 0;
+    return kith__gpu_read_back(s, NULL, NULL);
+}
+
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
                                    const struct kith__list *list, bool wait,
                                    struct kith__gpu_search *s)

@@ -38,6 +38,11 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
                                    const struct kith__list *list, bool wait,
                                    struct kith__gpu_search *s);
 
+/** Bring the question to the device and check the coordinates there, for what needs no grid. Waits.
+ *  @return KITH_OK, or what is wrong with them. */
+kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
+                                   struct kith__gpu_search *s);
+
 /** Wait for the device, and learn its plan, in gpu->small, and *total from device memory.
  *  @param total  NULL: not wanted
  *  @return KITH_OK, or what is wrong with the coordinates. */

@@ -32,6 +32,10 @@ enum {
     KITH_GPU_FOF_GROUPS,
     KITH_GPU_FOF_IDS,
     KITH_GPU_FOF_VELOCITIES,
+    KITH_GPU_RDF_ARRAYS,
+    KITH_GPU_RDF_COUNTS,
+    KITH_GPU_RDF_PLACES,
+    KITH_GPU_RDF_PLACES_AGAINST,
     KITH_GPU_SLOTS
 };
 
@@ -47,6 +51,8 @@ struct kith__gpu {
     gpuError_t lost; /**< what failed in an earlier call: nothing works any more; else success */
     int device;
     int processors;     /**< multiprocessors, or compute units */
+    int64_t shared;     /**< memory that a block can have there at most, */
+    int64_t shared_all; /**< and that all blocks of one have together [bytes] */
     gpuStream_t stream; /**< the caller's or own_stream */
     gpuStream_t own_stream;
     struct kith__buffer slot[KITH_GPU_SLOTS];
@@ -110,5 +116,7 @@ kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *
                                     int64_t *result);
 kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
+kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
+                                const struct kith__rdf *rdf);
 
 #endif

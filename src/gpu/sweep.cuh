@@ -14,6 +14,8 @@
  *     void take(visit, shared, at, mask)       whole warp: masks of this lane's DEEP candidates
  *     void flush(visit, shared)                whole warp: visit's segments are about to change
  *     void end(visit, shared)                  the home ends
+ * and, where blocks have something in common, overloads of
+ *     begin_block(operation), end_block(operation)    all threads, before and after all homes
  */
 #ifndef KITH_GPU_SWEEP_CUH
 #define KITH_GPU_SWEEP_CUH
@@ -362,6 +364,13 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
     operation.take(v, shared, at, mask);
 }
 
+template <class Operation> static __device__ __forceinline__ void begin_block(Operation &)
+{
+}
+template <class Operation> static __device__ __forceinline__ void end_block(Operation &)
+{
+}
+
 template <typename real, class Operation>
 static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     sweep_kernel(const struct kith__gpu_sweep sweep, const Operation prototype)
@@ -379,6 +388,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     v.sweep = &sweep;
     v.shared = &visit_shared[my_warp()];
     v.lane = my_lane();
+    begin_block(operation);
     while (true) {
         unsigned taken = 0;
         if (v.lane == 0) {
@@ -411,17 +421,23 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         operation.flush(v, shared);
         operation.end(v, shared);
     }
+    end_block(operation);
 }
 
-/** Run an operation over the sweep's homes. */
+/** Run an operation over the sweep's homes. @param bytes  of shared memory that its blocks have in
+ *  common */
 template <typename real, class Operation>
 static gpuError_t run_sweep(const struct kith__gpu_sweep *sweep, const Operation &operation,
-                            gpuStream_t stream)
+                            gpuStream_t stream, size_t bytes = 0)
 {
     gpuError_t error = gpuMemsetAsync(sweep->next, 0, sizeof *sweep->next, stream);
+    if (error == gpuSuccess && bytes > 0) {
+        error = gpuFuncSetAttribute((const void *)sweep_kernel<real, Operation>,
+                                    gpuFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    }
     if (error == gpuSuccess) {
-        KITH_LAUNCH((sweep_kernel<real, Operation>), sweep->blocks, SWEEP_THREADS, stream, *sweep,
-                    operation);
+        KITH_LAUNCH_SHARED((sweep_kernel<real, Operation>), sweep->blocks, SWEEP_THREADS, bytes,
+                           stream, *sweep, operation);
         error = gpuGetLastError();
     }
     return error;

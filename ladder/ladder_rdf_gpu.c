@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The GPU's part of the ladder of pair distributions: all pairs under minimum image, from naive to
+ * fast, with points in device memory. Rungs 1 to 3 round as floats do: pairs may be in a bin beside
+ * the right one. The library's counts are those of its CPU backend.
+ *
+ *   1  float atomics     a thread for each point, floats in device memory     rung_rdf_gpu_float.cu
+ *   2  integer atomics   the same with integers                              rung_rdf_gpu_global.cu
+ *   3  private           a histogram for each block in shared memory         rung_rdf_gpu_shared.cu
+ *   4  mainline          kith_rdf_count                                     rung_rdf_gpu_mainline.c
+ *
+ *   ladder_rdf_gpu [n] [bins]      n uniform points in the unit cube; ladder_rdf_gpu 100000 2000
+ */
+#include "climb.h"
+#include "rung_rdf_gpu.h"
+
+#include <sets.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CHECKED = 20000, RUNGS = 4 };
+
+static const struct way {
+    const char *name;
+    rung_rdf_gpu_count count;
+} ways[RUNGS] = {
+    {"1 float atomics", rung_rdf_gpu_float},
+    {"2 integer atomics", rung_rdf_gpu_global},
+    {"3 private, in shared memory", rung_rdf_gpu_shared},
+    {"4 mainline: kith_rdf_count", rung_rdf_gpu_mainline},
+};
+
+/* A rung at work. */
+typedef struct job {
+    rung_rdf_gpu_count count;
+    const rung_rdf_gpu *in;
+    int64_t *counts;
+} job;
+
+static bool do_job(void *user)
+{
+    const job *const j = user;
+    return j->count(j->in, j->counts);
+}
+
+/* Counts by the CPU backend. @return false when it fails */
+static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
+{
+    kith_ctx *const ctx = climb_open("ladder_rdf_gpu");
+    const kith_points points = kith_points_packed(in->xyz, in->n, KITH_FLOAT);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_histogram h = {0};
+    kith_rdf_options options;
+    kith_rdf_options_init(&options);
+    options.bins = in->bins;
+    options.r_max = in->r_max;
+    options.minimum_image = 1;
+    const bool ok = ctx && kith_rdf_count(ctx, &points, &box, &options, &h) == KITH_OK;
+    if (ok) {
+        memcpy(counts, h.counts, (size_t)in->bins * sizeof *counts);
+    }
+    kith_histogram_free(&h);
+    kith_close(ctx);
+    return ok;
+}
+
+/* Are the counts right? Exactly, or but for some that are in a bin beside their own. */
+static bool is_right(const rung_rdf_gpu *in, bool exact, const int64_t *counts,
+                     const int64_t *right)
+{
+    int64_t before = 0; /* how many too many up to here */
+    for (int64_t k = 0; k < in->bins; k++) {
+        before += counts[k] - right[k];
+        const int64_t may = exact ? 0 : 3 + right[k] / 10;
+        if (before > may || before < -may) {
+            return false;
+        }
+    }
+    return before == 0;
+}
+
+static bool check(const rung_rdf_gpu *all)
+{
+    rung_rdf_gpu in = *all;
+    in.n = all->n < MOST_CHECKED ? all->n : MOST_CHECKED;
+    const size_t bytes = (size_t)in.bins * sizeof(int64_t);
+    int64_t *const right = malloc(bytes);
+    int64_t *const counts = malloc(bytes);
+    bool ok = right && counts && count_on_cpu(&in, right);
+    for (int r = 0; ok && r < RUNGS; r++) {
+        ok = ways[r].count(&in, counts) && is_right(&in, r == RUNGS - 1, counts, right);
+        if (!ok) {
+            fprintf(stderr, "ladder_rdf_gpu: rung \"%s\" is wrong\n", ways[r].name);
+        }
+    }
+    free(right);
+    free(counts);
+    return ok;
+}
+
+static bool climb(const rung_rdf_gpu *in)
+{
+    int64_t *const counts = malloc((size_t)in->bins * sizeof *counts);
+    const double pairs = 0.5 * (double)in->n * (double)(in->n - 1);
+    bool ok = counts != NULL;
+    printf("%lld uniform points, %lld bins, median of %d\n%-30s %12s %14s %10s\n", (long long)in->n,
+           (long long)in->bins, CLIMB_REPEATS, "rung", "s", "billion/s", "lost");
+    for (int r = 0; ok && r < RUNGS; r++) {
+        job j = {ways[r].count, in, counts};
+        double seconds;
+        ok = do_job(&j) && climb_time(do_job, &j, &seconds);
+        double counted = 0;
+        for (int64_t k = 0; ok && k < in->bins; k++) {
+            counted += (double)counts[k];
+        }
+        if (ok) {
+            printf("%-30s %12.6f %14.2f %9.2f%%\n", ways[r].name, seconds, 1e-9 * pairs / seconds,
+                   100 * (pairs - counted) / pairs);
+        }
+    }
+    free(counts);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    rung_rdf_gpu in = {.n = argc > 1 ? strtoll(argv[1], NULL, 10) : 10000,
+                       .bins = argc > 2 ? strtoll(argv[2], NULL, 10) : 2000,
+                       .r_max = 0.8661}; /* beyond half the diagonal */
+    if (argc > 3 || in.n < 2 || in.n > 1 << 24 || in.bins < 1 || in.bins > 8192) {
+        fprintf(stderr, "usage: ladder_rdf_gpu [n] [bins]\n");
+        return 2;
+    }
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = "cuda";
+    if (kith_open(&options, &in.ctx) != KITH_OK) {
+        printf("no GPU can be used here: %s\n", kith_message(NULL));
+        return 77;
+    }
+    double *const xyz = malloc((size_t)in.n * 3 * sizeof *xyz);
+    float *const single = malloc((size_t)in.n * 3 * sizeof *single);
+    bool ok = xyz && single;
+    if (ok) {
+        sets_uniform(xyz, in.n, 1);
+        for (int64_t k = 0; k < 3 * in.n; k++) {
+            single[k] = (float)xyz[k] < 1 ? (float)xyz[k] : 0;
+        }
+        in.xyz = single;
+        ok = rung_rdf_gpu_put(&in) && check(&in) && climb(&in);
+        rung_rdf_gpu_free(&in);
+    }
+    if (!ok) {
+        fprintf(stderr, "ladder_rdf_gpu: failed: %s\n", kith_message(in.ctx));
+    }
+    free(single);
+    free(xyz);
+    kith_close(in.ctx);
+    return !ok;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From r2 to its counter by the definition, for one precision. Included by counter.h once for float
+ * and once for double; no include guard on purpose.
+ */
+
+/** The last bin that begins at or below r2, or 0. */
+KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2)
+{
+    const real *edge2 = (const real *)rdf->edge2;
+    int64_t k = 0;
+    if (rdf->linear) { /* all but right */
+        const double guess = (sqrt((double)r2) - rdf->r_min) / rdf->width;
+        const double most = (double)(rdf->bins - 1);
+        k = (int64_t)(guess > 0 ? guess < most ? guess : most : 0);
+        while (k > 0 && r2 < edge2[k]) {
+            k--;
+        }
+        while (k < rdf->bins - 1 && r2 >= edge2[k + 1]) {
+            k++;
+        }
+        return k;
+    }
+    for (int64_t n = rdf->bins; n > 1;) {
+        const int64_t half = n / 2;
+        k += r2 >= edge2[k + half] ? half : 0;
+        n -= half;
+    }
+    return k;
+}
+
+/** Counter, within its partial, of a pair with this r2. */
+KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
+{
+    const real *edge2 = (const real *)rdf->edge2;
+    if (r2 < edge2[0]) {
+        return 0;
+    }
+    if (r2 > edge2[rdf->bins]) {
+        return (int32_t)rdf->bins + 1;
+    }
+    return (int32_t)KITH_REAL(kith__last_begun)(rdf, r2) + 1;
+}
+
+/** The same for a pair whose counter is mostly the guessed one or beside it. */
+KITH_FN int32_t KITH_REAL(kith__settled)(const struct kith__rdf *rdf, real r2, int32_t guess)
+{
+    const real *edge2 = (const real *)rdf->edge2;
+    const int32_t most = (int32_t)rdf->bins - 1;
+    int32_t k = guess - 1;
+    k = k < 0 ? 0 : k > most ? most : k;
+    k += (r2 >= edge2[k + 1]) - (r2 < edge2[k]);
+    if (k >= 0 && k <= most && r2 >= edge2[k] && r2 < edge2[k + 1]) {
+        return k + 1;
+    }
+    return KITH_REAL(kith__counter)(rdf, r2);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of distances on a GPU. All images within reach: the sweep over cells. Only the nearest
+ * image, beyond half the box: all pairs, in runs between which the watch callback is asked.
+ */
+#include "rdf.h"
+
+#include <float.h>
+
+#include "search.h"
+
+/* A histogram under way: at most these arrays of the caller's go to the device. */
+enum { SPECIES, MOLECULES = 2, WEIGHTS = 4, OFFSETS = 6, BONDS, EDGES, ARRAYS };
+
+struct count {
+    struct kith__gpu_search s;
+    const struct kith__rdf *rdf;
+    struct kith__gpu_scale scale;
+};
+
+/** One of the caller's arrays. */
+struct array {
+    const void *from;
+    size_t bytes;
+    void *at; /**< in device memory; NULL: there is none */
+};
+
+static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
+                        struct array array[ARRAYS])
+{
+    const size_t n[2] = {(size_t)q->a.n, (size_t)q->b.n};
+    for (int set = 0; set < (q->cross ? 2 : 1); set++) {
+        array[SPECIES + set] = (struct array){rdf->species[set], n[set] * sizeof(int32_t), NULL};
+        array[MOLECULES + set] = (struct array){rdf->molecules[set], n[set] * sizeof(int32_t),
+                                                NULL};
+        array[WEIGHTS + set] = (struct array){rdf->weights[set], n[set] * sizeof(double), NULL};
+    }
+    if (rdf->bond_offsets) {
+        array[OFFSETS] = (struct array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t), NULL};
+        array[BONDS] = (struct array){rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t),
+                                      NULL};
+    }
+    array[EDGES] = (struct array){rdf->edge2, (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
+}
+
+/** Bring the caller's arrays to the device; scale->first gets room behind them. */
+static kith_status bring_arrays(struct count *c, const struct kith__question *q)
+{
+    kith_ctx *ctx = c->s.ctx;
+    struct kith__rdf *rdf = &c->scale.rdf;
+    struct array array[ARRAYS] = {{NULL, 0, NULL}};
+    size_t bytes = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
+    list_arrays(q, rdf, array);
+    for (int a = 0; a < ARRAYS; a++) {
+        bytes += array[a].from ? array[a].bytes + KITH_ALIGN : 0;
+    }
+    char *to = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_ARRAYS, bytes);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for species and edges");
+    for (int a = 0; a < ARRAYS; a++) {
+        if (array[a].from) {
+            KITH_TRY(kith__gpu_upload(ctx, to, array[a].from, array[a].bytes));
+            array[a].at = to;
+            to += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+        }
+    }
+    c->scale.first = (int32_t *)(void *)to;
+    const int other = q->cross ? 1 : 0;
+    for (int set = 0; set < 2; set++) {
+        rdf->species[set] = array[SPECIES + set * other].at;
+        rdf->molecules[set] = array[MOLECULES + set * other].at;
+        rdf->weights[set] = array[WEIGHTS + set * other].at;
+    }
+    rdf->bond_offsets = array[OFFSETS].at;
+    rdf->bonds = array[BONDS].at;
+    rdf->edge2 = array[EDGES].at;
+    return KITH_OK;
+}
+
+/**
+ * Bounds on bins from roots, in units of 2^-24. r2 is exact. The fast root errs by 2 of r, the
+ * factor and the sum are rounded (1 each), so are the edge and its square in float (1.5), or r2 in
+ * double (0.5): 7 of r / width. The offset is rounded: 2 of itself.
+ */
+static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
+{
+    const double unit = 1 / 16777216.0;
+    const struct kith__rdf *rdf = &scale->rdf;
+    const bool single = q->precision == KITH_FLOAT;
+    const double square = q->cutoff * q->cutoff;
+    const double widths = q->cutoff / rdf->width;
+    const double skipped = rdf->r_min / rdf->width;
+    scale->inverse2 = single ? 1 : 1 / square;
+    scale->per_cell = (float)(KITH_GPU_EDGE_CELLS / (single ? square : 1));
+    for (int side = 0; side < 2; side++) {
+        const double sign = side ? 1 : -1;
+        scale->factor[side] = (float)((single ? 1 / rdf->width : widths) * (1 + sign * 7 * unit));
+        scale->offset[side] = (float)(-0.5 - skipped + sign * 2 * unit * skipped);
+    }
+    scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
+                  (rdf->linear && 7 * unit * widths + 2 * unit * skipped > 0.25);
+}
+
+/** Copies of n counters that fit in some bytes of shared memory; 0: not even one. */
+static int choose_copies(int64_t n, int64_t wanted, int64_t most)
+{
+    int copies = n * (int64_t)sizeof(uint32_t) <= most ? 1 : 0;
+    while (copies > 0 && copies < KITH_GPU_MOST_COPIES &&
+           2 * copies * n * (int64_t)sizeof(uint32_t) <= wanted) {
+        copies *= 2;
+    }
+    return copies;
+}
+
+/** Clear the counters in device memory, and prepare all else that kernels need. */
+static kith_status prepare(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const struct kith__question *q = &c->s.sweep.grid.question;
+    const struct kith__rdf *rdf = c->rdf;
+    const size_t n = (size_t)(rdf->partials * rdf->bins);
+    const size_t bytes = (rdf->sums ? 3 : 1) * n * sizeof *c->scale.counts;
+    c->scale = (struct kith__gpu_scale){
+        .rdf = *rdf,
+        .cross = q->cross,
+        .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
+        .counts = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_COUNTS, bytes),
+    };
+    KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
+               "out of device memory for %lld counters", (long long)n);
+    c->scale.sums = rdf->sums ? c->scale.counts + n : NULL;
+    KITH_TRY(bring_arrays(c, q));
+    set_scale(&c->scale, q);
+    KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(c->scale.counts, 0, bytes, gpu->stream));
+    if (!rdf->linear) {
+        KITH_GPU_TRY(ctx, "sorting edges", kith__gpu_edge_cells(&c->scale, q, gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Bring the counters to the caller. */
+static kith_status fetch(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__rdf *rdf = c->rdf;
+    const size_t n = (size_t)(rdf->partials * rdf->bins);
+    const size_t bytes = n * sizeof(int64_t);
+    uint64_t *low = NULL;
+    if (rdf->sums) {
+        low = kith__work_need(&ctx->work, 0, 2 * bytes);
+        KITH_CHECK(ctx, low != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)n);
+    }
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)rdf->counts, (const char *)c->scale.counts, bytes},
+        {(char *)low, (const char *)c->scale.sums, low ? 2 * bytes : 0}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    for (size_t at = 0; at < n && low; at++) {
+        const kith__wide high = (int64_t)low[n + at];
+        rdf->sums[at] = (double)(high * ((kith__wide)1 << 64) + low[at]) / rdf->weight_scale;
+    }
+    return KITH_OK;
+}
+
+/** All images in reach, by cells. */
+static kith_status sweep_cells(struct count *c)
+{
+    static const int64_t wanted = 28 << 10; /* leaves room for as many blocks as without */
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const struct kith__rdf *rdf = c->rdf;
+    const int64_t most = (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
+    c->scale.copies = choose_copies(rdf->partials * rdf->bins, wanted < most ? wanted : most, most);
+    c->s.sweep.forward = !c->scale.cross;
+    KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
+    return kith__gpu_read_back(&c->s, NULL, NULL);
+}
+
+/* ------------------------------------------------------------------------------------ nearest */
+
+/** Sort a set by species, cut it into pieces, and bring these to the device. */
+static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int set)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const int64_t n = set ? all->question.b.n : all->question.a.n;
+    const int32_t kinds = c->rdf->n_species;
+    const size_t ids = ((size_t)n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const size_t room = ids + (size_t)kith__most_pieces(n, kinds, KITH_GPU_PIECE) *
+                                  sizeof(struct kith__piece);
+    char *here = kith__work_need(&ctx->work, 0, room);
+    int64_t *first = kith__work_need(&ctx->work, 1, ((size_t)kinds + 1) * sizeof *first);
+    char *there = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_PLACES + set,
+                                 room + (size_t)n * 4 * (size_t)all->question.precision);
+    KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
+               "out of memory to sort %lld particles by species", (long long)n);
+    KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
+               (long long)n);
+    const int32_t pieces = kith__cut_pieces(c->rdf->species[set], n, kinds, KITH_GPU_PIECE, first,
+                                            (int32_t *)(void *)here,
+                                            (struct kith__piece *)(void *)(here + ids));
+    char *place = there + (size_t)n * 4 * (size_t)all->question.precision; /* aligned so */
+    KITH_TRY(kith__gpu_upload(ctx, place, here, ids + (size_t)pieces * sizeof(struct kith__piece)));
+    const struct kith__gpu_ranked ranked = {
+        .place = there,
+        .id = (const int32_t *)(const void *)place,
+        .piece = (const struct kith__piece *)(const void *)(place + ids),
+        .pieces = pieces,
+    };
+    *(set ? &all->b : &all->a) = ranked;
+    KITH_GPU_TRY(ctx, "placing particles", kith__gpu_place(all, set, c->s.gpu->stream));
+    return KITH_OK;
+}
+
+/** Only nearest images, by all pairs. */
+static kith_status tally_nearest(struct count *c)
+{
+    static const int64_t many_pairs = (int64_t)1 << 38; /* some tenths of a second */
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const int64_t resident = kith__gpu_nearest_blocks();
+    const int64_t taken = (int64_t)kith__gpu_nearest_static_bytes();
+    c->scale.copies = choose_copies(c->rdf->bins, gpu->shared_all / resident - taken - 1024,
+                                    gpu->shared - taken);
+    struct kith__gpu_nearest all = {.scale = c->scale,
+                                    .question = c->s.sweep.grid.question,
+                                    .next = c->s.sweep.next,
+                                    .parts = 1,
+                                    .blocks = (int)resident * gpu->processors};
+    KITH_TRY(place_set(c, &all, 0));
+    all.b = all.a;
+    if (c->scale.cross) {
+        KITH_TRY(place_set(c, &all, 1));
+    }
+    const int64_t squares = (int64_t)all.a.pieces * all.b.pieces;
+    while (all.parts < KITH_GPU_PIECE / 64 && squares * all.parts < 16 * (int64_t)all.blocks) {
+        all.parts *= 2;
+    }
+    const int64_t tasks = squares * all.parts;
+    const int64_t run = many_pairs / ((int64_t)KITH_GPU_PIECE * KITH_GPU_PIECE / all.parts);
+    for (all.begin = 0; all.begin < tasks; all.begin = all.end) {
+        all.end = all.begin + run < tasks ? all.begin + run : tasks;
+        KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally_nearest(&all, gpu->stream));
+        KITH_GPU_TRY(ctx, "counting pairs", gpuStreamSynchronize(gpu->stream));
+        KITH_CHECK(ctx, !kith__watch(ctx, all.end, tasks), KITH_CANCELLED,
+                   "cancelled by the watch callback");
+    }
+    return KITH_OK;
+}
+
+kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__rdf *rdf)
+{
+    struct count c = {.rdf = rdf};
+    KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
+                          : kith__gpu_search_begin(ctx, q, NULL, true, &c.s));
+    if (c.s.empty) {
+        return KITH_OK; /* and the counts are 0 */
+    }
+    KITH_TRY(prepare(&c));
+    KITH_TRY(rdf->nearest ? tally_nearest(&c) : sweep_cells(&c));
+    return fetch(&c);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A counting sort by species. O(n).
+ */
+#include "pieces.h"
+
+#include <string.h>
+
+int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, int32_t most,
+                         int64_t *first, int32_t *id, struct kith__piece *piece)
+{
+    int32_t pieces = 0;
+    memset(first, 0, ((size_t)n_species + 1) * sizeof *first);
+    for (int64_t p = 0; p < n; p++) {
+        first[(species ? species[p] : 0) + 1]++;
+    }
+    for (int32_t kind = 0; kind < n_species; kind++) {
+        first[kind + 1] += first[kind];
+        for (int64_t at = first[kind]; at < first[kind + 1]; at += most) {
+            const int64_t end = at + most < first[kind + 1] ? at + most : first[kind + 1];
+            piece[pieces++] = (struct kith__piece){(int32_t)at, (int32_t)end, kind};
+        }
+    }
+    for (int64_t p = 0; p < n; p++) {
+        id[first[species ? species[p] : 0]++] = (int32_t)p;
+    }
+    return pieces;
+}
