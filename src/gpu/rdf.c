@@ -105,7 +105,7 @@ static int choose_copies(int64_t n, int64_t wanted, int64_t most)
 {
     int copies = n * (int64_t)sizeof(uint32_t) <= most ? 1 : 0;
     while (copies > 0 && copies < KITH_GPU_MOST_COPIES &&
-           2 * copies * n * (int64_t)sizeof(uint32_t) <= wanted) {
+           (int64_t)2 * copies * n * (int64_t)sizeof(uint32_t) <= wanted) {
         copies *= 2;
     }
     return copies;
