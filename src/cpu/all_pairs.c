@@ -50,17 +50,17 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
     const vf uz = vf_set(all->unit[2]);
     const int n = end - begin;
     struct batch batch;
-    batch.n = batch.n_open = 0;
-    while (batch.n < n) {
-        const vf dx = vf_from(vi_wrapped(vi_load(x + batch.n), ix)) * ux;
-        const vf dy = vf_from(vi_wrapped(vi_load(y + batch.n), iy)) * uy;
-        const vf dz = vf_from(vi_wrapped(vi_load(z + batch.n), iz)) * uz;
+    batch.n_open = 0;
+    for (int k = 0; k < n; k += W) {
+        const vf dx = vf_from(vi_wrapped(vi_load(x + k), ix)) * ux;
+        const vf dy = vf_from(vi_wrapped(vi_load(y + k), iy)) * uy;
+        const vf dz = vf_from(vi_wrapped(vi_load(z + k), iz)) * uz;
         const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
-        add_to_batch(bins, &batch, r2, n - batch.n, linear);
+        add_to_batch(bins, &batch, k, r2, n - k, linear);
     }
     settle_batch(all, i, begin, &batch);
     if (all->scale->plain) {
-        count_batch(all->scale, tally->fine, &batch, row);
+        count_batch(all->scale, tally->fine, &batch, n, row);
         return;
     }
     for (int k = 0; k < n; k++) {

@@ -17,13 +17,12 @@ static const float bin_rounding = 10 / 16777216.0F;
 
 /* Pairs are turned into counters, settled and counted in batches: three short loops, of which the
  * processor overlaps more rounds than of a long one. */
-enum { BATCH = 1024 };
+enum { BATCH = 2048 };
 
 struct batch {
-    int n;      /* pairs */
-    int n_open; /* of which are open */
+    int n_open;
     int32_t counter[BATCH + KITH_LANES];
-    int32_t open[BATCH + KITH_LANES]; /* their places */
+    int32_t open[BATCH + KITH_LANES]; /* places of those that are open */
 };
 
 /** What the loops read, held in registers. */
@@ -89,8 +88,8 @@ KITH_INLINE vi counters_of(const struct binner *b, vf r2, bool linear, unsigned 
     return vi_gather(b->first, cell) - (vi)(r2 >= edge);
 }
 
-/** Add the W pairs at r2 / cutoff^2 to a batch, of which the first `left` are wanted. */
-KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, vf r2, int left,
+/** Put the W pairs at r2 / cutoff^2 into a batch at place k; the first `left` are wanted. */
+KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k, vf r2, int left,
                               bool linear)
 {
     unsigned open;
@@ -99,27 +98,26 @@ KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, vf r2
         counter &= vi_lanes() < left; /* counted below the first edge */
         open &= (1u << left) - 1;
     }
-    vi_store(batch->counter + batch->n, counter);
+    vi_store(batch->counter + k, counter);
     if (open) {
-        vi_compress(batch->open + batch->n_open, vi_lanes() + batch->n, open);
+        vi_compress(batch->open + batch->n_open, vi_lanes() + k, open);
         batch->n_open += __builtin_popcount(open);
     }
-    batch->n += W;
 }
 
-/** Count a batch; `base` is its partial's first counter. */
+/** Count the n pairs of a batch; `base` is their partial's first counter. */
 KITH_INLINE void count_batch(const struct kith__scale *scale, uint32_t *fine, struct batch *batch,
-                             int32_t base)
+                             int n, int32_t base)
 {
     enum { AT_ONCE = KITH_MOST_COPIES };
     uint32_t *copy[AT_ONCE];
     for (int c = 0; c < AT_ONCE; c++) {
         copy[c] = fine + (c & (scale->copies - 1)) * scale->size + base;
     }
-    for (; batch->n % AT_ONCE; batch->n += W) {
-        vi_store(batch->counter + batch->n, vi_set(0));
+    for (n = (n + W - 1) / W * W; n % AT_ONCE; n += W) {
+        vi_store(batch->counter + n, vi_set(0));
     }
-    for (int k = 0; k < batch->n; k += AT_ONCE) {
+    for (int k = 0; k < n; k += AT_ONCE) {
         uint64_t two[AT_ONCE / 2];
         memcpy(two, batch->counter + k, sizeof two);
         for (int c = 0; c < AT_ONCE; c += 2) { /* which half is first does not matter */
