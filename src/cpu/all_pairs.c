@@ -21,15 +21,16 @@
 _Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
 
 /** Decide the open pairs of i with a batch that begins at j by the definition. */
-static void settle_batch(const struct kith__all_pairs *all, int32_t i, int32_t j,
-                         struct batch *batch)
+static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs *all, int32_t i,
+                                                   int32_t j, struct batch *batch)
 {
     const bool single = all->scale->question->precision == KITH_FLOAT;
     for (int o = 0; o < batch->n_open; o++) {
         const int k = batch->open[o];
-        const int32_t guess = batch->counter[k];
-        batch->counter[k] = single ? settle_f(all, i, j + k, guess)
-                                   : settle_d(all, i, j + k, guess);
+        const int32_t copy = copy_of(all->scale, k);
+        const int32_t guess = batch->counter[k] - copy;
+        batch->counter[k] = copy + (single ? settle_f(all, i, j + k, guess)
+                                           : settle_d(all, i, j + k, guess));
     }
 }
 
@@ -48,6 +49,7 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
     const vf ux = vf_set(all->unit[0]);
     const vf uy = vf_set(all->unit[1]);
     const vf uz = vf_set(all->unit[2]);
+    const vf least = vf_set(1e-30f); /* has a root */
     const int n = end - begin;
     struct batch batch;
     batch.n_open = 0;
@@ -55,12 +57,14 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
         const vf dx = vf_from(vi_wrapped(vi_load(x + k), ix)) * ux;
         const vf dy = vf_from(vi_wrapped(vi_load(y + k), iy)) * uy;
         const vf dz = vf_from(vi_wrapped(vi_load(z + k), iz)) * uz;
-        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
-        add_to_batch(bins, &batch, k, r2, n - k, linear);
+        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
+        unsigned open;
+        const vi counter = linear ? even_counters(bins, r2, &open) : table_counters(bins, r2, &open);
+        add_to_batch(bins, &batch, k, counter, open, n - k);
     }
     settle_batch(all, i, begin, &batch);
     if (all->scale->plain) {
-        count_batch(all->scale, tally->fine, &batch, n, row);
+        count_batch(tally->fine + row, &batch, n);
         return;
     }
     for (int k = 0; k < n; k++) {
@@ -72,7 +76,7 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
-    const struct binner bins = start_bins(all->scale, all->band);
+    const struct binner bins = start_bins(all->scale, all->band, all->off);
     const int32_t row = kith__row(all->scale, p->species, q->species);
     for (int32_t i = p->begin; i < p->end; i++) {
         const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;

@@ -28,7 +28,8 @@ KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__r
 {
     for (; o < batch->n_open && batch->open[o] < end; o++) {
         const int k = batch->open[o];
-        batch->counter[k] = settle(sweep, row, place[k], batch->counter[k]);
+        const int32_t copy = copy_of(sweep->scale, k);
+        batch->counter[k] = copy + settle(sweep, row, place[k], batch->counter[k] - copy);
     }
     return o;
 }
@@ -60,7 +61,11 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     struct batch batch;
     batch.n_open = 0;
     for (int k = 0; k < n; k += W) {
-        add_to_batch(bins, &batch, k, vf_load(r2 + k), n - k, linear);
+        const vf square = vf_max(vf_load(r2 + k), vf_set(1e-30F));
+        unsigned open;
+        const vi counter = linear ? linear_counters(bins, square, &open)
+                                  : table_counters(bins, square, &open);
+        add_to_batch(bins, &batch, k, counter, open, n - k);
     }
     const bool by_row = scale->species[0] || !scale->plain;
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
@@ -82,7 +87,7 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
         k = end;
     }
     if (scale->plain) {
-        count_batch(scale, sweep->tally.fine, &batch, n, 0);
+        count_batch(sweep->tally.fine, &batch, n);
     }
 }
 
@@ -90,7 +95,7 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
 KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 {
     const struct binner bins = start_bins(
-        sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band);
+        sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
     kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
