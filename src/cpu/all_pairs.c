@@ -20,17 +20,24 @@
 
 _Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
 
-/** Decide the open pairs of i with a batch that begins at j by the definition. */
-static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs *all, int32_t i,
-                                                   int32_t j, struct batch *batch)
+/** Decide the open pairs of i with a batch that begins at j by the definition. What was counted
+ *  by its guess is moved. */
+static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs *all,
+                                                   uint32_t *fine, int32_t i, int32_t j,
+                                                   struct batch *batch)
 {
     const bool single = all->scale->question->precision == KITH_FLOAT;
     for (int o = 0; o < batch->n_open; o++) {
         const int k = batch->open[o];
         const int32_t copy = copy_of(all->scale, k);
         const int32_t guess = batch->counter[k] - copy;
-        batch->counter[k] = copy + (single ? settle_f(all, i, j + k, guess)
-                                           : settle_d(all, i, j + k, guess));
+        const int32_t right = single ? settle_f(all, i, j + k, guess)
+                                     : settle_d(all, i, j + k, guess);
+        batch->counter[k] = copy + right;
+        if (fine) {
+            fine[copy + guess]--;
+            fine[copy + right]++;
+        }
     }
 }
 
@@ -39,6 +46,8 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
                            int32_t begin, int32_t end, const struct binner *bins, int32_t row,
                            bool linear)
 {
+    const bool plain = all->scale->plain;
+    uint32_t *fine = tally->fine + row;
     const int32_t *const *a = (const int32_t *const *)all->a.fraction;
     const int32_t *x = all->b.fraction[0] + begin;
     const int32_t *y = all->b.fraction[1] + begin;
@@ -59,15 +68,18 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
         const vf dz = vf_from(vi_wrapped(vi_load(z + k), iz)) * uz;
         const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
         unsigned open;
-        const vi counter = linear ? even_counters(bins, r2, &open) : table_counters(bins, r2, &open);
+        const vi counter = linear ? even_counters(bins, r2, &open)
+                                  : table_counters(bins, r2, &open);
         add_to_batch(bins, &batch, k, counter, open, n - k);
+        if (plain && k > 0) { /* the pairs before, while these are computed */
+            count_lanes(fine, &batch, k - W);
+        }
     }
-    settle_batch(all, i, begin, &batch);
-    if (all->scale->plain) {
-        count_batch(tally->fine + row, &batch, n);
-        return;
+    if (plain && n > 0) {
+        count_lanes(fine, &batch, (n - 1) / W * W);
     }
-    for (int k = 0; k < n; k++) {
+    settle_batch(all, plain ? fine : NULL, i, begin, &batch);
+    for (int k = 0; k < n && !plain; k++) {
         kith__tally_one(all->scale, tally, batch.counter[k] + row, all->a.id[i],
                         all->b.id[begin + k]);
     }

@@ -159,18 +159,14 @@ KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k
     }
 }
 
-/** Count the n pairs of a batch; `fine` is their partial's first counter. */
-KITH_INLINE void count_batch(uint32_t *fine, const struct batch *batch, int n)
+/** Count the W pairs at place k of a batch; `fine` is their partial's first counter. */
+KITH_INLINE void count_lanes(uint32_t *fine, const struct batch *batch, int k)
 {
-    enum { AT_ONCE = 4 };
-    n = (n + W - 1) / W * W;
-    for (int k = 0; k < n; k += AT_ONCE) {
-        uint64_t two[AT_ONCE / 2];
-        memcpy(two, batch->counter + k, sizeof two);
-        for (int c = 0; c < AT_ONCE / 2; c++) {
-            fine[(uint32_t)two[c]]++;
-            fine[two[c] >> 32]++;
-        }
+    uint64_t two[W / 2];
+    memcpy(two, batch->counter + k, sizeof two);
+    for (int c = 0; c < W / 2; c++) { /* which half is first does not matter */
+        fine[(uint32_t)two[c]]++;
+        fine[two[c] >> 32]++;
     }
 }
 

@@ -40,8 +40,7 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const int32_t *counter, const int32_t *place)
 {
     for (; k < end; k++) {
-        kith__tally_one(sweep->scale, &sweep->tally, counter[k], row->id,
-                        sweep->tile.id[place[k]]);
+        kith__tally_one(sweep->scale, &sweep->tally, counter[k], row->id, sweep->tile.id[place[k]]);
     }
 }
 
@@ -87,7 +86,9 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
         k = end;
     }
     if (scale->plain) {
-        count_batch(sweep->tally.fine, &batch, n);
+        for (int k = 0; k < n; k += W) {
+            count_lanes(sweep->tally.fine, &batch, k);
+        }
     }
 }
 
@@ -107,7 +108,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 }
 
 /** Collect the hits of i, and count them when they make a batch. */
-KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i, leave_fn *count)
+KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i,
+                                 leave_fn *count)
 {
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;

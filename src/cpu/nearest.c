@@ -118,10 +118,8 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
 {
     const struct kith__rdf *rdf = scale->rdf;
     const double off = error_bound(q);
-    struct kith__all_pairs all = {.scale = scale,
-                                  .band = (float)(off * (2 + off)),
-                                  .off = (float)off,
-                                  .cross = q->cross};
+    struct kith__all_pairs all = {
+        .scale = scale, .band = (float)(off * (2 + off)), .off = (float)off, .cross = q->cross};
     KITH_TRY(rank_set(ctx, q, rdf, 0, KITH_RDF_POINTS, &all.a));
     all.b = all.a;
     if (q->cross) {

@@ -100,7 +100,8 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
     };
     scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
-    while (scale->plain && scale->copies < KITH_MOST_COPIES && 2 * scale->size * scale->copies <= most_counters) {
+    while (scale->plain && scale->copies < KITH_MOST_COPIES &&
+           2 * scale->size * scale->copies <= most_counters) {
         scale->copies *= 2;
     }
     KITH_TRY(make_rows(ctx, scale));
