@@ -20,7 +20,8 @@
 #undef real
 #undef KITH_REAL
 
-/* Lanes count in copies of their own, which together take no more than half of a small first-level cache. */
+/* Lanes count in copies of their own, which together take no more than half of a small first-level
+ * cache. */
 static const int64_t most_counters = 4096;
 
 /* Cells of the table for bins that are not linear: some for each bin, and no more than fit a
