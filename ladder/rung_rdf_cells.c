@@ -31,7 +31,7 @@ bool rung_rdf_cells(const rung_input *in, const rung_bins *bins, int64_t *counts
     rung_sorted sorted;
     int64_t *const histograms = calloc((size_t)bins->n, PRIVATE * sizeof *histograms);
     const bool ok = rung_sort(in, &sorted, scratch) && histograms;
-    *scratch += PRIVATE * bins->n * (int64_t)sizeof *histograms;
+    *scratch += (int64_t)PRIVATE * bins->n * (int64_t)sizeof *histograms;
     for (int64_t p = 0; ok && p < in->n; p++) {
         int64_t from[14], to[14];
         const int ranges = rung_ranges_ahead(&sorted, p, from, to);
