@@ -4,6 +4,7 @@
  */
 #include "bench_fof.h"
 #include "bench_gpu.h"
+#include "bench_rdf.h"
 #include "harness.h"
 
 #include <getopt.h>
@@ -14,7 +15,8 @@
 static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
     "       kith_bench fof [options]            time friends of friends\n"
-    "       kith_bench gpu [options]            time both on a GPU\n"
+    "       kith_bench rdf [options]            time histograms of distances\n"
+    "       kith_bench gpu [options]            time all three on a GPU\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
@@ -161,6 +163,9 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "fof") == 0) {
         return run(bench_fof, argc, argv);
+    }
+    if (argc >= 2 && strcmp(argv[1], "rdf") == 0) {
+        return run(bench_rdf, argc, argv);
     }
     if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
         return run(bench_gpu, argc, argv);

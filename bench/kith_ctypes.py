@@ -8,7 +8,8 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "common"))
-from kith_abi import SHIFTS, Box, FofOptions, Groups, Options, Pairs, PairsOptions, Points
+from kith_abi import (SHIFTS, Box, FofOptions, Groups, Histogram, Options, Pairs, PairsOptions,
+                      Points, RdfOptions)
 
 
 def array(address, kind, n):
@@ -30,13 +31,17 @@ class Kith:
                                         c.POINTER(PairsOptions), c.POINTER(Pairs)]
         lib.kith_fof_find.argtypes = [c.c_void_p, c.POINTER(Points), c.POINTER(Box), c.c_double,
                                       c.POINTER(FofOptions), c.POINTER(Groups)]
+        lib.kith_rdf_count.argtypes = [c.c_void_p, c.POINTER(Points), c.POINTER(Box),
+                                       c.POINTER(RdfOptions), c.POINTER(Histogram)]
         lib.kith_message.argtypes = lib.kith_backend.argtypes = [c.c_void_p]
         lib.kith_close.argtypes = [c.c_void_p]
         options, self.list, self.fof = Options(), PairsOptions(), FofOptions()
+        self.rdf = RdfOptions()
         lib.kith_options_init(c.byref(options))
         lib.kith_pairs_options_init(c.byref(self.list))
         lib.kith_fof_options_init(c.byref(self.fof))
-        for made in (options, self.list, self.fof):
+        lib.kith_rdf_options_init(c.byref(self.rdf))
+        for made in (options, self.list, self.fof, self.rdf):
             if made.size != c.sizeof(made):
                 raise RuntimeError(f"{type(made).__name__} is not as in {library}")
         options.backend, options.threads = b"cpu", threads
@@ -48,7 +53,8 @@ class Kith:
     def _ask(self, call, xyz, radius, periodic, options, out):
         points = self.lib.kith_points_packed(xyz.ctypes.data, len(xyz), xyz.itemsize)
         box = self.lib.kith_box_periodic(1, 1, 1) if periodic else self.lib.kith_box_open()
-        if call(self.ctx, c.byref(points), c.byref(box), radius, c.byref(options),
+        given = () if radius is None else (radius,)
+        if call(self.ctx, c.byref(points), c.byref(box), *given, c.byref(options),
                 c.byref(out)) != 0:
             raise RuntimeError(self.lib.kith_message(self.ctx).decode())
 
@@ -66,6 +72,14 @@ class Kith:
         self._ask(self.lib.kith_fof_find, xyz, length, periodic, self.fof, self.groups)
         n = self.groups.n
         return array(self.groups.members, c.c_int64, n) if n else np.empty(0, np.int64)
+
+    def count(self, xyz, bins, r_max):
+        """Count half pairs in the periodic unit cube by distance, in bins of equal width."""
+        self.rdf.bins, self.rdf.r_max, histogram = bins, r_max, Histogram()
+        self._ask(self.lib.kith_rdf_count, xyz, None, True, self.rdf, histogram)
+        counts = array(histogram.counts, c.c_int64, bins).copy()
+        self.lib.kith_histogram_free(c.byref(histogram))
+        return counts
 
     def free_list(self):
         self.lib.kith_pairs_free(c.byref(self.pairs))

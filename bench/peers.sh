@@ -5,6 +5,7 @@
 #
 #   peers.sh pairs KITH_BENCH LIBKITH RESULTS.json [n] [threads] [cutoff]
 #   peers.sh fof KITH_BENCH LIBKITH RESULTS.json [n] [threads]
+#   peers.sh rdf KITH_BENCH LIBKITH RESULTS.json [n] [threads]
 set -eu
 question=$1 bench=$2 library=$3 results=$4 n=${5:-1000000} threads=${6:-1,2} cutoff=${7:-0.03}
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
@@ -13,7 +14,8 @@ venv=$folder/peers-venv
 case $question in
 pairs) peers="vesin matscipy-neighbours scipy" sets=uniform only=half ;;
 fof) peers="kdcount scipy pyfof" sets="uniform clustered soneira_peebles" only=uniform ;;
-*) echo "peers.sh: \"$question\" is neither pairs nor fof" >&2 && exit 2 ;;
+rdf) peers="Corrfunc freud-analysis" sets=uniform only=short ;;
+*) echo "peers.sh: \"$question\" is not pairs, fof or rdf" >&2 && exit 2 ;;
 esac
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
@@ -32,7 +34,7 @@ for set in $sets; do
     "$bench" points "$set" "$n" "$points"
     case $question in
     pairs) set -- "$here/peers.py" --cutoff "$cutoff" ;;
-    fof) set -- "$here/peers_fof.py" ;;
+    *) set -- "$here/peers_$question.py" ;;
     esac
     "$venv/bin/python" "$@" --kith "$library" --points "$points" --set "$set" \
         --threads "$threads" --output "$results"

@@ -12,7 +12,7 @@ file with both the pairs are drawn.
 import subprocess
 import sys
 
-from results import is_pairs, load
+from results import counts_pairs, load
 
 OURS, OTHERS, INK = "#0072b2", "#e69f00", "#303030"
 SCRIPT = """
@@ -38,7 +38,9 @@ plot $bars using ($2/2):1:($2/2):(0.35):3 with boxxyerror linecolor rgb variable
 
 def label(result):
     threads = f"{result['threads']} thread{'s' if result['threads'] > 1 else ''}"
-    case = result["case"] if is_pairs(result) else result["set"]
+    case = result["case"] if counts_pairs(result) else result["set"]
+    if "bins" in result:
+        case += f" {result['precision']}, {result['bins']} bins"
     if result["program"] == "kith":
         return f"kith {case}, {result['backend']}, {threads}"
     return f"{result['program']} {result['version']} {case}, {threads}"
@@ -49,8 +51,8 @@ def quoted(text):
 
 
 def draw(data, output):
-    pairs = is_pairs(data["results"][0])
-    results = [r for r in data["results"] if is_pairs(r) == pairs]
+    pairs = counts_pairs(data["results"][0])
+    results = [r for r in data["results"] if counts_pairs(r) == pairs]
     speed = "million_half_pairs_per_second" if pairs else "million_particles_per_second"
     bars = [(label(r), r[speed] / r["threads"],
              int((OURS if r["program"] == "kith" else OTHERS)[1:], 16)) for r in results]

@@ -22,6 +22,8 @@ PAIRS = {"cutoff": float, "list": str, "full": bool, "sorted": bool, "pairs": in
          "million_half_pairs_per_second": float}
 FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "largest": int,
        "million_particles_per_second": float}
+RDF = {"r_max": float, "bins": int, "minimum_image": bool, "counted": int,
+       "million_half_pairs_per_second": float}
 OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
 OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
 ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
@@ -48,8 +50,18 @@ def check_fields(where, value, fields):
 
 
 def is_pairs(result):
-    """Whether it is a result of pair lists, else of friends of friends."""
+    """Whether it is a result of pair lists."""
     return "pairs" in result
+
+
+def counts_pairs(result):
+    """Whether its speed is in half pairs, else in particles."""
+    return "million_half_pairs_per_second" in result
+
+
+def fields_of(result):
+    """What a result must say of its question and answer."""
+    return PAIRS if is_pairs(result) else RDF if "bins" in result else FOF
 
 
 def check(data):
@@ -64,7 +76,7 @@ def check(data):
         check_fields(where, result, RESULT)
         own = result["program"] == "kith"
         check_fields(where, result, OWN if own else PEER)
-        check_fields(where, result, PAIRS if is_pairs(result) else FOF)
+        check_fields(where, result, fields_of(result))
         if own and is_pairs(result):
             check_fields(where, result, OWN_PAIRS)
         if result.get("backend", "").startswith("cuda"):

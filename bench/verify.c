@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * An independent judge: a plain sweep over half of the cells around each cell, which stores no
- * pair but adds it to a hash. Float arithmetic is done in double and rounded after each operation:
- * double has more than twice the digits of float, so that the second rounding never shows.
+ * pair but adds it to a hash, or to bins. Float arithmetic is done in double and rounded after each
+ * operation: double has more than twice the digits of float, so that the second rounding never
+ * shows.
  */
 #include "verify.h"
 
@@ -21,27 +22,67 @@ static inline double rounded(double value, kith_precision precision)
     return precision == KITH_FLOAT ? (double)(float)value : value;
 }
 
-/* The definition. shift counts the boxes that b is moved by, along each axis. */
-static inline bool is_pair(const verify_question *q, int64_t a, int64_t b, const int shift[3])
+/* What is done with pairs: they are added to bins, or without these to an answer. */
+typedef struct sink {
+    verify_answer answer;
+    const verify_bins *bins;
+} sink;
+
+static double sum_of_squares(const double d[3], kith_precision precision)
 {
     double square[3];
     for (int k = 0; k < 3; k++) {
-        const double plain = rounded(q->xyz[3 * b + k] - q->xyz[3 * a + k], q->precision);
-        const double d = rounded(plain + shift[k], q->precision);
-        square[k] = rounded(d * d, q->precision);
+        square[k] = rounded(d[k] * d[k], precision);
     }
-    const double xy = rounded(square[0] + square[1], q->precision);
-    const double r2 = rounded(xy + square[2], q->precision);
-    const double cutoff = rounded(q->cutoff, q->precision);
-    return r2 <= rounded(cutoff * cutoff, q->precision);
+    return rounded(rounded(square[0] + square[1], precision) + square[2], precision);
 }
 
-static inline void add_pair(verify_answer *answer, int32_t a, int32_t b)
+/* The squared distance. shift counts the boxes that b is moved by, along each axis. */
+static inline double squared(const verify_question *q, int64_t a, int64_t b, const int shift[3])
 {
-    answer->pairs++;
-    rung_hash_add(&answer->half, a < b ? a : b, a < b ? b : a);
-    rung_hash_add(&answer->full, a, b);
-    rung_hash_add(&answer->full, b, a);
+    double d[3];
+    for (int k = 0; k < 3; k++) {
+        const double plain = rounded(q->xyz[3 * b + k] - q->xyz[3 * a + k], q->precision);
+        d[k] = rounded(plain + shift[k], q->precision);
+    }
+    return sum_of_squares(d, q->precision);
+}
+
+static void add_to_bin(const verify_bins *bins, double r2)
+{
+    if (r2 < bins->edge2[0] || r2 > bins->edge2[bins->n]) {
+        return;
+    }
+    int32_t k = 0, end = bins->n; /* the bin is one of [k, end) */
+    while (end - k > 1) {
+        const int32_t middle = k + (end - k) / 2;
+        if (r2 >= bins->edge2[middle]) {
+            k = middle;
+        } else {
+            end = middle;
+        }
+    }
+#pragma omp atomic
+    bins->counts[k]++;
+}
+
+/* Add a pair, if it is one. */
+static inline void add_pair(sink *to, const verify_question *q, int32_t a, int32_t b,
+                            const int shift[3])
+{
+    const double r2 = squared(q, a, b, shift);
+    const double cutoff = rounded(q->cutoff, q->precision);
+    if (r2 > rounded(cutoff * cutoff, q->precision)) {
+        return;
+    }
+    if (to->bins) {
+        add_to_bin(to->bins, r2);
+        return;
+    }
+    to->answer.pairs++;
+    rung_hash_add(&to->answer.half, a < b ? a : b, a < b ? b : a);
+    rung_hash_add(&to->answer.full, a, b);
+    rung_hash_add(&to->answer.full, b, a);
 }
 
 static void add_answer(verify_answer *sum, const verify_answer *part)
@@ -53,18 +94,40 @@ static void add_answer(verify_answer *sum, const verify_answer *part)
     }
 }
 
-void verify_all_pairs(const verify_question *q, verify_answer *answer)
+static void sweep_all(const verify_question *q, sink *to)
 {
     const int images = q->periodic ? 27 : 1;
-    memset(answer, 0, sizeof *answer);
     for (int32_t i = 0; i < q->n; i++) {
         for (int32_t j = i + 1; j < q->n; j++) {
             for (int s = 0; s < images; s++) {
                 const int shift[3] = {(s + 1) % 3 - 1, (s / 3 + 1) % 3 - 1, (s / 9 + 1) % 3 - 1};
-                if (is_pair(q, i, j, shift)) {
-                    add_pair(answer, i, j);
-                }
+                add_pair(to, q, i, j, shift);
             }
+        }
+    }
+}
+
+void verify_all_pairs(const verify_question *q, verify_answer *answer)
+{
+    sink to = {.bins = NULL};
+    sweep_all(q, &to);
+    *answer = to.answer;
+}
+
+void verify_nearest(const verify_question *q, const verify_bins *bins)
+{
+    memset(bins->counts, 0, (size_t)bins->n * sizeof *bins->counts);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t i = 0; i < q->n; i++) {
+        for (int64_t j = i + 1; j < q->n; j++) {
+            double d[3];
+            for (int k = 0; k < 3; k++) {
+                const double plain = rounded(q->xyz[3 * j + k] - q->xyz[3 * i + k], q->precision);
+                const double other = fmin(fabs(rounded(plain + 1, q->precision)),
+                                          fabs(rounded(plain - 1, q->precision)));
+                d[k] = fmin(fabs(plain), other);
+            }
+            add_to_bin(bins, sum_of_squares(d, q->precision));
         }
     }
 }
@@ -97,7 +160,7 @@ static void fill_cells(cells *all, const verify_question *q)
 }
 
 /* The pairs of a cell with itself (step 13) and the 13 cells ahead. */
-static void sweep_cell(const cells *all, const verify_question *q, int64_t c, verify_answer *answer)
+static void sweep_cell(const cells *all, const verify_question *q, int64_t c, sink *sum)
 {
     const int32_t side = all->side;
     const int32_t at[3] = {(int32_t)(c % side), (int32_t)(c / side % side),
@@ -115,19 +178,17 @@ static void sweep_cell(const cells *all, const verify_question *q, int64_t c, ve
         for (int64_t a = all->start[c]; inside && a < all->start[c + 1]; a++) {
             for (int64_t b = step == 13 ? a + 1 : all->start[other]; b < all->start[other + 1];
                  b++) {
-                if (is_pair(q, all->id[a], all->id[b], shift)) {
-                    add_pair(answer, all->id[a], all->id[b]);
-                }
+                add_pair(sum, q, all->id[a], all->id[b], shift);
             }
         }
     }
 }
 
-bool verify_cells(const verify_question *q, verify_answer *answer)
+static bool sweep_cells(const verify_question *q, sink *to)
 {
     const double side = fmin(1 / (q->cutoff * (1 + 1e-6)), 2 * cbrt((double)q->n) + 1);
     if (side < 3) {
-        verify_all_pairs(q, answer);
+        sweep_all(q, to);
         return true;
     }
     cells all = {.side = (int32_t)side};
@@ -135,18 +196,32 @@ bool verify_cells(const verify_question *q, verify_answer *answer)
     all.start = malloc((size_t)(count + 1) * sizeof *all.start);
     all.id = calloc((size_t)q->n + 1, sizeof *all.id);
     const bool ok = all.start && all.id;
-    memset(answer, 0, sizeof *answer);
     if (ok) {
         fill_cells(&all, q);
 #pragma omp parallel for schedule(dynamic, 64)
         for (int64_t c = 0; c < count; c++) {
-            verify_answer part = {0};
+            sink part = {.bins = to->bins};
             sweep_cell(&all, q, c, &part);
 #pragma omp critical
-            add_answer(answer, &part);
+            add_answer(&to->answer, &part.answer);
         }
     }
     free(all.start);
     free(all.id);
     return ok;
+}
+
+bool verify_cells(const verify_question *q, verify_answer *answer)
+{
+    sink to = {.bins = NULL};
+    const bool ok = sweep_cells(q, &to);
+    *answer = to.answer;
+    return ok;
+}
+
+bool verify_histogram(const verify_question *q, const verify_bins *bins)
+{
+    sink to = {.bins = bins};
+    memset(bins->counts, 0, (size_t)bins->n * sizeof *bins->counts);
+    return sweep_cells(q, &to);
 }

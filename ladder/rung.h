@@ -2,7 +2,8 @@
  *
  * What the rungs of the ladders share. Every rung answers a question about the pairs of points
  * within a cutoff, in open space and double precision. Those of the pair ladder list them, each
- * once with i < j, in any order; those of the ladder of groups are in rung_fof.h.
+ * once with i < j, in any order; those of the ladder of groups are in rung_fof.h, those of the
+ * ladder of pair distributions in rung_rdf.h.
  */
 #ifndef KITH_RUNG_H
 #define KITH_RUNG_H

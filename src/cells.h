@@ -174,18 +174,31 @@ KITH_FN double kith__own_blur(const struct kith__question *q)
     return 4 * (q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
-/** Bound on the rounding of r2 / cutoff^2 by the definition: each operation once, and where images
- *  are added, operations on lengths of up to (images + 1) boxes. */
+/**
+ * Bound on how far the definition's r2 / cutoff^2 is from what coordinates shifted in double give,
+ * up to 1. In a skewed box each operation rounds once, and where images are added, lengths of up to
+ * (images + 1) boxes. In a straight one, a component is off by the rounding of r_j - r_i, less than
+ * a box, that of the shift, and that of a position in double.
+ */
 KITH_FN double kith__blur(const struct kith__question *q)
 {
     const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
     double images = 1;
+    double square = 0;
     for (int k = 0; k < 3; k++) {
         if (q->box_d.periodic[k]) {
+            const double boxes = (ceil(q->cutoff / q->height[k]) + 1) * q->box_d.row[k][k];
+            const double off = 0.5 * epsilon * boxes +
+                               DBL_EPSILON * (boxes + fabs(q->box_d.origin[k]));
+            square += off * off;
             images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
         }
     }
-    return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
+    if (!q->box_d.orthorhombic) {
+        return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
+    }
+    const double off = sqrt(square) / q->cutoff;
+    return kith__own_blur(q) + off * (2 + off);
 }
 
 /** The fewest parts that a cell can have along an axis for a table of all cells to be made; where

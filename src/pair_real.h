@@ -98,15 +98,11 @@ KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real vi[3], cons
 KITH_FN void KITH_REAL(kith__nearest)(const struct KITH_REAL(kith__lattice) *lattice,
                                       const real ri[3], const real rj[3], int32_t s[3])
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++) { /* without branches, which would be guessed wrong */
         const real d = KITH_SUB(rj[k], ri[k]);
-        s[k] = 0;
-        if (lattice->periodic[k]) {
-            const int32_t other = d > 0 ? -1 : 1;
-            const real moved = KITH_ADD(d, KITH_MUL((real)other, lattice->row[k][k]));
-            const real far = d > 0 ? d : -d;
-            s[k] = (moved > 0 ? moved : -moved) < far ? other : 0;
-        }
+        const double far = fabs((double)d);
+        const double moved = fabs((double)KITH_SUB((real)far, lattice->row[k][k]));
+        s[k] = (1 - 2 * (d > 0)) * ((moved < far) & (lattice->periodic[k] != 0));
     }
 }
 

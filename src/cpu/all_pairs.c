@@ -20,16 +20,24 @@
 
 _Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
 
-/** Decide the open pairs of i with a batch that begins at j by the definition. */
-static void settle_batch(const struct kith__all_pairs *all, int32_t i, int32_t j,
-                         struct batch *batch)
+/** Decide the open pairs of i with a batch that begins at j by the definition. What was counted
+ *  by its guess is moved. */
+static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs *all,
+                                                   uint32_t *fine, int32_t i, int32_t j,
+                                                   struct batch *batch)
 {
     const bool single = all->scale->question->precision == KITH_FLOAT;
     for (int o = 0; o < batch->n_open; o++) {
         const int k = batch->open[o];
-        const int32_t guess = batch->counter[k];
-        batch->counter[k] = single ? settle_f(all, i, j + k, guess)
-                                   : settle_d(all, i, j + k, guess);
+        const int32_t copy = copy_of(all->scale, k);
+        const int32_t guess = batch->counter[k] - copy;
+        const int32_t right = single ? settle_f(all, i, j + k, guess)
+                                     : settle_d(all, i, j + k, guess);
+        batch->counter[k] = copy + right;
+        if (fine) {
+            fine[copy + guess]--;
+            fine[copy + right]++;
+        }
     }
 }
 
@@ -38,6 +46,8 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
                            int32_t begin, int32_t end, const struct binner *bins, int32_t row,
                            bool linear)
 {
+    const bool plain = all->scale->plain;
+    uint32_t *fine = tally->fine + row;
     const int32_t *const *a = (const int32_t *const *)all->a.fraction;
     const int32_t *x = all->b.fraction[0] + begin;
     const int32_t *y = all->b.fraction[1] + begin;
@@ -48,22 +58,28 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
     const vf ux = vf_set(all->unit[0]);
     const vf uy = vf_set(all->unit[1]);
     const vf uz = vf_set(all->unit[2]);
+    const vf least = vf_set(1e-30f); /* has a root */
     const int n = end - begin;
     struct batch batch;
-    batch.n = batch.n_open = 0;
-    while (batch.n < n) {
-        const vf dx = vf_from(vi_wrapped(vi_load(x + batch.n), ix)) * ux;
-        const vf dy = vf_from(vi_wrapped(vi_load(y + batch.n), iy)) * uy;
-        const vf dz = vf_from(vi_wrapped(vi_load(z + batch.n), iz)) * uz;
-        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, dz * dz));
-        add_to_batch(bins, &batch, r2, n - batch.n, linear);
+    batch.n_open = 0;
+    for (int k = 0; k < n; k += W) {
+        const vf dx = vf_from(vi_wrapped(vi_load(x + k), ix)) * ux;
+        const vf dy = vf_from(vi_wrapped(vi_load(y + k), iy)) * uy;
+        const vf dz = vf_from(vi_wrapped(vi_load(z + k), iz)) * uz;
+        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
+        unsigned open;
+        const vi counter = linear ? even_counters(bins, r2, &open)
+                                  : table_counters(bins, r2, &open);
+        add_to_batch(bins, &batch, k, counter, open, n - k);
+        if (plain && k > 0) { /* the pairs before, while these are computed */
+            count_lanes(fine, &batch, k - W);
+        }
     }
-    settle_batch(all, i, begin, &batch);
-    if (all->scale->plain) {
-        count_batch(all->scale, tally->fine, &batch, row);
-        return;
+    if (plain && n > 0) {
+        count_lanes(fine, &batch, (n - 1) / W * W);
     }
-    for (int k = 0; k < n; k++) {
+    settle_batch(all, plain ? fine : NULL, i, begin, &batch);
+    for (int k = 0; k < n && !plain; k++) {
         kith__tally_one(all->scale, tally, batch.counter[k] + row, all->a.id[i],
                         all->b.id[begin + k]);
     }
@@ -72,7 +88,7 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
-    const struct binner bins = start_bins(all->scale, all->band);
+    const struct binner bins = start_bins(all->scale, all->band, all->off);
     const int32_t row = kith__row(all->scale, p->species, q->species);
     for (int32_t i = p->begin; i < p->end; i++) {
         const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;

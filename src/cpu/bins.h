@@ -17,29 +17,64 @@ static const float bin_rounding = 10 / 16777216.0F;
 
 /* Pairs are turned into counters, settled and counted in batches: three short loops, of which the
  * processor overlaps more rounds than of a long one. */
-enum { BATCH = 1024 };
+enum { BATCH = 2048 };
 
 struct batch {
-    int n;      /* pairs */
-    int n_open; /* of which are open */
+    int n_open;
     int32_t counter[BATCH + KITH_LANES];
-    int32_t open[BATCH + KITH_LANES]; /* their places */
+    int32_t open[BATCH + KITH_LANES]; /* places of those that are open */
 };
 
 /** What the loops read, held in registers. */
 struct binner {
-    vf factor, offset, least, most, blunt, bound; /* linear bins */
-    vf cells, last_cell, band;                    /* others */
+    vf factor, offset, least, most; /* linear bins */
+    vf blunt, bound;
+    vf even_factor, even_offset, even_least, even_most; /* the same in fine units, moved a little */
+    vi even_fraction, even_bound;
+    int even_bits;
+    vf cells, last_cell, band; /* others */
     const int32_t *first, *edge;
+    vi copy; /* first counter of each lane's copy */
 };
 
-/** @param band  error bound of the r2 / cutoff^2 that are to come */
-KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band)
+/** First counter of the copy that the pair at place k of a batch is counted in. */
+static inline int32_t copy_of(const struct kith__scale *scale, int k)
+{
+    return (int32_t)((k & (scale->copies - 1)) * scale->size);
+}
+
+/** Linear bins in units of which a float holds all exactly, 2^bits to a bin. An error of `off` in r
+ *  is one of `moved` units: that is added, so that whatever is not within twice that above an edge
+ *  has its bin for sure. */
+KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, float off)
+{
+    const float counters = (float)scale->rdf->bins + 2 + KITH_LANES;
+    int bits = 0;
+    while (counters * (float)(2 << bits) <= 16777216.0F) {
+        bits++;
+    }
+    const float unit = (float)(1 << bits);
+    const float offset = scale->offset * unit;
+    const float rounding = fabsf(offset) / 8388608.0F + 2;
+    const float moved = ceilf(scale->factor * unit * (off + bin_rounding) + rounding);
+    const bool clear = 2 * moved + 1 < unit;
+    b->even_bits = bits;
+    b->even_factor = vf_set(scale->factor * unit);
+    b->even_offset = vf_set(offset + (clear ? moved : 0));
+    b->even_least = vf_set(0.5F * unit);
+    b->even_most = (vf_from(vi_lanes()) + (counters - KITH_LANES - 0.5F)) * unit;
+    b->even_fraction = vi_set((1 << bits) - 1);
+    b->even_bound = vi_set(clear ? (int32_t)(2 * moved) : 1 << bits);
+}
+
+/** @param band  error bound of the r2 / cutoff^2 that are to come,
+ *  @param off   and of r / cutoff, for even_counters */
+KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band, float off)
 {
     const float bins = (float)scale->rdf->bins;
     const float bound = scale->factor * (0.5F * band + bin_rounding);
     const float near_edge = band + bin_rounding;
-    return (struct binner){
+    struct binner b = {
         .factor = vf_set(scale->factor),
         .offset = vf_set(scale->offset),
         .least = vf_set(0.5F),
@@ -52,69 +87,75 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
         .first = scale->first,
         .edge = (const int32_t *)(const void *)scale->edge,
     };
+    int32_t copy[KITH_LANES];
+    for (int lane = 0; lane < KITH_LANES; lane++) {
+        copy[lane] = copy_of(scale, lane);
+    }
+    b.copy = vi_load(copy);
+    start_even(&b, scale, off);
+    return b;
 }
 
 /**
- * Counters of pairs at r2 / cutoff^2, within their partial; for those that stay *open, a guess.
+ * Counters of pairs at r2 / cutoff^2 >= 1e-37, within their partial; for those that stay *open, a
+ * guess. Below the first edge and above the last one counters are there, not far.
  *
  * With u = r * factor + offset, where r is in cutoffs, an error b of r2 is one of at most
  * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r, so u has its bin for sure where its distance
- * from whole numbers times r - sqrt(b) / 2 is more than factor * b / 2. Far below the first edge
- * and above the last one u is moved to the middle of a counter there.
+ * from whole numbers times r - sqrt(b) / 2 is more than factor * b / 2.
  */
-KITH_INLINE vi counters_of(const struct binner *b, vf r2, bool linear, unsigned *open)
+KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
 {
-    if (linear) {
-        const vf r = vf_root(vf_max(r2, vf_set(1e-30F)));
-        const vf u = vf_min(vf_max(vf_fma(r, b->factor, b->offset), b->least), b->most);
-        const vi counter = vi_from(u);
-        const vf above = u - vf_from(counter);
-        *open = vf_below(vf_min(above, 1.0F - above) * (r - b->blunt), b->bound);
-        return counter;
-    }
+    const vf r = vf_root(r2);
+    const vf u = vf_min(vf_max(vf_fma(r, b->factor, b->offset), b->least), b->most);
+    const vi counter = vi_from(u);
+    const vf above = u - vf_from(counter);
+    *open = vf_below(vf_min(above, 1.0F - above) * (r - b->blunt), b->bound);
+    return counter;
+}
+
+/** The same, where the error of r is bounded instead. */
+KITH_INLINE vi even_counters(const struct binner *b, vf r2, unsigned *open)
+{
+    const vf u = vf_fma(vf_root(r2), b->even_factor, b->even_offset);
+    const vi fine = vi_from(vf_min(vf_max(u, b->even_least), b->even_most));
+    *open = vi_gt(b->even_bound, fine & b->even_fraction);
+    return fine >> b->even_bits;
+}
+
+/** The same by the table, for bins that are not linear. */
+KITH_INLINE vi table_counters(const struct binner *b, vf r2, unsigned *open)
+{
     const vi cell = vi_from(vf_min(vf_max(r2 * b->cells, vf_set(0)), b->last_cell));
     const vf edge = (vf)vi_gather(b->edge, cell);
     *open = vf_below(vf_abs(r2 - edge), b->band);
     return vi_gather(b->first, cell) - (vi)(r2 >= edge);
 }
 
-/** Add the W pairs at r2 / cutoff^2 to a batch, of which the first `left` are wanted. */
-KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, vf r2, int left,
-                              bool linear)
+/** Put the counters of W pairs into a batch at place k; the first `left` are wanted. */
+KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k, vi counter,
+                              unsigned open, int left)
 {
-    unsigned open;
-    vi counter = counters_of(b, r2, linear, &open);
+    counter += b->copy;
     if (__builtin_expect(left < W, 0)) {
         counter &= vi_lanes() < left; /* counted below the first edge */
         open &= (1u << left) - 1;
     }
-    vi_store(batch->counter + batch->n, counter);
+    vi_store(batch->counter + k, counter);
     if (open) {
-        vi_compress(batch->open + batch->n_open, vi_lanes() + batch->n, open);
+        vi_compress(batch->open + batch->n_open, vi_lanes() + k, open);
         batch->n_open += __builtin_popcount(open);
     }
-    batch->n += W;
 }
 
-/** Count a batch; `base` is its partial's first counter. */
-KITH_INLINE void count_batch(const struct kith__scale *scale, uint32_t *fine, struct batch *batch,
-                             int32_t base)
+/** Count the W pairs at place k of a batch; `fine` is their partial's first counter. */
+KITH_INLINE void count_lanes(uint32_t *fine, const struct batch *batch, int k)
 {
-    enum { AT_ONCE = KITH_MOST_COPIES };
-    uint32_t *copy[AT_ONCE];
-    for (int c = 0; c < AT_ONCE; c++) {
-        copy[c] = fine + (c & (scale->copies - 1)) * scale->size + base;
-    }
-    for (; batch->n % AT_ONCE; batch->n += W) {
-        vi_store(batch->counter + batch->n, vi_set(0));
-    }
-    for (int k = 0; k < batch->n; k += AT_ONCE) {
-        uint64_t two[AT_ONCE / 2];
-        memcpy(two, batch->counter + k, sizeof two);
-        for (int c = 0; c < AT_ONCE; c += 2) { /* which half is first does not matter */
-            copy[c][(uint32_t)two[c / 2]]++;
-            copy[c + 1][two[c / 2] >> 32]++;
-        }
+    uint64_t two[W / 2];
+    memcpy(two, batch->counter + k, sizeof two);
+    for (int c = 0; c < W / 2; c++) { /* which half is first does not matter */
+        fine[(uint32_t)two[c]]++;
+        fine[two[c] >> 32]++;
     }
 }
 

@@ -9,94 +9,150 @@
 #include "bins.h"
 #include "visit.h"
 
-/** Counter of the candidate at `place` in the tile, by the definition. */
-static inline int32_t settle(const struct kith__sweep *sweep, const struct visitor *i, int place,
-                             int32_t guess)
+/** Counter of a row's candidate at `place` in the tile, by the definition. */
+static inline int32_t settle(const struct kith__sweep *sweep, const struct kith__row *row,
+                             int place, int32_t guess)
 {
     const int64_t slot = sweep->tile.slot[place];
     int32_t s[3];
     kith__unpack_shift(tile_shift(sweep, place), s);
     return sweep->question->precision == KITH_FLOAT
-               ? kith__settled_f(sweep->scale->rdf, apart_f(sweep, i->slot, slot, s), guess)
-               : kith__settled_d(sweep->scale->rdf, apart_d(sweep, i->slot, slot, s), guess);
+               ? kith__settled_f(sweep->scale->rdf, apart_f(sweep, row->slot, slot, s), guess)
+               : kith__settled_d(sweep->scale->rdf, apart_d(sweep, row->slot, slot, s), guess);
 }
 
-/** Count n hits one by one: weights, and pairs that are left out. */
-static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep, const struct visitor *i,
-                                                 const int32_t *counter, const int32_t *place,
-                                                 int n, const int32_t *row)
+/** Settle the open pairs of a row: those before batch place `end`, from open[o] on.
+ *  @return the next one. */
+KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
+                           const int32_t *place, struct batch *batch, int o)
 {
-    for (int l = 0; l < n; l++) {
-        const int32_t base = row ? row[sweep->tile.rank[place[l]]] : 0;
-        kith__tally_one(sweep->scale, &sweep->tally, base + counter[l], i->id,
-                        sweep->tile.id[place[l]]);
+    for (; o < batch->n_open && batch->open[o] < end; o++) {
+        const int k = batch->open[o];
+        const int32_t copy = copy_of(sweep->scale, k);
+        batch->counter[k] = copy + settle(sweep, row, place[k], batch->counter[k] - copy);
+    }
+    return o;
+}
+
+/** Count hits [k, end) of a row one by one: weights, and pairs that are left out. */
+static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
+                                                 const struct kith__row *row, int k, int end,
+                                                 const int32_t *counter, const int32_t *place)
+{
+    for (; k < end; k++) {
+        kith__tally_one(sweep->scale, &sweep->tally, counter[k], row->id, sweep->tile.id[place[k]]);
     }
 }
 
-/** Count hits [first, first + n) of i, n <= BATCH. */
-KITH_INLINE void tally_batch(struct kith__sweep *sweep, const struct visitor *i, int first, int n,
+/** Where a batch is in the rows of hits. */
+struct cursor {
+    const struct kith__row *row;
+    int64_t end; /* first hit after the row */
+};
+
+/** Count hits [first, first + n), n <= BATCH. */
+KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                              const struct binner *bins, bool linear)
 {
     const struct kith__scale *scale = sweep->scale;
     const int32_t *place = sweep->hit_id + first;
     const float *r2 = sweep->hit_r2 + first;
-    const vf q = vf_set(i->q);
     struct batch batch;
-    batch.n = batch.n_open = 0;
-    while (batch.n < n) {
-        add_to_batch(bins, &batch, vf_load(r2 + batch.n) + q, n - batch.n, linear);
+    batch.n_open = 0;
+    for (int k = 0; k < n; k += W) {
+        const vf square = vf_max(vf_load(r2 + k), vf_set(1e-30F));
+        unsigned open;
+        const vi counter = linear ? linear_counters(bins, square, &open)
+                                  : table_counters(bins, square, &open);
+        add_to_batch(bins, &batch, k, counter, open, n - k);
     }
-    for (int o = 0; o < batch.n_open; o++) {
-        const int k = batch.open[o];
-        batch.counter[k] = settle(sweep, i, place[k], batch.counter[k]);
+    const bool by_row = scale->species[0] || !scale->plain;
+    for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
+        for (; at->end <= first + k; at->end += at->row->n) {
+            at->row++;
+        }
+        const int end = at->end - first < n ? (int)(at->end - first) : n;
+        o = settle_row(sweep, at->row, end, place, &batch, o);
+        if (scale->species[0]) {
+            const int32_t kind = scale->species[0][at->row->slot];
+            const int32_t *base = scale->rows + (int64_t)kind * scale->rdf->n_species;
+            for (int l = k; l < end; l++) {
+                batch.counter[l] += base[sweep->tile.rank[place[l]]];
+            }
+        }
+        if (!scale->plain) {
+            tally_each(sweep, at->row, k, end, batch.counter, place);
+        }
+        k = end;
     }
-    const int32_t *row = NULL;
-    if (scale->species[0]) {
-        row = scale->rows + (int64_t)scale->species[0][i->slot] * scale->rdf->n_species;
+    if (scale->plain) {
+        for (int k = 0; k < n; k += W) {
+            count_lanes(sweep->tally.fine, &batch, k);
+        }
     }
-    if (!scale->plain) {
-        tally_each(sweep, i, batch.counter, place, n, row);
-        return;
-    }
-    for (int k = 0; k < n && row; k++) {
-        batch.counter[k] += row[sweep->tile.rank[place[k]]];
-    }
-    count_batch(scale, sweep->tally.fine, &batch, 0);
 }
 
-KITH_INLINE void tally_hits(struct kith__sweep *sweep, const struct visitor *i, bool linear)
+/** Count the hits collected from a tile. */
+KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 {
+    const struct binner bins = start_bins(
+        sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
+    kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
+    struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
+    for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
+        const int64_t left = sweep->n_hits - first;
+        tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);
+    }
     sweep->n_hits = 0;
+    sweep->n_rows = 0;
+}
+
+/** Collect the hits of i, and count them when they make a batch. */
+KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i,
+                                 leave_fn *count)
+{
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
-    const struct taken taken = {.to = sweep->hit_id, .r2 = sweep->hit_r2};
+    const struct taken taken = {.to = sweep->hit_id + sweep->n_hits,
+                                .r2 = sweep->hit_r2 + sweep->n_hits};
     const int n = collect_hits(sweep, i, taken);
-    kith__tally_room(sweep->scale, &sweep->tally, n);
-    const bool shifted = sweep->tile.shifted;
-    const struct binner bins = start_bins(sweep->scale,
-                                          shifted ? sweep->home.band : sweep->home.own_band);
-    for (int first = 0; first < n; first += BATCH) {
-        tally_batch(sweep, i, first, n - first < BATCH ? n - first : BATCH, &bins, linear);
+    sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot};
+    sweep->n_hits += n;
+    if (sweep->n_hits >= BATCH / 2 || sweep->n_rows == sweep->room_rows) {
+        count(sweep);
     }
+}
+
+static void tally_linear_hits(struct kith__sweep *sweep)
+{
+    tally_hits(sweep, true);
+}
+
+static void tally_table_hits(struct kith__sweep *sweep)
+{
+    tally_hits(sweep, false);
 }
 
 static void tally_linear_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
-    tally_hits(sweep, i, true);
+    tally_operation(sweep, i, tally_linear_hits);
 }
 
 static void tally_table_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
-    tally_hits(sweep, i, false);
+    tally_operation(sweep, i, tally_table_hits);
 }
 
 static void tally(struct kith__sweep *sweep, int64_t block)
 {
+    if (!kith__rows_room(sweep)) {
+        return;
+    }
     if (sweep->scale->rdf->linear) {
-        visit_block(sweep, block, tally_linear_operation);
+        visit_block(sweep, block, tally_linear_operation, tally_linear_hits);
     } else {
-        visit_block(sweep, block, tally_table_operation);
+        visit_block(sweep, block, tally_table_operation, tally_table_hits);
     }
 }
 

@@ -15,7 +15,7 @@ static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
 
 static void count(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, count_operation);
+    visit_block(sweep, block, count_operation, NULL);
 }
 
 /** Append the hits of i to the buffer. @return how many. */
@@ -51,7 +51,7 @@ static void count_rows_operation(struct kith__sweep *sweep, const struct visitor
 
 static void count_rows(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, count_rows_operation);
+    visit_block(sweep, block, count_rows_operation, NULL);
 }
 
 /* Lists of this many pairs are larger than caches. */
@@ -78,7 +78,7 @@ static void collect(struct kith__sweep *sweep, int64_t block)
     if (!kith__rows_room(sweep)) {
         return;
     }
-    visit_block(sweep, block, collect_operation);
+    visit_block(sweep, block, collect_operation, NULL);
 }
 
 /** Is hit h of a row written the other way round, as (j, i)? */
@@ -251,7 +251,7 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
 
 static void fill_rows(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, fill_row_operation);
+    visit_block(sweep, block, fill_row_operation, NULL);
 }
 
 #define KITH_PASTE(a, b) a##b

@@ -63,10 +63,10 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /**
- * Bound the error of r2 / cutoff^2 up to the cutoff. Each component is converted, scaled by a
- * rounded unit and multiplied, the sum is rounded: 8 times 2^-24 of r2; the definition rounds by 3
- * epsilon of it. Fractions are rounded, and the definition rounds differences of up to a box: an
- * absolute error of the components.
+ * Bound the error of r / cutoff up to the cutoff. Each component is converted, scaled by a rounded
+ * unit and multiplied, the sum is rounded: 8 times 2^-24 of r2, half of that of r; the definition
+ * rounds r2 by 6 halves of epsilon. Fractions are rounded, and the definition rounds differences of
+ * up to a box: the end of the vector moves.
  */
 static double error_bound(const struct kith__question *q)
 {
@@ -76,8 +76,7 @@ static double error_bound(const struct kith__question *q)
     for (int k = 0; k < q->dim; k++) {
         diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
     }
-    const double off = sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side);
-    return 8 * u + 3 * epsilon + 2 * off + off * off;
+    return sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side) + 4 * u + 1.5 * epsilon;
 }
 
 static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
@@ -97,7 +96,9 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    struct kith__all_pairs all = {.scale = scale, .band = (float)error_bound(q), .cross = q->cross};
+    const double off = error_bound(q);
+    struct kith__all_pairs all = {
+        .scale = scale, .band = (float)(off * (2 + off)), .off = (float)off, .cross = q->cross};
     KITH_TRY(rank_set(ctx, q, rdf, 0, KITH_RDF_POINTS, &all.a));
     all.b = all.a;
     if (q->cross) {

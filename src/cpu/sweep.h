@@ -85,7 +85,7 @@ struct kith__sweep {
     struct kith__buffer id_memory, slot_memory, shift_memory, r2_memory;
     int32_t *hit_id;               /**< the hits collected; */
     int32_t *hit_slot, *hit_shift; /**< with extras, where they are and at which image */
-    float *hit_r2;                 /**< for histograms: r2 / cutoff^2 - |i|^2 */
+    float *hit_r2;                 /**< for histograms: r2 / cutoff^2 */
     int64_t n_hits, room_hits;
     struct kith__buffer row_memory;
     struct kith__row *rows;

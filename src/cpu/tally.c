@@ -9,7 +9,8 @@
 
 #include "state.h"
 
-/* Copies together take no more than half of a small first-level cache. */
+/* Lanes count in copies of their own, which together take no more than half of a small first-level
+ * cache. */
 static const int64_t most_counters = 4096;
 
 /* Cells of the table for bins that are not linear: some for each bin, and no more than fit a
@@ -89,7 +90,8 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
     };
     scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
-    while (scale->copies < KITH_MOST_COPIES && 2 * scale->size * scale->copies <= most_counters) {
+    while (scale->plain && scale->copies < KITH_MOST_COPIES &&
+           2 * scale->size * scale->copies <= most_counters) {
         scale->copies *= 2;
     }
     KITH_TRY(make_rows(ctx, scale));

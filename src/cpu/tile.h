@@ -17,20 +17,22 @@ static const double widest_home = 1000;
 static const float whole_band = 1e30f;
 
 /**
- * Bound the error of r2 / cutoff^2 as the tile computes it. With u = 2^-24 and all coordinates
- * within M of the middle: rounding coordinates moves r2 near 1 by at most 6uM, q and the products
- * by 16uM^2 (22 without FMA), the threshold by u; the definition's own rounding comes on top.
+ * Bound the error of r2 / cutoff^2 as the tile computes it, near 1. With u = 2^-24, the home's
+ * particles within h of the middle and all coordinates within m: rounding coordinates moves r2 by
+ * 2u(m + h); q rounds by 3u of m^2 and of h^2; of the sums that follow two are up to m^2 + 2hm and
+ * the last is r2 - h^2, without FMA the products are another 2hm; the thresholds round by
+ * u(2 + h^2). The definition's own rounding comes on top.
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
 {
     struct kith__home *home = &sweep->home;
-    const double size = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
-    const bool spread = !(size < widest_home);
-    const double m = size + 1.01;
+    const double h = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
+    const bool spread = !(h < widest_home);
+    const double m = h + 1.01 + sweep->blur;
+    const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
     home->unit = spread ? 0 : 1 / sweep->question->cutoff;
-    home->band = spread ? whole_band
-                        : (float)((16 * m + 32 * m * m + 8) / 16777216.0 + sweep->blur);
-    home->own_band = spread ? whole_band : (float)(home->band - sweep->blur + sweep->own_blur);
+    home->band = spread ? whole_band : (float)(units / 16777216.0 + sweep->blur);
+    home->own_band = spread ? whole_band : (float)(units / 16777216.0 + sweep->own_blur);
     for (int k = 0; k < 3; k++) {
         home->half[k] = spread ? 0 : (float)extent[k] * 1.0001f;
     }

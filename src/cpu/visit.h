@@ -22,6 +22,9 @@ struct visitor {
 /** What is done with the hits of one particle. */
 typedef void visit_fn(struct kith__sweep *sweep, const struct visitor *i);
 
+/** What is done before the tile is filled anew. */
+typedef void leave_fn(struct kith__sweep *sweep);
+
 /** Decide borderline lanes by the definition. @return mask without those that are no pairs. */
 static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
                                                        const struct visitor *i, int k,
@@ -103,7 +106,7 @@ KITH_INLINE int64_t count_hits(const struct kith__sweep *sweep, const struct vis
 }
 
 /** What is stored of hits: what `of` holds for the candidate, or without it its place in the tile;
- *  and, where r2 is not NULL, r2 / cutoff^2 - |i|^2. */
+ *  and, where r2 is not NULL, r2 / cutoff^2. */
 struct taken {
     const int32_t *of;
     bool upper; /* only of candidates that rank after i */
@@ -121,7 +124,7 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, i
     }
     vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
     if (taken->r2) {
-        vf_compress(taken->r2 + n, r2, mask);
+        vf_compress(taken->r2 + n, r2 + vf_set(i->q), mask);
     }
     return __builtin_popcount(mask);
 }
@@ -242,8 +245,10 @@ static bool home_wanted(const struct kith__sweep *sweep)
     return wanted;
 }
 
-/** Sweep a block: `operation` sees each of its particles with the tile of its neighbours. */
-KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, visit_fn *operation)
+/** Sweep a block: `operation` sees each of its particles with the tile of its neighbours; `leave`
+ *  is NULL, or comes after all particles of a tile. */
+KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, visit_fn *operation,
+                             leave_fn *leave)
 {
     const struct kith__sorted *a = &sweep->grid->a;
     const int64_t end = (block + 1) * KITH_BLOCK;
@@ -254,6 +259,9 @@ KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, visit_fn 
         s = sweep->home.end;
         if (home_wanted(sweep) && fill_tile(sweep)) {
             visit_home(sweep, operation);
+            if (leave) {
+                leave(sweep);
+            }
         }
     }
 }

@@ -44,6 +44,23 @@ class Groups(C.Structure):
                 ("members", C.c_void_p), ("memory", C.c_int), ("owner", C.c_void_p)]
 
 
+class RdfOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("bins", C.c_int64), ("r_min", C.c_double),
+                ("r_max", C.c_double), ("edges", C.c_void_p), ("against", C.POINTER(Points)),
+                ("species", C.c_void_p), ("species_against", C.c_void_p), ("n_species", C.c_int32),
+                ("molecules", C.c_void_p), ("molecules_against", C.c_void_p),
+                ("bond_offsets", C.c_void_p), ("bonds", C.c_void_p), ("weights", C.c_void_p),
+                ("weights_against", C.c_void_p), ("minimum_image", C.c_int)]
+
+
+class Histogram(C.Structure):
+    _fields_ = [("bins", C.c_int64), ("n_species", C.c_int32), ("partials", C.c_int32),
+                ("against", C.c_int), ("frames", C.c_int64), ("edges", C.c_void_p),
+                ("counts", C.c_void_p), ("sums", C.c_void_p), ("ideal", C.c_void_p),
+                ("pairs", C.c_void_p), ("centres", C.c_void_p), ("owner", C.c_void_p)]
+
+
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
-           "kith_fof_options": FofOptions, "kith_groups": Groups}
+           "kith_fof_options": FofOptions, "kith_groups": Groups,
+           "kith_rdf_options": RdfOptions, "kith_histogram": Histogram}

@@ -75,5 +75,37 @@ int main(void)
     FIELD(kith_groups, members);
     FIELD(kith_groups, memory);
     FIELD(kith_groups, owner);
+
+    SIZE(kith_rdf_options);
+    FIELD(kith_rdf_options, size);
+    FIELD(kith_rdf_options, bins);
+    FIELD(kith_rdf_options, r_min);
+    FIELD(kith_rdf_options, r_max);
+    FIELD(kith_rdf_options, edges);
+    FIELD(kith_rdf_options, against);
+    FIELD(kith_rdf_options, species);
+    FIELD(kith_rdf_options, species_against);
+    FIELD(kith_rdf_options, n_species);
+    FIELD(kith_rdf_options, molecules);
+    FIELD(kith_rdf_options, molecules_against);
+    FIELD(kith_rdf_options, bond_offsets);
+    FIELD(kith_rdf_options, bonds);
+    FIELD(kith_rdf_options, weights);
+    FIELD(kith_rdf_options, weights_against);
+    FIELD(kith_rdf_options, minimum_image);
+
+    SIZE(kith_histogram);
+    FIELD(kith_histogram, bins);
+    FIELD(kith_histogram, n_species);
+    FIELD(kith_histogram, partials);
+    FIELD(kith_histogram, against);
+    FIELD(kith_histogram, frames);
+    FIELD(kith_histogram, edges);
+    FIELD(kith_histogram, counts);
+    FIELD(kith_histogram, sums);
+    FIELD(kith_histogram, ideal);
+    FIELD(kith_histogram, pairs);
+    FIELD(kith_histogram, centres);
+    FIELD(kith_histogram, owner);
     return 0;
 }

@@ -111,6 +111,101 @@ static void check_lattices(kith_ctx *ctx)
     }
 }
 
+/* Cells of sides a, b, c with some points in each, and the neighbours at each squared distance. */
+typedef struct crystal {
+    const char *name;
+    int dim, cells, points;
+    double side[3];
+    double at[8][3]; /* in sides */
+    double r2[9];
+    int n[9];
+} crystal;
+
+static double *crystal_points(const crystal *c, int64_t *n)
+{
+    const int depth = c->dim == 3 ? c->cells : 1;
+    double *xyz = check_malloc((size_t)(c->cells * c->cells * depth * c->points) * 3 * sizeof *xyz);
+    *n = 0;
+    for (int z = 0; z < depth; z++)
+        for (int y = 0; y < c->cells; y++)
+            for (int x = 0; x < c->cells; x++)
+                for (int p = 0; p < c->points; p++, ++*n) {
+                    xyz[3 * *n] = (x + c->at[p][0]) * c->side[0];
+                    xyz[3 * *n + 1] = (y + c->at[p][1]) * c->side[1];
+                    xyz[3 * *n + 2] = (z + c->at[p][2]) * c->side[2];
+                }
+    return xyz;
+}
+
+static void check_crystals(kith_ctx *ctx)
+{
+    static const double root3 = 1.7320508075688772, height = 1.632993161855452; /* sqrt(8 / 3) */
+    const crystal known[] = {
+        {"square", 2, 12, 1, {1, 1, 1}, {{0}}, {1, 2, 4, 5, 8, 9, 10}, {4, 4, 4, 8, 4, 4, 8}},
+        {"triangular",
+         2,
+         10,
+         2,
+         {1, root3, 1},
+         {{0}, {.5, .5, 0}},
+         {1, 3, 4, 7, 9},
+         {6, 6, 6, 12, 6}},
+        {"honeycomb",
+         2,
+         6,
+         4,
+         {root3, 3, 1},
+         {{0}, {0, 1. / 3, 0}, {.5, .5, 0}, {.5, 5. / 6, 0}},
+         {1, 3, 4, 7, 9},
+         {3, 6, 3, 6, 6}},
+        {"diamond",
+         3,
+         5,
+         8,
+         {1, 1, 1},
+         {{0},
+          {0, .5, .5},
+          {.5, 0, .5},
+          {.5, .5, 0},
+          {.25, .25, .25},
+          {.25, .75, .75},
+          {.75, .25, .75},
+          {.75, .75, .25}},
+         {.1875, .5, .6875, 1, 1.1875, 1.5, 1.6875},
+         {4, 12, 12, 6, 12, 24, 16}},
+        {"close-packed, hexagonal",
+         3,
+         7,
+         4,
+         {1, root3, height},
+         {{0}, {.5, .5, 0}, {.5, 1. / 6, .5}, {0, 2. / 3, .5}},
+         {1, 2, 8. / 3, 3, 11. / 3, 4, 5},
+         {12, 6, 2, 18, 12, 6, 12}},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const crystal *c = &known[k];
+        int64_t n;
+        double *xyz = crystal_points(c, &n);
+        kith_box box = kith_box_periodic(c->cells * c->side[0], c->cells * c->side[1],
+                                         c->cells * c->side[2]);
+        box.dim = c->dim;
+        for (int s = 0; s < 9 && c->n[s] > 0; s++) {
+            const double edges[3] = {0, sqrt(c->r2[s] - 0.05), sqrt(c->r2[s] + 0.05)};
+            kith_rdf_options o;
+            kith_rdf_options_init(&o);
+            o.bins = 2;
+            o.edges = edges;
+            kith_histogram h = {0};
+            double around[2];
+            count(ctx, xyz, n, &box, &o, &h);
+            kith_rdf_coordination(&h, 0, 0, around);
+            near(c->name, around[1] - around[0], c->n[s], 1e-9);
+            kith_histogram_free(&h);
+        }
+        free(xyz);
+    }
+}
+
 /* g is 1 up to the corner of the box, within the noise of each bin's count. */
 static void check_ideal_gas(kith_ctx *ctx)
 {
@@ -261,6 +356,7 @@ int main(int argc, char **argv)
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     check_shells();
     check_lattices(ctx);
+    check_crystals(ctx);
     check_ideal_gas(ctx);
     check_changing_box(ctx);
     check_thomas(ctx);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the rungs of the ladder of pair distributions share. Every rung answers the same question:
+ * how many pairs of points, each once, have their distance in each of some bins of equal width from
+ * 0 to the cutoff. A pair is in bin k when e[k]^2 <= r2 < e[k + 1]^2; the last bin holds the cutoff
+ * too.
+ */
+#ifndef KITH_RUNG_RDF_H
+#define KITH_RUNG_RDF_H
+
+#include "rung.h"
+
+#include <math.h>
+
+/** Bins of equal width. */
+typedef struct rung_bins {
+    int32_t n;
+    double per_length; /**< bins in a unit of length */
+    double *edge2;     /**< [n + 1] squared edges */
+} rung_bins;
+
+/**
+ * A rung.
+ * @param[out] counts   [bins->n]
+ * @param[out] scratch  bytes held at the peak, beside the counts
+ * @return false when memory could not be had, or the library failed
+ */
+typedef bool (*rung_count)(const rung_input *in, const rung_bins *bins, int64_t *counts,
+                           int64_t *scratch);
+
+bool rung_rdf_float(const rung_input *in, const rung_bins *bins, int64_t *counts, int64_t *scratch);
+bool rung_rdf_all_pairs(const rung_input *in, const rung_bins *bins, int64_t *counts,
+                        int64_t *scratch);
+bool rung_rdf_cells(const rung_input *in, const rung_bins *bins, int64_t *counts, int64_t *scratch);
+bool rung_rdf_mainline(const rung_input *in, const rung_bins *bins, int64_t *counts,
+                       int64_t *scratch);
+
+/** Make bins up to the cutoff. Free edge2. @return false without memory */
+bool rung_bins_make(rung_bins *bins, int32_t n, double cutoff);
+
+/** Squared distance, rounded after each operation. */
+RUNG_FN double rung_r2(const double a[3], const double b[3])
+{
+    const double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
+    return (dx * dx + dy * dy) + dz * dz;
+}
+
+/** Find the bin of a pair: the root is right but for rounding, the edges decide.
+ *  @return -1 beyond the cutoff */
+RUNG_FN int32_t rung_bin(const rung_bins *bins, double r2)
+{
+    if (r2 > bins->edge2[bins->n]) {
+        return -1;
+    }
+    int32_t k = (int32_t)(sqrt(r2) * bins->per_length);
+    k = k < bins->n ? k : bins->n - 1;
+    while (r2 < bins->edge2[k]) {
+        k--;
+    }
+    while (k < bins->n - 1 && r2 >= bins->edge2[k + 1]) {
+        k++;
+    }
+    return k;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rung 4: the library. Hits are packed in registers, and turned into bins 16 at a time; what an
+ * error bound leaves open is decided by the squared edges. Counters are private to each lane as
+ * long as they fit the nearest cache.
+ */
+#include "rung_rdf.h"
+
+#include <string.h>
+
+bool rung_rdf_mainline(const rung_input *in, const rung_bins *bins, int64_t *counts,
+                       int64_t *scratch)
+{
+    const kith_points points = kith_points_packed(in->xyz, in->n, KITH_DOUBLE);
+    kith_rdf_options options;
+    kith_rdf_options_init(&options);
+    options.bins = bins->n;
+    options.r_max = in->cutoff;
+    kith_histogram histogram = {0};
+    const bool ok = kith_rdf_count(in->ctx, &points, NULL, &options, &histogram) == KITH_OK;
+    if (ok) {
+        memcpy(counts, histogram.counts, (size_t)bins->n * sizeof *counts);
+    }
+    kith_histogram_free(&histogram);
+    *scratch = kith_scratch_bytes(in->ctx);
+    return ok;
+}
