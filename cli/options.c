@@ -188,24 +188,28 @@ static error_t parse_result(int key, char *arg, struct argp_state *state)
     }
 }
 
-#define READING_OPTIONS \
-    {0, 0, 0, 0, "Input:", 10}, \
-        {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10}, \
+#define PRECISION_OPTION \
     { \
         "precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", \
             10 \
     }
 static const struct argp_option reading[] = {
-    READING_OPTIONS,
+    {0, 0, 0, 0, "Input:", 10},
+    {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10},
+    PRECISION_OPTION,
     {"columns", KEY_COLUMNS, "X,Y,Z", 0, "text: numbers from 0, or names in its header", 10},
     {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
     {"frame", KEY_FRAME, "K", 0, "frame of a trajectory, from 0", 10},
     {0}};
 static const struct argp_option trajectory[] = {
-    READING_OPTIONS,
+    {0, 0, 0, 0, "Input:", 10},
+    {"dataset", KEY_DATASET, "NAME", OPTION_HIDDEN, 0, 10},
+    PRECISION_OPTION,
     {"frames", KEY_FRAMES, "A:B:STEP", 0, "as Python slices: 10:, ::100; default: all", 10},
     {"by", KEY_BY, "WHAT", 0, "species are each atom's element, type or name", 10},
-    {"topology", KEY_TOPOLOGY, "FILE", 0, "names the atoms of XTC, DCD, ...: .pdb, .gro", 10},
+    {"topology", KEY_TOPOLOGY, "FILE", OPTION_HIDDEN, 0, 10},
+    {"--dataset=D, --topology=T", 0, 0, OPTION_DOC | OPTION_NO_USAGE,
+     "of HDF5; a .pdb or .gro that names the atoms", 10},
     {0}};
 static const struct argp_option space[] = {
     {0, 0, 0, 0, "Space:", 20},

@@ -29,7 +29,14 @@ enum {
     KEY_WITHOUT_BONDS,
     KEY_BLOCKS,
     KEY_FORMAT,
-    KEY_UNIT
+    KEY_UNIT,
+    KEY_SQ,
+    KEY_Q_MIN,
+    KEY_Q_MAX,
+    KEY_Q_WIDTH,
+    KEY_Q_VECTORS,
+    KEY_WINDOW,
+    KEY_SLOPE
 };
 
 /* Options that go together share a line of the help. */
@@ -48,25 +55,65 @@ static const struct argp_option rdf_options[] = {
     {"minimum-image", KEY_MINIMUM_IMAGE, 0, 0, "beyond half the box, to its corner", 4},
     {"select", KEY_SELECT, "A", OPTION_HIDDEN, 0, 5},
     {"with", KEY_WITH, "B", OPTION_HIDDEN, 0, 5},
-    {"--select=A,B --with=C", 0, 0, LINE, "species around which, and of which", 5},
+    {"--select=A, --with=B,C", 0, 0, LINE, "species around which, and of which", 5},
     {"partials", KEY_PARTIALS, 0, 0, "each species with each, too", 6},
-    {"exclude-molecules", KEY_WITHOUT_MOLECULES, 0, 0, "no pairs in one molecule", 7},
-    {"exclude-bonds", KEY_WITHOUT_BONDS, 0, 0, "no pairs that are bonded", 7},
+    {"exclude-molecules", KEY_WITHOUT_MOLECULES, 0, OPTION_HIDDEN, 0, 7},
+    {"exclude-bonds", KEY_WITHOUT_BONDS, 0, OPTION_HIDDEN, 0, 7},
+    {"--exclude-{molecules,bonds}", 0, 0, LINE, "no pairs in one molecule, bonded", 7},
     {"blocks", KEY_BLOCKS, "N", 0, "of frames, for error bars; default 10", 8},
-    {"format", KEY_FORMAT, "NAME", 0, "of -o: text, json, npy, xvg, lammps", 40},
-    {"unit", KEY_UNIT, "NAME", 0, "of lengths: A, nm, sigma", 40},
+    {"sq", KEY_SQ, "FILE", OPTION_HIDDEN, 0, 9},
+    {"slope", KEY_SLOPE, "Q1,Q2", OPTION_HIDDEN, 0, 9},
+    {"--sq=FILE, --slope=Q1,Q2", 0, 0, LINE, "S(q), by transform and sum; its power", 9},
+    {"q-min", KEY_Q_MIN, "Q", OPTION_HIDDEN, 0, 9},
+    {"q-max", KEY_Q_MAX, "Q", OPTION_HIDDEN, 0, 9},
+    {"q-width", KEY_Q_WIDTH, "W", OPTION_HIDDEN, 0, 9},
+    {"--q-{min,max,width}=Q", 0, 0, LINE, "range and bins; default: by box and density", 9},
+    {"q-vectors", KEY_Q_VECTORS, "N", OPTION_HIDDEN, 0, 9},
+    {"window", KEY_WINDOW, "NAME", OPTION_HIDDEN, 0, 9},
+    {"--window=W, --q-vectors=N", 0, 0, LINE, "lorch or none; for the sum, a bin: 100", 9},
+    {"format", KEY_FORMAT, "NAME", OPTION_HIDDEN, 0, 40},
+    {"unit", KEY_UNIT, "NAME", OPTION_HIDDEN, 0, 40},
+    {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
     {0}};
 
-static int64_t parse_whole(const char *option, const char *arg, struct argp_state *state)
+static int64_t parse_whole(const char *option, const char *arg, int64_t least,
+                           struct argp_state *state)
 {
     int64_t value = 0;
     if (!parse_count(arg, &value)) {
         argp_error(state, "%s: got '%s', expected a whole number", option, arg);
     }
-    if (value < 1) {
-        options_invalid(option, arg, "1 or more");
+    if (value < least) {
+        options_invalid(option, arg, least ? "1 or more" : "0 or more");
     }
     return value;
+}
+
+static void parse_vectors(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    const int64_t most = 100000;
+    task->q_vectors = parse_whole("--q-vectors", arg, 0, state);
+    if (task->q_vectors > most) {
+        options_invalid("--q-vectors", arg, "at most 100000 in a bin");
+    }
+}
+
+static void parse_slope(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    if (parse_reals(arg, 2, task->slope) != 2) {
+        argp_error(state, "--slope: got '%s', expected Q1,Q2", arg);
+    }
+    if (!(task->slope[0] > 0 && task->slope[1] > task->slope[0] && isfinite(task->slope[1]))) {
+        options_invalid("--slope", arg, "two rising numbers above 0");
+    }
+}
+
+static void parse_window(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "lorch") != 0 && strcmp(arg, "none") != 0) {
+        argp_error(state, "--window: got '%s', expected lorch or none", arg);
+    }
+    task->window = strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
 }
 
 static double parse_r_min(const char *arg, struct argp_state *state)
@@ -103,6 +150,17 @@ static void check_task(const rdf_task *task, struct argp_state *state)
         argp_error(state, o->json ? "-o - and --json both want standard output"
                                   : "a .npy needs the name of a file");
     }
+    const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
+                       task->slope[1] > 0 || task->q_vectors >= 0;
+    if (has_q && !task->sq) {
+        argp_error(state, "what is asked of S(q) needs --sq FILE");
+    }
+    if (task->q_max > 0 && task->q_max <= task->q_min) {
+        argp_error(state, "--q-max is not above --q-min");
+    }
+    if (task->sq && strcmp(task->sq, "-") == 0) {
+        argp_error(state, "--sq needs the name of a file");
+    }
     if (task->format != TABLE_BY_NAME && !o->output) {
         argp_error(state, "--format is that of -o FILE");
     }
@@ -121,7 +179,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
     case KEY_R_MIN: task->r_min = parse_r_min(arg, state); return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
-    case KEY_BINS: task->bins = parse_whole("--bins", arg, state); return 0;
+    case KEY_BINS: task->bins = parse_whole("--bins", arg, 1, state); return 0;
     case KEY_WIDTH: task->width = options_positive(state, "--width", arg); return 0;
     case KEY_LOG: task->log = true; return 0;
     case KEY_EDGES: task->edges = arg; return 0;
@@ -131,13 +189,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_PARTIALS: task->partials = true; return 0;
     case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
     case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
-    case KEY_BLOCKS: task->blocks = parse_whole("--blocks", arg, state); return 0;
+    case KEY_BLOCKS: task->blocks = parse_whole("--blocks", arg, 1, state); return 0;
     case KEY_FORMAT:
         if (!table_format_find(arg, &task->format)) {
             argp_error(state, "--format: got '%s', expected text, json, npy, xvg or lammps", arg);
         }
         return 0;
     case KEY_UNIT: task->unit = arg; return 0;
+    case KEY_SQ: task->sq = arg; return 0;
+    case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
+    case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
+    case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
+    case KEY_Q_VECTORS: parse_vectors(task, arg, state); return 0;
+    case KEY_WINDOW: parse_window(task, arg, state); return 0;
+    case KEY_SLOPE: parse_slope(task, arg, state); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -148,7 +213,7 @@ static const struct argp arguments = {
     .options = rdf_options,
     .parser = parse_option,
     .args_doc = "INPUT",
-    .doc = "Average pair distributions g(r) and neighbours n(r) over a trajectory's frames."
+    .doc = "Average g(r), n(r) and S(q) over the frames of a trajectory."
            "\vExample:\n"
            "  kith make uniform 100k --seed 1 -o gas.npy\n"
            "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt",
@@ -169,7 +234,7 @@ static int report(const rdf_task *task, const rdf_outcome *found)
 /** Say at the end that this was not all. */
 static int report_partial(const rdf_task *task, const rdf_outcome *found)
 {
-    const char *output = task->shared.output;
+    const char *output = task->shared.output ? task->shared.output : task->sq;
     return report_error(STATUS_INTERRUPTED, NULL, "%s%s%s", found->partial_text,
                         output ? "; marked so in " : "", output ? output : "");
 }
@@ -185,6 +250,7 @@ static void free_outcome(rdf_outcome *found)
         free(c->count);
     }
     free(found->curve);
+    rdf_structure_free(&found->structure);
     rdf_blocks_free(&found->blocks);
     free(found->classes.of_name);
     free(found->edges);
@@ -193,12 +259,13 @@ static void free_outcome(rdf_outcome *found)
 
 int verb_rdf(int argc, char **argv)
 {
-    rdf_task task = {0};
+    rdf_task task = {.q_vectors = -1};
     options_init(&task.shared);
     task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
     task.bins = task.bins > 0 ? task.bins : 200;
     task.blocks = task.blocks > 0 ? task.blocks : 10;
+    task.q_vectors = task.q_vectors >= 0 ? task.q_vectors : 100;
 
     progress_catch_signals();
     rdf_outcome found = {0};
@@ -206,8 +273,14 @@ int verb_rdf(int argc, char **argv)
     if (status == STATUS_OK) {
         status = rdf_make_curves(&task, &found);
     }
+    if (status == STATUS_OK && task.sq) {
+        status = rdf_structure_make(&task, &found);
+    }
     if (status == STATUS_OK && task.shared.output) {
         status = rdf_write(&task, &found);
+    }
+    if (status == STATUS_OK && task.sq) {
+        status = rdf_structure_write(&task, &found);
     }
     if (status == STATUS_OK) {
         status = report(&task, &found);

@@ -8,7 +8,9 @@
 #include "options.h"
 #include "rdf_blocks.h"
 #include "space.h"
+#include "structure.h"
 #include "table.h"
+#include "waves.h"
 
 #include <jansson.h>
 
@@ -28,8 +30,13 @@ typedef struct rdf_task {
     bool without_molecules, without_bonds; /**< leave such pairs out */
     int64_t blocks;
     table_format format;
-    const char *unit; /**< of lengths; NULL: what the file's format has */
-    char *command;    /**< the command line, for the outputs' headers */
+    const char *unit;             /**< of lengths; NULL: what the file's format has */
+    const char *sq;               /**< --sq; NULL: no S(q) */
+    double q_min, q_max, q_width; /**< 0: by the box and the density */
+    int64_t q_vectors;            /**< in a bin at most; 0: no direct sum */
+    structure_window window;
+    double slope[2]; /**< range of q to fit; 0: none */
+    char *command;   /**< the command line, for the outputs' headers */
 } rdf_task;
 
 /** Particles that are counted as one kind. */
@@ -58,10 +65,33 @@ typedef struct rdf_curve {
     int64_t peak, low;   /**< highest bin, and the lowest after it; -1: none */
 } rdf_curve;
 
+/** S(q) of the classes a and b, or of all. */
+typedef struct rdf_factor {
+    char name[2 * IO_NAME_LENGTH];
+    int a, b;                /**< -1: all */
+    double *fz, *fz_error;   /**< [q_bins] Faber-Ziman, by transform; of all: S(q) */
+    double *al, *al_error;   /**< Ashcroft-Langreth, by transform; of all: as fz */
+    double *sum, *sum_error; /**< Ashcroft-Langreth, by direct sum; of all: S(q) */
+} rdf_factor;
+
+typedef struct rdf_structure {
+    bool direct;
+    int64_t bins;
+    double q_min, width;
+    waves waves;
+    double *low, *high, *q, *vectors; /**< [bins]; q: mean of the vectors, or the middle */
+    int n;
+    rdf_factor *factor; /**< [n] of all first */
+    int64_t slope_points;
+    double slope, slope_error;
+} rdf_structure;
+
 /** Where the numbers of a frame are in a row of the blocks. */
 typedef struct rdf_layout {
     int64_t bins, partials;
-    int64_t frames, volume, centres, counts, ideal, width;
+    int64_t frames, volume, centres, counts, ideal;
+    int64_t vectors, q_sum, direct; /**< of S(q) */
+    int64_t width;
 } rdf_layout;
 
 typedef struct rdf_outcome {
@@ -84,8 +114,9 @@ typedef struct rdf_outcome {
     int n_curves;
     rdf_curve *curve;
     int64_t pairs; /**< counted in all */
+    rdf_structure structure;
     kith_ctx *ctx;
-    double read_seconds, count_seconds, write_seconds;
+    double read_seconds, count_seconds, sum_seconds;
 } rdf_outcome;
 
 /** Read the trajectory and count. @return an exit status, reported; also OK where Ctrl-C came after
@@ -95,7 +126,8 @@ int rdf_run(const rdf_task *task, rdf_outcome *found);
 /** Choose bins by the first frame's box. @return an exit status, reported. */
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found);
 
-/** Half the smallest height of a box, and half its diagonal. */
+/** Volume of a box, area in 2-D; half its smallest height; half its diagonal. */
+double rdf_volume(const kith_box *box);
 double rdf_half_height(const kith_box *box);
 double rdf_half_diagonal(const kith_box *box);
 
@@ -126,6 +158,23 @@ int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 
 /** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
 char *rdf_notes(const rdf_task *task, const rdf_outcome *found);
+
+/** Choose the q of S(q) by the first frame's box. @return an exit status, reported. */
+int rdf_structure_begin(const rdf_task *task, rdf_outcome *found);
+
+/** Sum over a frame's particles. @return an exit status, reported; STATUS_INTERRUPTED: not. */
+int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *box,
+                      const rdf_part *part);
+
+/** Add that sum to a row of the blocks. */
+void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *part, double *row);
+
+/** From blocks to S(q). @return an exit status, reported. */
+int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
+
+/** Write --sq. @return an exit status, reported. */
+int rdf_structure_write(const rdf_task *task, const rdf_outcome *found);
+void rdf_structure_free(rdf_structure *structure);
 
 /** Write -o. @return an exit status, reported. */
 int rdf_write(const rdf_task *task, const rdf_outcome *found);

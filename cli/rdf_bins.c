@@ -33,6 +33,17 @@ double rdf_half_height(const kith_box *box)
     return least / 2;
 }
 
+double rdf_volume(const kith_box *box)
+{
+    const double(*r)[3] = box->row;
+    if (box->dim == 2) {
+        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
+    }
+    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
+                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
+                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
+}
+
 double rdf_half_diagonal(const kith_box *box)
 {
     double sum = 0;

@@ -92,7 +92,10 @@ static int prepare(rdf_outcome *found, int64_t blocks)
     l->centres = 2;
     l->counts = l->centres + n;
     l->ideal = l->counts + l->partials * l->bins;
-    l->width = l->ideal + l->partials * l->bins;
+    l->vectors = l->ideal + l->partials * l->bins;
+    l->q_sum = l->vectors + found->structure.bins;
+    l->direct = l->q_sum + found->structure.bins;
+    l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
     return rdf_blocks_start(&found->blocks, l->width, blocks)
                ? STATUS_OK
                : report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld histograms of %lld bins",
@@ -109,18 +112,10 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     if (status == STATUS_OK) {
         status = rdf_choose_bins(task, found);
     }
-    return status == STATUS_OK ? prepare(found, task->blocks) : status;
-}
-
-static double volume_of(const kith_box *box)
-{
-    const double(*r)[3] = box->row;
-    if (box->dim == 2) {
-        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
+    if (status == STATUS_OK && task->sq) {
+        status = rdf_structure_begin(task, found);
     }
-    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
-                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
-                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
+    return status == STATUS_OK ? prepare(found, task->blocks) : status;
 }
 
 static void add_histogram(const rdf_layout *l, const kith_histogram *h, double volume, double *row)
@@ -134,6 +129,24 @@ static void add_histogram(const rdf_layout *l, const kith_histogram *h, double v
         row[l->counts + k] += (double)h->counts[k];
         row[l->ideal + k] += h->ideal[k];
     }
+}
+
+static int add_frame(rdf_outcome *found, const kith_box *box, const rdf_part *part,
+                     const kith_histogram *h)
+{
+    const double volume = rdf_volume(box);
+    double *row = rdf_blocks_row(&found->blocks);
+    if (!row) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for blocks");
+    }
+    found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
+    found->most_volume = fmax(found->most_volume, volume);
+    add_histogram(&found->layout, h, volume, row);
+    if (found->structure.direct) {
+        rdf_structure_add(found, box, part, row);
+    }
+    found->frames++;
+    return STATUS_OK;
 }
 
 /** Count a frame's pairs and add them to a block. */
@@ -150,19 +163,14 @@ static int count(const rdf_task *task, rdf_outcome *found, const kith_box *box,
     const double start = progress_clock();
     const kith_status counted = kith_rdf_count(found->ctx, &part->points, box, &how, &h);
     found->count_seconds += progress_clock() - start;
-    int status = STATUS_INTERRUPTED;
-    if (counted == KITH_OK) {
-        double *row = rdf_blocks_row(&found->blocks);
-        status = row ? STATUS_OK : report_error(STATUS_NO_MEMORY, NULL, "no memory for blocks");
-        const double volume = volume_of(box);
-        found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
-        found->most_volume = fmax(found->most_volume, volume);
-        if (row) {
-            add_histogram(&found->layout, &h, volume, row);
-            found->frames++;
-        }
-    } else if (counted != KITH_CANCELLED) {
-        status = report_kith(found->ctx, counted, task->input);
+    int status = counted == KITH_OK          ? STATUS_OK
+                 : counted == KITH_CANCELLED ? STATUS_INTERRUPTED
+                                             : report_kith(found->ctx, counted, task->input);
+    if (status == STATUS_OK && found->structure.direct) {
+        status = rdf_structure_sum(task, found, box, part);
+    }
+    if (status == STATUS_OK) {
+        status = add_frame(found, box, part, &h);
     }
     kith_histogram_free(&h);
     return status;

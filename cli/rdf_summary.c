@@ -92,6 +92,36 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c, const styl
     putchar('\n');
 }
 
+/** The bin where S(q) of all is highest, by sum where there is one. */
+static int64_t highest(const rdf_structure *s, const double **value, const double **error)
+{
+    int64_t top = 0;
+    *value = s->direct ? s->factor[0].sum : s->factor[0].fz;
+    *error = s->direct ? s->factor[0].sum_error : s->factor[0].fz_error;
+    for (int64_t k = 0; k < s->bins; k++) {
+        top = !((*value)[k] <= (*value)[top]) && (*value)[k] > 0 ? k : top;
+    }
+    return top;
+}
+
+static void print_structure(const rdf_task *task, const rdf_outcome *found, const style *look)
+{
+    const rdf_structure *s = &found->structure;
+    const double *value, *error;
+    const int64_t top = highest(s, &value, &error);
+    report_label(look, "S(q)");
+    printf("highest %s%s%s at %.4g, %s at %.4g, by %s\n", look->bold,
+           with_error(value[top], error[top]).s, look->end, s->q[top],
+           with_error(value[0], error[0]).s, s->q[0],
+           s->direct ? "sum over the box's q" : "transform");
+    if (s->slope_points > 0) {
+        report_label(look, "slope");
+        printf("S ~ q^-d with d = %s%s%s, from %lld points\n", look->bold,
+               with_error(s->slope, s->slope_error).s, look->end, (long long)s->slope_points);
+    }
+    report_output(look, "", task->sq);
+}
+
 void rdf_print(const rdf_task *task, const rdf_outcome *found)
 {
     enum { SHOWN = 12 };
@@ -109,6 +139,9 @@ void rdf_print(const rdf_task *task, const rdf_outcome *found)
     for (int k = 0; k < found->n_curves && k < SHOWN; k++) {
         print_curve(found, &found->curve[k], &look);
     }
+    if (task->sq) {
+        print_structure(task, found, &look);
+    }
     if (found->blocks.n > 1) {
         report_label(&look, "+-");
         printf("one standard error, from %lld blocks of frames\n", (long long)found->blocks.n);
@@ -120,8 +153,11 @@ void rdf_print(const rdf_task *task, const rdf_outcome *found)
     printf("; %s/s\n",
            report_count((int64_t)report_rate((double)found->pairs, found->count_seconds)).s);
     report_label(&look, "time");
-    printf("waited %s for frames; %s of memory at most\n", report_seconds(found->read_seconds).s,
-           report_bytes(report_peak_memory()).s);
+    printf("waited %s for frames", report_seconds(found->read_seconds).s);
+    if (found->structure.direct) {
+        printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
+    }
+    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
     if (task->shared.output && strcmp(task->shared.output, "-") != 0) {
         report_output(&look, "output", task->shared.output);
     }
@@ -145,6 +181,27 @@ static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
     return value;
 }
 
+static json_t *structure_json(const rdf_task *task, const rdf_outcome *found)
+{
+    const rdf_structure *s = &found->structure;
+    if (!task->sq) {
+        return json_null();
+    }
+    const double *value, *error;
+    const int64_t top = highest(s, &value, &error);
+    json_t *slope = json_null();
+    if (s->slope_points > 0) {
+        slope = json_pack("{s:f, s:f, s:I}", "d", s->slope, "error", s->slope_error, "points",
+                          (json_int_t)s->slope_points);
+    }
+    return json_pack("{s:o, s:I, s:f, s:f, s:I, s:s, s:{s:f, s:o, s:o}, s:o}", "output",
+                     report_json_text(task->sq), "bins", (json_int_t)s->bins, "q_min", s->q_min,
+                     "q_max", s->high[s->bins - 1], "vectors", (json_int_t)s->waves.n, "window",
+                     task->window == WINDOW_LORCH ? "lorch" : "none", "highest", "q", s->q[top],
+                     "S", report_json_real(value[top]), "error", report_json_real(error[top]),
+                     "slope", slope);
+}
+
 json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_layout *l = &found->layout;
@@ -161,20 +218,21 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
                                found->least_volume, "most", found->most_volume);
     json_t *bins = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)found->how.bins, "r_min",
                              found->edges[0], "r_max", found->edges[found->how.bins]);
-    json_t *seconds = json_pack("{s:f, s:f}", "wait", found->read_seconds, "count",
-                                found->count_seconds);
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->read_seconds, "count",
+                                found->count_seconds, "sum", found->sum_seconds);
     json_t *frames = json_pack("{s:I, s:I, s:I, s:I}", "n", (json_int_t)found->frames, "first",
                                (json_int_t)found->first_index, "last",
                                (json_int_t)found->last_index, "blocks",
                                (json_int_t)found->blocks.n);
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
-        " s:I, s:s, s:i, s:o, s:I}",
-        "kith", kith_version(), "verb", "rdf", "command", report_json_text(task->command), "input",
-        report_json_text(task->input), "format", found->description, "unit", found->unit, "partial",
-        found->partial, "frames", frames, "particles", (json_int_t)found->particles, "species",
-        species, "box", space_json(&found->space), "volume", volume, "bins", bins, "minimum_image",
-        task->minimum_image, "curves", curves, "pairs", (json_int_t)found->pairs, "backend",
-        kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds", seconds,
-        "peak_bytes", (json_int_t)report_peak_memory());
+    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
+                     " s:o, s:I, s:s, s:i, s:o, s:I}",
+                     "kith", kith_version(), "verb", "rdf", "command",
+                     report_json_text(task->command), "input", report_json_text(task->input),
+                     "format", found->description, "unit", found->unit, "partial", found->partial,
+                     "frames", frames, "particles", (json_int_t)found->particles, "species",
+                     species, "box", space_json(&found->space), "volume", volume, "bins", bins,
+                     "minimum_image", task->minimum_image, "curves", curves, "structure",
+                     structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
+                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
+                     seconds, "peak_bytes", (json_int_t)report_peak_memory());
 }

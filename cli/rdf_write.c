@@ -110,3 +110,84 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found)
     free(middle);
     return status;
 }
+
+static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
+{
+    const bool all = f->a < 0, direct = found->structure.direct;
+    const struct {
+        const char *label, *field;
+        const double *value, *error;
+        bool there;
+    } kinds[] = {{"A", "A", f->fz, f->fz_error, !all},
+                 {"S", "S", f->al, f->al_error, true},
+                 {"S_sum", "S_sum", f->sum, f->sum_error, direct}};
+    bool fits = true;
+    for (int k = 0; k < 3 && fits; k++) {
+        char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH], error[3 * IO_NAME_LENGTH];
+        snprintf(label, sizeof label, "%s(%s)", kinds[k].label, all ? "q" : f->name);
+        snprintf(field, sizeof field, all ? "%s" : "%s_%s", kinds[k].field, f->name);
+        snprintf(error, sizeof error, all ? "%s_error" : "%s_error_%s", kinds[k].field, f->name);
+        fits = !kinds[k].there || (table_add(t, TABLE_Y, label, field, kinds[k].value) &&
+                                   table_add(t, TABLE_ERROR, "+-", error, kinds[k].error));
+    }
+    return fits;
+}
+
+/** The common lines, and what S and A are. */
+static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
+{
+    char *notes = NULL;
+    size_t size = 0;
+    char *common = rdf_notes(task, found);
+    FILE *out = common ? open_memstream(&notes, &size) : NULL;
+    if (out) {
+        const rdf_structure *s = &found->structure;
+        fprintf(out, "%sS: by transform of g(r) to r = %s, window %s", common,
+                report_real(found->edges[found->how.bins]).s,
+                task->window == WINDOW_LORCH ? "of Lorch" : "none");
+        if (s->direct) {
+            fprintf(out, "; S_sum: by sum over %lld vectors q of the box", (long long)s->waves.n);
+        }
+        fputs(s->n > 1 ? "\npartials: A are Faber-Ziman, S and S_sum Ashcroft-Langreth\n" : "\n",
+              out);
+        if (fclose(out) != 0) {
+            free(notes);
+            notes = NULL;
+        }
+    }
+    free(common);
+    return notes;
+}
+
+int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)
+{
+    const rdf_structure *s = &found->structure;
+    table t = {.title = "Structure factor",
+               .x_title = "q",
+               .y_title = "S(q)",
+               .unit = found->unit,
+               .power = -1,
+               .command = task->command,
+               .notes = structure_notes(task, found),
+               .partial = found->partial ? found->partial_text : NULL,
+               .step = found->last_step,
+               .rows = s->bins};
+    bool fits = t.notes && table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low) &&
+                table_add(&t, TABLE_DETAIL, "q_high", "q_high", s->high) &&
+                table_add(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors) &&
+                table_add(&t, TABLE_X, "q", "q", s->q);
+    for (int k = 0; k < s->n && fits; k++) {
+        fits = add_factor(found, &s->factor[k], &t);
+    }
+    int status = STATUS_OK;
+    if (fits) {
+        t.column[2].data.whole = true;
+        json_t *facts = rdf_json(task, found);
+        status = table_write(task->sq, TABLE_BY_NAME, &t, facts);
+        json_decref(facts);
+    } else {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->sq);
+    }
+    table_free(&t);
+    return status;
+}

@@ -12,27 +12,9 @@ import subprocess
 import sys
 
 import cli
+from rdf_frames import NAMES, close, columns, make_frames, unpack_lennard_jones, write_xyz
 
 DATA = os.path.join(os.environ["KITH_TEST_DATA"], "md")
-SIDES = (4.0, 4.5, 5.0)
-NAMES = ("O", "H", "Na")
-
-
-def make_frames(n=45, sides=SIDES, seed=1):
-    """Frames of (names, positions, side): a mixture in cubes that change."""
-    rng = random.Random(seed)
-    names = [NAMES[(0, 1, 1, 2, 1)[p % 5]] for p in range(n)]
-    return [(names, [[rng.random() * side for _ in range(3)] for _ in range(n)], side)
-            for side in sides]
-
-
-def write_xyz(path, frames):
-    with open(path, "w", encoding="ascii") as file:
-        for names, points, side in frames:
-            box = f'Lattice="{side} 0 0 0 {side} 0 0 0 {side}" ' if side else ""
-            file.write(f"{len(names)}\n{box}Properties=species:S:1:pos:R:3\n")
-            for name, point in zip(names, points):
-                file.write(f"{name} {point[0]!r} {point[1]!r} {point[2]!r}\n")
 
 
 def brute_force(frames, edges, first, second, nearest=False, excluded=lambda p, q: False):
@@ -60,15 +42,6 @@ def brute_force(frames, edges, first, second, nearest=False, excluded=lambda p, 
             ideal[k] += pairs * shell / side**3
     n = [sum(counts[:k + 1]) / centres for k in range(bins)]
     return counts, [c / e for c, e in zip(counts, ideal)], n
-
-
-def columns(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)["columns"]
-
-
-def close(a, b, tolerance=1e-12):
-    return len(a) == len(b) and all(abs(x - y) <= tolerance * max(1, abs(y)) for x, y in zip(a, b))
 
 
 def same(found, tail, expected, times):
@@ -390,9 +363,7 @@ def test_lennard_jones_of_lammps():
     folder = os.path.join(DATA, "lammps_lj")
     if not os.path.exists(folder):
         raise cli.Skip("the frames are not here")
-    with gzip.open(os.path.join(folder, "dump.lj.lammpstrj.gz")) as packed:
-        with open("lj.dump", "wb") as file:
-            file.write(packed.read())
+    unpack_lennard_jones("lj.dump")
     rows = [[] for _ in range(300)]
     with gzip.open(os.path.join(folder, "rdf_rerun.txt.gz"), "rt") as file:
         for words in (line.split() for line in file if line[0] != "#"):
