@@ -30,6 +30,7 @@ enum {
     KEY_BLOCKS,
     KEY_FORMAT,
     KEY_UNIT,
+    KEY_PLOT,
     KEY_SQ,
     KEY_Q_MIN,
     KEY_Q_MAX,
@@ -71,6 +72,7 @@ static const struct argp_option rdf_options[] = {
     {"q-vectors", KEY_Q_VECTORS, "N", OPTION_HIDDEN, 0, 9},
     {"window", KEY_WINDOW, "NAME", OPTION_HIDDEN, 0, 9},
     {"--window=W, --q-vectors=N", 0, 0, LINE, "lorch or none; for the sum, a bin: 100", 9},
+    {"plot", KEY_PLOT, "FILE", 0, "figure by gnuplot: .pdf, .svg, .png", 40},
     {"format", KEY_FORMAT, "NAME", OPTION_HIDDEN, 0, 40},
     {"unit", KEY_UNIT, "NAME", OPTION_HIDDEN, 0, 40},
     {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
@@ -196,6 +198,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         }
         return 0;
     case KEY_UNIT: task->unit = arg; return 0;
+    case KEY_PLOT:
+        if (!rdf_plot_known(arg)) {
+            options_invalid("--plot", arg, "a name that ends in .pdf, .svg or .png");
+        }
+        task->plot = arg;
+        return 0;
     case KEY_SQ: task->sq = arg; return 0;
     case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
     case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
@@ -273,7 +281,7 @@ int verb_rdf(int argc, char **argv)
     if (status == STATUS_OK) {
         status = rdf_make_curves(&task, &found);
     }
-    if (status == STATUS_OK && task.sq) {
+    if (status == STATUS_OK && found.structure.bins > 0) {
         status = rdf_structure_make(&task, &found);
     }
     if (status == STATUS_OK && task.shared.output) {
@@ -281,6 +289,9 @@ int verb_rdf(int argc, char **argv)
     }
     if (status == STATUS_OK && task.sq) {
         status = rdf_structure_write(&task, &found);
+    }
+    if (status == STATUS_OK && task.plot) {
+        status = rdf_plot(&task, &found);
     }
     if (status == STATUS_OK) {
         status = report(&task, &found);

@@ -31,6 +31,7 @@ typedef struct rdf_task {
     int64_t blocks;
     table_format format;
     const char *unit;             /**< of lengths; NULL: what the file's format has */
+    const char *plot;             /**< --plot; NULL: none */
     const char *sq;               /**< --sq; NULL: no S(q) */
     double q_min, q_max, q_width; /**< 0: by the box and the density */
     int64_t q_vectors;            /**< in a bin at most; 0: no direct sum */
@@ -159,6 +160,9 @@ int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 /** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
 char *rdf_notes(const rdf_task *task, const rdf_outcome *found);
 
+/** Whether the bins and selections are those of S(q). */
+bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
+
 /** Choose the q of S(q) by the first frame's box. @return an exit status, reported. */
 int rdf_structure_begin(const rdf_task *task, rdf_outcome *found);
 
@@ -178,6 +182,12 @@ void rdf_structure_free(rdf_structure *structure);
 
 /** Write -o. @return an exit status, reported. */
 int rdf_write(const rdf_task *task, const rdf_outcome *found);
+
+/** Whether the ending is one of figures. */
+bool rdf_plot_known(const char *path);
+
+/** Draw --plot. @return an exit status, reported. */
+int rdf_plot(const rdf_task *task, const rdf_outcome *found);
 
 void rdf_print(const rdf_task *task, const rdf_outcome *found);
 json_t *rdf_json(const rdf_task *task, const rdf_outcome *found);

@@ -112,7 +112,8 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     if (status == STATUS_OK) {
         status = rdf_choose_bins(task, found);
     }
-    if (status == STATUS_OK && task->sq) {
+    /* A figure has S(q) beside g(r) where it can. */
+    if (status == STATUS_OK && (task->sq || (task->plot && rdf_structure_can(task, found)))) {
         status = rdf_structure_begin(task, found);
     }
     return status == STATUS_OK ? prepare(found, task->blocks) : status;

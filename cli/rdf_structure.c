@@ -12,6 +12,21 @@
 
 enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 };
 
+/** Partials need classes that are of one selection, or of both alike. */
+static bool has_overlap(const rdf_task *task, const rdf_classes *classes)
+{
+    bool both = false;
+    for (int k = 0; k < classes->n; k++) {
+        both = both || (classes->item[k].first && classes->item[k].second);
+    }
+    return both && !task->partials && task->with && classes->n > 1;
+}
+
+bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found)
+{
+    return !(found->edges[0] > 0) && !has_overlap(task, &found->classes);
+}
+
 int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
 {
     enum { USUAL_BINS = 200, USUAL_WAVES = 4 }; /* to 4 waves in the mean spacing */
@@ -39,16 +54,12 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
                             "%s: S(q) needs bins of r from 0, not from %s", task->input,
                             report_real(found->edges[0]).s);
     }
-    for (int k = 0; k < found->classes.n; k++) {
-        const rdf_class *c = &found->classes.item[k];
-        if (!task->partials && task->with && c->first && c->second && found->classes.n > 1) {
-            return report_error(STATUS_INVALID, NULL,
-                                "%s: S(q) of --select %s --with %s, which overlap, needs "
-                                "--partials",
-                                task->input, task->select, task->with);
-        }
+    if (has_overlap(task, &found->classes)) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: S(q) of --select %s --with %s, which overlap, needs --partials",
+                            task->input, task->select, task->with);
     }
-    for (int k = 0; k < box->dim && task->q_vectors > 0; k++) {
+    for (int k = 0; k < box->dim && task->sq && task->q_vectors > 0; k++) {
         const double *r = box->row[k];
         const double most = q_max * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / (2 * pi);
         if (!(most < MOST_WAVES)) {
@@ -58,7 +69,7 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
         }
     }
     s->bins = (int64_t)bins;
-    s->direct = task->q_vectors > 0;
+    s->direct = task->sq && task->q_vectors > 0;
     if (s->direct && !waves_choose(box, s->q_min, s->width, s->bins, task->q_vectors, &s->waves)) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for vectors q");
     }

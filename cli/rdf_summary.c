@@ -158,6 +158,7 @@ void rdf_print(const rdf_task *task, const rdf_outcome *found)
         printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
     }
     printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
+    report_output(&look, "figure", task->plot);
     if (task->shared.output && strcmp(task->shared.output, "-") != 0) {
         report_output(&look, "output", task->shared.output);
     }

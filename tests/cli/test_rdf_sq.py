@@ -4,6 +4,7 @@ import cmath
 import math
 import os
 import random
+import shutil
 import sys
 
 import cli
@@ -188,6 +189,38 @@ def test_bad_input():
     cli.fails(2, "rdf", "a.xyz", "--q-max", "9", says=["--sq"])
     cli.fails(9, "rdf", "a.xyz", "--sq", "nowhere/s.txt", says=["nowhere/s.txt"])
     assert os.listdir() == ["a.xyz"]
+
+
+def test_plot():
+    write_xyz("a.xyz", make_frames())
+    command = ("rdf", "a.xyz", "--partials", "--unit", "A")
+    # Without gnuplot its script and data are there to be used later.
+    cli.fails(10, *command, "--plot", "a.png", "-q", env=dict(os.environ, PATH="/nowhere"),
+              says=["--plot a.png", "gnuplot", "apt-get install", "a.gp is written"])
+    assert sorted(os.listdir()) == ["a.dat", "a.gp", "a.xyz"]
+    with open("a.gp", encoding="utf-8") as file:
+        script = file.read()
+    assert "'a.dat'" in script and "title 'H-Na'" in script and "(Å)" in script
+    assert script.count("with filledcurves") == 6 and "axes x1y2" in script
+    with open("a.dat", encoding="utf-8") as file:
+        tables = file.read().split("\n\n\n")
+    assert [len(line.split()) for line in tables[0].splitlines()[-1:]] == [1 + 3 * 7]
+    assert [len(line.split()) for line in tables[1].splitlines()[-1:]] == [1 + 4 * 7]
+    cli.fails(6, *command, "--plot", "a.gif", says=["--plot", ".pdf"])
+    cli.fails(9, *command, "--plot", "nowhere/a.pdf", "-q", says=["nowhere/a.dat"])
+    if shutil.which("gnuplot") is None:
+        raise cli.Skip("no gnuplot")
+    os.mkdir("folder")
+    for name, magic in (("a.png", b"\x89PNG"), ("folder/a.pdf", b"%PDF"), ("a.svg", b"<?xml")):
+        assert f"figure      {name}" in cli.ok(*command, "--plot", name, "--sq", "s.txt")
+        with open(name, "rb") as file:
+            assert file.read(5).startswith(magic), name
+    assert sorted(os.listdir("folder")) == ["a.dat", "a.gp", "a.pdf"]
+    # No S(q) where bins do not begin at 0, and no error bars of one frame.
+    cli.ok("rdf", "a.xyz", "--frames", "0", "--r-min", "1", "--plot", "b.svg", "-q")
+    with open("b.gp", encoding="utf-8") as file:
+        script = file.read()
+    assert "index 1" not in script and "filledcurves" not in script
 
 
 def test_lennard_jones_of_lammps():
