@@ -377,6 +377,22 @@ def test_lennard_jones_of_lammps():
     assert abs(max(found["g"]) - 2.992) < 1e-3 and abs(found["r"][54] - 1.09) < 1e-9
 
 
+def test_lennard_jones_of_the_example():
+    program = os.environ["KITH_LENNARD_JONES"]
+    if not os.path.exists(program) or "KITH_TEST_BRIEF" in os.environ:
+        raise cli.Skip("the example is not built, or this build tests less")
+    subprocess.run([program, "lj.xyz", "1000"], check=True, stdout=subprocess.DEVNULL)
+    cli.ok("rdf", "lj.xyz", "--r-max", "5", "--bins", "250", "-o", "a.json", "-q")
+    found = columns("a.json")
+    # What LAMMPS finds at this density and temperature, with 4,000 particles and a cutoff of 3.5.
+    for r, g, tolerance in ((1.09, 2.99, 0.12), (1.53, 0.574, 0.04), (2.07, 1.281, 0.05),
+                            (2.53, 0.828, 0.04)):
+        k = round(r / 0.02 - 0.5)
+        assert abs(found["r"][k] - r) < 1e-9 and abs(found["g"][k] - g) < tolerance, (r, found["g"])
+    assert found["r"][max(range(250), key=lambda k: found["g"][k])] in found["r"][53:56]
+    assert abs(found["n"][77] - 12.8) < 0.2 and abs(found["r"][77] - 1.55) < 1e-9
+
+
 def test_water():
     folder = os.path.join(DATA, "chemfiles")
     path = os.path.join(folder, "water.9.xyz.bz2")
