@@ -91,13 +91,16 @@ static int64_t parse_whole(const char *option, const char *arg, int64_t least,
     return value;
 }
 
-static void parse_vectors(rdf_task *task, const char *arg, struct argp_state *state)
+static int64_t parse_most(const char *option, const char *arg, int64_t least, int64_t most,
+                          struct argp_state *state)
 {
-    const int64_t most = 100000;
-    task->q_vectors = parse_whole("--q-vectors", arg, 0, state);
-    if (task->q_vectors > most) {
-        options_invalid("--q-vectors", arg, "at most 100000 in a bin");
+    const int64_t value = parse_whole(option, arg, least, state);
+    if (value > most) {
+        char expected[40];
+        snprintf(expected, sizeof expected, "at most %lld", (long long)most);
+        options_invalid(option, arg, expected);
     }
+    return value;
 }
 
 static void parse_slope(rdf_task *task, const char *arg, struct argp_state *state)
@@ -191,7 +194,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_PARTIALS: task->partials = true; return 0;
     case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
     case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
-    case KEY_BLOCKS: task->blocks = parse_whole("--blocks", arg, 1, state); return 0;
+    case KEY_BLOCKS: task->blocks = parse_most("--blocks", arg, 1, 10000, state); return 0;
     case KEY_FORMAT:
         if (!table_format_find(arg, &task->format)) {
             argp_error(state, "--format: got '%s', expected text, json, npy, xvg or lammps", arg);
@@ -208,7 +211,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
     case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
     case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
-    case KEY_Q_VECTORS: parse_vectors(task, arg, state); return 0;
+    case KEY_Q_VECTORS:
+        task->q_vectors = parse_most("--q-vectors", arg, 0, 100000, state);
+        return 0;
     case KEY_WINDOW: parse_window(task, arg, state); return 0;
     case KEY_SLOPE: parse_slope(task, arg, state); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;

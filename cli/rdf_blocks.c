@@ -9,10 +9,15 @@
 
 enum { GRAINS = 4 }; /* of a block at most: blocks then differ by a third of their length */
 
+int64_t rdf_blocks_most(int64_t wanted)
+{
+    return GRAINS * wanted;
+}
+
 bool rdf_blocks_start(rdf_blocks *blocks, int64_t width, int64_t wanted)
 {
     *blocks = (rdf_blocks){.width = width, .wanted = wanted, .each = 1, .last = 1};
-    blocks->row = calloc((size_t)(GRAINS * wanted), sizeof *blocks->row);
+    blocks->row = calloc((size_t)rdf_blocks_most(wanted), sizeof *blocks->row);
     blocks->total = calloc((size_t)width, sizeof *blocks->total);
     return blocks->row && blocks->total;
 }
@@ -43,7 +48,7 @@ double *rdf_blocks_row(rdf_blocks *blocks)
         blocks->last++;
         return blocks->row[blocks->n - 1];
     }
-    if (blocks->n == GRAINS * blocks->wanted) {
+    if (blocks->n == rdf_blocks_most(blocks->wanted)) {
         blocks->n /= 2;
         blocks->each *= 2;
         for (int64_t k = 0; k < blocks->n; k++) {
@@ -87,7 +92,7 @@ double rdf_ratio_error(const double *y, const double *x, int64_t n)
 
 void rdf_blocks_free(rdf_blocks *blocks)
 {
-    for (int64_t k = 0; k < GRAINS * blocks->wanted && blocks->row; k++) {
+    for (int64_t k = 0; k < rdf_blocks_most(blocks->wanted) && blocks->row; k++) {
         free(blocks->row[k]);
     }
     free(blocks->row);

@@ -20,6 +20,9 @@ typedef struct rdf_blocks {
     double *total;  /**< [width], after rdf_blocks_fold */
 } rdf_blocks;
 
+/** Rows there are at most for so many blocks. */
+int64_t rdf_blocks_most(int64_t wanted);
+
 /** Begin. @return false: no memory. */
 bool rdf_blocks_start(rdf_blocks *blocks, int64_t width, int64_t wanted);
 

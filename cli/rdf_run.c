@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /** Progress: of the frames where their number is known, else of the file's bytes. */
 typedef struct watch {
@@ -80,8 +81,24 @@ static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
+/** Rows that would fill most of the memory are refused before, not met halfway. */
+static int check_memory(const rdf_task *task, const rdf_outcome *found)
+{
+    const double share = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double rows = (double)rdf_blocks_most(task->blocks);
+    const double frames = found->frames_wanted > 0 ? (double)found->frames_wanted : rows;
+    const double bytes = fmin(rows, frames) * (double)found->layout.width * sizeof(double);
+    if (bytes > share) {
+        return report_error(STATUS_NO_MEMORY, "fewer --bins or --blocks need less",
+                            "%s: %lld histograms of %lld bins in %lld blocks are %s", task->input,
+                            (long long)found->layout.partials, (long long)found->layout.bins,
+                            (long long)task->blocks, report_bytes((int64_t)bytes).s);
+    }
+    return STATUS_OK;
+}
+
 /** Lay out the rows of the blocks. */
-static int prepare(rdf_outcome *found, int64_t blocks)
+static int prepare(const rdf_task *task, rdf_outcome *found)
 {
     rdf_layout *l = &found->layout;
     const int64_t n = found->classes.n;
@@ -96,7 +113,11 @@ static int prepare(rdf_outcome *found, int64_t blocks)
     l->q_sum = l->vectors + found->structure.bins;
     l->direct = l->q_sum + found->structure.bins;
     l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
-    return rdf_blocks_start(&found->blocks, l->width, blocks)
+    const int status = check_memory(task, found);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return rdf_blocks_start(&found->blocks, l->width, task->blocks)
                ? STATUS_OK
                : report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld histograms of %lld bins",
                               (long long)l->partials, (long long)l->bins);
@@ -116,7 +137,7 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     if (status == STATUS_OK && (task->sq || (task->plot && rdf_structure_can(task, found)))) {
         status = rdf_structure_begin(task, found);
     }
-    return status == STATUS_OK ? prepare(found, task->blocks) : status;
+    return status == STATUS_OK ? prepare(task, found) : status;
 }
 
 static void add_histogram(const rdf_layout *l, const kith_histogram *h, double volume, double *row)

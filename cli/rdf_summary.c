@@ -203,6 +203,17 @@ static json_t *structure_json(const rdf_task *task, const rdf_outcome *found)
                      "slope", slope);
 }
 
+static json_t *outputs_json(const rdf_task *task)
+{
+    const char *const names[] = {"table", "structure", "plot"};
+    const char *const paths[] = {task->shared.output, task->sq, task->plot};
+    json_t *value = json_object();
+    for (int k = 0; k < 3; k++) {
+        json_object_set_new(value, names[k], paths[k] ? report_json_text(paths[k]) : json_null());
+    }
+    return value;
+}
+
 json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_layout *l = &found->layout;
@@ -225,15 +236,15 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
                                (json_int_t)found->first_index, "last",
                                (json_int_t)found->last_index, "blocks",
                                (json_int_t)found->blocks.n);
-    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
-                     " s:o, s:I, s:s, s:i, s:o, s:I}",
-                     "kith", kith_version(), "verb", "rdf", "command",
-                     report_json_text(task->command), "input", report_json_text(task->input),
-                     "format", found->description, "unit", found->unit, "partial", found->partial,
-                     "frames", frames, "particles", (json_int_t)found->particles, "species",
-                     species, "box", space_json(&found->space), "volume", volume, "bins", bins,
-                     "minimum_image", task->minimum_image, "curves", curves, "structure",
-                     structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
-                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
-                     seconds, "peak_bytes", (json_int_t)report_peak_memory());
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
+        " s:o, s:I, s:s, s:i, s:o, s:I, s:o}",
+        "kith", kith_version(), "verb", "rdf", "command", report_json_text(task->command), "input",
+        report_json_text(task->input), "format", found->description, "unit", found->unit, "partial",
+        found->partial, "frames", frames, "particles", (json_int_t)found->particles, "species",
+        species, "box", space_json(&found->space), "volume", volume, "bins", bins, "minimum_image",
+        task->minimum_image, "curves", curves, "structure", structure_json(task, found), "pairs",
+        (json_int_t)found->pairs, "backend", kith_backend(found->ctx), "threads",
+        kith_threads(found->ctx), "seconds", seconds, "peak_bytes",
+        (json_int_t)report_peak_memory(), "outputs", outputs_json(task));
 }

@@ -306,7 +306,7 @@ def test_bad_arguments():
     write_xyz("a.xyz", make_frames())
     rdf = ["rdf", "a.xyz"]
     for option, values in (("--r-max", ("0", "-1", "nan", "inf")), ("--width", ("0", "-1")),
-                           ("--bins", ("0", "-1")), ("--blocks", ("0",)), ("--r-min", ("-1",))):
+                           ("--bins", ("0", "-1")), ("--blocks", ("0", "1G")), ("--r-min", ("-1",))):
         for value in values:
             done = cli.run(*rdf, f"{option}={value}")
             assert done.returncode in (2, 6) and option in done.stderr, (option, value, done.stderr)
@@ -321,7 +321,9 @@ def test_bad_arguments():
     cli.fails(7, *rdf, "--bins", "2M", says=["a.xyz", "2^20"])
     cli.fails(7, *rdf, "--width", "1e-9", says=["a.xyz", "2^20"])
     write_xyz("b.xyz", [([f"X{p}" for p in range(45)], *make_frames(sides=(4.0,))[0][1:])])
-    cli.fails(7, "rdf", "b.xyz", "--bins", "100k", "--partials", says=["b.xyz", "2^24"])
+    cli.fails(7, "rdf", "b.xyz", "--bins", "17k", "--partials", "--blocks", "1",
+              says=["b.xyz", "2^24"])
+    cli.fails(8, "rdf", "b.xyz", "--bins", "1M", "--partials", says=["b.xyz", "1035", "--blocks"])
     os.remove("b.xyz")
     cli.fails(6, *rdf, "--select", "Xe", says=["a.xyz", "--select", "'Xe'", "O, H, Na"])
     cli.fails(6, *rdf, "--select", "O", "--with", "O,X", says=["--with", "'X'"])

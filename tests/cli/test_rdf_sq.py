@@ -68,6 +68,32 @@ def test_sums_against_brute_force():
     assert 0 < sum(columns("s.json")["vectors"]) <= 2 * 4 * 5 < sum(n)
 
 
+def test_slanted_box():
+    rows, rng = ((4.0, 0, 0), (1.0, 3.5, 0), (-0.5, 0.7, 5.0)), random.Random(7)
+    volume = rows[0][0] * rows[1][1] * rows[2][2]
+
+    def cross(a, b):
+        return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+    star = [[2 * math.pi / volume * x for x in cross(rows[(k + 1) % 3], rows[(k + 2) % 3])]
+            for k in range(3)]
+    points = [[rng.uniform(-2, 6) for _ in range(3)] for _ in range(25)]
+    with open("a.xyz", "w", encoding="ascii") as file:
+        file.write("25\nLattice=\"" + " ".join(str(x) for row in rows for x in row) +
+                   '" Origin="0.3 0.2 0.1" Properties=species:S:1:pos:R:3\n')
+        file.write("".join("A {!r} {!r} {!r}\n".format(*p) for p in points))
+    cli.ok("rdf", "a.xyz", "--sq", "s.json", "--q-min", "2", "--q-max", "6", "--q-width", "4", "-q",
+           *ALL)
+    sums = []
+    for h, k, l in half_space(8):
+        q = [h * star[0][m] + k * star[1][m] + l * star[2][m] for m in range(3)]
+        if 2 <= math.sqrt(sum(x * x for x in q)) < 6:
+            rho = sum(cmath.exp(1j * sum(x * y for x, y in zip(q, p))) for p in points)
+            sums.append(abs(rho)**2 / 25)
+    found = columns("s.json")
+    assert found["vectors"] == [len(sums)] and close(found["S_sum"], [sum(sums) / len(sums)], 1e-11)
+
+
 def quadrature(g, edges, density, q, lorch):
     """1 + 4 pi rho int r^2 (g - 1) sin(qr) / (qr) dr, by Simpson's rule in each bin."""
     total = 0.0
