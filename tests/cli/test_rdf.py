@@ -257,6 +257,17 @@ def test_text():
     assert cli.ok("rdf", "a.xyz", "-q") == ""
 
 
+def read_all(reader):
+    """What a terminal was sent, whose other end is closed; it comes in parts."""
+    shown = b""
+    try:
+        while part := os.read(reader, 4096):
+            shown += part
+    except OSError:
+        pass
+    return shown.decode()
+
+
 def interrupted(output, *arguments):
     """Stop a long run once frames were counted; return its exit status and message."""
     frames, n = 20000, 300
@@ -278,7 +289,7 @@ def interrupted(output, *arguments):
                 shown += os.read(reader, 4096)
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=30)
-            message = os.read(reader, 65536).decode()
+            message = read_all(reader)
         finally:
             process.kill()
     os.close(reader)
