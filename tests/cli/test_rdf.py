@@ -317,7 +317,8 @@ def test_bad_arguments():
     write_xyz("a.xyz", make_frames())
     rdf = ["rdf", "a.xyz"]
     for option, values in (("--r-max", ("0", "-1", "nan", "inf")), ("--width", ("0", "-1")),
-                           ("--bins", ("0", "-1")), ("--blocks", ("0", "1G")), ("--r-min", ("-1",))):
+                           ("--bins", ("0", "-1")), ("--blocks", ("0", "1G")),
+                           ("--r-min", ("-1",))):
         for value in values:
             done = cli.run(*rdf, f"{option}={value}")
             assert done.returncode in (2, 6) and option in done.stderr, (option, value, done.stderr)
