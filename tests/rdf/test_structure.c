@@ -114,8 +114,8 @@ static void check_percus_yevick(void)
 {
     static const struct {
         double eta, q, s;
-    } known[] = {{0.3, 1e-6, 0.093789}, {0.3, 5, 0.77817},   {0.3, 6.3381, 1.51551},
-                 {0.3, 10, 0.85521},    {0.4, 1e-6, 0.04},   {0.4, 6.6395, 2.04758}};
+    } known[] = {{0.3, 1e-6, 0.093789}, {0.3, 5, 0.77817}, {0.3, 6.3381, 1.51551},
+                 {0.3, 10, 0.85521},    {0.4, 1e-6, 0.04}, {0.4, 6.6395, 2.04758}};
     for (int k = 0; k < 6; k++) {
         solve_percus_yevick(known[k].eta, 20);
         const double s = transform(3, 6 * known[k].eta / pi, known[k].q, 20, WINDOW_NONE);
