@@ -138,21 +138,24 @@ static double most_g(const rdf_outcome *found)
     return beyond > 0 && most > times * beyond ? above * beyond : 0;
 }
 
-/** "(Å)", "(Å^{-1})"; nothing where the unit is not known. */
-static void put_axis(FILE *out, const char *axis, const char *symbol, const rdf_outcome *found,
-                     const char *power)
+/** "r (Å)", "q (Å^{-1})"; no unit where it is not known. */
+static void put_axis(FILE *out, const char *symbol, const rdf_outcome *found, const char *power)
 {
     const char *unit = strcmp(found->unit, "A") == 0       ? "Å"
                        : strcmp(found->unit, "sigma") == 0 ? "{/:Italic σ}"
                                                            : found->unit;
-    fprintf(out, "set %s \"{/:Italic %s}%s%s%s%s\"\n", axis, symbol, *unit ? " (" : "", unit,
-            *unit ? power : "", *unit ? ")" : "");
+    char text[256];
+    snprintf(text, sizeof text, *unit ? "{/:Italic %s} (%.200s%s)" : "{/:Italic %s}", symbol, unit,
+             power);
+    fputs("set xlabel ", out);
+    put_quoted(out, text);
+    fputc('\n', out);
 }
 
 static void put_pairs(FILE *out, const rdf_outcome *found)
 {
     const double most = most_neighbours(found), top = most_g(found);
-    put_axis(out, "xlabel", "r", found, "");
+    put_axis(out, "r", found, "");
     fprintf(out,
             "set ylabel \"{/:Italic g}({/:Italic r})\"\n"
             "set y2label \"{/:Italic n}({/:Italic r}), dashed\"\n"
@@ -193,7 +196,7 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
 {
     const rdf_structure *s = &found->structure;
     const bool partials = s->n > 1 && task->partials;
-    put_axis(out, "xlabel", "q", found, "^{–1}");
+    put_axis(out, "q", found, "^{–1}");
     fprintf(out,
             "set ylabel \"{/:Italic S}({/:Italic q})\"\nunset y2label\nunset y2tics\n"
             "set ytics mirror\nset xrange [0:%.7g]\nset yrange [%s:*]\n",
@@ -294,16 +297,34 @@ static int run_gnuplot(const char *folder, const char *set_target, const char *s
     return failed ? -1 : state;
 }
 
+/** What tells the script where to draw; to be freed. */
+static char *target_of(const char *name)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return NULL;
+    }
+    fputs("target=", out);
+    put_quoted(out, name);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /** Draw into a file beside the figure, and rename it. */
 static int draw(const rdf_task *task, const char *script)
 {
     const char *name = file_of(task->plot);
-    char *folder = NULL, *part = NULL, *set_target = NULL;
+    char *folder = NULL, *part = NULL;
     int status = STATUS_OK;
     const bool fits = asprintf(&folder, "%.*s.", (int)(name - task->plot), task->plot) >= 0 &&
-                      asprintf(&part, "%s.%d.part", task->plot, (int)getpid()) >= 0 &&
-                      asprintf(&set_target, "target='%s'", file_of(part)) >= 0;
-    const int state = fits ? run_gnuplot(folder, set_target, file_of(script)) : -1;
+                      asprintf(&part, "%s.%d.part", task->plot, (int)getpid()) >= 0;
+    char *set_target = fits ? target_of(file_of(part)) : NULL;
+    const int state = set_target ? run_gnuplot(folder, set_target, file_of(script)) : -1;
     if (state < 0 && errno == ENOENT) {
         status = report_error(
             STATUS_NO_BACKEND, "install it: apt-get install gnuplot-nox; then run it on the script",

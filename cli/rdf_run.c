@@ -127,6 +127,10 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
 static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
 {
     int status = rdf_check_selection(task, frame);
+    if (status == STATUS_OK && found->classes.n == 0) {
+        status = report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles to count",
+                              task->input, (long long)frame->index);
+    }
     found->particles = frame->particles.n;
     found->precision = frame->particles.precision;
     found->first_index = frame->index;

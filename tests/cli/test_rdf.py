@@ -370,6 +370,10 @@ def test_bad_frames():
     with open("c.xyz", "w", encoding="ascii") as file:
         file.write('1\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3\nO 0 0 0\n')
     assert "no pairs" in cli.ok("rdf", "c.xyz")
+    with open("d.xyz", "w", encoding="ascii") as file:
+        file.write('0\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3\n')
+    cli.fails(6, "rdf", "d.xyz", says=["frame 0 has no particles"])
+    cli.fails(6, "rdf", "a.xyz", "--select", "", says=["no particles"])
     assert not os.path.exists("a.txt")
 
 

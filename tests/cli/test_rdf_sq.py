@@ -244,6 +244,8 @@ def test_plot():
         with open(name, "rb") as file:
             assert file.read(5).startswith(magic), name
     assert sorted(os.listdir("folder")) == ["a.dat", "a.gp", "a.pdf"]
+    # Quotes in names and units are text.
+    cli.ok("rdf", "a.xyz", "--frames", "0", "--plot", "o'dd.svg", "--unit", "'\"$", "-q")
     # No S(q) where bins do not begin at 0, and no error bars of one frame.
     cli.ok("rdf", "a.xyz", "--frames", "0", "--r-min", "1", "--plot", "b.svg", "-q")
     with open("b.gp", encoding="utf-8") as file:
