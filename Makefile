@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   make demo     install what is missing, build, and find the pairs of two inputs
+#   make demo     install what is missing, build; pairs, halos, g(r) of small inputs
 #   make test     install what is missing, build, and pass every test
 #   make          build the library and the command
 #   make bench    time the engine beside its peers, after verifying it
@@ -39,7 +39,7 @@ test:
 	$(MAKE) release-test
 
 demo: release-configure
-	cmake --build --preset release -j $(JOBS) --target kith_cli
+	cmake --build --preset release -j $(JOBS) --target kith_cli lennard_jones
 	mkdir -p $(DEMO)
 	sh examples/demo.sh $(KITH) $(DEMO)
 

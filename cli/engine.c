@@ -10,12 +10,17 @@
 
 int engine_open(const options *o, progress *bar, kith_ctx **out)
 {
+    return engine_open_watched(o, progress_watch, bar, out);
+}
+
+int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)
+{
     kith_options settings;
     kith_options_init(&settings);
     settings.backend = o->backend;
     settings.threads = o->threads;
-    settings.watch = progress_watch;
-    settings.user = bar;
+    settings.watch = watch;
+    settings.user = user;
     const kith_status status = kith_open(&settings, out);
     return status == KITH_OK ? STATUS_OK : report_kith(NULL, status, NULL);
 }

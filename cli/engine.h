@@ -11,6 +11,9 @@
 /** Open a context whose calls report to the bar. @return STATUS_OK, or another after reporting. */
 int engine_open(const options *o, progress *bar, kith_ctx **out);
 
+/** Likewise, with a watch of the caller's own. */
+int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
+
 /** Print the backend and its threads: "cpu:avx512, 2 threads". */
 void engine_print(const kith_ctx *ctx);
 

@@ -10,7 +10,6 @@
 #include "report.h"
 #include "verbs.h"
 
-#include <argz.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,11 +285,7 @@ int verb_fof(int argc, char **argv)
 {
     fof_task task = {.min_members = 20};
     options_init(&task.shared);
-    size_t length = 0;
-    if (argz_create(argv, &task.command, &length) != 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory");
-    }
-    argz_stringify(task.command, length, ' ');
+    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
     task.b = task.b > 0 ? task.b : 0.2;
 

@@ -11,12 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static void label(const style *look, const char *name)
-{
-    printf("  %s%-12s%s", look->bold, name, look->end);
-}
 
 /** Five digits are enough for a person. */
 static printed number(double x)
@@ -56,18 +50,18 @@ static void print_roles(const fof_outcome *found, const style *look)
     if (!found->roles) {
         return;
     }
-    label(look, "species");
+    report_label(look, "species");
     print_types(found, "link:", found->links);
     putchar('\n');
     if (some_attach) {
-        label(look, "");
+        report_label(look, "");
         print_types(found, "attach:", found->attaches);
         putchar('\n');
     }
     const char *const ignored = "ignore:";
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (rest[type] && found->n_of_type[type] > 0) {
-            label(look, "");
+            report_label(look, "");
             print_types(found, ignored, rest);
             putchar('\n');
             return;
@@ -79,7 +73,7 @@ static void print_length(const fof_task *task, const fof_outcome *found, const s
 {
     io_unit_name names;
     io_unit_names(&found->in.particles.units, &names);
-    label(look, "length");
+    report_label(look, "length");
     printf("%s%s%s%s", look->bold, number(found->length).s, look->end, unit(names.length).s);
     if (found->spacing != SPACING_AUTO) {
         printf(" = %s x %s, the mean spacing", report_real(task->b).s,
@@ -87,7 +81,7 @@ static void print_length(const fof_task *task, const fof_outcome *found, const s
     }
     putchar('\n');
     if (found->spacing != SPACING_AUTO) {
-        label(look, "");
+        report_label(look, "");
         printf("%s%s", look->faint, fof_spacing_words(found));
         if (found->spacing == SPACING_MASS) {
             printf(", Omega %s of the linked species", number(found->spacing_omega).s);
@@ -95,7 +89,7 @@ static void print_length(const fof_task *task, const fof_outcome *found, const s
         printf("%s\n", look->end);
     }
     if (task->velocity > 0) {
-        label(look, "");
+        report_label(look, "");
         printf("and in velocity %s%s", number(found->velocity_length).s, unit(names.velocity).s);
         if (task->velocity_in_sigma) {
             printf(" = %s x %s, the dispersion", report_real(task->velocity).s,
@@ -104,7 +98,7 @@ static void print_length(const fof_task *task, const fof_outcome *found, const s
         putchar('\n');
     }
     if (task->min_links > 0) {
-        label(look, "");
+        report_label(look, "");
         printf("only particles with %s or more within it link\n", report_count(task->min_links).s);
     }
 }
@@ -114,13 +108,13 @@ static void print_cosmology(const fof_outcome *found, const style *look)
     const cosmology *c = &found->cosmology;
     const double tolerance = 0.1; /* gas and stars lose some to black holes, zooms much */
     if (c->known) {
-        label(look, "cosmology");
+        report_label(look, "cosmology");
         printf("Omega_m %s, Omega_Lambda %s, redshift %s (%s)\n", number(c->omega_m).s,
                number(c->omega_lambda).s, number(c->redshift).s,
                c->given ? "from --cosmology" : "from the file");
     }
     if (c->filled > 0 && fabs(c->filled - 1) > tolerance) {
-        label(look, "");
+        report_label(look, "");
         printf("%smass in the box: %s of what Omega_m says; see units, cosmology%s\n", look->bold,
                number(c->filled).s, look->end);
     }
@@ -131,7 +125,7 @@ static void print_halo(const fof_outcome *found, int64_t h, const style *look)
     const kith_halo *halo = &found->halos.halo[h];
     io_unit_name names;
     io_unit_names(&found->in.particles.units, &names);
-    label(look, h ? "" : "largest");
+    report_label(look, h ? "" : "largest");
     printf("%s members", report_count(halo->members).s);
     if (found->roles) {
         printf(" (%s link)", report_count(found->groups.members[h]).s);
@@ -150,7 +144,7 @@ static void print_groups(const fof_task *task, const fof_outcome *found, const s
 {
     enum { SHOWN = 3 };
     const int64_t n = found->in.particles.n;
-    label(look, "halos");
+    report_label(look, "halos");
     printf("%s%s%s of %s and more", look->bold, report_count(found->groups.n).s, look->end,
            report_count(task->min_members).s);
     if (n > 0) {
@@ -162,20 +156,10 @@ static void print_groups(const fof_task *task, const fof_outcome *found, const s
     }
     if (found->groups.n > 0) {
         const spread s = spread_of(found->groups.members, found->groups.n);
-        label(look, "members");
+        report_label(look, "members");
         printf("%shalos by number of members%s%s\n", look->faint, found->roles ? " that link" : "",
                look->end);
         spread_draw(&s, look, "  ");
-    }
-}
-
-static void print_output(const char *name, const char *path, const style *look)
-{
-    struct stat file;
-    if (path) {
-        label(look, name);
-        printf("%s, %s\n", path,
-               report_bytes(stat(path, &file) == 0 ? (int64_t)file.st_size : 0).s);
     }
 }
 
@@ -183,28 +167,28 @@ void fof_print(const fof_task *task, const fof_outcome *found)
 {
     const style look = report_style();
     printf("%s%s%s\n", look.bold, task->input, look.end);
-    label(&look, "particles");
+    report_label(&look, "particles");
     input_print(&found->in);
     print_roles(found, &look);
-    label(&look, "box");
+    report_label(&look, "box");
     space_print(&found->space);
     print_cosmology(found, &look);
     print_length(task, found, &look);
     print_groups(task, found, &look);
-    label(&look, "time");
+    report_label(&look, "time");
     printf("link %s, measure %s", report_seconds(found->link_seconds).s,
            report_seconds(found->measure_seconds).s);
     if (task->shared.output || task->labels || task->sorted || task->plot) {
         printf(", write %s", report_seconds(found->write_seconds).s);
     }
     putchar('\n');
-    label(&look, "engine");
+    report_label(&look, "engine");
     engine_print(found->ctx);
     printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
-    print_output("catalogue", task->shared.output, &look);
-    print_output("labels", task->labels, &look);
-    print_output("sorted", task->sorted, &look);
-    print_output("picture", task->plot, &look);
+    report_output(&look, "catalogue", task->shared.output);
+    report_output(&look, "labels", task->labels);
+    report_output(&look, "sorted", task->sorted);
+    report_output(&look, "picture", task->plot);
 }
 
 static json_t *vector_json(const double v[3])

@@ -86,15 +86,10 @@ static const char *precision_name(const io_summary *s)
     return s->precision == KITH_FLOAT ? "float" : s->precision == KITH_DOUBLE ? "double" : "text";
 }
 
-static void label(const style *look, const char *name)
-{
-    printf("  %s%-12s%s", look->bold, name, look->end);
-}
-
 static void print_lists(const io_summary *s, const style *look)
 {
     for (int k = 0; k < s->n_species; k++) {
-        label(look, k ? "" : "species");
+        report_label(look, k ? "" : "species");
         printf("%-9s %s", s->species[k].name, report_count(s->species[k].n).s);
         if (s->species[k].mass > 0) {
             printf(", each of mass %s", report_real(s->species[k].mass).s);
@@ -102,7 +97,7 @@ static void print_lists(const io_summary *s, const style *look)
         putchar('\n');
     }
     for (int k = 0; k < s->n_fields; k++) {
-        label(look, k ? "" : s->files > 1 ? "in one file" : "fields");
+        report_label(look, k ? "" : s->files > 1 ? "in one file" : "fields");
         printf("%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
     }
 }
@@ -120,13 +115,13 @@ static void print_universe(const io_summary *s, const style *look)
 {
     const io_cosmology *c = &s->cosmology;
     if (c->known) {
-        label(look, "cosmology");
+        report_label(look, "cosmology");
         printf("a %s, redshift %s, h %s, Omega_m %s, Omega_Lambda %s\n", report_real(c->a).s,
                report_real(c->redshift).s, report_real(c->h).s, report_real(c->omega_m).s,
                report_real(c->omega_lambda).s);
     }
     if (s->units.source != IO_UNITS_NONE) {
-        label(look, "units");
+        report_label(look, "units");
         print_units(&s->units, c->known);
     }
 }
@@ -134,11 +129,11 @@ static void print_universe(const io_summary *s, const style *look)
 static void print_extent(const extent *e, int dim, const style *look)
 {
     for (int k = 0; k < dim && e->finite > 0; k++) {
-        label(look, k ? "" : "bounds");
+        report_label(look, k ? "" : "bounds");
         printf("%c from %s to %s\n", "xyz"[k], report_real(e->low[k]).s, report_real(e->high[k]).s);
     }
     if (e->first_bad >= 0) {
-        label(look, "not finite");
+        report_label(look, "not finite");
         printf("%sparticle %lld is the first that is NaN or infinite%s\n", look->bold,
                (long long)e->first_bad, look->end);
     }
@@ -149,23 +144,23 @@ static void print_info(const info_task *task, const io_summary *s, const input *
 {
     const style look = report_style();
     printf("%s%s%s\n", look.bold, task->file, look.end);
-    label(&look, "format");
+    report_label(&look, "format");
     printf("%s, ", s->description);
     if (s->files > 1) {
         printf("%d files, ", s->files);
     }
     printf("%s\n", report_bytes(s->bytes).s);
-    label(&look, "particles");
+    report_label(&look, "particles");
     printf("%s, %s", report_count(s->n).s, precision_name(s));
     if (s->frames > 1) {
         printf(", in the first of %s frames", report_count(s->frames).s);
     }
     putchar('\n');
     if (s->has_time) {
-        label(&look, "time");
+        report_label(&look, "time");
         puts(report_real(s->time).s);
     }
-    label(&look, "box");
+    report_label(&look, "box");
     if (s->has_box) {
         space_print_box(&s->box);
         putchar('\n');
@@ -178,7 +173,7 @@ static void print_info(const info_task *task, const io_summary *s, const input *
         const extent e = measure(&in->particles);
         print_extent(&e, in->particles.dim, &look);
     } else {
-        label(&look, "bounds");
+        report_label(&look, "bounds");
         printf("not read: %s\n", error->text);
     }
 }

@@ -18,6 +18,7 @@ static const struct verb {
 } verbs[] = {
     {"pairs", "kith pairs", "find all pairs of particles within a radius", verb_pairs},
     {"fof", "kith fof", "find halos by friends-of-friends and measure them", verb_fof},
+    {"rdf", "kith rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},
 };
@@ -43,6 +44,7 @@ static int print_help(void)
          "  kith info halos.h5\n"
          "  kith pairs halos.h5 --cutoff 0.01\n"
          "  kith fof halos.h5 --box 1 -o halos.csv\n"
+         "  kith rdf halos.h5 --box 1 --r-max 0.01 -o gr.txt\n"
          "\n"
          "Exit status:");
     report_print_statuses();

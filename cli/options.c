@@ -8,6 +8,7 @@
 #include "parse.h"
 #include "report.h"
 
+#include <argz.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@ enum {
     KEY_DATASET,
     KEY_COLUMNS,
     KEY_FRAME,
+    KEY_FRAMES,
+    KEY_BY,
+    KEY_TOPOLOGY,
     KEY_BACKEND,
     KEY_THREADS,
     KEY_JSON
@@ -69,6 +73,19 @@ kith_precision options_precision(struct argp_state *state, const char *text)
     return KITH_DOUBLE;
 }
 
+static void parse_label(options *o, const char *arg, struct argp_state *state)
+{
+    static const char *const names[] = {
+        [IO_LABEL_ELEMENT] = "element", [IO_LABEL_TYPE] = "type", [IO_LABEL_NAME] = "name"};
+    for (int k = IO_LABEL_ELEMENT; k <= IO_LABEL_NAME; k++) {
+        if (strcmp(arg, names[k]) == 0) {
+            o->label = (io_label)k;
+            return;
+        }
+    }
+    argp_error(state, "--by: got '%s', expected element, type or name", arg);
+}
+
 static error_t parse_reading(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
@@ -85,6 +102,9 @@ static error_t parse_reading(int key, char *arg, struct argp_state *state)
             options_invalid("--frame", arg, "0 or more");
         }
         return 0;
+    case KEY_FRAMES: o->frames = arg; return 0;
+    case KEY_TOPOLOGY: o->topology = arg; return 0;
+    case KEY_BY: parse_label(o, arg, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -168,13 +188,28 @@ static error_t parse_result(int key, char *arg, struct argp_state *state)
     }
 }
 
+#define PRECISION_OPTION \
+    { \
+        "precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", \
+            10 \
+    }
 static const struct argp_option reading[] = {
     {0, 0, 0, 0, "Input:", 10},
     {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the coordinates", 10},
+    PRECISION_OPTION,
     {"columns", KEY_COLUMNS, "X,Y,Z", 0, "text: numbers from 0, or names in its header", 10},
     {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
     {"frame", KEY_FRAME, "K", 0, "frame of a trajectory, from 0", 10},
-    {"precision", KEY_PRECISION, "float|double", 0, "of the computation; default: the file's", 10},
+    {0}};
+static const struct argp_option trajectory[] = {
+    {0, 0, 0, 0, "Input:", 10},
+    {"dataset", KEY_DATASET, "NAME", OPTION_HIDDEN, 0, 10},
+    PRECISION_OPTION,
+    {"frames", KEY_FRAMES, "A:B:STEP", 0, "as Python slices: 10:, ::100; default: all", 10},
+    {"by", KEY_BY, "WHAT", 0, "species are each atom's element, type or name", 10},
+    {"topology", KEY_TOPOLOGY, "FILE", OPTION_HIDDEN, 0, 10},
+    {"--dataset=D, --topology=T", 0, 0, OPTION_DOC | OPTION_NO_USAGE,
+     "of HDF5; a .pdb or .gro that names the atoms", 10},
     {0}};
 static const struct argp_option space[] = {
     {0, 0, 0, 0, "Space:", 20},
@@ -199,6 +234,7 @@ static const struct argp_option result[] = {
     REPORT_OPTIONS, {"output", 'o', "FILE", 0, "write the result here", 40}, {0}};
 
 const struct argp options_reading = {.options = reading, .parser = parse_reading};
+const struct argp options_trajectory = {.options = trajectory, .parser = parse_reading};
 const struct argp options_space = {.options = space, .parser = parse_space};
 const struct argp options_engine = {.options = engine, .parser = parse_engine};
 const struct argp options_report = {.options = report, .parser = parse_result};
@@ -219,4 +255,15 @@ void options_parse(const struct argp *argp, int argc, char **argv, void *input)
     if (failed) {
         exit(report_error(STATUS_USAGE, NULL, "arguments: %s", strerror(failed)));
     }
+}
+
+char *options_command(char **argv)
+{
+    char *command = NULL;
+    size_t length = 0;
+    if (argz_create(argv, &command, &length) != 0) {
+        exit(report_error(STATUS_NO_MEMORY, NULL, "no memory"));
+    }
+    argz_stringify(command, length, ' ');
+    return command;
 }

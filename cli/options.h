@@ -6,12 +6,15 @@
 #ifndef KITH_CLI_OPTIONS_H
 #define KITH_CLI_OPTIONS_H
 
-#include "io.h"
+#include "trajectory.h"
 
 #include <argp.h>
 
 typedef struct options {
     io_read_options read; /**< group reading */
+    const char *frames;   /**< group trajectory, as those below: "a:b:step"; NULL: all */
+    const char *topology; /**< a file that names the atoms; NULL: none */
+    io_label label;       /**< what of an atom is its species */
 
     int box_numbers; /**< group space: numbers given to --box, 0 without */
     double box[9];
@@ -26,10 +29,10 @@ typedef struct options {
     const char *output; /**< group result: NULL by default, "-" for standard output */
 } options;
 
-/** Groups: what to read, the space, how to compute, how to report, where the result goes (which
- *  includes how to report). */
-extern const struct argp options_reading, options_space, options_engine, options_report,
-    options_result;
+/** Groups: what to read of one frame or of many, the space, how to compute, how to report, where
+ *  the result goes (which includes how to report). */
+extern const struct argp options_reading, options_trajectory, options_space, options_engine,
+    options_report, options_result;
 
 void options_init(options *o);
 
@@ -37,6 +40,10 @@ void options_init(options *o);
  *  options_parse_init in ARGP_KEY_INIT to hand a struct options to its children. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);
 void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o);
+
+/** The command line as one text, for the headers of outputs; to be freed. Ends the command where
+ *  there is no memory. */
+char *options_command(char **argv);
 
 /** End the command: this option's value makes no sense (exit status 6). */
 _Noreturn void options_invalid(const char *option, const char *value, const char *expected);

@@ -11,7 +11,6 @@
 #include "sink.h"
 #include "verbs.h"
 
-#include <argz.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,11 +238,7 @@ int verb_pairs(int argc, char **argv)
     options_init(&task.shared);
     kith_pairs_options_init(&task.list);
     task.list.block_pairs = BLOCK_PAIRS;
-    size_t length = 0;
-    if (argz_create(argv, &task.command, &length) != 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory");
-    }
-    argz_stringify(task.command, length, ' ');
+    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();

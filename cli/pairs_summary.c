@@ -8,15 +8,10 @@
 
 #include <stdio.h>
 
-static void label(const style *look, const char *name)
-{
-    printf("  %s%-12s%s", look->bold, name, look->end);
-}
-
 static void print_neighbours(const pairs_outcome *found, const style *look)
 {
     const spread *s = &found->spread;
-    label(look, "neighbours");
+    report_label(look, "neighbours");
     if (s->n == 0) {
         puts("no particles");
         return;
@@ -28,7 +23,7 @@ static void print_neighbours(const pairs_outcome *found, const style *look)
 
 static void print_search(const pairs_outcome *found, const style *look)
 {
-    label(look, "search");
+    report_label(look, "search");
     printf("%s on ", report_seconds(found->search_seconds).s);
     engine_print(found->ctx);
     if (found->n > 0) {
@@ -42,29 +37,29 @@ void pairs_print(const pairs_task *task, const pairs_outcome *found)
 {
     const style look = report_style();
     printf("%s%s%s\n", look.bold, task->input, look.end);
-    label(&look, "particles");
+    report_label(&look, "particles");
     input_print(&found->a);
     if (task->against) {
-        label(&look, "against");
+        report_label(&look, "against");
         printf("%s: ", task->against);
         input_print(&found->b);
     }
-    label(&look, "box");
+    report_label(&look, "box");
     space_print(&found->space);
-    label(&look, "cutoff");
+    report_label(&look, "cutoff");
     puts(report_real(task->cutoff).s);
-    label(&look, "pairs");
+    report_label(&look, "pairs");
     printf("%s%s%s, %s\n", look.bold, report_count(found->n).s, look.end,
            task->against     ? "each (i, j) once"
            : task->list.full ? "each twice: full list"
                              : "each once: half list");
     print_neighbours(found, &look);
     print_search(found, &look);
-    label(&look, "memory");
+    report_label(&look, "memory");
     printf("%s at most, %s of it scratch\n", report_bytes(report_peak_memory()).s,
            report_bytes(kith_scratch_bytes(found->ctx)).s);
     if (task->shared.output) {
-        label(&look, "output");
+        report_label(&look, "output");
         printf("%s, %s in %s\n", task->shared.output, report_bytes(found->output_bytes).s,
                report_seconds(found->write_seconds).s);
     }

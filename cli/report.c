@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void report_print_statuses(void)
@@ -192,6 +193,21 @@ style report_style(void)
         return (style){"\033[1m", "\033[2m", "\033[36m", "\033[0m", blocks};
     }
     return (style){"", "", "", "", blocks};
+}
+
+void report_label(const style *look, const char *name)
+{
+    printf("  %s%-12s%s", look->bold, name, look->end);
+}
+
+void report_output(const style *look, const char *name, const char *path)
+{
+    struct stat file;
+    if (path) {
+        report_label(look, name);
+        printf("%s, %s\n", path,
+               report_bytes(stat(path, &file) == 0 ? (int64_t)file.st_size : 0).s);
+    }
 }
 
 int64_t report_peak_memory(void)

@@ -63,6 +63,12 @@ typedef struct style {
 
 style report_style(void);
 
+/** Begin a line of a summary. @param name  "" in the lines that go on with the one before */
+void report_label(const style *look, const char *name);
+
+/** Say where a result is, and its size. @param path  NULL: nothing is said */
+void report_output(const style *look, const char *name, const char *path);
+
 /** Bytes of memory the process has used at most. */
 int64_t report_peak_memory(void);
 

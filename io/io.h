@@ -211,6 +211,18 @@ void io_pairs_abort(io_pairs_writer *writer);
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 
+/** A column of a table: whole numbers are written as such. */
+typedef struct io_table_column {
+    char name[3 * IO_NAME_LENGTH];
+    const double *value; /**< [rows] */
+    bool whole;
+} io_table_column;
+
+/** Write columns as a NumPy structured array; atomically. Letters and digits of the names are kept,
+ *  all else becomes "_". */
+io_status io_write_table(const char *path, const io_table_column *columns, int n, int64_t rows,
+                         io_error *error);
+
 /** Write a file of these bytes; atomically. */
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 

@@ -80,7 +80,7 @@ static io_status choose_frames(io_trajectory *t)
     int64_t n = t->frames.count;
     if (part[0] < 0 || part[1] < 0)
         IO_TRY(io__frames_count(&t->frames, &n));
-    if (parts == 1 && part[0] < -n)
+    if (parts == 1 && part[0] < 0 && part[0] < -n)
         part[0] = INT64_MAX - 1; /* there is no such frame */
     t->range.begin = from_end(part[0], n);
     t->range.end = parts == 1 ? t->range.begin + 1 : from_end(part[1], n);

@@ -76,6 +76,7 @@ static void test_choice(const char *path)
     static const char *const bad[] = {
         "", "x", "1:2:0", "1:2:-1", "1:2:3:4", "1.5", "1:x", "1 :2", "99999999999999999999"};
     choose(path, "3", "3 ");
+    choose(path, "0", "0 ");
     choose(path, "-1", "9 ");
     choose(path, "-10", "0 ");
     choose(path, "2:5", "2 3 4 ");

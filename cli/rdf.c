@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith rdf: pair distributions g(r) and coordination numbers n(r) of a trajectory.
+ */
+#include "rdf.h"
+
+#include "parse.h"
+#include "progress.h"
+#include "report.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_R_MAX = 0x200,
+    KEY_R_MIN,
+    KEY_BINS,
+    KEY_WIDTH,
+    KEY_LOG,
+    KEY_EDGES,
+    KEY_MINIMUM_IMAGE,
+    KEY_SELECT,
+    KEY_WITH,
+    KEY_PARTIALS,
+    KEY_WITHOUT_MOLECULES,
+    KEY_WITHOUT_BONDS,
+    KEY_BLOCKS,
+    KEY_FORMAT,
+    KEY_UNIT,
+    KEY_PLOT,
+    KEY_SQ,
+    KEY_Q_MIN,
+    KEY_Q_MAX,
+    KEY_Q_WIDTH,
+    KEY_Q_VECTORS,
+    KEY_WINDOW,
+    KEY_SLOPE
+};
+
+/* Options that go together share a line of the help. */
+enum { LINE = OPTION_DOC | OPTION_NO_USAGE };
+
+static const struct argp_option rdf_options[] = {
+    {"r-min", KEY_R_MIN, "R", OPTION_HIDDEN, 0, 1},
+    {"r-max", KEY_R_MAX, "R", OPTION_HIDDEN, 0, 1},
+    {"--r-min=R, --r-max=R", 0, 0, LINE, "range; default: 0 to half the box", 1},
+    {"bins", KEY_BINS, "N", OPTION_HIDDEN, 0, 2},
+    {"width", KEY_WIDTH, "W", OPTION_HIDDEN, 0, 2},
+    {"--bins=N, --width=W", 0, 0, LINE, "their number or width; default 200", 2},
+    {"log", KEY_LOG, 0, OPTION_HIDDEN, 0, 3},
+    {"edges", KEY_EDGES, "FILE", OPTION_HIDDEN, 0, 3},
+    {"--log, --edges=FILE", 0, 0, LINE, "bins of equal ratio; edges from a file", 3},
+    {"minimum-image", KEY_MINIMUM_IMAGE, 0, 0, "beyond half the box, to its corner", 4},
+    {"select", KEY_SELECT, "A", OPTION_HIDDEN, 0, 5},
+    {"with", KEY_WITH, "B", OPTION_HIDDEN, 0, 5},
+    {"--select=A, --with=B,C", 0, 0, LINE, "species around which, and of which", 5},
+    {"partials", KEY_PARTIALS, 0, 0, "each species with each, too", 6},
+    {"exclude-molecules", KEY_WITHOUT_MOLECULES, 0, OPTION_HIDDEN, 0, 7},
+    {"exclude-bonds", KEY_WITHOUT_BONDS, 0, OPTION_HIDDEN, 0, 7},
+    {"--exclude-{molecules,bonds}", 0, 0, LINE, "no pairs in one molecule, bonded", 7},
+    {"blocks", KEY_BLOCKS, "N", 0, "of frames, for error bars; default 10", 8},
+    {"sq", KEY_SQ, "FILE", OPTION_HIDDEN, 0, 9},
+    {"slope", KEY_SLOPE, "Q1,Q2", OPTION_HIDDEN, 0, 9},
+    {"--sq=FILE, --slope=Q1,Q2", 0, 0, LINE, "S(q), by transform and sum; its power", 9},
+    {"q-min", KEY_Q_MIN, "Q", OPTION_HIDDEN, 0, 9},
+    {"q-max", KEY_Q_MAX, "Q", OPTION_HIDDEN, 0, 9},
+    {"q-width", KEY_Q_WIDTH, "W", OPTION_HIDDEN, 0, 9},
+    {"--q-{min,max,width}=Q", 0, 0, LINE, "range and bins; default: by box and density", 9},
+    {"q-vectors", KEY_Q_VECTORS, "N", OPTION_HIDDEN, 0, 9},
+    {"window", KEY_WINDOW, "NAME", OPTION_HIDDEN, 0, 9},
+    {"--window=W, --q-vectors=N", 0, 0, LINE, "lorch or none; for the sum, a bin: 100", 9},
+    {"plot", KEY_PLOT, "FILE", 0, "figure by gnuplot: .pdf, .svg, .png", 40},
+    {"format", KEY_FORMAT, "NAME", OPTION_HIDDEN, 0, 40},
+    {"unit", KEY_UNIT, "NAME", OPTION_HIDDEN, 0, 40},
+    {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
+    {0}};
+
+static int64_t parse_whole(const char *option, const char *arg, int64_t least,
+                           struct argp_state *state)
+{
+    int64_t value = 0;
+    if (!parse_count(arg, &value)) {
+        argp_error(state, "%s: got '%s', expected a whole number", option, arg);
+    }
+    if (value < least) {
+        options_invalid(option, arg, least ? "1 or more" : "0 or more");
+    }
+    return value;
+}
+
+static int64_t parse_most(const char *option, const char *arg, int64_t least, int64_t most,
+                          struct argp_state *state)
+{
+    const int64_t value = parse_whole(option, arg, least, state);
+    if (value > most) {
+        char expected[40];
+        snprintf(expected, sizeof expected, "at most %lld", (long long)most);
+        options_invalid(option, arg, expected);
+    }
+    return value;
+}
+
+static void parse_slope(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    if (parse_reals(arg, 2, task->slope) != 2) {
+        argp_error(state, "--slope: got '%s', expected Q1,Q2", arg);
+    }
+    if (!(task->slope[0] > 0 && task->slope[1] > task->slope[0] && isfinite(task->slope[1]))) {
+        options_invalid("--slope", arg, "two rising numbers above 0");
+    }
+}
+
+static void parse_window(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "lorch") != 0 && strcmp(arg, "none") != 0) {
+        argp_error(state, "--window: got '%s', expected lorch or none", arg);
+    }
+    task->window = strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
+}
+
+static double parse_r_min(const char *arg, struct argp_state *state)
+{
+    double value = 0;
+    return parse_real(arg, &value) && value == 0 ? 0 : options_positive(state, "--r-min", arg);
+}
+
+static void check_task(const rdf_task *task, struct argp_state *state)
+{
+    const options *o = &task->shared;
+    if (!task->input) {
+        argp_error(state, "no INPUT given");
+    }
+    if ((task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1) {
+        argp_error(state, "one of --bins, --width and --edges");
+    }
+    if (task->edges && (task->log || task->r_min > 0 || task->r_max > 0)) {
+        argp_error(state, "--edges says the range: leave out --log, --r-min and --r-max");
+    }
+    if (task->log && task->width > 0) {
+        argp_error(state, "--log has bins of equal ratio: --bins says how many, not --width");
+    }
+    if (task->log && !(task->r_min > 0)) {
+        argp_error(state, "--log begins above 0: it needs --r-min");
+    }
+    if (task->r_max > 0 && task->r_max <= task->r_min) {
+        argp_error(state, "--r-max is not above --r-min");
+    }
+    if (task->with && !task->select) {
+        argp_error(state, "--with names the second species: --select the first");
+    }
+    if (o->output && strcmp(o->output, "-") == 0 && (o->json || task->format == TABLE_NPY)) {
+        argp_error(state, o->json ? "-o - and --json both want standard output"
+                                  : "a .npy needs the name of a file");
+    }
+    const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
+                       task->slope[1] > 0 || task->q_vectors >= 0;
+    if (has_q && !task->sq) {
+        argp_error(state, "what is asked of S(q) needs --sq FILE");
+    }
+    if (task->q_max > 0 && task->q_max <= task->q_min) {
+        argp_error(state, "--q-max is not above --q-min");
+    }
+    if (task->sq && strcmp(task->sq, "-") == 0) {
+        argp_error(state, "--sq needs the name of a file");
+    }
+    if (task->format != TABLE_BY_NAME && !o->output) {
+        argp_error(state, "--format is that of -o FILE");
+    }
+}
+
+static const struct argp_child children[] = {{&options_trajectory, 0, NULL, 0},
+                                             {&options_space, 0, NULL, 0},
+                                             {&options_engine, 0, NULL, 0},
+                                             {&options_result, 0, NULL, 0},
+                                             {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    rdf_task *task = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case KEY_R_MIN: task->r_min = parse_r_min(arg, state); return 0;
+    case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
+    case KEY_BINS: task->bins = parse_whole("--bins", arg, 1, state); return 0;
+    case KEY_WIDTH: task->width = options_positive(state, "--width", arg); return 0;
+    case KEY_LOG: task->log = true; return 0;
+    case KEY_EDGES: task->edges = arg; return 0;
+    case KEY_MINIMUM_IMAGE: task->minimum_image = true; return 0;
+    case KEY_SELECT: task->select = arg; return 0;
+    case KEY_WITH: task->with = arg; return 0;
+    case KEY_PARTIALS: task->partials = true; return 0;
+    case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
+    case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
+    case KEY_BLOCKS: task->blocks = parse_most("--blocks", arg, 1, 10000, state); return 0;
+    case KEY_FORMAT:
+        if (!table_format_find(arg, &task->format)) {
+            argp_error(state, "--format: got '%s', expected text, json, npy, xvg or lammps", arg);
+        }
+        return 0;
+    case KEY_UNIT: task->unit = arg; return 0;
+    case KEY_PLOT:
+        if (!rdf_plot_known(arg)) {
+            options_invalid("--plot", arg, "a name that ends in .pdf, .svg or .png");
+        }
+        task->plot = arg;
+        return 0;
+    case KEY_SQ: task->sq = arg; return 0;
+    case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
+    case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
+    case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
+    case KEY_Q_VECTORS:
+        task->q_vectors = parse_most("--q-vectors", arg, 0, 100000, state);
+        return 0;
+    case KEY_WINDOW: parse_window(task, arg, state); return 0;
+    case KEY_SLOPE: parse_slope(task, arg, state); return 0;
+    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
+    case ARGP_KEY_END: check_task(task, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .options = rdf_options,
+    .parser = parse_option,
+    .args_doc = "INPUT",
+    .doc = "Average g(r), n(r) and S(q) over the frames of a trajectory."
+           "\vExample:\n"
+           "  kith make uniform 100k --seed 1 -o gas.npy\n"
+           "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt",
+    .children = children};
+
+static int report(const rdf_task *task, const rdf_outcome *found)
+{
+    const options *o = &task->shared;
+    if (o->json) {
+        return report_json(rdf_json(task, found));
+    }
+    if (!o->quiet && !(o->output && strcmp(o->output, "-") == 0)) {
+        rdf_print(task, found);
+    }
+    return STATUS_OK;
+}
+
+/** Say at the end that this was not all. */
+static int report_partial(const rdf_task *task, const rdf_outcome *found)
+{
+    const char *output = task->shared.output ? task->shared.output : task->sq;
+    return report_error(STATUS_INTERRUPTED, NULL, "%s%s%s", found->partial_text,
+                        output ? "; marked so in " : "", output ? output : "");
+}
+
+static void free_outcome(rdf_outcome *found)
+{
+    for (int k = 0; k < found->n_curves; k++) {
+        const rdf_curve *c = &found->curve[k];
+        free(c->g);
+        free(c->g_error);
+        free(c->n);
+        free(c->n_error);
+        free(c->count);
+    }
+    free(found->curve);
+    rdf_structure_free(&found->structure);
+    rdf_blocks_free(&found->blocks);
+    free(found->classes.of_name);
+    free(found->edges);
+    kith_close(found->ctx);
+}
+
+int verb_rdf(int argc, char **argv)
+{
+    rdf_task task = {.q_vectors = -1};
+    options_init(&task.shared);
+    task.command = options_command(argv);
+    options_parse(&arguments, argc, argv, &task);
+    task.bins = task.bins > 0 ? task.bins : 200;
+    task.blocks = task.blocks > 0 ? task.blocks : 10;
+    task.q_vectors = task.q_vectors >= 0 ? task.q_vectors : 100;
+
+    progress_catch_signals();
+    rdf_outcome found = {0};
+    int status = rdf_run(&task, &found);
+    if (status == STATUS_OK) {
+        status = rdf_make_curves(&task, &found);
+    }
+    if (status == STATUS_OK && found.structure.bins > 0) {
+        status = rdf_structure_make(&task, &found);
+    }
+    if (status == STATUS_OK && task.shared.output) {
+        status = rdf_write(&task, &found);
+    }
+    if (status == STATUS_OK && task.sq) {
+        status = rdf_structure_write(&task, &found);
+    }
+    if (status == STATUS_OK && task.plot) {
+        status = rdf_plot(&task, &found);
+    }
+    if (status == STATUS_OK) {
+        status = report(&task, &found);
+    }
+    if (status == STATUS_OK && found.partial) {
+        status = report_partial(&task, &found);
+    }
+    free_outcome(&found);
+    free(task.command);
+    return status;
+}

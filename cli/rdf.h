@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith rdf` was asked and what it found: passed from step to step.
+ */
+#ifndef KITH_CLI_RDF_H
+#define KITH_CLI_RDF_H
+
+#include "options.h"
+#include "rdf_blocks.h"
+#include "space.h"
+#include "structure.h"
+#include "table.h"
+#include "waves.h"
+
+#include <jansson.h>
+
+enum { RDF_MOST_CLASSES = 64 };
+
+typedef struct rdf_task {
+    options shared;
+    const char *input;
+    double r_min, r_max; /**< r_max 0: half the box; its corner with minimum_image */
+    int64_t bins;
+    double width;      /**< --width; 0: by bins */
+    bool log;          /**< equal ratios of edges */
+    const char *edges; /**< --edges; NULL: by the above */
+    bool minimum_image;
+    const char *select, *with; /**< NULL: all, as select */
+    bool partials;
+    bool without_molecules, without_bonds; /**< leave such pairs out */
+    int64_t blocks;
+    table_format format;
+    const char *unit;             /**< of lengths; NULL: what the file's format has */
+    const char *plot;             /**< --plot; NULL: none */
+    const char *sq;               /**< --sq; NULL: no S(q) */
+    double q_min, q_max, q_width; /**< 0: by the box and the density */
+    int64_t q_vectors;            /**< in a bin at most; 0: no direct sum */
+    structure_window window;
+    double slope[2]; /**< range of q to fit; 0: none */
+    char *command;   /**< the command line, for the outputs' headers */
+} rdf_task;
+
+/** Particles that are counted as one kind. */
+typedef struct rdf_class {
+    char name[IO_NAME_LENGTH];
+    bool first, second; /**< of --select, of --with */
+    int64_t members;    /**< in the first frame */
+} rdf_class;
+
+typedef struct rdf_classes {
+    int n;
+    rdf_class item[RDF_MOST_CLASSES];
+    int n_names;   /**< species of the trajectory that are known */
+    int *of_name;  /**< [n_names] class of each; -1: not wanted */
+    bool has_rest; /**< some species are not wanted */
+} rdf_classes;
+
+/** A distribution: of the classes a and b, or of --select with --with. Errors are standard errors
+ *  from blocks; NaN where there is one block. */
+typedef struct rdf_curve {
+    char name[2 * IO_NAME_LENGTH];
+    int a, b;            /**< -1: of the selections */
+    double *g, *g_error; /**< [bins] */
+    double *n, *n_error; /**< [bins] running coordination, to the end of each bin */
+    double *count;       /**< [bins] pairs */
+    int64_t peak, low;   /**< highest bin, and the lowest after it; -1: none */
+} rdf_curve;
+
+/** S(q) of the classes a and b, or of all. */
+typedef struct rdf_factor {
+    char name[2 * IO_NAME_LENGTH];
+    int a, b;                /**< -1: all */
+    double *fz, *fz_error;   /**< [q_bins] Faber-Ziman, by transform; of all: S(q) */
+    double *al, *al_error;   /**< Ashcroft-Langreth, by transform; of all: as fz */
+    double *sum, *sum_error; /**< Ashcroft-Langreth, by direct sum; of all: S(q) */
+} rdf_factor;
+
+typedef struct rdf_structure {
+    bool direct;
+    int64_t bins;
+    double q_min, width;
+    waves waves;
+    double *low, *high, *q, *vectors; /**< [bins]; q: mean of the vectors, or the middle */
+    int n;
+    rdf_factor *factor; /**< [n] of all first */
+    int64_t slope_points;
+    double slope, slope_error;
+} rdf_structure;
+
+/** Where the numbers of a frame are in a row of the blocks. */
+typedef struct rdf_layout {
+    int64_t bins, partials;
+    int64_t frames, volume, centres, counts, ideal;
+    int64_t vectors, q_sum, direct; /**< of S(q) */
+    int64_t width;
+} rdf_layout;
+
+typedef struct rdf_outcome {
+    char description[128]; /**< of the trajectory */
+    const char *unit;      /**< of lengths; "": not known */
+    int64_t particles;     /**< in each frame */
+    kith_precision precision;
+    space space; /**< of the first frame */
+    double least_volume, most_volume;
+    int64_t frames, frames_wanted; /**< counted; of all, -1: not known */
+    int64_t first_index, last_index, last_step;
+    bool partial;          /**< stopped before the last frame */
+    char partial_text[96]; /**< what is said of it */
+    double half;           /**< half the smallest height of the first box */
+    kith_rdf_options how;
+    double *edges; /**< [how.bins + 1] */
+    rdf_classes classes;
+    rdf_layout layout;
+    rdf_blocks blocks;
+    int n_curves;
+    rdf_curve *curve;
+    int64_t pairs; /**< counted in all */
+    rdf_structure structure;
+    kith_ctx *ctx;
+    double read_seconds, count_seconds, sum_seconds;
+} rdf_outcome;
+
+/** Read the trajectory and count. @return an exit status, reported; also OK where Ctrl-C came after
+ *  some frames. */
+int rdf_run(const rdf_task *task, rdf_outcome *found);
+
+/** Choose bins by the first frame's box. @return an exit status, reported. */
+int rdf_choose_bins(const rdf_task *task, rdf_outcome *found);
+
+/** Volume of a box, area in 2-D; half its smallest height; half its diagonal. */
+double rdf_volume(const kith_box *box);
+double rdf_half_height(const kith_box *box);
+double rdf_half_diagonal(const kith_box *box);
+
+/** Give each species of the frame that is new a class. @return an exit status, reported. */
+int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *classes);
+
+/** Fail where a species that was asked for is on no particle. @return exit status. */
+int rdf_check_selection(const rdf_task *task, const io_frame *frame);
+
+/** What is counted of a frame. Arrays are kept from frame to frame; rdf_part_free. */
+typedef struct rdf_part {
+    kith_points points;
+    void *pos; /**< copies of those that are wanted, where not all are */
+    int32_t *species, *molecule, *place, *bonds;
+    int64_t *bond_offsets;
+} rdf_part;
+
+/** Pick the particles of a frame that have a class. @return exit status, reported. */
+int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *frame,
+             rdf_part *part);
+void rdf_part_free(rdf_part *part);
+
+/** From blocks to curves. @return an exit status, reported. */
+int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
+
+/** Index of the partial of classes a and b. */
+int64_t rdf_partial(const rdf_classes *classes, int a, int b);
+
+/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
+char *rdf_notes(const rdf_task *task, const rdf_outcome *found);
+
+/** Whether the bins and selections are those of S(q). */
+bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
+
+/** Choose the q of S(q) by the first frame's box. @return an exit status, reported. */
+int rdf_structure_begin(const rdf_task *task, rdf_outcome *found);
+
+/** Sum over a frame's particles. @return an exit status, reported; STATUS_INTERRUPTED: not. */
+int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *box,
+                      const rdf_part *part);
+
+/** Add that sum to a row of the blocks. */
+void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *part, double *row);
+
+/** From blocks to S(q). @return an exit status, reported. */
+int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
+
+/** Write --sq. @return an exit status, reported. */
+int rdf_structure_write(const rdf_task *task, const rdf_outcome *found);
+void rdf_structure_free(rdf_structure *structure);
+
+/** Write -o. @return an exit status, reported. */
+int rdf_write(const rdf_task *task, const rdf_outcome *found);
+
+/** Whether the ending is one of figures. */
+bool rdf_plot_known(const char *path);
+
+/** Draw --plot. @return an exit status, reported. */
+int rdf_plot(const rdf_task *task, const rdf_outcome *found);
+
+void rdf_print(const rdf_task *task, const rdf_outcome *found);
+json_t *rdf_json(const rdf_task *task, const rdf_outcome *found);
+
+#endif

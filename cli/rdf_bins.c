@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which bins `kith rdf` counts in, and what the box allows.
+ */
+#include "parse.h"
+#include "rdf.h"
+#include "report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BINS = 1 << 20 };
+
+double rdf_half_height(const kith_box *box)
+{
+    const double(*r)[3] = box->row;
+    double least = INFINITY;
+    for (int k = 0; k < box->dim; k++) {
+        const double *a = r[(k + 1) % 3], *b = r[(k + 2) % 3], *c = r[k];
+        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                       a[0] * b[1] - a[1] * b[0]};
+        if (box->dim == 2) {
+            n[0] = r[1 - k][1];
+            n[1] = -r[1 - k][0];
+            n[2] = 0;
+        }
+        const double across = fabs(n[0] * c[0] + n[1] * c[1] + n[2] * c[2]);
+        least = fmin(least, across / sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]));
+    }
+    return least / 2;
+}
+
+double rdf_volume(const kith_box *box)
+{
+    const double(*r)[3] = box->row;
+    if (box->dim == 2) {
+        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
+    }
+    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
+                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
+                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
+}
+
+double rdf_half_diagonal(const kith_box *box)
+{
+    double sum = 0;
+    for (int k = 0; k < box->dim; k++) {
+        sum += box->row[k][k] * box->row[k][k];
+    }
+    return sqrt(sum) / 2;
+}
+
+static int too_many(const rdf_task *task, double bins)
+{
+    return report_error(STATUS_LIMIT, NULL, "%s: %.15g bins, more than 2^20", task->input, bins);
+}
+
+/** Read numbers, apart by white space; # begins a comment. */
+static int read_edges(const rdf_task *task, FILE *file, rdf_outcome *found)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int64_t n = 0;
+    int status = STATUS_OK;
+    for (int64_t at = 1; status == STATUS_OK && getline(&line, &room, file) >= 0; at++) {
+        char *save = NULL;
+        line[strcspn(line, "#")] = '\0';
+        for (char *word = strtok_r(line, " \t\r\n", &save); word && status == STATUS_OK;
+             word = strtok_r(NULL, " \t\r\n", &save)) {
+            double value = 0;
+            if (!parse_real(word, &value) || !isfinite(value) || value < 0 ||
+                (n > 0 && value <= found->edges[n - 1])) {
+                status = report_error(STATUS_INVALID, NULL,
+                                      "%s, line %lld: got '%s', expected rising numbers from 0",
+                                      task->edges, (long long)at, word);
+            } else if (n > MOST_BINS) {
+                status = too_many(task, (double)n);
+            } else {
+                found->edges[n++] = value;
+            }
+        }
+    }
+    free(line);
+    if (status == STATUS_OK && n < 2) {
+        status = report_error(STATUS_INVALID, NULL, "%s: %lld edges, expected two or more",
+                              task->edges, (long long)n);
+    }
+    found->how.bins = n - 1;
+    return status;
+}
+
+static int edges_of_file(const rdf_task *task, rdf_outcome *found)
+{
+    FILE *file = fopen(task->edges, "re");
+    if (!file) {
+        return report_error(STATUS_INPUT, NULL, "%s: %s", task->edges, strerror(errno));
+    }
+    const int status = read_edges(task, file, found);
+    (void)fclose(file);
+    found->how.edges = found->edges;
+    return status;
+}
+
+/** Equal ratios, or equal widths. */
+static int edges_by_number(const rdf_task *task, rdf_outcome *found)
+{
+    kith_rdf_options *how = &found->how;
+    const double half = task->minimum_image ? rdf_half_diagonal(&found->space.box) : found->half;
+    double bins = (double)task->bins;
+    how->r_min = task->r_min;
+    how->r_max = task->r_max > 0 ? task->r_max : half;
+    if (how->r_max <= how->r_min) {
+        return report_error(STATUS_INVALID, NULL, "--r-min: got %s, expected less than r_max, %s",
+                            report_real(how->r_min).s, report_real(how->r_max).s);
+    }
+    if (task->width > 0) {
+        /* The last bin ends at r_max or before; a width that was meant to fit does. */
+        bins = floor((how->r_max - how->r_min) / task->width * (1 + 1e-9));
+        how->r_max = how->r_min + bins * task->width;
+    }
+    if (bins < 1) {
+        return report_error(STATUS_INVALID, NULL, "--width: got %s, expected at most r_max, %s",
+                            report_real(task->width).s, report_real(task->r_max).s);
+    }
+    if (bins > MOST_BINS) {
+        return too_many(task, bins);
+    }
+    how->bins = (int64_t)bins;
+    how->edges = task->log ? found->edges : NULL;
+    for (int64_t k = 0; k <= how->bins; k++) {
+        const double t = (double)k / bins;
+        found->edges[k] = task->log ? how->r_min * pow(how->r_max / how->r_min, t)
+                                    : how->r_min + (double)k * (how->r_max - how->r_min) / bins;
+    }
+    return STATUS_OK;
+}
+
+int rdf_choose_bins(const rdf_task *task, rdf_outcome *found)
+{
+    found->half = rdf_half_height(&found->space.box);
+    found->edges = malloc((MOST_BINS + 2) * sizeof *found->edges);
+    if (!found->edges) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for bins");
+    }
+    kith_rdf_options_init(&found->how);
+    found->how.minimum_image = task->minimum_image;
+    return task->edges ? edges_of_file(task, found) : edges_by_number(task, found);
+}

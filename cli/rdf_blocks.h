@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sums over blocks of frames, for error bars, when nobody knows how many frames will come: frames
+ * are added up in grains, and when there are too many of these, neighbours become one. Blocks are
+ * made of grains at the end.
+ */
+#ifndef KITH_CLI_RDF_BLOCKS_H
+#define KITH_CLI_RDF_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct rdf_blocks {
+    int64_t width;  /**< numbers in a row */
+    int64_t wanted; /**< blocks at most */
+    int64_t n;      /**< rows in use: grains, after rdf_blocks_fold blocks */
+    int64_t each;   /**< frames in a grain */
+    int64_t last;   /**< frames in the last grain */
+    double **row;   /**< [4 * wanted] sums, width numbers each */
+    double *total;  /**< [width], after rdf_blocks_fold */
+} rdf_blocks;
+
+/** Rows there are at most for so many blocks. */
+int64_t rdf_blocks_most(int64_t wanted);
+
+/** Begin. @return false: no memory. */
+bool rdf_blocks_start(rdf_blocks *blocks, int64_t width, int64_t wanted);
+
+/** Make room for a frame. @return the row to add it to; NULL: no memory. */
+double *rdf_blocks_row(rdf_blocks *blocks);
+
+/** Make the blocks of the grains, and the total. */
+void rdf_blocks_fold(rdf_blocks *blocks);
+
+/** The standard error of sum(y) / sum(x) from blocks with these sums: of a ratio of means, with
+ *  n / (n - 1) for the one that is taken from them. NaN for one block.
+ *  W. G. Cochran, Sampling Techniques, 3rd edition (1977), section 6.4. */
+double rdf_ratio_error(const double *y, const double *x, int64_t n);
+
+void rdf_blocks_free(rdf_blocks *blocks);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * S(q) of `kith rdf`: the sums of each frame, and what follows from the blocks.
+ */
+#include "progress.h"
+#include "rdf.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 };
+
+/** Partials need classes that are of one selection, or of both alike. */
+static bool has_overlap(const rdf_task *task, const rdf_classes *classes)
+{
+    bool both = false;
+    for (int k = 0; k < classes->n; k++) {
+        both = both || (classes->item[k].first && classes->item[k].second);
+    }
+    return both && !task->partials && task->with && classes->n > 1;
+}
+
+bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found)
+{
+    return !(found->edges[0] > 0) && !has_overlap(task, &found->classes);
+}
+
+int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
+{
+    enum { USUAL_BINS = 200, USUAL_WAVES = 4 }; /* to 4 waves in the mean spacing */
+    const double pi = 3.141592653589793;
+    const kith_box *box = &found->space.box;
+    rdf_structure *s = &found->structure;
+    const double least = waves_least(box);
+    const double spacing = pow(rdf_volume(box) / (double)found->particles, 1.0 / box->dim);
+    const double q_max = task->q_max > 0 ? task->q_max : 2 * pi * USUAL_WAVES / spacing;
+    s->q_min = task->q_min > 0 ? task->q_min : least * (1 - 1e-9); /* itself is in */
+    s->width = task->q_width > 0 ? task->q_width : fmax(least, (q_max - s->q_min) / USUAL_BINS);
+    const double bins = ceil((q_max - s->q_min) / s->width * (1 - 1e-9));
+    if (!(bins >= 1 && bins <= MOST_Q_BINS)) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: %.15g bins from q = %.6g to %.6g, expected 1 to %d", task->input,
+                            bins, s->q_min, q_max, MOST_Q_BINS);
+    }
+    if (task->q_min > 0 && task->q_min < least * (1 - 1e-9)) {
+        (void)report_error(STATUS_OK, "below it S(q) tells of the box",
+                           "%s: warning: --q-min is %s, below the smallest q of the box, %.6g",
+                           task->input, report_real(task->q_min).s, least);
+    }
+    if (found->edges[0] > 0) {
+        return report_error(STATUS_INVALID, "leave out --r-min and --log",
+                            "%s: S(q) needs bins of r from 0, not from %s", task->input,
+                            report_real(found->edges[0]).s);
+    }
+    if (has_overlap(task, &found->classes)) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: S(q) of --select %s --with %s, which overlap, needs --partials",
+                            task->input, task->select, task->with);
+    }
+    for (int k = 0; k < box->dim && task->sq && task->q_vectors > 0; k++) {
+        const double *r = box->row[k];
+        const double most = q_max * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / (2 * pi);
+        if (!(most < MOST_WAVES)) {
+            return report_error(STATUS_LIMIT, "--q-vectors 0 leaves the sum out",
+                                "%s: --q-max %.6g: %.6g waves across the box, more than %d",
+                                task->input, q_max, most, MOST_WAVES);
+        }
+    }
+    s->bins = (int64_t)bins;
+    s->direct = task->sq && task->q_vectors > 0;
+    if (s->direct && !waves_choose(box, s->q_min, s->width, s->bins, task->q_vectors, &s->waves)) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for vectors q");
+    }
+    return STATUS_OK;
+}
+
+int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *box,
+                      const rdf_part *part)
+{
+    const double start = progress_clock();
+    const int failed = waves_sum(&found->structure.waves, &part->points, box, part->species,
+                                 found->classes.n, kith_threads(found->ctx), progress_interrupted);
+    found->sum_seconds += progress_clock() - start;
+    if (failed < 0) {
+        return report_error(STATUS_NO_MEMORY, NULL, "%s: no memory for S(q)", task->input);
+    }
+    return failed ? STATUS_INTERRUPTED : STATUS_OK;
+}
+
+void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *part, double *row)
+{
+    const rdf_structure *s = &found->structure;
+    const rdf_layout *l = &found->layout;
+    const int classes = found->classes.n;
+    double members[RDF_MOST_CLASSES] = {0};
+    for (int64_t p = 0; p < part->points.n; p++) {
+        members[part->species[p]]++;
+    }
+    for (int64_t v = 0; v < s->waves.n; v++) {
+        const double q = waves_length(&s->waves, box, v);
+        const int64_t bin = (int64_t)floor((q - s->q_min) / s->width);
+        if (bin < 0 || bin >= s->bins) {
+            continue; /* the box has changed */
+        }
+        row[l->vectors + bin] += 1;
+        row[l->q_sum + bin] += q;
+        const double *sum = s->waves.sum + 2 * v * classes;
+        for (int64_t a = 0; a < classes; a++) {
+            for (int64_t b = a; b < classes; b++) {
+                const double norm = sqrt(members[a] * members[b]);
+                const double product = sum[2 * a] * sum[2 * b] + sum[2 * a + 1] * sum[2 * b + 1];
+                row[l->direct + rdf_partial(&found->classes, (int)a, (int)b) * s->bins + bin] +=
+                    norm > 0 ? product / norm : 0;
+            }
+        }
+    }
+}
+
+/** Number fractions of the classes. */
+static void fractions(const rdf_outcome *found, double *x)
+{
+    double all = 0;
+    const double *centres = found->blocks.total + found->layout.centres;
+    for (int a = 0; a < found->classes.n; a++) {
+        all += centres[a];
+    }
+    for (int a = 0; a < found->classes.n; a++) {
+        x[a] = centres[a] / all;
+    }
+}
+
+/** Faber-Ziman partials of a row of the blocks at all q: [partials][q]. */
+static void transform(const rdf_task *task, const rdf_outcome *found, const double *row, double *fz,
+                      double *weights)
+{
+    const rdf_layout *l = &found->layout;
+    const rdf_structure *s = &found->structure;
+    const double *total = found->blocks.total;
+    double density = 0;
+    for (int a = 0; a < found->classes.n; a++) {
+        density += total[l->centres + a] / total[l->volume];
+    }
+    for (int64_t at = 0; at < s->bins; at++) {
+        structure_weights(found->space.box.dim, s->q[at], l->bins, found->edges, task->window,
+                          weights);
+        for (int64_t p = 0; p < l->partials; p++) {
+            const double *counts = row + l->counts + p * l->bins;
+            const double *ideal = row + l->ideal + p * l->bins;
+            double sum = 0;
+            for (int64_t k = 0; k < l->bins; k++) {
+                sum += ideal[k] > 0 ? weights[k] * (counts[k] / ideal[k] - 1) : 0;
+            }
+            fz[p * s->bins + at] = 1 + density * sum;
+        }
+    }
+}
+
+/** What factor f has at q number `at`, by transform (fz of a row) or by sum (of a row). */
+static double by_transform(const rdf_outcome *found, const rdf_factor *f, const double *x,
+                           const double *fz, int64_t at, bool langreth)
+{
+    const rdf_classes *c = &found->classes;
+    const int64_t bins = found->structure.bins;
+    if (f->a >= 0) {
+        const double value = fz[rdf_partial(c, f->a, f->b) * bins + at];
+        return langreth ? (f->a == f->b) + sqrt(x[f->a] * x[f->b]) * (value - 1) : value;
+    }
+    double sum = 1;
+    for (int a = 0; a < c->n; a++) {
+        for (int b = a; b < c->n; b++) {
+            sum += (a == b ? 1 : 2) * x[a] * x[b] * (fz[rdf_partial(c, a, b) * bins + at] - 1);
+        }
+    }
+    return sum;
+}
+
+static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *x,
+                     const double *row, int64_t at)
+{
+    const rdf_classes *c = &found->classes;
+    const int64_t bins = found->structure.bins;
+    const double *direct = row + found->layout.direct + at;
+    if (f->a >= 0) {
+        return direct[rdf_partial(c, f->a, f->b) * bins];
+    }
+    double sum = 0;
+    for (int a = 0; a < c->n; a++) {
+        for (int b = a; b < c->n; b++) {
+            sum += (a == b ? 1 : 2) * sqrt(x[a] * x[b]) * direct[rdf_partial(c, a, b) * bins];
+        }
+    }
+    return sum;
+}
+
+/** Scratch: Faber-Ziman partials of each block, and of all in the last; sums of one q. */
+typedef struct scratch {
+    double *fz, *y, *x, *weights;
+} scratch;
+
+static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *fraction,
+                        const scratch *t)
+{
+    const rdf_layout *l = &found->layout;
+    const rdf_blocks *blocks = &found->blocks;
+    const int64_t n = blocks->n, bins = found->structure.bins, size = l->partials * bins;
+    for (int64_t at = 0; at < bins; at++) {
+        for (int64_t b = 0; b < n; b++) {
+            t->x[b] = blocks->row[b][l->frames];
+            t->y[b] = t->x[b] * by_transform(found, f, fraction, t->fz + b * size, at, false);
+        }
+        f->fz[at] = by_transform(found, f, fraction, t->fz + n * size, at, false);
+        f->al[at] = by_transform(found, f, fraction, t->fz + n * size, at, true);
+        f->fz_error[at] = rdf_ratio_error(t->y, t->x, n);
+        f->al_error[at] = f->fz_error[at] * (f->a >= 0 ? sqrt(fraction[f->a] * fraction[f->b]) : 1);
+        double y = 0, x = 0;
+        for (int64_t b = 0; b < n && found->structure.direct; b++) {
+            x += t->x[b] = blocks->row[b][l->vectors + at];
+            y += t->y[b] = by_sum(found, f, fraction, blocks->row[b], at);
+        }
+        f->sum[at] = x > 0 ? y / x : (double)NAN;
+        f->sum_error[at] = x > 0 ? rdf_ratio_error(t->y, t->x, n) : (double)NAN;
+    }
+}
+
+static bool alloc_factor(rdf_factor *f, int64_t bins)
+{
+    double **arrays[] = {&f->fz, &f->fz_error, &f->al, &f->al_error, &f->sum, &f->sum_error};
+    for (int k = 0; k < 6; k++) {
+        *arrays[k] = malloc((size_t)bins * sizeof **arrays[k]);
+        if (!*arrays[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** All, and where there are more classes than one, each two of them. */
+static bool list_factors(rdf_outcome *found)
+{
+    rdf_structure *s = &found->structure;
+    const rdf_classes *c = &found->classes;
+    s->factor = calloc((size_t)found->layout.partials + 1, sizeof *s->factor);
+    if (!s->factor) {
+        return false;
+    }
+    s->factor[0] = (rdf_factor){.name = "all", .a = -1, .b = -1};
+    s->n = 1;
+    for (int a = 0; a < c->n && c->n > 1; a++) {
+        for (int b = a; b < c->n; b++) {
+            rdf_factor *f = &s->factor[s->n++];
+            f->a = a;
+            f->b = b;
+            snprintf(f->name, sizeof f->name, "%s-%s", c->item[a].name, c->item[b].name);
+        }
+    }
+    bool fits = true;
+    for (int k = 0; k < s->n && fits; k++) {
+        fits = alloc_factor(&s->factor[k], s->bins);
+    }
+    return fits;
+}
+
+static bool fill_q(rdf_outcome *found)
+{
+    rdf_structure *s = &found->structure;
+    const double *total = found->blocks.total;
+    const size_t size = (size_t)s->bins * sizeof(double);
+    s->low = malloc(size);
+    s->high = malloc(size);
+    s->q = malloc(size);
+    s->vectors = malloc(size);
+    if (!s->low || !s->high || !s->q || !s->vectors) {
+        return false;
+    }
+    for (int64_t k = 0; k < s->bins; k++) {
+        const double n = total[found->layout.vectors + k];
+        s->low[k] = s->q_min + (double)k * s->width;
+        s->high[k] = s->q_min + (double)(k + 1) * s->width;
+        s->q[k] = n > 0 ? total[found->layout.q_sum + k] / n : (s->low[k] + s->high[k]) / 2;
+        s->vectors[k] = n;
+    }
+    return true;
+}
+
+static int fit_slope(const rdf_task *task, rdf_outcome *found)
+{
+    rdf_structure *s = &found->structure;
+    const rdf_factor *f = &s->factor[0];
+    s->slope_points = structure_slope(s->bins, s->q, s->direct ? f->sum : f->fz, task->slope[0],
+                                      task->slope[1], &s->slope, &s->slope_error);
+    if (s->slope_points < 3) {
+        return report_error(STATUS_INVALID, "--q-width gives more",
+                            "%s: --slope %s,%s: %lld points of S(q) there, expected 3 or more",
+                            task->input, report_real(task->slope[0]).s,
+                            report_real(task->slope[1]).s, (long long)s->slope_points);
+    }
+    return STATUS_OK;
+}
+
+int rdf_structure_make(const rdf_task *task, rdf_outcome *found)
+{
+    rdf_structure *s = &found->structure;
+    const int64_t n = found->blocks.n, size = found->layout.partials * s->bins;
+    double fraction[RDF_MOST_CLASSES];
+    scratch t = {.fz = malloc((size_t)((n + 1) * size) * sizeof(double)),
+                 .y = malloc((size_t)n * sizeof(double)),
+                 .x = malloc((size_t)n * sizeof(double)),
+                 .weights = malloc((size_t)found->layout.bins * sizeof(double))};
+    int status = STATUS_OK;
+    if (t.fz && t.y && t.x && t.weights && fill_q(found) && list_factors(found)) {
+        fractions(found, fraction);
+        for (int64_t b = 0; b <= n; b++) {
+            transform(task, found, b < n ? found->blocks.row[b] : found->blocks.total,
+                      t.fz + b * size, t.weights);
+        }
+        for (int k = 0; k < s->n; k++) {
+            fill_factor(found, &s->factor[k], fraction, &t);
+        }
+        status = task->slope[1] > 0 ? fit_slope(task, found) : STATUS_OK;
+    } else {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for S(q)");
+    }
+    free(t.fz);
+    free(t.y);
+    free(t.x);
+    free(t.weights);
+    return status;
+}
+
+void rdf_structure_free(rdf_structure *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        const rdf_factor *f = &s->factor[k];
+        free(f->fz);
+        free(f->fz_error);
+        free(f->al);
+        free(f->al_error);
+        free(f->sum);
+        free(f->sum_error);
+    }
+    free(s->factor);
+    free(s->low);
+    free(s->high);
+    free(s->q);
+    free(s->vectors);
+    waves_free(&s->waves);
+}

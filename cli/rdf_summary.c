@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith rdf` says at the end, to a person or to a script.
+ */
+#include "engine.h"
+#include "rdf.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/** A value and its error, to the digits that the error leaves. */
+static printed with_error(double value, double error)
+{
+    printed out;
+    int digits = 3;
+    if (isfinite(error) && error > 1e-9 * fabs(value)) {
+        digits = 1 - (int)floor(log10(error));
+        digits = digits < 0 ? 0 : digits > 9 ? 9 : digits;
+        snprintf(out.s, sizeof out.s, "%.*f +- %.*f", digits, value, digits, error);
+    } else {
+        snprintf(out.s, sizeof out.s, "%.*f", digits, value);
+    }
+    return out;
+}
+
+static printed length(const rdf_outcome *found, double value)
+{
+    printed out;
+    snprintf(out.s, sizeof out.s, "%.4g%s%.20s", value, *found->unit ? " " : "", found->unit);
+    return out;
+}
+
+static double middle(const rdf_outcome *found, int64_t bin)
+{
+    return (found->edges[bin] + found->edges[bin + 1]) / 2;
+}
+
+static void print_frames(const rdf_outcome *found, const style *look)
+{
+    report_label(look, "frames");
+    printf("%s%s%s", look->bold, report_count(found->frames).s, look->end);
+    if (found->frames_wanted > 0 && found->partial) {
+        printf(" of %s", report_count(found->frames_wanted).s);
+    }
+    printf(", %s\n", found->description);
+    if (found->partial) {
+        report_label(look, "");
+        printf("%spartial: %s%s\n", look->bold, found->partial_text, look->end);
+    }
+    report_label(look, "particles");
+    printf("%s, %s", report_count(found->particles).s,
+           found->precision == KITH_FLOAT ? "float" : "double");
+    for (int k = 0; k < found->classes.n; k++) {
+        const rdf_class *c = &found->classes.item[k];
+        if (found->classes.n > 1 || c->members < found->particles) {
+            printf("; %s %s", c->name, report_count(c->members).s);
+        }
+    }
+    putchar('\n');
+}
+
+static void print_box(const rdf_outcome *found, const style *look)
+{
+    report_label(look, "box");
+    space_print(&found->space);
+    if (found->most_volume > found->least_volume) {
+        report_label(look, "");
+        printf("volume from %.5g to %.5g: each frame with its own\n", found->least_volume,
+               found->most_volume);
+    }
+}
+
+static void print_curve(const rdf_outcome *found, const rdf_curve *c, const style *look)
+{
+    char name[16];
+    snprintf(name, sizeof name, found->n_curves > 1 || c->a >= 0 ? "%.11s" : "g(r)", c->name);
+    report_label(look, name);
+    if (c->peak < 0) {
+        puts("no pairs within r_max");
+        return;
+    }
+    printf("highest %s%s%s at %s", look->bold, with_error(c->g[c->peak], c->g_error[c->peak]).s,
+           look->end, length(found, middle(found, c->peak)).s);
+    if (c->low >= 0) {
+        printf(", then %s at %s\n", with_error(c->g[c->low], c->g_error[c->low]).s,
+               length(found, middle(found, c->low)).s);
+        report_label(look, "");
+        printf("neighbours up to there: n = %s", with_error(c->n[c->low], c->n_error[c->low]).s);
+    }
+    putchar('\n');
+}
+
+/** The bin where S(q) of all is highest, by sum where there is one. */
+static int64_t highest(const rdf_structure *s, const double **value, const double **error)
+{
+    int64_t top = 0;
+    *value = s->direct ? s->factor[0].sum : s->factor[0].fz;
+    *error = s->direct ? s->factor[0].sum_error : s->factor[0].fz_error;
+    for (int64_t k = 0; k < s->bins; k++) {
+        top = !((*value)[k] <= (*value)[top]) && (*value)[k] > 0 ? k : top;
+    }
+    return top;
+}
+
+static void print_structure(const rdf_task *task, const rdf_outcome *found, const style *look)
+{
+    const rdf_structure *s = &found->structure;
+    const double *value, *error;
+    const int64_t top = highest(s, &value, &error);
+    report_label(look, "S(q)");
+    printf("highest %s%s%s at %.4g, %s at %.4g, by %s\n", look->bold,
+           with_error(value[top], error[top]).s, look->end, s->q[top],
+           with_error(value[0], error[0]).s, s->q[0],
+           s->direct ? "sum over the box's q" : "transform");
+    if (s->slope_points > 0) {
+        report_label(look, "slope");
+        printf("S ~ q^-d with d = %s%s%s, from %lld points\n", look->bold,
+               with_error(s->slope, s->slope_error).s, look->end, (long long)s->slope_points);
+    }
+    report_output(look, "", task->sq);
+}
+
+void rdf_print(const rdf_task *task, const rdf_outcome *found)
+{
+    enum { SHOWN = 12 };
+    const style look = report_style();
+    printf("%s%s%s\n", look.bold, task->input, look.end);
+    print_frames(found, &look);
+    print_box(found, &look);
+    report_label(&look, "bins");
+    printf("%s from %s to %s%s%s\n", report_count(found->how.bins).s,
+           report_real(found->edges[0]).s, length(found, found->edges[found->how.bins]).s,
+           task->log          ? ", of equal ratio"
+           : found->how.edges ? ", edges from a file"
+                              : "",
+           task->minimum_image ? "; nearest images alone" : "");
+    for (int k = 0; k < found->n_curves && k < SHOWN; k++) {
+        print_curve(found, &found->curve[k], &look);
+    }
+    if (task->sq) {
+        print_structure(task, found, &look);
+    }
+    if (found->blocks.n > 1) {
+        report_label(&look, "+-");
+        printf("one standard error, from %lld blocks of frames\n", (long long)found->blocks.n);
+    }
+    report_label(&look, "count");
+    printf("%s pairs in %s on ", report_count(found->pairs).s,
+           report_seconds(found->count_seconds).s);
+    engine_print(found->ctx);
+    printf("; %s/s\n",
+           report_count((int64_t)report_rate((double)found->pairs, found->count_seconds)).s);
+    report_label(&look, "time");
+    printf("waited %s for frames", report_seconds(found->read_seconds).s);
+    if (found->structure.direct) {
+        printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
+    }
+    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
+    report_output(&look, "figure", task->plot);
+    if (task->shared.output && strcmp(task->shared.output, "-") != 0) {
+        report_output(&look, "output", task->shared.output);
+    }
+}
+
+static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
+{
+    json_t *value = json_pack("{s:o}", "name", report_json_text(c->name));
+    json_t *peak = json_null(), *low = json_null();
+    if (c->peak >= 0) {
+        peak = json_pack("{s:f, s:f, s:o}", "r", middle(found, c->peak), "g", c->g[c->peak],
+                         "error", report_json_real(c->g_error[c->peak]));
+    }
+    if (c->low >= 0) {
+        low = json_pack("{s:f, s:f, s:o, s:f, s:o}", "r", middle(found, c->low), "g", c->g[c->low],
+                        "error", report_json_real(c->g_error[c->low]), "n", c->n[c->low], "n_error",
+                        report_json_real(c->n_error[c->low]));
+    }
+    json_object_set_new(value, "highest", peak);
+    json_object_set_new(value, "then_lowest", low);
+    return value;
+}
+
+static json_t *structure_json(const rdf_task *task, const rdf_outcome *found)
+{
+    const rdf_structure *s = &found->structure;
+    if (!task->sq) {
+        return json_null();
+    }
+    const double *value, *error;
+    const int64_t top = highest(s, &value, &error);
+    json_t *slope = json_null();
+    if (s->slope_points > 0) {
+        slope = json_pack("{s:f, s:f, s:I}", "d", s->slope, "error", s->slope_error, "points",
+                          (json_int_t)s->slope_points);
+    }
+    return json_pack("{s:o, s:I, s:f, s:f, s:I, s:s, s:{s:f, s:o, s:o}, s:o}", "output",
+                     report_json_text(task->sq), "bins", (json_int_t)s->bins, "q_min", s->q_min,
+                     "q_max", s->high[s->bins - 1], "vectors", (json_int_t)s->waves.n, "window",
+                     task->window == WINDOW_LORCH ? "lorch" : "none", "highest", "q", s->q[top],
+                     "S", report_json_real(value[top]), "error", report_json_real(error[top]),
+                     "slope", slope);
+}
+
+static json_t *outputs_json(const rdf_task *task)
+{
+    const char *const names[] = {"table", "structure", "plot"};
+    const char *const paths[] = {task->shared.output, task->sq, task->plot};
+    json_t *value = json_object();
+    for (int k = 0; k < 3; k++) {
+        json_object_set_new(value, names[k], paths[k] ? report_json_text(paths[k]) : json_null());
+    }
+    return value;
+}
+
+json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
+{
+    const rdf_layout *l = &found->layout;
+    json_t *curves = json_array(), *species = json_object();
+    for (int k = 0; k < found->n_curves; k++) {
+        json_array_append_new(curves, curve_json(found, &found->curve[k]));
+    }
+    for (int k = 0; k < found->classes.n; k++) {
+        const rdf_class *c = &found->classes.item[k];
+        json_object_set_new(species, c->name, json_integer((json_int_t)c->members));
+    }
+    json_t *volume = json_pack("{s:f, s:f, s:f}", "mean",
+                               found->blocks.total[l->volume] / (double)found->frames, "least",
+                               found->least_volume, "most", found->most_volume);
+    json_t *bins = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)found->how.bins, "r_min",
+                             found->edges[0], "r_max", found->edges[found->how.bins]);
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->read_seconds, "count",
+                                found->count_seconds, "sum", found->sum_seconds);
+    json_t *frames = json_pack("{s:I, s:I, s:I, s:I}", "n", (json_int_t)found->frames, "first",
+                               (json_int_t)found->first_index, "last",
+                               (json_int_t)found->last_index, "blocks",
+                               (json_int_t)found->blocks.n);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
+        " s:o, s:I, s:s, s:i, s:o, s:I, s:o}",
+        "kith", kith_version(), "verb", "rdf", "command", report_json_text(task->command), "input",
+        report_json_text(task->input), "format", found->description, "unit", found->unit, "partial",
+        found->partial, "frames", frames, "particles", (json_int_t)found->particles, "species",
+        species, "box", space_json(&found->space), "volume", volume, "bins", bins, "minimum_image",
+        task->minimum_image, "curves", curves, "structure", structure_json(task, found), "pairs",
+        (json_int_t)found->pairs, "backend", kith_backend(found->ctx), "threads",
+        kith_threads(found->ctx), "seconds", seconds, "peak_bytes",
+        (json_int_t)report_peak_memory(), "outputs", outputs_json(task));
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of `kith rdf`: what its columns are and what its header says.
+ */
+#include "rdf.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
+{
+    const int64_t bins = found->how.bins;
+    fprintf(out, "bins: %lld from %s to %s%s\n", (long long)bins, report_real(found->edges[0]).s,
+            report_real(found->edges[bins]).s,
+            task->edges ? ", edges from a file"
+            : task->log ? ", of equal ratio"
+                        : "");
+    fprintf(out, "r: the middle of a bin; n: to its end%s\n",
+            task->minimum_image ? "; nearest images alone, shells cut by the box" : "");
+}
+
+char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
+{
+    char *notes = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&notes, &length);
+    if (!out) {
+        return NULL;
+    }
+    fprintf(out, "input: %s, %s\nframes: %lld, from %lld to %lld\nparticles: %lld", task->input,
+            found->description, (long long)found->frames, (long long)found->first_index,
+            (long long)found->last_index, (long long)found->particles);
+    for (int k = 0; k < found->classes.n; k++) {
+        const rdf_class *c = &found->classes.item[k];
+        fprintf(out, "%s%s %lld", k ? ", " : "; ", c->name, (long long)c->members);
+    }
+    fprintf(out, "\nvolume: mean %.9g, least %.9g, most %.9g\n",
+            found->blocks.total[found->layout.volume] / (double)found->frames, found->least_volume,
+            found->most_volume);
+    note_bins(out, task, found);
+    if (found->blocks.n > 1) {
+        fprintf(out, "+-: one standard error, from %lld blocks of frames\n",
+                (long long)found->blocks.n);
+    } else {
+        fputs("+-: nan: one frame, or --blocks 1, has no error bars\n", out);
+    }
+    if (fclose(out) != 0) {
+        free(notes);
+        return NULL;
+    }
+    return notes;
+}
+
+/** Columns r, and for each curve g, n, their errors, and counts. */
+static bool add_columns(const rdf_outcome *found, const double *middle, table *t)
+{
+    bool fits = table_add(t, TABLE_DETAIL, "r_low", "r_low", found->edges) &&
+                table_add(t, TABLE_DETAIL, "r_high", "r_high", found->edges + 1) &&
+                table_add(t, TABLE_X, "r", "r", middle);
+    const char *const tails[][2] = {
+        {"g", ""}, {"g_error", "+-"}, {"n", ""}, {"n_error", "+-"}, {"count", ""}};
+    for (int k = 0; k < found->n_curves && fits; k++) {
+        const rdf_curve *c = &found->curve[k];
+        const double *const values[] = {c->g, c->g_error, c->n, c->n_error, c->count};
+        for (int what = 0; what < 5 && fits; what++) {
+            char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH];
+            /* The first curve has short names: g, n. */
+            snprintf(field, sizeof field, k ? "%s_%s" : "%s", tails[what][0], c->name);
+            snprintf(label, sizeof label, "%s(%s)", tails[what][0],
+                     found->n_curves > 1 || c->a >= 0 ? c->name : "r");
+            const bool error = *tails[what][1] != '\0';
+            fits = table_add(t,
+                             what == 4 ? TABLE_DETAIL
+                             : error   ? TABLE_ERROR
+                                       : TABLE_Y,
+                             error ? tails[what][1] : label, field, values[what]);
+            t->column[t->n - 1].data.whole = what == 4;
+        }
+    }
+    return fits;
+}
+
+int rdf_write(const rdf_task *task, const rdf_outcome *found)
+{
+    const int64_t bins = found->how.bins;
+    double *middle = malloc((size_t)bins * sizeof *middle);
+    table t = {.title = "Pair distribution",
+               .x_title = "r",
+               .y_title = "g(r), n(r)",
+               .unit = found->unit,
+               .power = 1,
+               .command = task->command,
+               .notes = rdf_notes(task, found),
+               .partial = found->partial ? found->partial_text : NULL,
+               .step = found->last_step,
+               .rows = bins};
+    for (int64_t k = 0; k < bins && middle; k++) {
+        middle[k] = (found->edges[k] + found->edges[k + 1]) / 2;
+    }
+    int status = STATUS_OK;
+    if (!middle || !t.notes || !add_columns(found, middle, &t)) {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->shared.output);
+    } else {
+        json_t *facts = rdf_json(task, found);
+        status = table_write(task->shared.output, task->format, &t, facts);
+        json_decref(facts);
+    }
+    table_free(&t);
+    free(middle);
+    return status;
+}
+
+static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
+{
+    const bool all = f->a < 0, direct = found->structure.direct;
+    const struct {
+        const char *label, *field;
+        const double *value, *error;
+        bool there;
+    } kinds[] = {{"A", "A", f->fz, f->fz_error, !all},
+                 {"S", "S", f->al, f->al_error, true},
+                 {"S_sum", "S_sum", f->sum, f->sum_error, direct}};
+    bool fits = true;
+    for (int k = 0; k < 3 && fits; k++) {
+        char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH], error[3 * IO_NAME_LENGTH];
+        snprintf(label, sizeof label, "%s(%s)", kinds[k].label, all ? "q" : f->name);
+        snprintf(field, sizeof field, all ? "%s" : "%s_%s", kinds[k].field, f->name);
+        snprintf(error, sizeof error, all ? "%s_error" : "%s_error_%s", kinds[k].field, f->name);
+        fits = !kinds[k].there || (table_add(t, TABLE_Y, label, field, kinds[k].value) &&
+                                   table_add(t, TABLE_ERROR, "+-", error, kinds[k].error));
+    }
+    return fits;
+}
+
+/** The common lines, and what S and A are. */
+static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
+{
+    char *notes = NULL;
+    size_t size = 0;
+    char *common = rdf_notes(task, found);
+    FILE *out = common ? open_memstream(&notes, &size) : NULL;
+    if (out) {
+        const rdf_structure *s = &found->structure;
+        fprintf(out, "%sS: by transform of g(r) to r = %s, window %s", common,
+                report_real(found->edges[found->how.bins]).s,
+                task->window == WINDOW_LORCH ? "of Lorch" : "none");
+        if (s->direct) {
+            fprintf(out, "; S_sum: by sum over %lld vectors q of the box", (long long)s->waves.n);
+        }
+        fputs(s->n > 1 ? "\npartials: A are Faber-Ziman, S and S_sum Ashcroft-Langreth\n" : "\n",
+              out);
+        if (fclose(out) != 0) {
+            free(notes);
+            notes = NULL;
+        }
+    }
+    free(common);
+    return notes;
+}
+
+int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)
+{
+    const rdf_structure *s = &found->structure;
+    table t = {.title = "Structure factor",
+               .x_title = "q",
+               .y_title = "S(q)",
+               .unit = found->unit,
+               .power = -1,
+               .command = task->command,
+               .notes = structure_notes(task, found),
+               .partial = found->partial ? found->partial_text : NULL,
+               .step = found->last_step,
+               .rows = s->bins};
+    bool fits = t.notes && table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low) &&
+                table_add(&t, TABLE_DETAIL, "q_high", "q_high", s->high) &&
+                table_add(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors) &&
+                table_add(&t, TABLE_X, "q", "q", s->q);
+    for (int k = 0; k < s->n && fits; k++) {
+        fits = add_factor(found, &s->factor[k], &t);
+    }
+    int status = STATUS_OK;
+    if (fits) {
+        t.column[2].data.whole = true;
+        json_t *facts = rdf_json(task, found);
+        status = table_write(task->sq, TABLE_BY_NAME, &t, facts);
+        json_decref(facts);
+    } else {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->sq);
+    }
+    table_free(&t);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The files of a table. Each is made in memory and then written whole.
+ */
+#include "table.h"
+
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool table_add(table *t, table_role role, const char *label, const char *field, const double *value)
+{
+    if (t->n == t->room) {
+        t->room = 2 * t->room + 8;
+        table_column *grown = realloc(t->column, (size_t)t->room * sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        t->column = grown;
+    }
+    table_column *c = &t->column[t->n++];
+    *c = (table_column){.role = role, .data.value = value};
+    snprintf(c->label, sizeof c->label, "%s", label);
+    snprintf(c->data.name, sizeof c->data.name, "%s", field);
+    return true;
+}
+
+void table_free(table *t)
+{
+    free(t->column);
+    free(t->notes);
+    *t = (table){0};
+}
+
+static const struct {
+    const char *name, *ending;
+    table_format format;
+} formats[] = {{"text", ".txt", TABLE_TEXT},
+               {"json", ".json", TABLE_JSON},
+               {"npy", ".npy", TABLE_NPY},
+               {"xvg", ".xvg", TABLE_XVG},
+               {"lammps", ".rdf", TABLE_LAMMPS}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+bool table_format_find(const char *name, table_format *out)
+{
+    for (int k = 0; k < FORMATS; k++) {
+        if (strcmp(name, formats[k].name) == 0) {
+            *out = formats[k].format;
+            return true;
+        }
+    }
+    return false;
+}
+
+static table_format format_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; k < FORMATS && dot; k++) {
+        if (strcasecmp(dot, formats[k].ending) == 0) {
+            return formats[k].format;
+        }
+    }
+    return TABLE_TEXT;
+}
+
+/** "r [A]"; "q [1/A]" */
+static void put_unit(FILE *out, const table *t, const char *before, const char *after)
+{
+    if (*t->unit) {
+        fprintf(out, "%s%s%s%s", before, t->power < 0 ? "1/" : "", t->unit, after);
+    }
+}
+
+static void put_text(FILE *out, const table *t)
+{
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
+    for (const char *note = t->notes; note && *note;) {
+        const size_t length = strcspn(note, "\n");
+        fprintf(out, "# %.*s\n", (int)length, note);
+        note += length + (note[length] == '\n');
+    }
+    if (t->partial) {
+        fprintf(out, "# partial: %s\n", t->partial);
+    }
+    fputc('#', out);
+    for (int k = 0; k < t->n; k++) {
+        if (t->column[k].role != TABLE_DETAIL) {
+            fprintf(out, " %s", t->column[k].label);
+        }
+        if (t->column[k].role == TABLE_X) {
+            put_unit(out, t, " [", "]");
+        }
+    }
+    fputc('\n', out);
+    for (int64_t row = 0; row < t->rows; row++) {
+        const char *before = "";
+        for (int k = 0; k < t->n; k++) {
+            if (t->column[k].role != TABLE_DETAIL) {
+                const double value = t->column[k].data.value[row];
+                fprintf(out, isnan(value) ? "%snan" : "%s%.9g", before, value);
+                before = " ";
+            }
+        }
+        fputc('\n', out);
+    }
+}
+
+/** Columns for other programs: x and what is drawn over it; 0 where there is no number. */
+static void put_rows(FILE *out, const table *t, bool numbered, double scale)
+{
+    for (int64_t row = 0; row < t->rows; row++) {
+        const char *before = "";
+        if (numbered) {
+            fprintf(out, "%lld", (long long)row + 1);
+            before = " ";
+        }
+        for (int k = 0; k < t->n; k++) {
+            const double value = t->column[k].data.value[row];
+            if (t->column[k].role == TABLE_X || t->column[k].role == TABLE_Y) {
+                fprintf(out, "%s%.9g", before,
+                        !isfinite(value)               ? 0
+                        : t->column[k].role == TABLE_X ? value * scale
+                                                       : value);
+                before = " ";
+            }
+        }
+        fputc('\n', out);
+    }
+}
+
+/** GROMACS has nanometres: lengths in Angstrom are brought to them. */
+static void put_xvg(FILE *out, const table *t)
+{
+    const bool angstrom = strcmp(t->unit, "A") == 0;
+    const char *unit = angstrom ? "nm" : t->unit;
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
+    if (t->partial) {
+        fprintf(out, "# partial: %s\n", t->partial);
+    }
+    fprintf(out, "@    title \"%s\"\n@    xaxis  label \"%s%s%s%s%s\"\n", t->title, t->x_title,
+            *unit ? " (" : "", unit, *unit && t->power < 0 ? "\\S-1\\N" : "", *unit ? ")" : "");
+    fprintf(out, "@    yaxis  label \"%s\"\n@TYPE xy\n@ legend on\n", t->y_title);
+    int set = 0;
+    for (int k = 0; k < t->n; k++) {
+        if (t->column[k].role == TABLE_Y) {
+            fprintf(out, "@ s%d legend \"%s\"\n", set++, t->column[k].label);
+        }
+    }
+    const double scale = t->power < 0 ? 10 : 0.1;
+    put_rows(out, t, false, angstrom ? scale : 1);
+}
+
+static void put_lammps(FILE *out, const table *t)
+{
+    fprintf(out,
+            "# Time-averaged data for fix rdf%s%s; %s\n# TimeStep Number-of-rows\n# Row c_rdf[1]",
+            t->partial ? "; partial: " : "", t->partial ? t->partial : "", t->command);
+    int column = 1;
+    for (int k = 0; k < t->n; k++) {
+        if (t->column[k].role == TABLE_Y) {
+            fprintf(out, " c_rdf[%d]", ++column);
+        }
+    }
+    fprintf(out, "\n%lld %lld\n", (long long)t->step, (long long)t->rows);
+    put_rows(out, t, true, 1);
+}
+
+static void put_json(FILE *out, const table *t, json_t *facts)
+{
+    json_t *all = json_copy(facts);
+    json_t *columns = json_object();
+    for (int k = 0; k < t->n; k++) {
+        const io_table_column *data = &t->column[k].data;
+        json_t *values = json_array();
+        for (int64_t row = 0; row < t->rows; row++) {
+            json_array_append_new(values, data->whole ? json_integer((json_int_t)data->value[row])
+                                                      : report_json_real(data->value[row]));
+        }
+        json_object_set_new(columns, data->name, values);
+    }
+    json_object_set_new(all, "columns", columns);
+    if (json_dumpf(all, out, JSON_INDENT(1)) == 0) {
+        fputc('\n', out);
+    }
+    json_decref(all);
+}
+
+/** An array has no place for a remark: a column `partial` of ones says it. */
+static int write_npy(const char *path, const table *t)
+{
+    io_error error = {0};
+    double *ones = malloc(((size_t)t->rows + 1) * sizeof *ones);
+    io_table_column *columns = calloc((size_t)t->n + 1, sizeof *columns);
+    int status = STATUS_OK;
+    if (!ones || !columns) {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
+    } else {
+        for (int k = 0; k < t->n; k++) {
+            columns[k] = t->column[k].data;
+        }
+        for (int64_t row = 0; row < t->rows; row++) {
+            ones[row] = 1;
+        }
+        columns[t->n] = (io_table_column){.name = "partial", .value = ones, .whole = true};
+        if (io_write_table(path, columns, t->n + (t->partial != NULL), t->rows, &error) != IO_OK) {
+            status = report_io(&error, true);
+        }
+    }
+    free(columns);
+    free(ones);
+    return status;
+}
+
+static void put(FILE *out, table_format format, const table *t, json_t *facts)
+{
+    switch (format) {
+    case TABLE_JSON: put_json(out, t, facts); break;
+    case TABLE_XVG: put_xvg(out, t); break;
+    case TABLE_LAMMPS: put_lammps(out, t); break;
+    default: put_text(out, t);
+    }
+}
+
+int table_write(const char *path, table_format format, const table *t, json_t *facts)
+{
+    format = format == TABLE_BY_NAME ? format_of(path) : format;
+    if (strcmp(path, "-") == 0) {
+        put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */
+        return STATUS_OK;
+    }
+    if (format == TABLE_NPY) {
+        return write_npy(path, t);
+    }
+    char *text = NULL;
+    size_t length = 0;
+    io_error error = {0};
+    FILE *out = open_memstream(&text, &length);
+    if (out) {
+        put(out, format, t, facts);
+    }
+    int status = STATUS_OK;
+    if (!out || fclose(out) != 0) {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
+    } else if (io_write_bytes(path, text, (int64_t)length, &error) != IO_OK) {
+        status = report_io(&error, true);
+    }
+    free(text);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Columns of numbers, such as g(r), and the files they are written to.
+ */
+#ifndef KITH_CLI_TABLE_H
+#define KITH_CLI_TABLE_H
+
+#include "io.h"
+
+#include <jansson.h>
+
+typedef enum table_format {
+    TABLE_BY_NAME, /**< by the path's ending; text where it tells nothing */
+    TABLE_TEXT,    /**< columns of text under a header of comments */
+    TABLE_JSON,    /**< the report of the run, with the columns */
+    TABLE_NPY,     /**< a structured array */
+    TABLE_XVG,     /**< GROMACS, xmgrace */
+    TABLE_LAMMPS   /**< fix ave/time mode vector */
+} table_format;
+
+typedef enum table_role {
+    TABLE_X,     /**< what the others are drawn over */
+    TABLE_Y,     /**< in every format */
+    TABLE_ERROR, /**< of the column before; not in XVG and LAMMPS */
+    TABLE_DETAIL /**< in JSON and .npy alone */
+} table_role;
+
+typedef struct table_column {
+    table_role role;
+    char label[3 * IO_NAME_LENGTH]; /**< "g(O-H)" */
+    io_table_column data;           /**< its name is that of the field in JSON and .npy */
+} table_column;
+
+typedef struct table {
+    const char *title, *x_title, *y_title; /**< of XVG */
+    const char *unit;                      /**< of lengths; "": not known */
+    int power;                             /**< of that unit in x: 1, or -1 for wave numbers */
+    const char *command;                   /**< the command line */
+    char *notes;                           /**< lines of the header, each ended; NULL: none */
+    const char *partial; /**< what is said where the run was stopped; NULL: it was not */
+    int64_t step;        /**< for LAMMPS: of the last frame */
+    int64_t rows;
+    int n, room;
+    table_column *column;
+} table;
+
+/** Add a column. @return false: no memory. */
+bool table_add(table *t, table_role role, const char *label, const char *field,
+               const double *value);
+
+/** Find a format by its name. */
+bool table_format_find(const char *name, table_format *out);
+
+/** Write a table; "-": as text to standard output. @param facts  what a JSON file holds beside the
+ *  columns; borrowed. @return an exit status, reported. */
+int table_write(const char *path, table_format format, const table *t, json_t *facts);
+
+void table_free(table *t);
+
+#endif
