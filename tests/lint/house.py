@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """House rules that a reader would otherwise have to watch over: the licence line on top, at most
-100 columns and 500 lines (600 in a public header), no tabs, no blanks at a line's end."""
+100 columns and 500 lines (800 in a public header), no tabs, no blanks at a line's end."""
 import pathlib
 import subprocess
 import sys
@@ -11,7 +11,7 @@ listed = subprocess.run([root / "tests/lint/sources", "all"], check=True, text=T
 faults = []
 for name in listed.stdout.split():
     lines = (root / name).read_text(encoding="utf-8").split("\n")
-    limit = 600 if name.startswith("include/") else 500
+    limit = 800 if name.startswith("include/") else 500
     if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:2]):
         faults.append(f"{name}:1: no SPDX line on top")
     if lines[-1] != "":
