@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parts of a flock's step that read and write states, for one precision. Included by flock.c
+ * once for float and once for double; no include guard on purpose.
+ */
+
+/** The square of a radius as the definition of a pair has it. */
+static double KITH_REAL(square)(double radius)
+{
+    const real r = (real)radius;
+    return (double)(r * r);
+}
+
+/** The largest component of a velocity among [begin, end). */
+static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, int64_t end)
+{
+    real most = 0;
+    for (int k = 0; k < 3; k++) {
+        const real *v = flock->now.v[k];
+        for (int64_t s = begin; s < end; s++) {
+            const real size = v[s] < 0 ? -v[s] : v[s];
+            most = size > most ? size : most;
+        }
+    }
+    return (double)most;
+}
+
+/** Position and velocity of slots [begin, end) in units. */
+static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t begin, int64_t end)
+{
+    const struct kith__sorted *a = &flight->grid->a;
+    const real *r[3] = {a->x, a->y, a->z};
+    const double offsets = 1 / flight->offset_unit;
+    const double velocities = 1 / flight->velocity_unit;
+    for (int k = 0; k < 3; k++) {
+        const real *v = flight->flock->now.v[k];
+        for (int64_t s = begin; s < end; s++) {
+            flight->cargo[k][s] = kith__flock_place((double)r[k][s], offsets);
+            flight->cargo[3 + k][s] = (int32_t)rint((double)v[a->id[s]] * velocities);
+        }
+    }
+}
+
+/** Move the particle at a slot into the next state. */
+static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
+                            const struct kith__flock_sums *sums)
+{
+    const struct kith_flock *flock = flight->flock;
+    const struct kith__flock_rules *rules = flight->rules;
+    const struct kith__herd *now = &flock->now;
+    const int64_t from = flight->grid ? flight->grid->a.id[slot] : slot;
+    const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
+                                     flight->offset_unit};
+    double v[3], u[3];
+    for (int k = 0; k < 3; k++) {
+        v[k] = (double)((const real *)now->v[k])[from];
+    }
+    kith__flock_wish(rules, sums, unit, flock->step, now->id[from], v, u);
+    real r[3];
+    bool fits = true;
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)(real)u[k];
+        double x = (double)((const real *)now->r[k])[from] + u[k] * rules->time_step;
+        if (rules->reflecting[k]) {
+            kith__flock_reflect(rules, k, &x, &u[k]);
+        }
+        r[k] = (real)x;
+        fits = fits && isfinite(r[k]) && isfinite(u[k]);
+    }
+    int32_t image[3];
+    fits = fits && KITH_REAL(kith__wrap)(&flock->question.KITH_REAL(box), r, image);
+    for (int k = 0; k < 3; k++) {
+        ((real *)flock->next.r[k])[slot] = fits ? r[k] : (real)NAN;
+        ((real *)flock->next.v[k])[slot] = (real)u[k];
+    }
+    flock->next.id[slot] = now->id[from];
+    if (!fits) {
+        atomic_store(&flight->lost, true);
+    }
+}
