@@ -137,8 +137,9 @@ KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const doub
     const double wanted = speed > rules->max_speed   ? rules->max_speed
                           : speed < rules->min_speed ? rules->min_speed
                                                      : speed;
+    const double factor = wanted / speed;
     for (int k = 0; k < 3 && wanted != speed && speed > 0; k++) {
-        u[k] = u[k] / speed * wanted;
+        u[k] = factor * u[k];
     }
 }
 
@@ -201,6 +202,9 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
     const double n_a = (double)sums->n[KITH_ALIGNMENT];
     const double n_c = (double)sums->n[KITH_COHESION];
     const double *w = rules->weight;
+    const double share_a = n_a > 0 ? 1 / n_a : 0;
+    const double share_c = n_c > 0 ? 1 / n_c : 0;
+    const double own = rules->relative && n_a > 0 ? 1 : 0;
     for (int k = 0; k < 3; k++) {
         const double a = (double)sums->sum[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
         const double c = (double)sums->sum[KITH_COHESION][k] * unit[KITH_COHESION];
@@ -210,9 +214,9 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
             u[k] += a;
             continue;
         }
-        u[k] += n_c > 0 ? w[KITH_COHESION] * (c / n_c) : 0;
+        u[k] += w[KITH_COHESION] * (c * share_c);
         u[k] -= w[KITH_SEPARATION] * s;
-        u[k] += n_a > 0 ? w[KITH_ALIGNMENT] * (a / n_a - (rules->relative ? v[k] : 0)) : 0;
+        u[k] += w[KITH_ALIGNMENT] * (a * share_a - own * v[k]);
     }
     if (rules->model == KITH_VICSEK_VECTORIAL) {
         double x[3];

@@ -172,8 +172,8 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
     double v[3];
     for (int c = 0; c < 3; c++) {
         here[c] = flight->cargo[c][i->slot];
-        const void *from = flight->flock->now.v[c];
-        v[c] = single ? (double)((const float *)from)[i->id] : ((const double *)from)[i->id];
+        const void *from = flight->flock->next.v[c];
+        v[c] = single ? (double)((const float *)from)[i->slot] : ((const double *)from)[i->slot];
     }
     for (int h = 0; h < n; h++) {
         const int place = sweep->hit_id[h];
@@ -185,9 +185,8 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
             continue;
         }
         const int64_t slot = sweep->tile.slot[place];
-        struct chosen one = {.id = flight->flock->now.id[sweep->tile.id[place]],
-                             .shift = tile_shift(sweep, place),
-                             .place = place};
+        struct chosen one = {
+            .id = flight->flock->next.id[slot], .shift = tile_shift(sweep, place), .place = place};
         int32_t s[3];
         kith__unpack_shift(one.shift, s);
         one.r2 = single ? (double)apart_f(sweep, i->slot, slot, s)

@@ -6,6 +6,8 @@
  */
 #include "../flock.h"
 
+#include <string.h>
+
 #include "run.h"
 
 #define real double
@@ -79,6 +81,11 @@ static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_
     const int64_t n = flight->flock->n;
     const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
     (void)run;
+    if (flight->flock->question.precision == KITH_FLOAT) {
+        copy_state_f(flight->flock, block * KITH_BLOCK, end);
+    } else {
+        copy_state_d(flight->flock, block * KITH_BLOCK, end);
+    }
     for (int64_t s = block * KITH_BLOCK; s < end; s++) {
         flight->move(flight, s, &none);
     }

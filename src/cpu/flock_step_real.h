@@ -25,42 +25,61 @@ static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, 
     return (double)most;
 }
 
-/** Position and velocity of slots [begin, end) in units. */
+/** Position and velocity of slots [begin, end) in units; the state to come begins as the old one in
+ *  the order of the slots, so that a particle is moved where it lies. */
 static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t begin, int64_t end)
 {
     const struct kith__sorted *a = &flight->grid->a;
+    const struct kith_flock *flock = flight->flock;
     const real *r[3] = {a->x, a->y, a->z};
     const double offsets = 1 / flight->offset_unit;
     const double velocities = 1 / flight->velocity_unit;
     for (int k = 0; k < 3; k++) {
-        const real *v = flight->flock->now.v[k];
+        const real *v = flock->now.v[k];
+        real *next = flock->next.v[k];
         for (int64_t s = begin; s < end; s++) {
+            next[s] = v[a->id[s]];
             flight->cargo[k][s] = kith__flock_place((double)r[k][s], offsets);
-            flight->cargo[3 + k][s] = (int32_t)rint((double)v[a->id[s]] * velocities);
+            flight->cargo[3 + k][s] = (int32_t)rint((double)next[s] * velocities);
         }
+        memcpy((real *)flock->next.r[k] + begin, r[k] + begin,
+               (size_t)(end - begin) * sizeof(real));
+    }
+    for (int64_t s = begin; s < end; s++) {
+        flock->next.id[s] = flock->now.id[a->id[s]];
     }
 }
 
-/** Move the particle at a slot into the next state. */
+/** The same without neighbours: the order stays. */
+static void KITH_REAL(copy_state)(const struct kith_flock *flock, int64_t begin, int64_t end)
+{
+    const size_t bytes = (size_t)(end - begin) * sizeof(real);
+    for (int k = 0; k < 3; k++) {
+        memcpy((real *)flock->next.r[k] + begin, (const real *)flock->now.r[k] + begin, bytes);
+        memcpy((real *)flock->next.v[k] + begin, (const real *)flock->now.v[k] + begin, bytes);
+    }
+    memcpy(flock->next.id + begin, flock->now.id + begin, (size_t)(end - begin) * sizeof(int32_t));
+}
+
+/** Move the particle at a slot of the next state. */
 static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
                             const struct kith__flock_sums *sums)
 {
     const struct kith_flock *flock = flight->flock;
     const struct kith__flock_rules *rules = flight->rules;
-    const struct kith__herd *now = &flock->now;
-    const int64_t from = flight->grid ? flight->grid->a.id[slot] : slot;
+    const struct kith__herd *next = &flock->next;
     const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
                                      flight->offset_unit};
     double v[3], u[3];
     for (int k = 0; k < 3; k++) {
-        v[k] = (double)((const real *)now->v[k])[from];
+        v[k] = (double)((const real *)next->v[k])[slot];
     }
-    kith__flock_wish(rules, sums, unit, flock->step, now->id[from], v, u);
+    kith__flock_wish(rules, sums, unit, flock->step, next->id[slot], v, u);
     real r[3];
     bool fits = true;
     for (int k = 0; k < 3; k++) {
         u[k] = (double)(real)u[k];
-        double x = (double)((const real *)now->r[k])[from] + u[k] * rules->time_step;
+        double x = (double)((const real *)next->r[k])[slot] + u[k] * rules->time_step;
         if (rules->reflecting[k]) {
             kith__flock_reflect(rules, k, &x, &u[k]);
         }
@@ -70,10 +89,9 @@ static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
     int32_t image[3];
     fits = fits && KITH_REAL(kith__wrap)(&flock->question.KITH_REAL(box), r, image);
     for (int k = 0; k < 3; k++) {
-        ((real *)flock->next.r[k])[slot] = fits ? r[k] : (real)NAN;
-        ((real *)flock->next.v[k])[slot] = (real)u[k];
+        ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
+        ((real *)next->v[k])[slot] = (real)u[k];
     }
-    flock->next.id[slot] = now->id[from];
     if (!fits) {
         atomic_store(&flight->lost, true);
     }

@@ -73,8 +73,8 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 }
 
 /* Of r and v after the flight; no backend may differ. */
-static const uint64_t known[KINDS] = {0x72776f819d7f6033, 0xc4994b669c2ab095, 0xab54d28a981686f4,
-                                      0xe4cca1f8c44a793f, 0x3f6564a547581692};
+static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
+                                      0xe4cca1f8c44a793f, 0xa014205aad7517c9};
 
 int main(int argc, char **argv)
 {
