@@ -31,6 +31,10 @@ enum {
     KEY_NEAREST,
     KEY_BLIND,
     KEY_REFLECT,
+    KEY_POINT,
+    KEY_SPHERE,
+    KEY_WALL,
+    KEY_PREDATOR,
     KEY_PARAMETERS,
     KEY_MEASURE_EVERY,
     KEY_RECORD_EVERY,
@@ -60,6 +64,10 @@ static const struct argp_option flock_options[] = {
     {"nearest", KEY_NEAREST, "K", 0, "look at the K nearest alone, such as 7", 2},
     {"blind-angle", KEY_BLIND, "DEGREES", 0, "cone behind that is not seen", 2},
     {"reflect", KEY_REFLECT, "xyz", 0, "axes with walls at the box's faces", 2},
+    {"point", KEY_POINT, "X,Y,Z,W,REACH", 0, "draws those in reach; W < 0: drives away", 3},
+    {"sphere", KEY_SPHERE, "X,Y,Z,R,W,REACH", 0, "an obstacle they turn away from", 3},
+    {"wall", KEY_WALL, "X,Y,Z,NX,NY,NZ,W,REACH", 0, "likewise, with normal N", 3},
+    {"predator", KEY_PREDATOR, "X,Y,Z,V,W,REACH", 0, "hunts the nearest with speed V", 3},
     {"measure-every", KEY_MEASURE_EVERY, "N", 0, "steps; default: ten times in all", 40},
     {"flock-length", KEY_LENGTH, "L", 0, "those this near are in one flock; default: R", 40},
     {"flock-members", KEY_MEMBERS, "N", 0, "smaller ones do not count; default 10", 40},
@@ -116,6 +124,37 @@ static void parse_rule(struct argp_state *state, const char *name, const char *a
     rule->weight = n == 2 ? v[1] : rule->weight;
 }
 
+/** Add a thing of these numbers: its place, what is its own, then weight and reach. */
+static void parse_thing(flock_task *task, int key, const char *arg, struct argp_state *state)
+{
+    static const struct {
+        const char *name;
+        int own;
+    } kinds[] = {[KITH_POINT] = {"--point", 0},
+                 [KITH_SPHERE] = {"--sphere", 1},
+                 [KITH_WALL] = {"--wall", 3},
+                 [KITH_PREDATOR] = {"--predator", 1}};
+    enum { MOST = 8 };
+    const kith_flock_kind kind = (kith_flock_kind)(key - KEY_POINT);
+    double v[MOST];
+    const int own = kinds[kind].own, n = parse_reals(arg, MOST, v);
+    if (n != own + 5) {
+        argp_error(state, "%s: got '%s', expected %d numbers", kinds[kind].name, arg, own + 5);
+    }
+    if (task->model.n_things == KITH_MOST_THINGS) {
+        exit(report_error(STATUS_LIMIT, NULL, "%s: more than %d points, obstacles and predators",
+                          kinds[kind].name, KITH_MOST_THINGS));
+    }
+    kith_flock_thing *thing = &task->things[task->model.n_things++];
+    *thing = (kith_flock_thing){.kind = kind, .weight = v[3 + own], .reach = v[4 + own]};
+    memcpy(thing->place, v, sizeof thing->place);
+    if (kind == KITH_WALL) {
+        memcpy(thing->normal, v + 3, sizeof thing->normal);
+    }
+    thing->radius = kind == KITH_SPHERE ? v[3] : 0;
+    thing->speed = kind == KITH_PREDATOR ? v[3] : 0;
+}
+
 static void parse_model(flock_task *task, const char *arg, struct argp_state *state)
 {
     static const char *const names[] = {"boids", "vicsek", "vectorial"};
@@ -152,6 +191,10 @@ static error_t set_model(flock_task *task, int key, char *arg, struct argp_state
             argp_error(state, "--reflect: got '%s', expected axes such as xyz or xy", arg);
         }
         return 0;
+    case KEY_POINT:
+    case KEY_SPHERE:
+    case KEY_WALL:
+    case KEY_PREDATOR: parse_thing(task, key, arg, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -291,6 +334,7 @@ int verb_flock(int argc, char **argv)
     kith_flock_options_init(&task.model);
     options_parse(&arguments, argc, argv, &task);
 
+    task.model.things = task.things;
     progress_catch_signals();
     flock_run run = {.step = 0};
     int status = flock_start(&task, &run);

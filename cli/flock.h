@@ -16,6 +16,7 @@ typedef struct flock_task {
     int64_t boids;     /**< 0 without */
     int dim;           /**< of --boids */
     kith_flock_options model;
+    kith_flock_thing things[KITH_MOST_THINGS];
     int64_t steps;                                      /**< -1 until given */
     int64_t measure_every, record_every, restart_every; /**< 0: at the end alone; -1: by default */
     double flock_length; /**< linking length of flocks; 0: by default */

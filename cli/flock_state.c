@@ -22,7 +22,8 @@ typedef struct head {
     char magic[8];
     uint64_t sum;   /* of all that follows */
     uint64_t order; /* 1 on the machine that wrote it */
-    int64_t n, step, precision, dim, record_bytes, measures_bytes;
+    int64_t n, step, precision, dim, record_bytes, measures_bytes, n_things;
+    kith_flock_thing things[KITH_MOST_THINGS]; /* predators have moved */
     kith_box box;
 } head;
 
@@ -65,6 +66,8 @@ int flock_save(const flock_task *task, const flock_run *run)
     h.record_bytes = run->record_bytes;
     h.measures_bytes = run->measures_bytes;
     h.box = run->space.box;
+    h.n_things = task->model.n_things;
+    kith_flock_read_things(run->flock, h.things);
     memcpy(data, &h, sizeof h);
     memcpy(data + sizeof h, p->pos, vectors);
     memcpy(data + sizeof h + vectors, p->velocity, vectors);
@@ -144,6 +147,11 @@ int flock_load(flock_task *task, flock_run *run)
         memcpy(p->velocity, data + sizeof h + vectors, vectors);
     }
     free(data);
+    for (int t = 0; t < KITH_MOST_THINGS && t < h.n_things && t < task->model.n_things; t++) {
+        if (task->things[t].kind == KITH_PREDATOR && h.things[t].kind == KITH_PREDATOR) {
+            memcpy(task->things[t].place, h.things[t].place, sizeof h.things[t].place);
+        }
+    }
     run->resumed = true;
     run->space = (space){h.box, "file"};
     run->step = h.step;

@@ -601,6 +601,32 @@ typedef struct kith_flock_rule {
     double radius, weight;
 } kith_flock_rule;
 
+/** What bends the paths of particles. */
+typedef enum kith_flock_kind {
+    KITH_POINT = 0,  /**< draws those within `reach`: u gains weight d / |d|, d from the particle to
+                           `place`. A weight below 0 drives them away; reach 0: all */
+    KITH_SPHERE = 1, /**< an obstacle of `radius` around `place`. Those within `reach` of it turn
+                           away: u gains weight (1 - gap / reach) along its outward normal. Those
+                           that would end inside are put on its surface, and what of v' leads
+                           inward is turned round */
+    KITH_WALL = 2,   /**< likewise what lies behind the plane through `place` with `normal` */
+    KITH_PREDATOR = 3 /**< starts at `place` and goes `speed` towards the nearest particle, of
+                           equally near ones that of smallest index. Drives away as a point */
+} kith_flock_kind;
+
+enum { KITH_MOST_THINGS = 16 };
+
+/** Such a thing. Images are the nearest, in fractional coordinates; planes have none. */
+typedef struct kith_flock_thing {
+    kith_flock_kind kind;
+    double place[3];
+    double normal[3]; /**< KITH_WALL: of any length above 0 */
+    double radius;    /**< KITH_SPHERE: > 0 */
+    double speed;     /**< KITH_PREDATOR */
+    double reach;
+    double weight; /**< KITH_PREDATOR: 0 or more */
+} kith_flock_thing;
+
 /** How a flock moves. Fill with kith_flock_options_init, then change what you need. */
 typedef struct kith_flock_options {
     size_t size; /**< sizeof(kith_flock_options): set by the init call */
@@ -621,6 +647,8 @@ typedef struct kith_flock_options {
     double noise;       /**< Vicsek: eta, 0 to 1. Angular: turned by up to eta pi, uniform in angle
                               (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
                               length eta (n + 1) max_speed */
+    const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
+    int64_t n_things;               /**< up to KITH_MOST_THINGS */
     uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
     int64_t first_step; /**< steps done before: goes on where another flock was read */
 } kith_flock_options;
@@ -638,6 +666,7 @@ KITH_API void kith_flock_options_init(kith_flock_options *options);
  *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
  *                       + alignment.weight (sum v_j / n  [- v])
  *     Vicsek:     u = turn(v + sum v_j), or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
+ *     and what things add to u,
  *     v' = u with |u| between the speeds,   r' = r + v' time_step, wrapped or reflected.
  * In double, v' and r' rounded to the precision of the points. A u of 0 that must not stand is v.
  *
@@ -689,6 +718,9 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  * @return KITH_OK.
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
+
+/** Copy the things as they are now: predators have moved. @param[out] things  [n_things] */
+KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
 
 /** What a flock does as a whole. Sums are in double, in the order that the caller gave. */
 typedef struct kith_flock_measures {

@@ -151,6 +151,13 @@ kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velo
     return KITH_OK;
 }
 
+void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things)
+{
+    for (int t = 0; t < flock->rules.n_things; t++) {
+        things[t] = flock->rules.thing[t];
+    }
+}
+
 void kith_flock_close(kith_flock *flock)
 {
     if (flock) {

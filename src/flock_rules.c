@@ -63,6 +63,60 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     return KITH_OK;
 }
 
+static bool is_place(const double r[3])
+{
+    return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
+}
+
+static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int t)
+{
+    const bool obstacle = thing->kind == KITH_SPHERE || thing->kind == KITH_WALL;
+    KITH_CHECK(ctx, thing->kind >= KITH_POINT && thing->kind <= KITH_PREDATOR, KITH_INVALID,
+               "options.things[%d].kind is %d", t, (int)thing->kind);
+    KITH_CHECK(ctx, is_place(thing->place), KITH_INVALID, "options.things[%d].place is not finite",
+               t);
+    KITH_CHECK(ctx, isfinite(thing->weight) && (thing->kind != KITH_PREDATOR || thing->weight >= 0),
+               KITH_INVALID, "options.things[%d].weight is %g", t, thing->weight);
+    KITH_CHECK(ctx, isfinite(thing->reach) && thing->reach >= 0, KITH_INVALID,
+               "options.things[%d].reach is %g, expected a finite length, 0 or more", t,
+               thing->reach);
+    KITH_CHECK(ctx, !obstacle || thing->weight == 0 || thing->reach > 0, KITH_INVALID,
+               "options.things[%d].reach is 0, but its weight is not", t);
+    KITH_CHECK(ctx, thing->kind != KITH_SPHERE || (isfinite(thing->radius) && thing->radius > 0),
+               KITH_INVALID, "options.things[%d].radius is %g, expected a length above 0", t,
+               thing->radius);
+    KITH_CHECK(ctx, thing->kind != KITH_PREDATOR || (isfinite(thing->speed) && thing->speed >= 0),
+               KITH_INVALID, "options.things[%d].speed is %g, expected 0 or more", t, thing->speed);
+    const double length = kith__flock_length(thing->normal);
+    KITH_CHECK(ctx, thing->kind != KITH_WALL || (isfinite(length) && length > 0), KITH_INVALID,
+               "options.things[%d].normal is no direction", t);
+    return KITH_OK;
+}
+
+/** Copy the things; in a flat box all of them lie in its plane. */
+static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
+                              struct kith__flock_rules *rules)
+{
+    KITH_CHECK(ctx, o->n_things >= 0 && o->n_things <= KITH_MOST_THINGS, KITH_INVALID,
+               "options.n_things is %lld, expected 0 to %d", (long long)o->n_things,
+               KITH_MOST_THINGS);
+    KITH_CHECK(ctx, o->n_things == 0 || o->things, KITH_INVALID, "options.things is NULL");
+    rules->n_things = (int)o->n_things;
+    for (int t = 0; t < rules->n_things; t++) {
+        kith_flock_thing *thing = &rules->thing[t];
+        *thing = o->things[t];
+        for (int k = rules->dim; k < 3; k++) {
+            thing->place[k] = thing->normal[k] = 0;
+        }
+        KITH_TRY(check_thing(ctx, thing, t));
+        const double length = kith__flock_length(thing->normal);
+        for (int k = 0; k < 3 && thing->kind == KITH_WALL; k++) {
+            thing->normal[k] /= length;
+        }
+    }
+    return KITH_OK;
+}
+
 static double rounded(const struct kith__question *q, double x)
 {
     return q->precision == KITH_FLOAT ? (double)(float)x : x;
@@ -130,6 +184,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
     double unused;
     kith__flock_turn(o->blind_angle / (2 * pi), &rules.blind, &unused);
     set_rules(o, &q, &rules);
+    KITH_TRY(set_things(ctx, o, &rules));
     KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));
     if (rules.reach > 0) {
         KITH_TRY(kith__question_init(ctx, &flock->question.a, NULL, &flock->box, rules.reach, &q));

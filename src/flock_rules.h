@@ -37,6 +37,8 @@ struct kith__flock_rules {
     double blind; /**< cosine of half the blind angle */
     double noise;
     uint64_t seed;
+    int n_things;
+    kith_flock_thing thing[KITH_MOST_THINGS]; /**< as they stand; normals of length 1 */
 };
 
 /** What one particle has seen. */
@@ -194,10 +196,95 @@ KITH_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_t ste
     }
 }
 
-/** The wish u of a particle of velocity v. Units are those of the sums. */
+/** Vector from a to the image of b that is nearest in fractional coordinates. */
+KITH_FN void kith__flock_way(const struct kith__lattice_d *box, const double a[3],
+                             const double b[3], double d[3])
+{
+    double f[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = b[k] - a[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *inverse = box->inverse[k];
+        f[k] = (inverse[0] * d[0] + inverse[1] * d[1]) + inverse[2] * d[2];
+        f[k] = box->periodic[k] ? rint(f[k]) : 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        d[k] -= (f[0] * box->row[0][k] + f[1] * box->row[1][k]) + f[2] * box->row[2][k];
+    }
+}
+
+/** How far r is outside an obstacle; out is the normal there. */
+KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flock_thing *thing,
+                               const double r[3], double out[3])
+{
+    double d[3];
+    if (thing->kind == KITH_WALL) {
+        for (int k = 0; k < 3; k++) {
+            d[k] = r[k] - thing->place[k];
+            out[k] = thing->normal[k];
+        }
+        return (d[0] * out[0] + d[1] * out[1]) + d[2] * out[2];
+    }
+    kith__flock_way(box, thing->place, r, d);
+    const double distance = kith__flock_length(d);
+    for (int k = 0; k < 3; k++) {
+        out[k] = distance > 0 ? d[k] / distance : k == 0;
+    }
+    return distance - thing->radius;
+}
+
+/** What things add to the wish of a particle at r. */
+KITH_FN void kith__flock_bend(const struct kith__flock_rules *rules,
+                              const struct kith__lattice_d *box, const double r[3], double u[3])
+{
+    for (int t = 0; t < rules->n_things; t++) {
+        const kith_flock_thing *thing = &rules->thing[t];
+        double d[3];
+        double strength = 0;
+        if (thing->kind == KITH_SPHERE || thing->kind == KITH_WALL) {
+            const double gap = kith__flock_gap(box, thing, r, d);
+            strength = gap < thing->reach && thing->reach > 0
+                           ? thing->weight * (1 - gap / thing->reach)
+                           : 0;
+        } else {
+            kith__flock_way(box, r, thing->place, d);
+            const double distance = kith__flock_length(d);
+            const double weight = thing->kind == KITH_PREDATOR ? -thing->weight : thing->weight;
+            const int near = distance > 0 && (!(thing->reach > 0) || distance <= thing->reach);
+            strength = near ? weight / distance : 0;
+        }
+        for (int k = 0; k < 3; k++) {
+            u[k] += strength * d[k];
+        }
+    }
+}
+
+/** Keep a particle that comes to r with velocity u out of obstacles. */
+KITH_FN void kith__flock_stop(const struct kith__flock_rules *rules,
+                              const struct kith__lattice_d *box, double r[3], double u[3])
+{
+    for (int t = 0; t < rules->n_things; t++) {
+        const kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_SPHERE && thing->kind != KITH_WALL) {
+            continue;
+        }
+        double out[3];
+        const double gap = kith__flock_gap(box, thing, r, out);
+        const double inward = (u[0] * out[0] + u[1] * out[1]) + u[2] * out[2];
+        for (int k = 0; k < 3 && gap < 0; k++) {
+            r[k] -= gap * out[k];
+            u[k] -= inward < 0 ? 2 * inward * out[k] : 0;
+        }
+    }
+}
+
+/** The wish u of a particle at r with velocity v. Units are those of the sums. */
 KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
+                              const struct kith__lattice_d *box,
                               const struct kith__flock_sums *sums, const double unit[KITH_RULES],
-                              int64_t step, int64_t id, const double v[3], double u[3])
+                              int64_t step, int64_t id, const double r[3], const double v[3],
+                              double u[3])
 {
     const double n_a = (double)sums->n[KITH_ALIGNMENT];
     const double n_c = (double)sums->n[KITH_COHESION];
@@ -225,6 +312,7 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
             u[k] += rules->noise * (n_a + 1) * rules->max_speed * x[k];
         }
     }
+    kith__flock_bend(rules, box, r, u);
     kith__flock_limit(rules, v, u);
     if (rules->model == KITH_VICSEK_ANGULAR) {
         kith__flock_veer(rules, step, id, u);

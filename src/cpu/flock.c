@@ -10,6 +10,17 @@
 
 #include "run.h"
 
+/** What a predator goes for. */
+struct prey {
+    double distance, way[3];
+    int32_t id; /* of equally near ones the smallest */
+};
+
+static bool is_nearer(const struct prey *a, const struct prey *b)
+{
+    return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
+}
+
 #define real double
 #define KITH_REAL(name) name##_d
 #include "flock_step_real.h"
@@ -140,6 +151,38 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     return atomic_load(&flight.lost) ? refuse_lost(ctx, flock) : KITH_OK;
 }
 
+/** Let predators go for what was nearest in the old state, into the things of the new one. */
+static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
+{
+    const bool single = flock->question.precision == KITH_FLOAT;
+    for (int t = 0; t < rules->n_things; t++) {
+        kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_PREDATOR || flock->n == 0) {
+            continue;
+        }
+        struct prey best = {.distance = INFINITY, .id = INT32_MAX};
+#pragma omp parallel for num_threads(kith__threads_for(ctx, flock->n)) schedule(static)
+        for (int64_t block = 0; block < flock->n; block += KITH_BLOCK) {
+            const int64_t end = block + KITH_BLOCK < flock->n ? block + KITH_BLOCK : flock->n;
+            struct prey here = {.distance = INFINITY, .id = INT32_MAX};
+            if (single) {
+                find_nearest_f(flock, thing->place, block, end, &here);
+            } else {
+                find_nearest_d(flock, thing->place, block, end, &here);
+            }
+#pragma omp critical(kith_prey)
+            best = is_nearer(&here, &best) ? here : best;
+        }
+        const double far = thing->speed * rules->time_step;
+        const double part = best.distance > far ? far / best.distance : 1;
+        int32_t image[3];
+        for (int k = 0; k < 3; k++) {
+            thing->place[k] += part * best.way[k];
+        }
+        (void)kith__wrap_d(&flock->question.box_d, thing->place, image);
+    }
+}
+
 kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
     const int64_t blocks = (flock->n + KITH_BLOCK - 1) / KITH_BLOCK;
@@ -149,7 +192,10 @@ kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_
                                 .watch_from = s * blocks,
                                 .watch_to = (s + 1) * blocks,
                                 .watch_total = steps * blocks};
+        struct kith__flock_rules after = flock->rules;
+        hunt(ctx, flock, &after);
         KITH_TRY(step_once(ctx, flock, &run));
+        flock->rules = after;
         const struct kith__herd old = flock->now;
         flock->now = flock->next;
         flock->next = old;

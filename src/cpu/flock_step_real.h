@@ -70,21 +70,26 @@ static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
     const struct kith__herd *next = &flock->next;
     const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
                                      flight->offset_unit};
-    double v[3], u[3];
+    const struct kith__lattice_d *box = &flock->question.box_d;
+    double x[3], v[3], u[3];
     for (int k = 0; k < 3; k++) {
+        x[k] = (double)((const real *)next->r[k])[slot];
         v[k] = (double)((const real *)next->v[k])[slot];
     }
-    kith__flock_wish(rules, sums, unit, flock->step, next->id[slot], v, u);
+    kith__flock_wish(rules, box, sums, unit, flock->step, next->id[slot], x, v, u);
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)(real)u[k];
+        x[k] += u[k] * rules->time_step;
+        if (rules->reflecting[k]) {
+            kith__flock_reflect(rules, k, &x[k], &u[k]);
+        }
+    }
+    kith__flock_stop(rules, box, x, u);
     real r[3];
     bool fits = true;
     for (int k = 0; k < 3; k++) {
-        u[k] = (double)(real)u[k];
-        double x = (double)((const real *)next->r[k])[slot] + u[k] * rules->time_step;
-        if (rules->reflecting[k]) {
-            kith__flock_reflect(rules, k, &x, &u[k]);
-        }
-        r[k] = (real)x;
-        fits = fits && isfinite(r[k]) && isfinite(u[k]);
+        r[k] = (real)x[k];
+        fits = fits && isfinite(r[k]) && isfinite((real)u[k]);
     }
     int32_t image[3];
     fits = fits && KITH_REAL(kith__wrap)(&flock->question.KITH_REAL(box), r, image);
@@ -94,5 +99,21 @@ static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
     }
     if (!fits) {
         atomic_store(&flight->lost, true);
+    }
+}
+
+/** The nearest particle of [begin, end) to a place, into *best when it is nearer. */
+static void KITH_REAL(find_nearest)(const struct kith_flock *flock, const double place[3],
+                                    int64_t begin, int64_t end, struct prey *best)
+{
+    for (int64_t s = begin; s < end; s++) {
+        double r[3];
+        struct prey one = {.id = flock->now.id[s]};
+        for (int k = 0; k < 3; k++) {
+            r[k] = (double)((const real *)flock->now.r[k])[s];
+        }
+        kith__flock_way(&flock->question.box_d, place, r, one.way);
+        one.distance = kith__flock_length(one.way);
+        *best = is_nearer(&one, best) ? one : *best;
     }
 }

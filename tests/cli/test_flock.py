@@ -11,8 +11,9 @@ import time
 import cli
 
 START = ("flock", "--boids", "300", "--box", "20", "--seed", "4", "--threads", "1")
-RUN = (*START, "--steps", "40", "--model", "vectorial", "--noise", "0.2", "--record-every", "4",
-       "--measure-every", "5")
+RUN = (*START, "--steps", "40", "--predator", "1,1,1,2,0.5,6", "--sphere", "10,10,10,3,0.2,1",
+       "--point", "5,5,5,0.05,0", "--wall", "0,0,1,0,0,1,0.1,2", "--model", "vectorial",
+       "--noise", "0.2", "--record-every", "4", "--measure-every", "5")
 
 
 def read(path):
@@ -59,6 +60,8 @@ def test_measures_and_frames():
 def test_parameters_are_options():
     with open("p.txt", "w", encoding="ascii") as file:
         file.write("# boids\nboids = 300\nseed 4\nmodel=vectorial\n\nnoise = 0.2 # eta\n"
+                   "predator 1,1,1,2,0.5,6\nsphere = 10,10,10,3,0.2,1\n"
+                   "point = 5,5,5,0.05,0\nwall 0,0,1,0,0,1,0.1,2\n"
                    "record-every = 4\nsteps = 40\n")
     cli.ok(*RUN, "-o", "a.xyz", "-q")
     cli.ok("flock", "--parameters", "p.txt", "--box", "20", "-o", "b.xyz", "-q")
@@ -165,13 +168,18 @@ def test_nonsense():
     cli.fails(6, *START, "--steps", "1", "--min-speed", "2", says=("min_speed",))
     cli.fails(6, *START, "--steps", "1", "--model", "vicsek", "--max-speed", "0",
               says=("max_speed",))
-    for words in (("--steps", "x"), ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),
-                  ("--separation", "a"), ("--seed", "-1"), ("a.xyz",), ("-o", "-")):
+    for name, value in (("point", "1,1,1,inf,0"), ("sphere", "1,1,1,0,0,0"),
+                        ("predator", "1,1,1,-1,1,1"), ("wall", "1,1,1,0,0,0,0,0")):
+        cli.fails(6, *START, "--steps", "1", f"--{name}={value}", says=("things[0]",))
+    cli.fails(7, *START, "--steps", "1", *(17 * ("--point", "1,1,1,1,1")), says=("16",))
+    for words in (("--steps", "x"), ("--sphere", "1,1,1"), ("--seed", "-1"),
+                  ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),
+                  ("--separation", "a"), ("a.xyz",), ("-o", "-")):
         cli.fails(2, *START, "--steps", "1", *words)
     cli.fails(2, *START)
     cli.fails(2, "flock", "--steps", "1", says=("--boids",))
     cli.fails(3, "flock", "none.xyz", "--steps", "1", says=("none.xyz",))
-    assert not os.listdir()
+    assert not os.listdir(), os.listdir()
 
 
 def test_spaces():
