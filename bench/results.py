@@ -22,6 +22,8 @@ PAIRS = {"cutoff": float, "list": str, "full": bool, "sorted": bool, "pairs": in
          "million_half_pairs_per_second": float}
 FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "largest": int,
        "million_particles_per_second": float}
+FLOCK = {"side": float, "steps": int, "neighbours": float, "polarisation": float,
+         "million_particles_per_second": float}
 OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
 OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
 ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
@@ -47,7 +49,7 @@ def check_fields(where, value, fields):
 
 
 def is_pairs(result):
-    """Whether it is a result of pair lists, else of friends of friends."""
+    """Whether it is a result of pair lists, else of friends of friends or flocks."""
     return "pairs" in result
 
 
@@ -63,7 +65,8 @@ def check(data):
         check_fields(where, result, RESULT)
         own = result["program"] == "kith"
         check_fields(where, result, OWN if own else PEER)
-        check_fields(where, result, PAIRS if is_pairs(result) else FOF)
+        check_fields(where, result, PAIRS if is_pairs(result)
+                     else FLOCK if result["case"] == "flock" else FOF)
         if own and is_pairs(result):
             check_fields(where, result, OWN_PAIRS)
         if result.get("backend", "").startswith("cuda"):

@@ -24,25 +24,28 @@ typedef struct sums {
     double n[3], separation[3], velocity[3], cohesion[3];
 } sums;
 
+/* Who is near is decided in float, operation by operation, as the library defines it. */
 static void look(sums *s, const rung_herd *now, const float *ri, const float *rj, const float *vj,
                  rung_fault fault)
 {
-    double d[3], r2 = 0;
+    const float side = (float)now->side;
+    float d[3], square[3];
     for (int k = 0; k < 3; k++) {
-        d[k] = (double)rj[k] - (double)ri[k];
-        d[k] -= d[k] > now->side / 2 ? now->side : d[k] < -now->side / 2 ? -now->side : 0;
-        r2 += d[k] * d[k];
+        d[k] = rj[k] - ri[k];
+        d[k] += d[k] > side / 2 ? -side : d[k] < -side / 2 ? side : 0;
+        square[k] = d[k] * d[k];
     }
-    const double measure = fault == RUNG_SQUARE ? sqrt(r2) : r2;
-    if (measure > radius[COHESION] * radius[COHESION]) {
+    const float r2 = (square[0] + square[1]) + square[2];
+    const float measure = fault == RUNG_SQUARE ? sqrtf(r2) : r2;
+    if (measure > (float)(radius[COHESION] * radius[COHESION])) {
         return;
     }
-    const bool close = measure <= radius[SEPARATION] * radius[SEPARATION];
+    const bool close = measure <= (float)(radius[SEPARATION] * radius[SEPARATION]);
     s->n[ALIGNMENT]++;
     for (int k = 0; k < 3; k++) {
-        s->cohesion[k] += d[k];
+        s->cohesion[k] += (double)d[k];
         s->velocity[k] += (double)vj[k];
-        s->separation[k] += close ? d[k] : 0;
+        s->separation[k] += close ? (double)d[k] : 0;
     }
 }
 
