@@ -40,7 +40,7 @@ static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t be
         for (int64_t s = begin; s < end; s++) {
             next[s] = v[a->id[s]];
             flight->cargo[k][s] = kith__flock_place((double)r[k][s], offsets);
-            flight->cargo[3 + k][s] = (int32_t)rint((double)next[s] * velocities);
+            flight->cargo[3 + k][s] = kith__flock_round((double)next[s] * velocities);
         }
         memcpy((real *)flock->next.r[k] + begin, r[k] + begin,
                (size_t)(end - begin) * sizeof(real));
