@@ -67,7 +67,7 @@ static bool step(void *user)
 /* The largest difference of a velocity after the first step. */
 static bool compare(kith_flock *flock, const problem *p, double *worst)
 {
-    rung_herd got;
+    rung_herd got = {0};
     const bool ok = herd_make(&got, p->start.n, p->start.side) && step(flock) &&
                     kith_flock_read(flock, got.r, got.v) == KITH_OK;
     *worst = 0;
@@ -153,7 +153,7 @@ bool bench_flock(const bench_options *options, json *out)
     printf("%-6s %-12s %3s %9s %9s %9s %9s %9s %6s %8s %7s\n", "near", "backend", "thr", "n", "s",
            "s", "s", "/s", "done", "near", "B/point");
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
-        problem p;
+        problem p = {0};
         if (options->only && strcmp(options->only, cases[c].name) != 0) {
             continue;
         }

@@ -259,21 +259,21 @@ static void set_parameter(flock_task *task, const char *path, char *line, struct
 
 static void read_parameters(flock_task *task, const char *path, struct argp_state *state)
 {
+    if (task->parameters) {
+        argp_error(state, "one --parameters FILE only: got another, '%s'", path);
+    }
+    errno = 0;
     FILE *file = fopen(path, "r");
-    if (!file) {
+    size_t room = 0;
+    const ssize_t length = file ? getdelim(&task->parameters, &room, '\0', file) : -1;
+    if (length < 0 && errno != 0) {
         exit(report_error(STATUS_INPUT, NULL, "%s: %s", path, strerror(errno)));
     }
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, file) >= 0) {
-        char *kept = strdup(line); /* for as long as the process: options borrow their values */
-        if (!kept) {
-            exit(report_error(STATUS_NO_MEMORY, NULL, "%s: no memory", path));
-        }
-        set_parameter(task, path, kept, state);
-    }
-    free(line);
     fclose(file);
+    char *rest = length > 0 ? task->parameters : NULL;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        set_parameter(task, path, line, state);
+    }
 }
 
 static void check_task(flock_task *task, struct argp_state *state)
@@ -357,5 +357,6 @@ int verb_flock(int argc, char **argv)
     kith_close(run.ctx);
     input_free(&run.in);
     free(run.samples);
+    free(task.parameters);
     return status;
 }

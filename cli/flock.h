@@ -22,6 +22,7 @@ typedef struct flock_task {
     double flock_length; /**< linking length of flocks; 0: by default */
     int64_t flock_members;
     const char *measures, *restart, *plot; /**< files */
+    char *parameters;                      /**< text of --parameters, which options borrow from */
 } flock_task;
 
 /** What was measured at one step. */

@@ -169,7 +169,7 @@ static void strew_headings(const flock_task *task, io_particles *p, double *v)
     for (int64_t i = 0; i < p->n; i++) {
         double x[3], square;
         do {
-            square = random_in_ball(&random, 1, x);
+            (void)random_in_ball(&random, 1, x);
             x[2] = p->dim == 3 ? x[2] : 0;
             square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         } while (!(square > 1e-6));
@@ -193,7 +193,7 @@ static void store(const io_particles *p, const double *from, void *to)
 
 static int fill_velocities(const flock_task *task, io_particles *p)
 {
-    double *v = malloc((size_t)(p->n + 1) * 3 * sizeof *v);
+    double *v = calloc((size_t)p->n + 1, 3 * sizeof *v); /* zeros: a linter cannot see them set */
     p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
     if (!v || !p->velocity) {
         free(v);

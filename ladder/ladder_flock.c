@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAIVE = 20000, RUNGS = 4, CHECKED = 1500, STEPS = 3 };
+enum { MOST_NAIVE = 20000, RUNGS = 4, STEPS = 3 };
+static const int64_t checked = 1500;
 
 static const struct way {
     const char *name;
@@ -67,18 +68,18 @@ static void herd_free(rung_herd *h)
 /* The largest difference of a velocity after some steps, each from the state of the first rung. */
 static bool compare(const struct way *way, rung_fault fault, kith_ctx *ctx, double *worst)
 {
-    rung_herd now, right, got;
-    bool ok = herd_make(&now, CHECKED, 30) && herd_make(&right, CHECKED, 30) &&
-              herd_make(&got, CHECKED, 30);
+    rung_herd now = {0}, right = {0}, got = {0};
+    bool ok = herd_make(&now, checked, 30) && herd_make(&right, checked, 30) &&
+              herd_make(&got, checked, 30);
     rung_flock state = {.fault = fault, .ctx = ctx}, naive = {.ctx = ctx};
     *worst = 0;
     for (int s = 0; ok && s < STEPS; s++) {
         ok = rung_flock_naive(&naive, &now, &right) && way->step(&state, &now, &got);
-        for (int64_t e = 0; ok && e < 3 * CHECKED; e++) {
+        for (int64_t e = 0; ok && e < 3 * checked; e++) {
             *worst = fmax(*worst, fabs((double)got.v[e] - (double)right.v[e]));
         }
-        memcpy(now.r, right.r, 3 * CHECKED * sizeof *now.r);
-        memcpy(now.v, right.v, 3 * CHECKED * sizeof *now.v);
+        memcpy(now.r, right.r, (size_t)(3 * checked) * sizeof *now.r);
+        memcpy(now.v, right.v, (size_t)(3 * checked) * sizeof *now.v);
     }
     rung_flock_free(&state);
     herd_free(&now);
@@ -135,7 +136,7 @@ static bool climb(kith_ctx *ctx, int64_t n, double neighbours)
            (long long)n, side, (double)n * volume / (side * side * side), kith_backend(ctx),
            CLIMB_REPEATS, "rung", "s/step", "million/s");
     for (int r = 0; r < RUNGS; r++) {
-        rung_herd a, b;
+        rung_herd a = {0}, b = {0};
         double seconds;
         if (r == 0 && n > MOST_NAIVE) {
             printf("%-30s %10s\n", ways[r].name, "(too slow)");

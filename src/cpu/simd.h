@@ -155,7 +155,13 @@ static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
 /** Sum of the lanes modulo 2^32. */
 static inline uint32_t vi_total(vi a)
 {
-    return (uint32_t)_mm512_reduce_add_epi32((__m512i)a);
+    const __m512i v = (__m512i)a;
+    const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(v),
+                                          _mm512_extracti64x4_epi64(v, 1));
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(half),
+                                       _mm256_extracti128_si256(half, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
 }
 typedef __mmask16 vm;
 static inline vm vm_from(unsigned mask)
@@ -328,7 +334,8 @@ static inline vm vm_from(unsigned mask)
 /** a + b in the lanes of the mask, a in the others. */
 static inline vi vi_add_where(vi a, vm mask, vi b)
 {
-    return a + (b & mask);
+    typedef uint32_t bits __attribute__((vector_size(4 * W)));
+    return (vi)((bits)a + (bits)(b & mask));
 }
 /** Lanes where v <= most; *between are those of them where v > clear. */
 static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)

@@ -92,7 +92,7 @@ static void check_order(kith_ctx *ctx, int model, int dim)
         o.time_step = 1;
         o.noise = noisy ? 1 : 0.1;
         kith_flock *flock = open_flock(ctx, N / 2, &box, &o);
-        CHECK(kith_flock_step(flock, check_brief() ? 60 : 150) == KITH_OK, "%s", kith_message(ctx));
+        CHECK(kith_flock_step(flock, 150) == KITH_OK, "%s", kith_message(ctx));
         kith_flock_measures m;
         CHECK(kith_flock_measure(flock, &m) == KITH_OK, "%s", kith_message(ctx));
         CHECK(fabs(m.mean_speed - 0.3) < 1e-12, "speed %g", m.mean_speed);
