@@ -2,6 +2,7 @@
  *
  * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
  */
+#include "bench_flock.h"
 #include "bench_fof.h"
 #include "bench_gpu.h"
 #include "bench_rdf.h"
@@ -16,6 +17,7 @@ static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
     "       kith_bench fof [options]            time friends of friends\n"
     "       kith_bench rdf [options]            time histograms of distances\n"
+    "       kith_bench flock [options]          time steps of boids\n"
     "       kith_bench gpu [options]            time all three on a GPU\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
@@ -166,6 +168,9 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "rdf") == 0) {
         return run(bench_rdf, argc, argv);
+    }
+    if (argc >= 2 && strcmp(argv[1], "flock") == 0) {
+        return run(bench_flock, argc, argv);
     }
     if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
         return run(bench_gpu, argc, argv);

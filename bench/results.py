@@ -24,6 +24,8 @@ FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "l
        "million_particles_per_second": float}
 RDF = {"r_max": float, "bins": int, "minimum_image": bool, "counted": int,
        "million_half_pairs_per_second": float}
+FLOCK = {"side": float, "steps": int, "neighbours": float, "polarisation": float,
+         "million_particles_per_second": float}
 OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
 OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
 ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
@@ -61,6 +63,8 @@ def counts_pairs(result):
 
 def fields_of(result):
     """What a result must say of its question and answer."""
+    if result["case"] == "flock":
+        return FLOCK
     return PAIRS if is_pairs(result) else RDF if "bins" in result else FOF
 
 

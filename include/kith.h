@@ -585,6 +585,163 @@ KITH_API kith_status kith_shell_volumes(const kith_box *box, int minimum_image, 
 /** Free the arrays and zero the struct. @param histogram  NULL or zeroed is fine. */
 KITH_API void kith_histogram_free(kith_histogram *histogram);
 
+/* ------------------------------------------------------------------------------------- flocks */
+
+/** How a particle's new velocity follows from those of the others. */
+typedef enum kith_flock_model {
+    KITH_BOIDS = 0,           /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
+    KITH_VICSEK_ANGULAR = 1,  /**< the mean heading within alignment.radius, itself included, turned
+                                   by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
+    KITH_VICSEK_VECTORIAL = 2 /**< that sum of headings, and a random vector added before it is
+                                   normalised (Gregoire & Chate 2004, PRL 92, 025702) */
+} kith_flock_model;
+
+/** A rule looks at the others within a radius. Without a radius or weight (0) it is off. */
+typedef struct kith_flock_rule {
+    double radius, weight;
+} kith_flock_rule;
+
+/** What bends the paths of particles. */
+typedef enum kith_flock_kind {
+    KITH_POINT = 0,  /**< draws those within `reach`: u gains weight d / |d|, d from the particle to
+                           `place`. A weight below 0 drives them away; reach 0: all */
+    KITH_SPHERE = 1, /**< an obstacle of `radius` around `place`. Those within `reach` of it turn
+                           away: u gains weight (1 - gap / reach) along its outward normal. Those
+                           that would end inside are put on its surface, and what of v' leads
+                           inward is turned round */
+    KITH_WALL = 2,   /**< likewise what lies behind the plane through `place` with `normal` */
+    KITH_PREDATOR = 3 /**< starts at `place` and goes `speed` towards the nearest particle, of
+                           equally near ones that of smallest index. Drives away as a point */
+} kith_flock_kind;
+
+enum { KITH_MOST_THINGS = 16 };
+
+/** Such a thing. Images are the nearest, in fractional coordinates; planes have none. */
+typedef struct kith_flock_thing {
+    kith_flock_kind kind;
+    double place[3];
+    double normal[3]; /**< KITH_WALL: of any length above 0 */
+    double radius;    /**< KITH_SPHERE: > 0 */
+    double speed;     /**< KITH_PREDATOR */
+    double reach;
+    double weight; /**< KITH_PREDATOR: 0 or more */
+} kith_flock_thing;
+
+/** How a flock moves. Fill with kith_flock_options_init, then change what you need. */
+typedef struct kith_flock_options {
+    size_t size; /**< sizeof(kith_flock_options): set by the init call */
+    kith_flock_model model;
+    kith_flock_rule separation, alignment, cohesion; /**< Vicsek: alignment.radius alone */
+    int relative;       /**< alignment with the mean of the others' v minus one's own (Parker);
+                              0: with that mean alone */
+    double min_speed;   /**< |v'| is brought between this */
+    double max_speed;   /**< and this, 0: no limit. Vicsek: |v'| is max_speed, > 0 */
+    double time_step;   /**< > 0 */
+    int reflecting[3];  /**< 1: an open axis of an upright box has walls at origin and origin +
+                              row, which turn positions and velocities round */
+    int64_t nearest;    /**< k up to 64: the rules look at the k nearest others alone, within the
+                              largest radius; of equally near ones at those of smallest index
+                              (Ballerini et al. 2008, PNAS 105, 1232: 7). 0: at all */
+    double blind_angle; /**< full angle [radian] of the cone behind v, 0 to 2 pi, in which others
+                              are not seen; 0: all are */
+    double noise;       /**< Vicsek: eta, 0 to 1. Angular: turned by up to eta pi, uniform in angle
+                              (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
+                              length eta (n + 1) max_speed */
+    const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
+    int64_t n_things;               /**< up to KITH_MOST_THINGS */
+    uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
+    int64_t first_step; /**< steps done before: goes on where another flock was read */
+} kith_flock_options;
+
+/** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
+ *  time_step 0.2 (the constants of UPenn's CIS 565). */
+KITH_API void kith_flock_options_init(kith_flock_options *options);
+
+/**
+ * Particles on their way, kept by the library in the order of the cells. Opaque; kith_flock_open.
+ *
+ * A STEP takes all particles at once from the old state r, v to the new one r', v'. Sums are over
+ * the others j, and their images, that are pairs with i (see the top) for the rule's radius, with
+ * d = r_j - r_i:
+ *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
+ *                       + alignment.weight (sum v_j / n  [- v])
+ *     Vicsek:     u = turn(v + sum v_j), or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
+ *     and what things add to u,
+ *     v' = u with |u| between the speeds,   r' = r + v' time_step, wrapped or reflected.
+ * In double, v' and r' rounded to the precision of the points. A u of 0 that must not stand is v.
+ *
+ * THE SAME BITS come out for any number of threads and instruction set, and when a flock is read
+ * and opened again. Sums are of integers, so that their order does not matter: r and v are first
+ * rounded to multiples of 2^-23 R and 2^-23 V, R and V the powers of 2 next above the largest
+ * radius and the largest component of a velocity.
+ */
+typedef struct kith_flock kith_flock;
+
+/**
+ * Start a flock. Cost: two states, 28 bytes a particle each in float, 52 in double.
+ * @param ctx         the context that steps it; to be closed after the flock
+ * @param points      r, in host memory; in a 2-D box z is not read
+ * @param velocities  v: as many, of the same precision, laid out in any way
+ * @param box         NULL: open space. A radius reaches no further than a periodic axis is long
+ * @param options     NULL: the defaults
+ * @param[out] out    the flock; kith_flock_close it. NULL on failure
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED.
+ */
+KITH_API kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points,
+                                     const kith_points *velocities, const kith_box *box,
+                                     const kith_flock_options *options, kith_flock **out);
+
+/**
+ * Change how it moves from the next step on. first_step is not looked at.
+ * @return KITH_OK; KITH_INVALID; KITH_LIMIT: nothing is changed.
+ */
+KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options);
+
+/**
+ * Go some steps further. Cost of each: O(n + pairs).
+ * @param steps  0 or more
+ * @return KITH_OK; KITH_NOT_FINITE, KITH_LIMIT when a particle left what numbers can say;
+ *         KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure the flock
+ *         stands where its last whole step took it (kith_flock_steps).
+ */
+KITH_API kith_status kith_flock_step(kith_flock *flock, int64_t steps);
+
+/** Steps done, first_step included. */
+KITH_API int64_t kith_flock_steps(const kith_flock *flock);
+
+/**
+ * Copy the state, in the order that the caller gave. Opened again with it, first_step =
+ * kith_flock_steps and the same options, a flock goes on with the same bits.
+ * @param[out] positions   [n][3], precision of the points, wrapped; z is 0 in a 2-D box. NULL: not
+ *                         wanted
+ * @param[out] velocities  [n][3] likewise
+ * @return KITH_OK.
+ */
+KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
+
+/** Copy the things as they are now: predators have moved. @param[out] things  [n_things] */
+KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
+
+/** What a flock does as a whole. Sums are in double, in the order that the caller gave. */
+typedef struct kith_flock_measures {
+    double polarisation; /**< |sum v/|v|| / n: 1 when all fly the same way. NaN without particles */
+    double milling;      /**< |sum s x v| / sum |s| |v|, s from the centre: 1 when all go round it.
+                              The centre is the mean; along periodic axes that of the angles 2 pi f
+                              (Bai & Breen 2008), s the nearest image */
+    double mean_speed;   /**< sum |v| / n */
+    double neighbours;   /**< mean number of others within the largest radius */
+} kith_flock_measures;
+
+/**
+ * Measure a flock as it stands. Cost: O(n + pairs), less than a step.
+ * @param[out] out  written on success alone
+ * @return KITH_OK; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
+ */
+KITH_API kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out);
+
+/** Free a flock. @param flock  NULL is fine. */
+KITH_API void kith_flock_close(kith_flock *flock);
+
 /* ----------------------------------------------------------------------------------- version */
 
 #define KITH_VERSION_MAJOR 0

@@ -326,7 +326,11 @@ typedef struct io_output {
 } io_output;
 
 io_status io__output_open(io_output *output, const char *path, io_error *error);
+/** Write into the file itself, behind its first `keep` bytes; what follows them is cut off. */
+io_status io__output_append(io_output *output, const char *path, int64_t keep, io_error *error);
 io_status io__output_write(io_output *output, const void *data, int64_t size);
+/** Flush to disk, and go on. */
+io_status io__output_sync(io_output *output);
 /** Room for size <= IO_BLOCK bytes, to be filled at once by the caller; NULL on failure. */
 char *io__output_reserve(io_output *output, int64_t size);
 /** Overwrite bytes at the start of the file. */
@@ -383,6 +387,10 @@ enum { IO_NPY_HEADER = 256 };
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape);
 /** NumPy's letter for this machine's byte order. */
 char io__npy_order(void);
+
+/** Write a frame of extended XYZ: box and velocities where there are any; `facts` stands in the
+ *  comment, as "step=5 ". */
+io_status io__xyz_write(io_output *output, const io_particles *particles, const char *facts);
 
 /** Write a file of particles through HDF5 into output->fd. */
 io_status io__hdf5_write(io_output *output, const io_particles *particles);

@@ -75,6 +75,32 @@ io_status io__output_open(io_output *output, const char *path, io_error *error)
     return status;
 }
 
+io_status io__output_append(io_output *output, const char *path, int64_t keep, io_error *error)
+{
+    *output = (io_output){.fd = -1, .error = error};
+    output->path = strdup(path);
+    output->buffer = malloc(IO_BLOCK);
+    struct stat facts = {0};
+    io_status status = IO_OK;
+    if (!output->path || !output->buffer)
+        status = io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    else if ((output->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0 ||
+             fstat(output->fd, &facts) < 0)
+        status = io__fail(error, path, IO_SYSTEM, "cannot open to append: %s", strerror(errno));
+    else if (facts.st_size < keep)
+        status = io__fail(error, path, IO_TRUNCATED,
+                          "holds %lld bytes; expected the %lld that were written before",
+                          (long long)facts.st_size, (long long)keep);
+    else if (S_ISREG(facts.st_mode) &&
+             (ftruncate(output->fd, keep) < 0 || lseek(output->fd, keep, SEEK_SET) < 0))
+        status = io__fail(error, path, IO_SYSTEM, "cannot go on behind byte %lld: %s",
+                          (long long)keep, strerror(errno));
+    output->written = keep;
+    if (status != IO_OK)
+        close_all(output);
+    return status;
+}
+
 static io_status write_all(io_output *output, const char *data, int64_t size)
 {
     for (int64_t done = 0; done < size;) {
@@ -95,6 +121,14 @@ static io_status flush(io_output *output)
     const int64_t size = output->used;
     output->used = 0;
     return write_all(output, output->buffer, size);
+}
+
+io_status io__output_sync(io_output *output)
+{
+    IO_TRY(flush(output));
+    if (fsync(output->fd) < 0 && errno != EINVAL && errno != EROFS) /* those: pipes, devices */
+        return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(errno));
+    return IO_OK;
 }
 
 char *io__output_reserve(io_output *output, int64_t size)

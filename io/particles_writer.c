@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Particles out, in any of the formats that are read. The box is kept where the format has a place
- * for it: in XYZ any box, in HDF5 one that is periodic and begins at 0.
+ * for it: in XYZ any box, with velocities, in HDF5 one that is periodic and begins at 0.
  */
 #include "io_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static double component(const io_particles *particles, const void *values, int64_t p, int axis)
+static double component(const void *vectors, kith_precision precision, int64_t p, int axis)
 {
-    return particles->precision == KITH_FLOAT ? (double)((const float *)values)[3 * p + axis]
-                                              : ((const double *)values)[3 * p + axis];
+    return precision == KITH_FLOAT ? (double)((const float *)vectors)[3 * p + axis]
+                                   : ((const double *)vectors)[3 * p + axis];
 }
 
 static double coordinate(const io_particles *particles, int64_t p, int axis)
 {
-    return component(particles, particles->pos, p, axis);
+    return component(particles->pos, particles->precision, p, axis);
 }
 
 static io_status write_npy(io_output *output, const io_particles *particles)
@@ -56,7 +56,8 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
         for (int axis = 0; axis < 3; axis++) {
             values[1 + axis] = (float)coordinate(particles, p, axis);
             if (particles->velocity)
-                values[4 + axis] = (float)component(particles, particles->velocity, p, axis);
+                values[4 + axis] = (float)component(particles->velocity, particles->precision, p,
+                                                    axis);
         }
         char record[RECORD] = {0};
         for (int k = 0; k < 7; k++) {
@@ -69,17 +70,21 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-/** Rows of numbers that read back as the same bits, each after `first`. */
+/** Rows of numbers that read back as the same bits, each after `first`: coordinates, then where
+ *  wanted velocities. */
 static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
-                            int dim)
+                            int dim, const void *velocity)
 {
     const int digits = particles->precision == KITH_FLOAT ? 9 : 17;
     for (int64_t p = 0; p < particles->n; p++) {
-        char line[128];
+        char line[256];
         int used = snprintf(line, sizeof line, "%s", first);
         for (int axis = 0; axis < dim; axis++)
-            used += sprintf(line + used, "%.*g%c", digits, coordinate(particles, p, axis),
-                            axis == dim - 1 ? '\n' : ' ');
+            used += sprintf(line + used, "%.*g ", digits, coordinate(particles, p, axis));
+        for (int axis = 0; axis < dim && velocity; axis++)
+            used += sprintf(line + used, "%.*g ", digits,
+                            component(velocity, particles->precision, p, axis));
+        line[used - 1] = '\n';
         IO_TRY(io__output_write(output, line, used));
     }
     return IO_OK;
@@ -89,10 +94,10 @@ static io_status write_text(io_output *output, const io_particles *particles)
 {
     const int dim = particles->dim == 2 ? 2 : 3;
     IO_TRY(io__output_printf(output, dim == 2 ? "# x y\n" : "# x y z\n"));
-    return write_rows(output, particles, "", dim);
+    return write_rows(output, particles, "", dim, NULL);
 }
 
-static io_status write_xyz(io_output *output, const io_particles *particles)
+io_status io__xyz_write(io_output *output, const io_particles *particles, const char *facts)
 {
     IO_TRY(io__output_printf(output, "%lld\n", (long long)particles->n));
     if (particles->has_box) {
@@ -106,8 +111,14 @@ static io_status write_xyz(io_output *output, const io_particles *particles)
                                  box->origin[2], "FT"[box->periodic[0] != 0],
                                  "FT"[box->periodic[1] != 0], "FT"[box->periodic[2] != 0]));
     }
-    IO_TRY(io__output_printf(output, "Properties=species:S:1:pos:R:3\n"));
-    return write_rows(output, particles, "X ", 3);
+    IO_TRY(io__output_printf(output, "%sProperties=species:S:1:pos:R:3%s\n", facts,
+                             particles->velocity ? ":velo:R:3" : ""));
+    return write_rows(output, particles, "X ", 3, particles->velocity);
+}
+
+static io_status write_xyz(io_output *output, const io_particles *particles)
+{
+    return io__xyz_write(output, particles, "");
 }
 
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,

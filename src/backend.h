@@ -85,6 +85,10 @@ struct kith__backend {
     /** The question's cutoff is the last edge. */
     kith_status (*rdf_count)(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf);
+
+    /** Go `steps` further: after each, the states have changed places, flock->step is one more and
+     *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */
+    kith_status (*flock_step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 };
 
 extern const struct kith__backend kith__cpu_backend;

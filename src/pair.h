@@ -43,6 +43,7 @@
 #define KITH_MUL(a, b) KITH_MUL_D(a, b)
 #define KITH_DIV(a, b) KITH_DIV_D(a, b)
 #define KITH_FLOOR(a) floor(a)
+#define KITH_ABS(a) fabs(a)
 #define KITH_FARTHEST_IMAGE 1073741824
 #include "pair_real.h"
 #undef real
@@ -52,6 +53,7 @@
 #undef KITH_MUL
 #undef KITH_DIV
 #undef KITH_FLOOR
+#undef KITH_ABS
 #undef KITH_FARTHEST_IMAGE
 
 #define real float
@@ -61,6 +63,7 @@
 #define KITH_MUL(a, b) KITH_MUL_F(a, b)
 #define KITH_DIV(a, b) KITH_DIV_F(a, b)
 #define KITH_FLOOR(a) floorf(a)
+#define KITH_ABS(a) fabsf(a)
 #define KITH_FARTHEST_IMAGE 1048576
 #include "pair_real.h"
 #undef real
@@ -70,6 +73,7 @@
 #undef KITH_MUL
 #undef KITH_DIV
 #undef KITH_FLOOR
+#undef KITH_ABS
 #undef KITH_FARTHEST_IMAGE
 
 /** An image in 30 bits, ascending by S[2], S[1], S[0]; |S| <= KITH_MAX_IMAGES. */

@@ -100,8 +100,8 @@ KITH_FN void KITH_REAL(kith__nearest)(const struct KITH_REAL(kith__lattice) *lat
 {
     for (int k = 0; k < 3; k++) { /* without branches, which would be guessed wrong */
         const real d = KITH_SUB(rj[k], ri[k]);
-        const double far = fabs((double)d);
-        const double moved = fabs((double)KITH_SUB((real)far, lattice->row[k][k]));
+        const real far = KITH_ABS(d);
+        const real moved = KITH_ABS(KITH_SUB(far, lattice->row[k][k]));
         s[k] = (1 - 2 * (d > 0)) * ((moved < far) & (lattice->periodic[k] != 0));
     }
 }

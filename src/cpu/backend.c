@@ -116,4 +116,5 @@ const struct kith__backend kith__cpu_backend = {
     .pairs_each = kith__cpu_pairs_each,
     .fof_find = kith__cpu_fof_find,
     .rdf_count = kith__cpu_rdf_count,
+    .flock_step = kith__cpu_flock_step,
 };

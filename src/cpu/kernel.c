@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The sweep's operations: count, count by particle, collect, fill for pair lists; tally (hits.h)
- * for histograms. Compiled once for each instruction set, named by KITH_ISA.
+ * for histograms; flock (company.h). Compiled once for each instruction set, named by KITH_ISA.
  */
 #include "kernel.h"
 
+#include "company.h"
 #include "hits.h"
 #include "visit.h"
 
@@ -267,4 +268,5 @@ const struct kith__kernel KITH_KERNEL(KITH_ISA) = {
     .write = write,
     .fill_rows = fill_rows,
     .tally = tally,
+    .flock = flock,
 };

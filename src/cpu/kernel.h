@@ -24,6 +24,8 @@ struct kith__kernel {
     void (*fill_rows)(struct kith__sweep *sweep, int64_t block);
     /** Count pairs by distance in sweep->tally, with sweep->scale. */
     void (*tally)(struct kith__sweep *sweep, int64_t block);
+    /** Move each particle by its sums over its neighbours, with sweep->flight. */
+    void (*flock)(struct kith__sweep *sweep, int64_t block);
 };
 
 extern const struct kith__kernel kith__kernel_baseline;

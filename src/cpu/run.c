@@ -30,6 +30,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->n_rows = 0;
         sweep->extras = false;
         sweep->scale = NULL;
+        sweep->flight = NULL;
         for (int c = 0; c < KITH_CURSORS; c++) {
             sweep->cursor[c] = 0;
         }

@@ -152,6 +152,27 @@ static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
     *between = _mm512_mask_cmp_ps_mask(mask, (__m512)v, (__m512)clear, _CMP_GT_OQ);
     return mask;
 }
+/** Sum of the lanes modulo 2^32. */
+static inline uint32_t vi_total(vi a)
+{
+    const __m512i v = (__m512i)a;
+    const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(v),
+                                          _mm512_extracti64x4_epi64(v, 1));
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(half),
+                                       _mm256_extracti128_si256(half, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
+}
+typedef __mmask16 vm;
+static inline vm vm_from(unsigned mask)
+{
+    return (vm)mask;
+}
+/** a + b in the lanes of the mask, a in the others. */
+static inline vi vi_add_where(vi a, vm mask, vi b)
+{
+    return (vi)_mm512_mask_add_epi32((__m512i)a, mask, (__m512i)a, (__m512i)b);
+}
 /* Compress in register and store whole: the memory form is slow on some processors. */
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
@@ -285,6 +306,18 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 
 #endif
 
+#if !defined(__AVX512F__)
+/** Sum of the lanes modulo 2^32. */
+static inline uint32_t vi_total(vi a)
+{
+    uint32_t total = 0;
+    for (int lane = 0; lane < W; lane++) {
+        total += (uint32_t)a[lane];
+    }
+    return total;
+}
+#endif
+
 /** Lanes where a is less than b, or neither. */
 static inline unsigned vf_below(vf a, vf b)
 {
@@ -292,6 +325,18 @@ static inline unsigned vf_below(vf a, vf b)
 }
 
 #if !defined(__AVX512F__)
+typedef vi vm;
+static inline vm vm_from(unsigned mask)
+{
+    const vi bit = vi_load((const int32_t[8]){1, 2, 4, 8, 16, 32, 64, 128});
+    return (vi_set((int32_t)mask) & bit) == bit;
+}
+/** a + b in the lanes of the mask, a in the others. */
+static inline vi vi_add_where(vi a, vm mask, vi b)
+{
+    typedef uint32_t bits __attribute__((vector_size(4 * W)));
+    return (vi)((bits)a + (bits)(b & mask));
+}
 /** Lanes where v <= most; *between are those of them where v > clear. */
 static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
 {

@@ -29,6 +29,7 @@ enum {
     KITH_RDF_SPECIES_AGAINST,
     KITH_RDF_POINTS,
     KITH_RDF_POINTS_AGAINST,
+    KITH_FLOCK_CARGO,
     KITH_CPU_END
 };
 _Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SHARED, "every purpose needs its own buffer");
@@ -49,6 +50,7 @@ kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
                                  const struct kith__list *list, kith_block_fn fn, void *user);
 kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
+kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
 

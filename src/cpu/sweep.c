@@ -10,24 +10,24 @@
 /** Lay the tile out anew for `room` candidates, keeping what is there. */
 static bool resize(struct kith__tile *tile, int64_t room)
 {
-    enum { ARRAYS = 8 };
+    enum { FLOATS = 4, INTS = 4 + KITH_CARGO, ARRAYS = FLOATS + INTS };
     const size_t bytes = (size_t)room * sizeof(float);
     char *data = room < INT32_MAX ? kith__alloc(ARRAYS * bytes) : NULL;
     if (!data) {
         return false;
     }
-    float **const floats[] = {&tile->x, &tile->y, &tile->z, &tile->q};
-    int32_t **const ints[] = {&tile->id, &tile->slot, &tile->shift, &tile->rank};
+    float **const floats[FLOATS] = {&tile->x, &tile->y, &tile->z, &tile->q};
+    int32_t **ints[INTS] = {&tile->id, &tile->slot, &tile->shift, &tile->rank};
+    for (int c = 0; c < KITH_CARGO; c++) {
+        ints[4 + c] = &tile->cargo[c];
+    }
     const size_t used = (size_t)tile->n * sizeof(float);
-    for (int k = 0; k < ARRAYS / 2; k++) {
-        float *f = (float *)(void *)(data + (size_t)k * bytes);
-        int32_t *i = (int32_t *)(void *)(data + (size_t)(k + ARRAYS / 2) * bytes);
-        if (used) {
-            memcpy(f, *floats[k], used);
-            memcpy(i, *ints[k], used);
-        }
-        *floats[k] = f;
-        *ints[k] = i;
+    char *at = data;
+    for (int k = 0; k < FLOATS; k++, at += bytes) {
+        *floats[k] = used ? memcpy(at, *floats[k], used) : (void *)at;
+    }
+    for (int k = 0; k < INTS; k++, at += bytes) {
+        *ints[k] = used ? memcpy(at, *ints[k], used) : (void *)at;
     }
     free(tile->memory.data);
     tile->memory = (struct kith__buffer){data, ARRAYS * bytes};

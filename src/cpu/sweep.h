@@ -9,6 +9,7 @@
 #ifndef KITH_CPU_SWEEP_H
 #define KITH_CPU_SWEEP_H
 
+#include "flight.h"
 #include "grid.h"
 #include "tally.h"
 
@@ -38,6 +39,7 @@ struct kith__tile {
     int32_t *shift;   /**< image, packed; see kith__pack_shift */
     int32_t *rank;    /**< 2 id + (image is after 0), sign bit flipped: orders a sorted half list;
                            for histograms: the species */
+    int32_t *cargo[KITH_CARGO]; /**< for flocks: what is summed of each, images moved */
 };
 
 /** Particles whose neighbours are wanted. */
@@ -99,6 +101,7 @@ struct kith__sweep {
     int64_t block;                            /**< being swept */
     const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
     struct kith__tally tally;
+    struct kith__flight *flight; /**< flocks: what is summed; else NULL */
 };
 
 static inline int64_t kith__blocks(const struct kith__grid *grid)

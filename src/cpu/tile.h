@@ -38,6 +38,16 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     }
 }
 
+/** Append what flocks sum of those of candidates [s, s + W) that are near, at image `shift`. */
+KITH_INLINE void append_cargo(const struct kith__sweep *sweep, int64_t s, int at, unsigned near,
+                              const int32_t move[KITH_CARGO])
+{
+    for (int c = 0; c < KITH_CARGO; c++) {
+        const vi value = vi_load(sweep->flight->cargo[c] + s);
+        vi_compress(sweep->tile.cargo[c] + at, vi_wrapped(value, vi_set(move[c])), near);
+    }
+}
+
 /** Append candidates [s, s + n) that are within the cutoff of the box around the home. */
 static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float *x, const float *y,
                         const float *z, int32_t shift)
@@ -51,6 +61,10 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     const vf hz = vf_set(home->half[2]);
     const vf limit = vf_set((1.001f + (float)sweep->blur) * (1.001f + (float)sweep->blur));
     const vi shifts = vi_set(shift);
+    int32_t move[KITH_CARGO] = {0};
+    if (sweep->flight && tile->shifted) {
+        kith__flight_move(sweep->flight, shift, move);
+    }
     int at = tile->n;
     for (int k = 0; k < n; k += W) {
         const vf cx = vf_load(x + k);
@@ -78,6 +92,9 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
         }
         if (tile->shifted) {
             vi_compress(tile->shift + at, shifts, near);
+        }
+        if (sweep->flight) {
+            append_cargo(sweep, s + k, at, near, move);
         }
         at += __builtin_popcount(near);
     }

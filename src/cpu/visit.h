@@ -28,7 +28,8 @@ typedef void leave_fn(struct kith__sweep *sweep);
 /** Decide borderline lanes by the definition. @return mask without those that are no pairs. */
 static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
                                                        const struct visitor *i, int k,
-                                                       unsigned mask, unsigned borderline)
+                                                       unsigned mask, unsigned borderline,
+                                                       double radius)
 {
     for (; borderline; borderline &= borderline - 1) {
         const int lane = __builtin_ctz(borderline);
@@ -36,8 +37,8 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
         int32_t s[3];
         kith__unpack_shift(tile_shift(sweep, k + lane), s);
         const bool near = sweep->question->precision == KITH_FLOAT
-                              ? decide_f(sweep, i->slot, slot, s)
-                              : decide_d(sweep, i->slot, slot, s);
+                              ? decide_f(sweep, i->slot, slot, s, radius)
+                              : decide_d(sweep, i->slot, slot, s, radius);
         mask &= ~((unsigned)!near << lane);
     }
     return mask;
@@ -73,7 +74,9 @@ KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visit
     *r2 = v;
     unsigned borderline;
     const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
-    return __builtin_expect(borderline != 0, 0) ? decide(sweep, i, k, mask, borderline) : mask;
+    return __builtin_expect(borderline != 0, 0)
+               ? decide(sweep, i, k, mask, borderline, sweep->question->cutoff)
+               : mask;
 }
 
 /** Lanes of the vector at k that i may pair with, where k holds i itself. */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Measures of a flock over time, drawn by gnuplot.
+ */
+#include "flock.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/** The terminal of gnuplot for a name's ending; NULL for others. */
+static const char *terminal_of(const char *path)
+{
+    static const char *const known[][2] = {{".png", "pngcairo size 900,600"},
+                                           {".svg", "svg size 900,600"},
+                                           {".pdf", "pdfcairo size 18cm,12cm"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t k = 0; dot && k < sizeof known / sizeof *known; k++) {
+        if (strcasecmp(dot, known[k][0]) == 0) {
+            return known[k][1];
+        }
+    }
+    return NULL;
+}
+
+/** Print text as gnuplot reads it between single quotes. */
+static void put_quoted(FILE *to, const char *text)
+{
+    fputc('\'', to);
+    for (; *text; text++) {
+        fputs(*text == '\'' ? "''" : (const char[]){*text, '\0'}, to);
+    }
+    fputc('\'', to);
+}
+
+static void put_script(FILE *to, const char *terminal, const char *path, const flock_run *run)
+{
+    fprintf(to, "set terminal %s\nset output ", terminal);
+    put_quoted(to, path);
+    fputs("\nset xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
+          "set ytics nomirror\nset y2tics\nset key outside top\n$data << END\n",
+          to);
+    for (int64_t k = 0; k < run->n_samples; k++) {
+        const flock_sample *s = &run->samples[k];
+        fprintf(to, "%lld %.9g %.9g %.9g\n", (long long)s->step, s->all.polarisation,
+                s->all.milling, s->all.neighbours);
+    }
+    fputs("END\nplot $data using 1:2 with lines lw 2 title 'polarisation', "
+          "'' using 1:3 with lines lw 2 title 'milling', "
+          "'' using 1:4 axes x1y2 with lines lw 2 title 'neighbours'\n",
+          to);
+}
+
+bool flock_plot_named(const char *path)
+{
+    return terminal_of(path) != NULL;
+}
+
+int flock_plot(const flock_task *task, const flock_run *run)
+{
+    const char *terminal = terminal_of(task->plot);
+    char *part = NULL;
+    if (asprintf(&part, "%s.%ld.part", task->plot, (long)getpid()) < 0) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory to draw %s", task->plot);
+    }
+    int status = STATUS_OK;
+    FILE *gnuplot = popen("gnuplot", "w"); /* NOLINT(cert-env33-c): the command is fixed */
+    if (gnuplot) {
+        put_script(gnuplot, terminal, part, run);
+    }
+    if (!gnuplot || pclose(gnuplot) != 0) {
+        status = report_error(STATUS_OUTPUT, "install gnuplot, or leave out --plot",
+                              "%s: gnuplot did not draw it", task->plot);
+    } else if (rename(part, task->plot) != 0) {
+        status = report_error(STATUS_OUTPUT, NULL, "%s: %s", task->plot, strerror(errno));
+    }
+    if (status != STATUS_OK) {
+        (void)unlink(part);
+    }
+    free(part);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a flock on CPU cores: sort the state by cell, round it to integers, sweep. Each particle
+ * is moved as soon as its sums are complete, into the next state, which is in the order of the
+ * cells: the next sort then finds nearly sorted particles, and neighbours lie near in memory.
+ */
+#include "../flock.h"
+
+#include <string.h>
+
+#include "run.h"
+
+/** What a predator goes for. */
+struct prey {
+    double distance, way[3];
+    int32_t id; /* of equally near ones the smallest */
+};
+
+static bool is_nearer(const struct prey *a, const struct prey *b)
+{
+    return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
+}
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "flock_step_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "flock_step_real.h"
+#undef real
+#undef KITH_REAL
+
+/** Choose the units: powers of 2, from the largest radius and the largest velocity. */
+static void find_units(kith_ctx *ctx, struct kith__flight *flight)
+{
+    const struct kith_flock *flock = flight->flock;
+    const struct kith__question *q = &flock->question;
+    double most = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, flock->n)) reduction(max : most)
+    for (int64_t block = 0; block < flock->n; block += KITH_BLOCK) {
+        const int64_t end = block + KITH_BLOCK < flock->n ? block + KITH_BLOCK : flock->n;
+        const double here = q->precision == KITH_FLOAT ? fastest_f(flock, block, end)
+                                                       : fastest_d(flock, block, end);
+        most = here > most ? here : most;
+    }
+    flight->velocity_unit = kith__flock_unit(most);
+    flight->offset_unit = kith__flock_unit(flight->rules->reach);
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            flight->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / flight->offset_unit);
+        }
+    }
+}
+
+/** Round what is summed to integers, in the order of the slots. */
+static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
+{
+    const int64_t n = flight->flock->n;
+    int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_CARGO,
+                                  (KITH_CARGO * (size_t)n + KITH_LANES) * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a step of %lld particles",
+               (long long)n);
+    for (int c = 0; c < KITH_CARGO; c++) {
+        flight->cargo[c] = to + c * n;
+    }
+    const bool single = flight->flock->question.precision == KITH_FLOAT;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
+    for (int64_t block = 0; block < n; block += KITH_BLOCK) {
+        const int64_t end = block + KITH_BLOCK < n ? block + KITH_BLOCK : n;
+        if (single) {
+            round_state_f(flight, block, end);
+        } else {
+            round_state_d(flight, block, end);
+        }
+    }
+    return KITH_OK;
+}
+
+static void flock_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__cpu *cpu = run->ctx->state;
+    cpu->kernel->flock(sweep, block);
+}
+
+/** Without rules that look at others there is nothing to sweep. */
+static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+{
+    static const struct kith__flock_sums none;
+    struct kith__flight *flight = sweep->flight;
+    const int64_t n = flight->flock->n;
+    const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
+    (void)run;
+    if (flight->flock->question.precision == KITH_FLOAT) {
+        copy_state_f(flight->flock, block * KITH_BLOCK, end);
+    } else {
+        copy_state_d(flight->flock, block * KITH_BLOCK, end);
+    }
+    for (int64_t s = block * KITH_BLOCK; s < end; s++) {
+        flight->move(flight, s, &none);
+    }
+}
+
+/** Say which particle has gone where numbers end. */
+static kith_status refuse_lost(kith_ctx *ctx, const struct kith_flock *flock)
+{
+    int32_t first = INT32_MAX;
+    for (int64_t s = 0; s < flock->n; s++) {
+        const double x = flock->question.precision == KITH_FLOAT
+                             ? (double)((const float *)flock->next.r[0])[s]
+                             : ((const double *)flock->next.r[0])[s];
+        first = isnan(x) && flock->next.id[s] < first ? flock->next.id[s] : first;
+    }
+    return kith__fail(ctx, KITH_NOT_FINITE,
+                      "step %lld takes particle %d (counted from 0) out of the range of numbers: "
+                      "options.time_step is %g",
+                      (long long)flock->step + 1, (int)first, flock->rules.time_step);
+}
+
+/** One step, into flock->next. */
+static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__run *run)
+{
+    const struct kith__question *q = &flock->question;
+    const struct kith__flock_rules *rules = &flock->rules;
+    struct kith__cpu *cpu = ctx->state;
+    struct kith__grid grid = {.cells = 0};
+    struct kith__flight flight = {.flock = flock,
+                                  .rules = rules,
+                                  .grid = rules->reach > 0 ? &grid : NULL,
+                                  .move = q->precision == KITH_FLOAT ? move_f : move_d};
+    if (flight.grid) {
+        KITH_TRY(kith__grid_build(ctx, q, &grid));
+        find_units(ctx, &flight);
+        KITH_TRY(load_cargo(ctx, &flight));
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            const double part = rules->radius[rule] / q->cutoff;
+            flight.ratio[rule] = (float)(part * part);
+            flight.whole[rule] = rules->radius[rule] == q->cutoff;
+            flight.square[rule] = q->precision == KITH_FLOAT ? square_f(rules->radius[rule])
+                                                             : square_d(rules->radius[rule]);
+        }
+    }
+    atomic_store(&flight.lost, false);
+    kith__run_prepare(ctx, q, &grid, KITH_ALL);
+    for (int t = 0; t < ctx->threads; t++) {
+        cpu->sweeps[t].flight = &flight;
+    }
+    run->block = flight.grid ? flock_block : alone_block;
+    KITH_TRY(kith__run(run));
+    return atomic_load(&flight.lost) ? refuse_lost(ctx, flock) : KITH_OK;
+}
+
+/** Let predators go for what was nearest in the old state, into the things of the new one. */
+static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
+{
+    const bool single = flock->question.precision == KITH_FLOAT;
+    for (int t = 0; t < rules->n_things; t++) {
+        kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_PREDATOR || flock->n == 0) {
+            continue;
+        }
+        struct prey best = {.distance = INFINITY, .id = INT32_MAX};
+#pragma omp parallel for num_threads(kith__threads_for(ctx, flock->n)) schedule(static)
+        for (int64_t block = 0; block < flock->n; block += KITH_BLOCK) {
+            const int64_t end = block + KITH_BLOCK < flock->n ? block + KITH_BLOCK : flock->n;
+            struct prey here = {.distance = INFINITY, .id = INT32_MAX};
+            if (single) {
+                find_nearest_f(flock, thing->place, block, end, &here);
+            } else {
+                find_nearest_d(flock, thing->place, block, end, &here);
+            }
+#pragma omp critical(kith_prey)
+            best = is_nearer(&here, &best) ? here : best;
+        }
+        const double far = thing->speed * rules->time_step;
+        const double part = best.distance > far ? far / best.distance : 1;
+        int32_t image[3];
+        for (int k = 0; k < 3; k++) {
+            thing->place[k] += part * best.way[k];
+        }
+        (void)kith__wrap_d(&flock->question.box_d, thing->place, image);
+    }
+}
+
+kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
+{
+    const int64_t blocks = (flock->n + KITH_BLOCK - 1) / KITH_BLOCK;
+    for (int64_t s = 0; s < steps; s++) {
+        struct kith__run run = {.ctx = ctx,
+                                .last = blocks,
+                                .watch_from = s * blocks,
+                                .watch_to = (s + 1) * blocks,
+                                .watch_total = steps * blocks};
+        struct kith__flock_rules after = flock->rules;
+        hunt(ctx, flock, &after);
+        KITH_TRY(step_once(ctx, flock, &run));
+        flock->rules = after;
+        const struct kith__herd old = flock->now;
+        flock->now = flock->next;
+        flock->next = old;
+        flock->step++;
+        kith__flock_aim(flock);
+    }
+    return KITH_OK;
+}

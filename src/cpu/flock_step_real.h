@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parts of a flock's step that read and write states, for one precision. Included by flock.c
+ * once for float and once for double; no include guard on purpose.
+ */
+
+/** The square of a radius as the definition of a pair has it. */
+static double KITH_REAL(square)(double radius)
+{
+    const real r = (real)radius;
+    return (double)(r * r);
+}
+
+/** The largest component of a velocity among [begin, end). */
+static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, int64_t end)
+{
+    real most = 0;
+    for (int k = 0; k < 3; k++) {
+        const real *v = flock->now.v[k];
+        for (int64_t s = begin; s < end; s++) {
+            const real size = v[s] < 0 ? -v[s] : v[s];
+            most = size > most ? size : most;
+        }
+    }
+    return (double)most;
+}
+
+/** Position and velocity of slots [begin, end) in units; the state to come begins as the old one in
+ *  the order of the slots, so that a particle is moved where it lies. */
+static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t begin, int64_t end)
+{
+    const struct kith__sorted *a = &flight->grid->a;
+    const struct kith_flock *flock = flight->flock;
+    const real *r[3] = {a->x, a->y, a->z};
+    const double offsets = 1 / flight->offset_unit;
+    const double velocities = 1 / flight->velocity_unit;
+    for (int k = 0; k < 3; k++) {
+        const real *v = flock->now.v[k];
+        real *next = flock->next.v[k];
+        for (int64_t s = begin; s < end; s++) {
+            next[s] = v[a->id[s]];
+            flight->cargo[k][s] = kith__flock_place((double)r[k][s], offsets);
+            flight->cargo[3 + k][s] = kith__flock_round((double)next[s] * velocities);
+        }
+        memcpy((real *)flock->next.r[k] + begin, r[k] + begin,
+               (size_t)(end - begin) * sizeof(real));
+    }
+    for (int64_t s = begin; s < end; s++) {
+        flock->next.id[s] = flock->now.id[a->id[s]];
+    }
+}
+
+/** The same without neighbours: the order stays. */
+static void KITH_REAL(copy_state)(const struct kith_flock *flock, int64_t begin, int64_t end)
+{
+    const size_t bytes = (size_t)(end - begin) * sizeof(real);
+    for (int k = 0; k < 3; k++) {
+        memcpy((real *)flock->next.r[k] + begin, (const real *)flock->now.r[k] + begin, bytes);
+        memcpy((real *)flock->next.v[k] + begin, (const real *)flock->now.v[k] + begin, bytes);
+    }
+    memcpy(flock->next.id + begin, flock->now.id + begin, (size_t)(end - begin) * sizeof(int32_t));
+}
+
+/** Move the particle at a slot of the next state. */
+static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
+                            const struct kith__flock_sums *sums)
+{
+    const struct kith_flock *flock = flight->flock;
+    const struct kith__flock_rules *rules = flight->rules;
+    const struct kith__herd *next = &flock->next;
+    const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
+                                     flight->offset_unit};
+    const struct kith__lattice_d *box = &flock->question.box_d;
+    double x[3], v[3], u[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = (double)((const real *)next->r[k])[slot];
+        v[k] = (double)((const real *)next->v[k])[slot];
+    }
+    kith__flock_wish(rules, box, sums, unit, flock->step, next->id[slot], x, v, u);
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)(real)u[k];
+        x[k] += u[k] * rules->time_step;
+        if (rules->reflecting[k]) {
+            kith__flock_reflect(rules, k, &x[k], &u[k]);
+        }
+    }
+    kith__flock_stop(rules, box, x, u);
+    real r[3];
+    bool fits = true;
+    for (int k = 0; k < 3; k++) {
+        r[k] = (real)x[k];
+        fits = fits && isfinite(r[k]) && isfinite((real)u[k]);
+    }
+    int32_t image[3];
+    fits = fits && KITH_REAL(kith__wrap)(&flock->question.KITH_REAL(box), r, image);
+    for (int k = 0; k < 3; k++) {
+        ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
+        ((real *)next->v[k])[slot] = (real)u[k];
+    }
+    if (!fits) {
+        atomic_store(&flight->lost, true);
+    }
+}
+
+/** The nearest particle of [begin, end) to a place, into *best when it is nearer. */
+static void KITH_REAL(find_nearest)(const struct kith_flock *flock, const double place[3],
+                                    int64_t begin, int64_t end, struct prey *best)
+{
+    for (int64_t s = begin; s < end; s++) {
+        double r[3];
+        struct prey one = {.id = flock->now.id[s]};
+        for (int k = 0; k < 3; k++) {
+            r[k] = (double)((const real *)flock->now.r[k])[s];
+        }
+        kith__flock_way(&flock->question.box_d, place, r, one.way);
+        one.distance = kith__flock_length(one.way);
+        *best = is_nearer(&one, best) ? one : *best;
+    }
+}

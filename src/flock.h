@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A flock as the backends step it: two states that change places, in any order of the particles,
+ * and the rules.
+ */
+#ifndef KITH_FLOCK_H
+#define KITH_FLOCK_H
+
+#include "flock_rules.h"
+#include "question.h"
+
+/** Particles at one time. Arrays have the precision of the question. */
+struct kith__herd {
+    void *r[3], *v[3]; /**< [n] each; r is wrapped */
+    int32_t *id;       /**< [n] index in the caller's order */
+};
+
+struct kith_flock {
+    kith_ctx *ctx;
+    int64_t n;
+    struct kith__question question; /**< points: of the state `now`, set before each step */
+    struct kith__flock_rules rules;
+    kith_box box;
+    int64_t step; /**< steps done */
+    struct kith__herd now, next;
+    struct kith__buffer memory; /**< of both */
+};
+
+/** Check options against the flock's n, precision and box; fill question and rules. */
+kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
+
+/** Points to the state: the question's sets are its positions. */
+void kith__flock_aim(struct kith_flock *flock);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What bends the paths of particles: points, obstacles, predators, each against its formula.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "points.h"
+
+static kith_flock_options alone(const kith_flock_thing *things, int n)
+{
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.separation.radius = o.alignment.radius = o.cohesion.radius = 0;
+    o.max_speed = 0;
+    o.time_step = 0.5;
+    o.things = things;
+    o.n_things = n;
+    return o;
+}
+
+/* One particle after some steps. */
+static void fly(kith_ctx *ctx, const kith_box *box, const kith_flock_options *o, int steps,
+                double r[3], double v[3])
+{
+    const kith_points at = kith_points_packed(r, 1, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(v, 1, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    CHECK(kith_flock_open(ctx, &at, &speed, box, o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_flock_step(flock, steps) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, r, v);
+    kith_flock_close(flock);
+}
+
+static void expect(const char *what, const double got[3], double x, double y, double z)
+{
+    const double wanted[3] = {x, y, z};
+    for (int k = 0; k < 3; k++)
+        CHECK(fabs(got[k] - wanted[k]) < 1e-12, "%s: %.17g at %d, expected %.17g", what, got[k], k,
+              wanted[k]);
+}
+
+static void check_points(kith_ctx *ctx)
+{
+    kith_flock_thing point = {.kind = KITH_POINT, .place = {4, 3, 0}, .weight = 0.5};
+    kith_flock_options o = alone(&point, 1);
+    double r[3] = {0, 0, 0}, v[3] = {0, 0, 1};
+    fly(ctx, NULL, &o, 1, r, v);
+    expect("drawn", v, 0.4, 0.3, 1);
+    expect("drawn to", r, 0.2, 0.15, 0.5);
+    point.weight = -0.5;
+    point.reach = 5; /* the particle is a little further away now */
+    double far[3] = {0, 0, 1}, still[3] = {0, 0, 0};
+    fly(ctx, NULL, &o, 1, far, still);
+    expect("out of reach", still, 0, 0, 0);
+    double near[3] = {0, 0, 0};
+    fly(ctx, NULL, &o, 1, near, still);
+    expect("driven away", still, -0.4, -0.3, 0);
+    /* across the face of a box: the point is nearer behind it */
+    const kith_box box = kith_box_periodic(10, 10, 10);
+    point = (kith_flock_thing){.kind = KITH_POINT, .place = {9, 5, 5}, .weight = 1, .reach = 3};
+    double low[3] = {1, 5, 5}, slow[3] = {0, 0, 0};
+    fly(ctx, &box, &o, 1, low, slow);
+    expect("across", slow, -1, 0, 0);
+}
+
+static void check_obstacles(kith_ctx *ctx)
+{
+    kith_flock_thing sphere = {.kind = KITH_SPHERE, .place = {5, 0, 0}, .radius = 2};
+    kith_flock_options o = alone(&sphere, 1);
+    double r[3] = {2.75, 0, 0}, v[3] = {1, 0.5, 0};
+    fly(ctx, NULL, &o, 1, r, v);
+    /* it would come to (3.25, 0.25, 0): normal (-7, 1, 0) / sqrt 50, put 2 from the middle */
+    const double nx = -7 / sqrt(50), ny = 1 / sqrt(50), inward = nx + 0.5 * ny;
+    expect("on the sphere", r, 5 + 2 * nx, 2 * ny, 0);
+    expect("turned round", v, 1 - 2 * inward * nx, 0.5 - 2 * inward * ny, 0);
+    sphere.reach = 4;
+    sphere.weight = 0.8;
+    double before[3] = {2, 0, 0}, still[3] = {0, 0, 0};
+    fly(ctx, NULL, &o, 1, before, still);
+    expect("turned away", still, -0.8 * (1 - 1 / 4.0), 0, 0);
+    kith_flock_thing wall = {.kind = KITH_WALL, .place = {0, 0, 1}, .normal = {0, 0, 3}};
+    o = alone(&wall, 1);
+    double above[3] = {7, 7, 1.25}, down[3] = {1, 0, -1};
+    fly(ctx, NULL, &o, 1, above, down);
+    expect("on the wall", above, 7.5, 7, 1);
+    expect("off the wall", down, 1, 0, 1);
+    wall.reach = 2;
+    wall.weight = 1;
+    double low[3] = {0, 0, 2}, slow[3] = {0, 0, 0};
+    fly(ctx, NULL, &o, 1, low, slow);
+    expect("away from the wall", slow, 0, 0, 0.5);
+}
+
+enum { N = 500 };
+
+/* Many particles never end up inside, in a periodic box, and the bits do not depend on threads or a
+ * stop on the way. */
+static void check_many(const char *backend)
+{
+    static double r[3 * N], v[3 * N], got[3][3 * N];
+    rng random = {3};
+    for (int e = 0; e < 3 * N; e++) {
+        r[e] = rng_uniform(&random, 0, 20);
+        v[e] = rng_uniform(&random, -1, 1);
+    }
+    kith_flock_thing things[3] = {
+        {.kind = KITH_PREDATOR, .place = {1, 1, 1}, .speed = 2, .reach = 4, .weight = 1},
+        {.kind = KITH_SPHERE, .place = {19, 10, 10}, .radius = 4, .reach = 1, .weight = 0.5},
+        {.kind = KITH_WALL, .place = {10, 10, 2}, .normal = {0, 0.1, 1}},
+    };
+    const kith_box box = kith_box_periodic(20, 20, 20);
+    for (int way = 0; way < 3; way++) {
+        kith_flock_options o = alone(things, 3);
+        kith_flock_thing moved[3];
+        kith_ctx *ctx = check_open(backend, way == 1 ? 2 : 1);
+        kith_points at = kith_points_packed(r, N, KITH_DOUBLE);
+        kith_points speed = kith_points_packed(v, N, KITH_DOUBLE);
+        kith_flock *flock = NULL;
+        o.cohesion.radius = 4;
+        o.max_speed = 1;
+        CHECK(kith_flock_open(ctx, &at, &speed, &box, &o, &flock) == KITH_OK, "%s",
+              kith_message(ctx));
+        CHECK(kith_flock_step(flock, 20) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read_things(flock, moved);
+        CHECK(moved[0].place[0] != 1 && memcmp(&moved[1], &things[1], sizeof moved[1]) == 0,
+              "things moved");
+        if (way == 2) {
+            static double half[2][3 * N];
+            kith_flock_read(flock, half[0], half[1]);
+            kith_flock_close(flock);
+            at = kith_points_packed(half[0], N, KITH_DOUBLE);
+            speed = kith_points_packed(half[1], N, KITH_DOUBLE);
+            o.things = moved;
+            CHECK(kith_flock_open(ctx, &at, &speed, &box, &o, &flock) == KITH_OK, "%s",
+                  kith_message(ctx));
+        }
+        CHECK(kith_flock_step(flock, 20) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read(flock, got[way], NULL);
+        CHECK(memcmp(got[0], got[way], sizeof got[0]) == 0, "way %d: other bits", way);
+        kith_flock_close(flock);
+        kith_close(ctx);
+    }
+    for (int p = 0; p < N; p++) {
+        const double *x = got[0] + 3 * p;
+        const double dx = fmin(fabs(x[0] - 19), 20 - fabs(x[0] - 19));
+        const double d = sqrt(dx * dx + (x[1] - 10) * (x[1] - 10) + (x[2] - 10) * (x[2] - 10));
+        CHECK(d > 4 - 1e-9, "%d is %g within the sphere", p, 4 - d);
+    }
+}
+
+/* It goes for the nearest, which flees. */
+static void check_predator(kith_ctx *ctx)
+{
+    const double r[6] = {3, 0, 0, 0, 4, 0}, v[6] = {0, 0, 0, 0, 0, 0};
+    const kith_flock_thing predator = {
+        .kind = KITH_PREDATOR, .speed = 1, .reach = 3.5, .weight = 0.25};
+    const kith_flock_options o = alone(&predator, 1);
+    const kith_points at = kith_points_packed(r, 2, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(v, 2, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    kith_flock_thing moved;
+    double now[6];
+    CHECK(kith_flock_open(ctx, &at, &speed, NULL, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read_things(flock, &moved);
+    kith_flock_read(flock, NULL, now);
+    expect("predator", moved.place, 0.5, 0, 0);
+    expect("prey", now, 0.25, 0, 0);
+    expect("another", now + 3, 0, 0, 0);
+    kith_flock_close(flock);
+}
+
+static void check_refusals(kith_ctx *ctx)
+{
+    const double r[3] = {0, 0, 0};
+    const kith_points at = kith_points_packed(r, 1, KITH_DOUBLE);
+    const kith_flock_thing bad[] = {
+        {.kind = (kith_flock_kind)4},
+        {.kind = KITH_POINT, .place = {NAN, 0, 0}},
+        {.kind = KITH_POINT, .weight = INFINITY},
+        {.kind = KITH_POINT, .reach = -1},
+        {.kind = KITH_SPHERE},
+        {.kind = KITH_SPHERE, .radius = 1, .weight = 1},
+        {.kind = KITH_WALL},
+        {.kind = KITH_PREDATOR, .speed = -1},
+        {.kind = KITH_PREDATOR, .weight = -1},
+    };
+    kith_flock *flock = NULL;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        const kith_flock_options o = alone(&bad[k], 1);
+        CHECK(kith_flock_open(ctx, &at, &at, NULL, &o, &flock) == KITH_INVALID, "thing %zu", k);
+        CHECK(strstr(kith_message(ctx), "things[0]"), "%s", kith_message(ctx));
+    }
+    kith_flock_options o = alone(NULL, 1);
+    CHECK(kith_flock_open(ctx, &at, &at, NULL, &o, &flock) == KITH_INVALID, "no things");
+    o = alone(bad, 17);
+    CHECK(kith_flock_open(ctx, &at, &at, NULL, &o, &flock) == KITH_INVALID, "17 things");
+}
+
+int main(int argc, char **argv)
+{
+    const char *backend = check_backend(argc, argv);
+    kith_ctx *ctx = check_open(backend, 2);
+    check_points(ctx);
+    check_obstacles(ctx);
+    check_predator(ctx);
+    check_refusals(ctx);
+    kith_close(ctx);
+    check_many(backend);
+    return check_done();
+}
