@@ -7,7 +7,7 @@
 #   make ladder   climb from all pairs to the mainline, each rung checked and timed
 #   make asan     tests with the address and undefined-behaviour sanitizers
 #   make tsan     tests of pairs with the thread sanitizer
-#   make fuzz     every reader's kept inputs, and ten seconds of new ones
+#   make fuzz     every reader's kept inputs, and six seconds of new ones
 #   make test-gpu tests on this machine's GPU
 #   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place

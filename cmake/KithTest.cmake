@@ -105,7 +105,7 @@ function(kith_add_python_test name script)
 endfunction()
 
 # kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])
-# Build a libFuzzer target and a test that runs its kept corpus, then new ones for ten seconds.
+# Build a libFuzzer target and a test that runs its kept corpus, then new ones for six seconds.
 # What it finds stays in the build folder, so that a run never changes the sources.
 function(kith_add_fuzzer name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LIBRARIES;ARGS")
@@ -114,7 +114,7 @@ function(kith_add_fuzzer name)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     set(found "${CMAKE_CURRENT_BINARY_DIR}/${name}.found")
     file(MAKE_DIRECTORY "${found}")
-    add_test(NAME ${name} COMMAND ${name} -max_total_time=10 -timeout=10 -rss_limit_mb=2048
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=6 -timeout=10 -rss_limit_mb=2048
              "-artifact_prefix=${found}/" ${arg_ARGS} "${found}" "${arg_CORPUS}")
     kith_set_test(${name} LABELS fuzz)
 endfunction()
