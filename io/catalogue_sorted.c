@@ -86,7 +86,7 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
     const io_particles *p = c->particles;
     const hid_t real = p->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     double scale[IO_GADGET_UNITS];
-    char name[16];
+    char name[24];
     io__gadget_units(c, scale);
     scale[IO_GADGET_VELOCITY] = p->cosmology.known ? 1 / sqrt(p->cosmology.a) : 1;
     snprintf(name, sizeof name, "PartType%d", type);
