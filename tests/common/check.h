@@ -33,8 +33,8 @@ int check_done(void);
  */
 kith_ctx *check_open(const char *backend, int threads);
 
-/** Is this a build in which the long tests do half: one that only repeats, slowly or with another
- *  compiler, what another build does in full? The environment's KITH_TEST_BRIEF says so. */
+/** Is this a build in which the long tests do half or less: one that only repeats, slowly or with
+ *  another compiler, what another build does in full? The environment's KITH_TEST_BRIEF says so. */
 int check_brief(void);
 
 /** The backend a test program was asked for: argv[1], or "auto" when there is none. */

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         check_stream(ctx, 66000, 1);
     } else {
         check_count(ctx);
-        check_stream(ctx, check_brief() ? 20000 : 66000, 0);
+        check_stream(ctx, check_brief() ? 12000 : 66000, 0);
         check_stream(ctx, 5000, 1);
     }
     kith_close(ctx);

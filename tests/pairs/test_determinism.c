@@ -66,7 +66,7 @@ static void check_setting(const setting *s, const char *backend)
     const int threads[] = {1, 2, 3, 7};
     for (int t = 0; t < 4; t++) {
         kith_ctx *ctx = check_open(backend, threads[t]);
-        for (int run = 0; run < 2; run++) {
+        for (int run = check_brief(); run < 2; run++) {
             char with[64];
             snprintf(with, sizeof with, "%s, %d threads, run %d", backend, threads[t], run);
             kith_pairs list = found(s, ctx, &points.points);
