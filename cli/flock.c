@@ -295,17 +295,11 @@ static void check_task(flock_task *task, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     flock_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return set_option(task, key, arg, state);
@@ -320,7 +314,7 @@ static const struct argp arguments = {
            " same command goes on where a killed one was, with --restart FILE."
            "\vExample:\n"
            "  kith flock --boids 5000 --box 60 --steps 1000 -o flock.xyz --plot order.png",
-    .children = children};
+    .children = options_particles};
 
 int verb_flock(int argc, char **argv)
 {

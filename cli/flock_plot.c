@@ -4,6 +4,7 @@
  */
 #include "flock.h"
 
+#include "gnuplot.h"
 #include "report.h"
 
 #include <errno.h>
@@ -28,20 +29,10 @@ static const char *terminal_of(const char *path)
     return NULL;
 }
 
-/** Print text as gnuplot reads it between single quotes. */
-static void put_quoted(FILE *to, const char *text)
-{
-    fputc('\'', to);
-    for (; *text; text++) {
-        fputs(*text == '\'' ? "''" : (const char[]){*text, '\0'}, to);
-    }
-    fputc('\'', to);
-}
-
 static void put_script(FILE *to, const char *terminal, const char *path, const flock_run *run)
 {
     fprintf(to, "set terminal %s\nset output ", terminal);
-    put_quoted(to, path);
+    gnuplot_quote(to, path);
     fputs("\nset xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
           "set ytics nomirror\nset y2tics\nset key outside top\n$data << END\n",
           to);

@@ -125,17 +125,11 @@ static void check_task(const fof_task *task, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     fof_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
     case 'b': task->b = options_positive(state, "-b", arg); return 0;
     case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
     case KEY_SPACING: parse_spacing(task, arg, state); return 0;
@@ -169,7 +163,7 @@ static const struct argp arguments = {
            "\vExample:\n"
            "  kith make clustered 1M --seed 1 -o points.npy\n"
            "  kith fof points.npy --box 1 -o halos.csv --plot halos.png",
-    .children = children};
+    .children = options_particles};
 
 static int read_input(fof_task *task, fof_outcome *found)
 {

@@ -240,6 +240,12 @@ const struct argp options_engine = {.options = engine, .parser = parse_engine};
 const struct argp options_report = {.options = report, .parser = parse_result};
 const struct argp options_result = {.options = result, .parser = parse_result};
 
+const struct argp_child options_particles[] = {{&options_reading, 0, NULL, 0},
+                                               {&options_space, 0, NULL, 0},
+                                               {&options_engine, 0, NULL, 0},
+                                               {&options_result, 0, NULL, 0},
+                                               {0}};
+
 void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o)
 {
     for (int child = 0; children[child].argp; child++) {

@@ -34,6 +34,9 @@ typedef struct options {
 extern const struct argp options_reading, options_trajectory, options_space, options_engine,
     options_report, options_result;
 
+/** The groups of a verb that asks one set of particles: reading, space, engine, result. */
+extern const struct argp_child options_particles[];
+
 void options_init(options *o);
 
 /** Parse argv; ends the command on wrong arguments. The verb's parser must call

@@ -60,17 +60,11 @@ static void check_task(const pairs_task *task, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     pairs_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
     case 'c': task->cutoff = options_positive(state, "--cutoff", arg); return 0;
     case KEY_FULL: task->list.full = 1; return 0;
     case KEY_SORTED: task->list.sorted = 1; return 0;
@@ -94,7 +88,7 @@ static const struct argp arguments = {
            "\vExample:\n"
            "  kith make uniform 1M --seed 1 -o points.npy\n"
            "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy",
-    .children = children};
+    .children = options_particles};
 
 /* What receives the blocks of a list that is written. */
 typedef struct receiver {

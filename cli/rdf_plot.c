@@ -4,6 +4,7 @@
  * the figure can be changed and drawn again. Colours are those of Okabe and Ito, which most
  * colour-blind readers can tell apart.
  */
+#include "gnuplot.h"
 #include "rdf.h"
 #include "report.h"
 
@@ -96,16 +97,6 @@ static void put_data(FILE *out, const rdf_task *task, const rdf_outcome *found)
     fputc('\n', out);
 }
 
-/** A name between single quotes. */
-static void put_quoted(FILE *out, const char *name)
-{
-    fputc('\'', out);
-    for (; *name; name++) {
-        fputs(*name == '\'' ? "''" : (const char[]){*name, '\0'}, out);
-    }
-    fputc('\'', out);
-}
-
 /** n grows as r^3: its axis ends where neighbours are no longer told apart. */
 static double most_neighbours(const rdf_outcome *found)
 {
@@ -148,7 +139,7 @@ static void put_axis(FILE *out, const char *symbol, const rdf_outcome *found, co
     snprintf(text, sizeof text, *unit ? "{/:Italic %s} (%.200s%s)" : "{/:Italic %s}", symbol, unit,
              power);
     fputs("set xlabel ", out);
-    put_quoted(out, text);
+    gnuplot_quote(out, text);
     fputc('\n', out);
 }
 
@@ -180,7 +171,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
                 at, colour);
         fputs(found->n_curves > 1 ? "title " : "no", out);
         if (found->n_curves > 1) {
-            put_quoted(out, found->curve[c].name);
+            gnuplot_quote(out, found->curve[c].name);
         } else {
             fputs("title", out);
         }
@@ -209,7 +200,7 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
                 at, colour, f ? "1.5" : "1");
         if (partials) {
             fputs("title ", out);
-            put_quoted(out, f ? s->factor[f].name : "all");
+            gnuplot_quote(out, f ? s->factor[f].name : "all");
         } else {
             fprintf(out, "title 'transform%s'", task->window == WINDOW_LORCH ? ", Lorch" : "");
         }
@@ -232,9 +223,9 @@ static void put_script(FILE *out, const rdf_task *task, const rdf_outcome *found
             "\n# command: %s\n# draw again with: gnuplot and the name of this file\n",
             task->command);
     fprintf(out, "set encoding utf8\nset terminal %s\ndata = ", terminal_of(task->plot));
-    put_quoted(out, file_of(data));
+    gnuplot_quote(out, file_of(data));
     fputs("\nif (!exists('target')) target = ", out);
-    put_quoted(out, file_of(task->plot));
+    gnuplot_quote(out, file_of(task->plot));
     fputs("\nset output target\n"
           "set offsets 0,0,graph 0.05,0\nset tics scale 0.6 front\nset border linewidth 0.8\n"
           "set key top right noenhanced samplen 1.6 spacing 1.15\n",
@@ -307,7 +298,7 @@ static char *target_of(const char *name)
         return NULL;
     }
     fputs("target=", out);
-    put_quoted(out, name);
+    gnuplot_quote(out, name);
     if (fclose(out) != 0) {
         free(text);
         return NULL;
