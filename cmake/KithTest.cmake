@@ -17,7 +17,9 @@ endif()
 # What the run-time libraries need to know; each "NAME=value". Threads that wait give the core to
 # the other tests that run beside.
 set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive)
-if(KITH_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
+if(KITH_SANITIZE)
+    list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_BRIEF=4)
+elseif(CMAKE_C_COMPILER_ID MATCHES "Clang")
     list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_BRIEF=1)
 endif()
 if(KITH_SANITIZE MATCHES "address")

@@ -44,7 +44,8 @@ kith_ctx *check_open(const char *backend, int threads)
 
 int check_brief(void)
 {
-    return getenv("KITH_TEST_BRIEF") != NULL;
+    const char *brief = getenv("KITH_TEST_BRIEF");
+    return brief != NULL ? atoi(brief) : 0;
 }
 
 const char *check_backend(int argc, char **argv)

@@ -33,8 +33,9 @@ int check_done(void);
  */
 kith_ctx *check_open(const char *backend, int threads);
 
-/** Is this a build in which the long tests do half or less: one that only repeats, slowly or with
- *  another compiler, what another build does in full? The environment's KITH_TEST_BRIEF says so. */
+/** How much of the long tests to leave out, in a build that only repeats, slowly or with another
+ *  compiler, what another build does in full: 0 nothing, n n cases for each that is taken and one
+ *  precision of it. The environment's KITH_TEST_BRIEF says it. */
 int check_brief(void);
 
 /** The backend a test program was asked for: argv[1], or "auto" when there is none. */
