@@ -102,7 +102,8 @@ typedef int (*kith_watch_fn)(void *user, int64_t done, int64_t total);
 typedef struct kith_options {
     size_t size;         /**< sizeof(kith_options): set by kith_options_init */
     const char *backend; /**< "auto", "cpu", "cpu:baseline", "cpu:avx2", "cpu:avx512", "cuda",
-                              "cuda:1"; NULL: the environment's KITH_BACKEND, else "auto" */
+                              "cuda:1"; NULL: the environment's KITH_BACKEND, else "auto".
+                              The thread's current GPU is the same after each call as before */
     int threads;         /**< CPU threads; 0: OMP_NUM_THREADS, else all cores */
     kith_watch_fn watch; /**< progress and cancellation; may be NULL */
     void *user;          /**< handed to watch */

@@ -13,12 +13,37 @@
 
 static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
 
+/** A device that is lost gives no memory either: find out which it was. */
+static kith_status judge(kith_ctx *ctx, kith_status status)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    if (status != KITH_NO_MEMORY) {
+        return status;
+    }
+    const gpuError_t error = gpuStreamQuery(gpu->stream);
+    return error == gpuSuccess || error == gpuErrorNotReady
+               ? status
+               : kith__gpu_fail(ctx, error, "reserving memory");
+}
+
+/** End a call: the caller's current device is current again. */
+static kith_status leave(kith_ctx *ctx, kith_status status)
+{
+    struct kith__gpu *gpu = ctx->state;
+    status = judge(ctx, status);
+    if (gpu->outside >= 0) {
+        (void)gpuSetDevice(gpu->outside);
+        gpu->outside = -1;
+    }
+    return status;
+}
+
 static kith_status open_device(kith_ctx *ctx, int device)
 {
     struct kith__gpu *gpu = ctx->state;
     gpuDeviceProp properties;
     gpu->device = device;
-    if (gpuSetDevice(device) != gpuSuccess ||
+    if (kith__gpu_enter(gpu) != gpuSuccess ||
         gpuGetDeviceProperties(&properties, device) != gpuSuccess) {
         const gpuError_t error = gpuGetLastError();
         return kith__fail(ctx, KITH_NO_BACKEND,
@@ -89,7 +114,8 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     struct kith__gpu *gpu = calloc(1, sizeof *gpu);
     KITH_CHECK(ctx, gpu != NULL, KITH_NO_MEMORY, "out of memory for a context");
     ctx->state = gpu;
-    const kith_status status = open_device(ctx, (int)device);
+    gpu->outside = -1;
+    const kith_status status = leave(ctx, open_device(ctx, (int)device));
     if (status != KITH_OK) {
         gpu_close(ctx);
         ctx->state = NULL;
@@ -109,54 +135,41 @@ static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
     return (int64_t)bytes;
 }
 
-/** A device that is lost gives no memory either: find out which it was. */
-static kith_status judge(kith_ctx *ctx, kith_status status)
-{
-    const struct kith__gpu *gpu = ctx->state;
-    if (status != KITH_NO_MEMORY) {
-        return status;
-    }
-    const gpuError_t error = gpuStreamQuery(gpu->stream);
-    return error == gpuSuccess || error == gpuErrorNotReady
-               ? status
-               : kith__gpu_fail(ctx, error, "reserving memory");
-}
-
 static kith_status pairs_count(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours)
 {
-    return judge(ctx, kith__gpu_pairs_count(ctx, question, list, n, neighbours));
+    return leave(ctx, kith__gpu_pairs_count(ctx, question, list, n, neighbours));
 }
 
 static kith_status pairs_fill(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *list, bool grow, kith_pairs *out)
 {
-    return judge(ctx, kith__gpu_pairs_fill(ctx, question, list, grow, out));
+    return leave(ctx, kith__gpu_pairs_fill(ctx, question, list, grow, out));
 }
 
 static kith_status pairs_each(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *list, kith_block_fn fn, void *user)
 {
-    return judge(ctx, kith__gpu_pairs_each(ctx, question, list, fn, user));
+    return leave(ctx, kith__gpu_pairs_each(ctx, question, list, fn, user));
 }
 
 static kith_status pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *list, const kith_pairs *out,
                                  int64_t *result)
 {
-    return judge(ctx, kith__gpu_pairs_enqueue(ctx, question, list, out, result));
+    return leave(ctx, kith__gpu_pairs_enqueue(ctx, question, list, out, result));
 }
 
 static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question,
                             const struct kith__fof *fof, kith_groups *out)
 {
-    return judge(ctx, kith__gpu_fof_find(ctx, question, fof, out));
+    return leave(ctx, kith__gpu_fof_find(ctx, question, fof, out));
 }
 
 static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf)
 {
-    return judge(ctx, kith__gpu_rdf_count(ctx, question, rdf));
+    return leave(ctx, kith__gpu_rdf_count(ctx, question, rdf));
 }
 
 const struct kith__backend kith__cuda_backend = {

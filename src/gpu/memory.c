@@ -10,6 +10,12 @@
 static const size_t lane_bytes = (size_t)8 << 20;
 static const size_t page_bytes = (size_t)64 << 10;
 
+gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
+{
+    const gpuError_t error = gpuGetDevice(&gpu->outside);
+    return error == gpuSuccess ? gpuSetDevice(gpu->device) : error;
+}
+
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
 {
     struct kith__gpu *gpu = ctx->state;

@@ -50,6 +50,7 @@ struct kith__gpu_lane {
 struct kith__gpu {
     gpuError_t lost; /**< what failed in an earlier call: nothing works any more; else success */
     int device;
+    int outside;        /**< the caller's current device during a call, else -1 */
     int processors;     /**< multiprocessors, or compute units */
     int64_t shared;     /**< memory that a block can have there at most, */
     int64_t shared_all; /**< and that all blocks of one have together [bytes] */
@@ -66,6 +67,9 @@ struct kith__gpu {
 };
 
 enum { KITH_GPU_SMALL_BYTES = 4096 };
+
+/** Make the context's device current, until the call to the backend ends. */
+gpuError_t kith__gpu_enter(struct kith__gpu *gpu);
 
 /** Turn a run-time error into a status with a message: the device is lost, unless memory was all
  *  that was missing. `doing` names the step. */

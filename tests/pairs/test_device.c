@@ -6,6 +6,7 @@
  */
 #include <cuda_runtime_api.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,47 @@ static void check_errors(kith_ctx *gpu, double *xyz, kith_points device)
     cudaFree(result);
 }
 
+/* Contexts on every device of the machine, called by turns, from a thread whose current device is
+ * the first and stays so. Coordinates and list lie in each device's own memory. */
+static void check_devices(kith_ctx *cpu, const kith_points *host, double cutoff)
+{
+    enum { MOST = 8 };
+    int devices = 0, current = -1;
+    kith_ctx *ctx[MOST] = {NULL};
+    kith_points points[MOST];
+    kith_pairs right = {0};
+    CHECK(kith_pairs_find(cpu, host, NULL, cutoff, NULL, &right) == KITH_OK, "cpu");
+    CHECK(cudaGetDeviceCount(&devices) == cudaSuccess, "no devices");
+    devices = devices < MOST ? devices : MOST;
+    for (int d = 0; d < devices; d++) {
+        char name[32];
+        snprintf(name, sizeof name, "cuda:%d", d);
+        CHECK(cudaSetDevice(d) == cudaSuccess, "%s", name);
+        points[d] = kith_points_packed(
+            to_device(host->x, (size_t)host->n * 3 * (size_t)host->precision), host->n,
+            host->precision);
+        points[d].memory = KITH_DEVICE;
+        CHECK(cudaSetDevice(0) == cudaSuccess, "cuda:0");
+        ctx[d] = check_open(name, 1);
+        CHECK(strcmp(kith_backend(ctx[d]), name) == 0, "%s for %s", kith_backend(ctx[d]), name);
+    }
+    for (int call = 0; call < 2 * devices; call++) {
+        const int d = call % devices;
+        kith_pairs found = {.memory = KITH_DEVICE};
+        CHECK(kith_pairs_find(ctx[d], &points[d], NULL, cutoff, NULL, &found) == KITH_OK, "%s",
+              kith_message(ctx[d]));
+        same_pairs(kith_backend(ctx[d]), &right, &found);
+        kith_pairs_free(&found);
+        CHECK(cudaGetDevice(&current) == cudaSuccess && current == 0, "current: %d", current);
+    }
+    for (int d = 0; d < devices; d++) {
+        kith_close(ctx[d]);
+        cudaFree((void *)(uintptr_t)points[d].x);
+    }
+    kith_pairs_free(&right);
+    printf("%d device%s\n", devices, devices == 1 ? "" : "s");
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -229,6 +271,8 @@ int main(int argc, char **argv)
         check_sorted(cpu, gpu, &host.points, &packed, &unit, 0.05, KITH_IJ);
         check_sorted(cpu, gpu, &host.points, &packed, &cell, 0.05, KITH_CSR);
         check_sorted(cpu, gpu, &host.points, &packed, NULL, 0.05, KITH_CSR);
+        if (p == 0)
+            check_devices(cpu, &host.points, 0.05);
         stored_free(&host);
         if (p == 0)
             check_errors(gpu, xyz, packed);
