@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   make demo     install what is missing, build; pairs, halos, g(r) of small inputs
+#   make demo     install what is missing, build; all verbs on small inputs, with pictures and a page
 #   make test     install what is missing, build, and pass every test
 #   make          build the library and the command
 #   make bench    time the engine beside its peers, after verifying it
@@ -9,6 +9,7 @@
 #   make tsan     tests of pairs with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and six seconds of new ones
 #   make test-gpu tests on this machine's GPU
+#   make deb      a Debian package in build/deb
 #   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place
 #   make clean    remove build/
@@ -19,7 +20,7 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test demo bench ladder asan tsan fuzz test-gpu hip tidy format clean
+.PHONY: build test demo bench ladder asan tsan fuzz test-gpu deb hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -50,6 +51,10 @@ tsan fuzz:
 	$(MAKE) $@-test
 
 test-gpu: cuda-test
+
+deb: release-build
+	.ci/packages test
+	cpack --config build/release/CPackConfig.cmake -B build/deb
 
 hip: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_hip

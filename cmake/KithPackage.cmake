@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Man pages and shell completion, both from the command's own help, and `make deb`: a Debian package
+# by CPack, whose dependencies dpkg-shlibdeps finds.
+if(TARGET kith_cli)
+    install(FILES packaging/kith.bash RENAME kith
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    find_program(KITH_HELP2MAN help2man)
+    if(KITH_HELP2MAN AND NOT KITH_SANITIZE)
+        set(man "${CMAKE_CURRENT_BINARY_DIR}/man")
+        add_custom_command(OUTPUT "${man}/kith.1"
+            COMMAND packaging/man.sh "$<TARGET_FILE:kith_cli>" "${man}" "${PROJECT_VERSION}"
+            DEPENDS kith_cli packaging/man.sh
+            WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+            COMMENT "Man pages")
+        add_custom_target(kith_man ALL DEPENDS "${man}/kith.1")
+        install(DIRECTORY "${man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    endif()
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The kith developers <kith@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libc6-dev, ffmpeg")
+include(CPack)
