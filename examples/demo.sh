@@ -1,34 +1,88 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What kith does, on a crystal, a clustered universe and a liquid:  demo.sh KITH FOLDER
+# What kith does, on a crystal, a clustered universe, a liquid and a flock:
+#   demo.sh KITH FOLDER [DOCS]
+# Results, pictures and index.html, which shows them with the commands that made them, go to FOLDER.
+# With DOCS, docs/gallery.md and its smaller pictures are made anew too; wants ImageMagick.
 set -eu
-kith=$1 folder=$2
-here=$(dirname "$0")
+kith=$1 folder=$2 docs=${3:-}
+here=$(cd "$(dirname "$0")" && pwd)
+lennard_jones=$(cd "$(dirname "$kith")/../examples" && pwd)/lennard_jones
+kith=$(cd "$(dirname "$kith")" && pwd)/kith
+data=$here/data
+cd "$folder"
+rm -f index.html gallery.md
+
+# chapter TITLE TEXT; then run COMMAND...; then show PICTURE
+chapter()
+{
+    printf '\n%s\n' "$1: $2"
+    printf '<h2>%s</h2>\n<p>%s</p>\n' "$1" "$2" >>index.html
+    printf '\n## %s\n\n%s\n' "$1" "$2" >>gallery.md
+}
 
 run()
 {
-    printf '\n$ kith %s\n' "$*"
-    "$kith" "$@"
+    command=$*
+    [ "$1" = "$lennard_jones" ] && command="lennard_jones ${*#"$1" }"
+    printf '\n$ %s\n' "$command"
+    printf '<pre>$ %s</pre>\n' "$command" >>index.html
+    printf '\n    $ %s\n' "$command" >>gallery.md
+    if [ "$1" = kith ]; then
+        shift
+        "$kith" "$@"
+    else
+        "$@"
+    fi
 }
 
-echo
-echo "Alpha quartz: every silicon atom (648 of them) is bonded to four oxygen atoms."
-run pairs "$here/data/quartz.xyz" --cutoff 1.7 -o "$folder/bonds.npy"
+show()
+{
+    [ -s "$1" ] || return 0 # where cairo or gnuplot is missing there is no picture
+    printf '<img src="%s" alt="%s">\n' "$1" "$1" >>index.html
+    if [ -n "$docs" ]; then
+        convert "$1" -resize 800x -colors 128 "PNG8:$docs/figures/demo_$1"
+        printf '\n![%s](figures/demo_%s)\n' "$1" "$1" >>gallery.md
+    fi
+}
 
-echo
-echo "Halos over a uniform background, a million particles in a periodic box."
-run make clustered 1M --seed 1 -o "$folder/halos.npy"
-run pairs "$folder/halos.npy" --box 1 --cutoff 0.001 -o "$folder/pairs.npy"
-run fof "$folder/halos.npy" --box 1 -o "$folder/halos.csv" --plot "$folder/halos.png"
+cat >index.html <<'HTML'
+<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>kith: what it does</title>
+<style>
+body { max-width: 60em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 system-ui, sans-serif;
+       color: #222; background: #fff }
+pre { background: #f2f2f5; padding: .5em .8em; border-radius: 4px; overflow-x: auto }
+img { max-width: 100%; margin: .5em 0 }
+</style>
+<h1>kith: which particles are near each other?</h1>
+HTML
+printf '# Gallery\n\nMade by `make demo`, with these commands.\n' >gallery.md
 
-echo
-echo "A Lennard-Jones liquid near its triple point: its forces come from a list of pairs."
-lj=$(dirname "$kith")/../examples/lennard_jones
-printf '\n$ %s\n' "lennard_jones $folder/lj.xyz 2000"
-"$lj" "$folder/lj.xyz" 2000
-run rdf "$folder/lj.xyz" --unit sigma -o "$folder/gr.txt" --sq "$folder/sq.txt" \
-    --plot "$folder/gr.png"
-echo
-echo "The lists are in $folder: numpy.load() reads them; the halos are halos.csv and
-halos.png, g(r) and S(q) are gr.txt, sq.txt and gr.png."
+cp "$data/quartz.xyz" .
+chapter "Bonds" "Alpha quartz: every silicon atom (648 of them) is bonded to four oxygen atoms."
+run kith pairs quartz.xyz --cutoff 1.7 -o bonds.npy
+
+chapter "Halos" "Halos over a uniform background, a million particles in a periodic box."
+run kith make clustered 1M --seed 1 -o halos.npy
+run kith pairs halos.npy --box 1 --cutoff 0.001 -o pairs.npy
+run kith fof halos.npy --box 1 -o halos.csv --plot halos.png
+show halos.png
+
+chapter "A liquid" "Lennard-Jones near its triple point: its forces come from a list of pairs."
+run "$lennard_jones" lj.xyz 2000
+run kith rdf lj.xyz --unit sigma -o gr.txt --sq sq.txt --plot gr.png
+show gr.png
+
+chapter "A flock" "Boids that start in disorder, and agree on a way."
+run kith flock --boids 5000 --box 60 --steps 1000 --seed 1 -o flock.xyz --record-every 100 \
+    --plot flock.png
+show flock.png
+
+printf '\n%s\n' "Numbers, pictures and index.html, which shows all, are in $PWD."
+if [ -n "$docs" ]; then
+    cp gallery.md "$docs/gallery.md"
+fi
+rm -f gallery.md
