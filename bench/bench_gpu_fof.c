@@ -5,8 +5,8 @@
  * CPU backend's, groups of 2 and more; groups of 20 and more are then timed by the host's clock, as
  * the host is asked how many there are.
  *
- * With the catalogue, labels go to host memory, where the host's threads measure the groups; the
- * particles are there too. Any numbers do for their velocities.
+ * With the catalogue, which is compared too, the groups are measured there. Any numbers do for the
+ * particles' velocities.
  */
 #include "bench_gpu_fof.h"
 
@@ -78,41 +78,47 @@ static fof_job make_job(const problem *p, bool periodic, bool catalogue)
     points.memory = KITH_DEVICE;
     fof_job j = fof_job_make(p->set, &points, periodic);
     j.ctx = p->gpu;
-    j.groups.memory = catalogue ? KITH_HOST : KITH_DEVICE;
+    j.groups.memory = j.halos.memory = KITH_DEVICE;
     j.catalogue = catalogue;
-    j.host = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
-    j.input.velocities = p->xyz;
+    j.input.velocities = p->on_device;
     return j;
 }
 
-/* Are labels in device memory the CPU's? */
+/* Has the device the same bytes? */
+static bool is_same(const problem *p, const char *what, const void *right, const void *on_device,
+                    size_t bytes)
+{
+    void *const copy = malloc(bytes + 1);
+    bool ok = copy && cudaMemcpy(copy, on_device, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+    ok = (ok || fail(p, "no memory to compare")) &&
+         (memcmp(copy, right, bytes) == 0 || fail(p, what));
+    free(copy);
+    return ok;
+}
+
+/* Are labels, and halos, in device memory the CPU's? */
 static bool is_right(const problem *p, const fof_job *found)
 {
     fof_job right = *found;
     right.ctx = p->cpu;
-    right.points = right.host;
+    right.points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
+    right.input.velocities = p->xyz;
     right.groups = (kith_groups){0};
-    const size_t bytes = (size_t)p->n * sizeof(int32_t);
-    int32_t *const labels = malloc(bytes);
-    bool ok = labels && cudaMemcpy(labels, found->groups.labels, bytes, cudaMemcpyDeviceToHost) ==
-                            cudaSuccess;
-    if (!ok) {
-        fail(p, "no memory for the labels");
-    } else if (!(ok = fof_job_find(&right))) {
-        fail(p, kith_message(p->cpu));
-    } else if (right.groups.n != found->groups.n ||
-               memcmp(labels, right.groups.labels, bytes) != 0) {
-        ok = fail(p, "wrong labels");
-    }
+    right.halos = (kith_halos){0};
+    bool ok = fof_job_find(&right) || fail(p, kith_message(p->cpu));
+    ok = ok && (right.groups.n == found->groups.n || fail(p, "wrong number of groups")) &&
+         is_same(p, "wrong labels", right.groups.labels, found->groups.labels,
+                 (size_t)p->n * sizeof *right.groups.labels) &&
+         is_same(p, "wrong halos", right.halos.halo, found->halos.halo,
+                 (size_t)right.halos.n * sizeof *right.halos.halo);
     fof_job_free(&right);
-    free(labels);
     return ok;
 }
 
-static bool verify(const problem *p, bool periodic)
+static bool verify(const problem *p, bool periodic, bool catalogue)
 {
-    fof_job j = make_job(p, periodic, false);
-    j.options.min_members = FOF_JOB_LEAST_COMPARED;
+    fof_job j = make_job(p, periodic, catalogue);
+    j.options.min_members = catalogue ? FOF_JOB_LEAST : FOF_JOB_LEAST_COMPARED;
     const bool ok = (fof_job_find(&j) || fail(p, kith_message(p->gpu))) && is_right(p, &j);
     fof_job_free(&j);
     return ok;
@@ -148,7 +154,7 @@ static bool run(const char *set, int64_t n, const bench_options *options, json *
     bool ok = problem_make(&p, set, n);
     for (int c = 0; ok && c < 3; c++) {
         const bool periodic = c > 0, catalogue = c > 1;
-        ok = problem_open(&p) && (catalogue || verify(&p, periodic)) &&
+        ok = problem_open(&p) && verify(&p, periodic, catalogue) &&
              measure(&p, options, periodic, catalogue, out);
         problem_close(&p);
     }

@@ -67,7 +67,7 @@ bool fof_job_find(void *job)
     fof_job *const j = job;
     return kith_fof_find(j->ctx, &j->points, &j->box, j->length, &j->options, &j->groups) ==
                KITH_OK &&
-           (!j->catalogue || kith_halos_measure(j->ctx, &j->host, &j->box, &j->groups, &j->input,
+           (!j->catalogue || kith_halos_measure(j->ctx, &j->points, &j->box, &j->groups, &j->input,
                                                 &j->halos) == KITH_OK);
 }
 

@@ -182,19 +182,28 @@ static kith_status bring_question(struct kith__gpu_search *s, const struct kith_
     return q->cross ? bring(s, 1, &q->b) : KITH_OK;
 }
 
+static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small **small)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
+    *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof **small);
+    KITH_CHECK(ctx, *small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
+    if (is_new) { /* it is read back whole, with what is not yet known */
+        KITH_GPU_TRY(ctx, "clearing the plan",
+                     gpuMemsetAsync(*small, 0, sizeof **small, gpu->stream));
+    }
+    return KITH_OK;
+}
+
 /** Make room for the plan and for sorting n particles, and queue the choice of cells. */
 static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
     const int64_t homes = s->sweep.grid.question.a.n; /* at most */
-    const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
-    struct kith__gpu_small *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof *small);
-    KITH_CHECK(ctx, small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
-    if (is_new) { /* it is read back whole, with what is not yet known */
-        KITH_GPU_TRY(ctx, "clearing the plan",
-                     gpuMemsetAsync(small, 0, sizeof *small, gpu->stream));
-    }
+    struct kith__gpu_small *small;
+    KITH_TRY(need_small(s, &small));
     s->sweep.grid.plan = &small->plan;
     s->sweep.grid.n_homes = &small->n_homes;
     s->sweep.next = &small->next;
@@ -287,4 +296,22 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
     }
     return sort_sets(s, bits ? bits : 62, &sort);
+}
+
+kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
+                                  struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2])
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_small *small;
+    const size_t most = (size_t)question->a.n + 1;
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
+    KITH_TRY(bring_question(s, question));
+    KITH_TRY(need_small(s, &small));
+    key[0] = kith__gpu_need(gpu, KITH_GPU_KEY, most * sizeof **key);
+    key[1] = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, most * sizeof **key);
+    id[0] = kith__gpu_need(gpu, KITH_GPU_ID, most * sizeof **id);
+    id[1] = kith__gpu_need(gpu, KITH_GPU_SORT_ID, most * sizeof **id);
+    KITH_CHECK(ctx, key[0] && key[1] && id[0] && id[1], KITH_NO_MEMORY,
+               "out of device memory for sorting %lld particles", (long long)question->a.n);
+    return need_temporary(s, question->a.n);
 }
