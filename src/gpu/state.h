@@ -39,7 +39,7 @@ enum {
     KITH_GPU_HALO_ARRAYS,
     KITH_GPU_HALO_OUT,
     KITH_GPU_SLOTS,
-    KITH_GPU_HALO_SUMS = KITH_GPU_START /**< no grid is built meanwhile */
+    KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
 };
 
 enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
