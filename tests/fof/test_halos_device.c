@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Halos measured on a GPU, from host and from device memory, have the bits of the CPU's: small
- * groups, groups of many pieces, one that holds all, in any box; and what is wrong with particles in
- * device memory is said likewise.
+ * groups, groups of many pieces, one that holds all, in any box; and what is wrong with particles
+ * in device memory is said likewise.
  */
 #include <cuda_runtime_api.h>
 #include <math.h>
