@@ -5,8 +5,9 @@
  * CPU backend's, groups of 2 and more; groups of 20 and more are then timed by the host's clock, as
  * the host is asked how many there are.
  *
- * With the catalogue, labels go to host memory, where the host's threads measure the groups; the
- * particles are there too. Any numbers do for their velocities.
+ * With the catalogue, which is compared too, the groups are measured there. Any numbers do for the
+ * particles' velocities. With roles a quarter of the particles is attached; these are decided from
+ * host memory to host memory.
  */
 #include "bench_gpu_fof.h"
 
@@ -15,6 +16,16 @@
 #include <string.h>
 
 #include "fof_job.h"
+
+/* What is asked about a set; with roles the smallest sets alone. */
+typedef struct ask {
+    bool periodic, catalogue, roles;
+} ask;
+
+static const ask asks[] = {{.periodic = false},
+                           {.periodic = true},
+                           {.periodic = true, .catalogue = true},
+                           {.periodic = true, .roles = true}};
 
 /* times: of options->n. */
 static const struct {
@@ -28,6 +39,7 @@ typedef struct problem {
     const char *set;
     int64_t n;
     float *xyz, *on_device; /* [n][3] */
+    uint8_t *roles;         /* [n] */
     kith_ctx *cpu, *gpu;
 } problem;
 
@@ -61,7 +73,11 @@ static bool problem_make(problem *p, const char *set, int64_t n)
 {
     const size_t bytes = (size_t)n * 3 * sizeof *p->xyz;
     *p = (problem){.set = set, .n = n, .xyz = fof_job_make_points(set, n)};
-    return (p->xyz && cudaMalloc((void **)&p->on_device, bytes) == cudaSuccess &&
+    p->roles = malloc((size_t)n);
+    for (int64_t k = 0; p->roles && k < n; k++) {
+        p->roles[k] = k % 4 ? KITH_LINK : KITH_ATTACH;
+    }
+    return (p->xyz && p->roles && cudaMalloc((void **)&p->on_device, bytes) == cudaSuccess &&
             cudaMemcpy(p->on_device, p->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess) ||
            fail(p, "no memory");
 }
@@ -70,49 +86,59 @@ static void problem_free(problem *p)
 {
     cudaFree(p->on_device);
     free(p->xyz);
+    free(p->roles);
 }
 
-static fof_job make_job(const problem *p, bool periodic, bool catalogue)
+static fof_job make_job(const problem *p, const ask *a)
 {
-    kith_points points = kith_points_packed(p->on_device, p->n, KITH_FLOAT);
-    points.memory = KITH_DEVICE;
-    fof_job j = fof_job_make(p->set, &points, periodic);
+    const kith_memory memory = a->roles ? KITH_HOST : KITH_DEVICE;
+    const float *const xyz = a->roles ? p->xyz : p->on_device;
+    kith_points points = kith_points_packed(xyz, p->n, KITH_FLOAT);
+    points.memory = memory;
+    fof_job j = fof_job_make(p->set, &points, a->periodic);
     j.ctx = p->gpu;
-    j.groups.memory = catalogue ? KITH_HOST : KITH_DEVICE;
-    j.catalogue = catalogue;
-    j.host = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
-    j.input.velocities = p->xyz;
+    j.groups.memory = j.halos.memory = memory;
+    j.catalogue = a->catalogue;
+    j.input.velocities = xyz;
+    j.options.roles = a->roles ? p->roles : NULL;
     return j;
 }
 
-/* Are labels in device memory the CPU's? */
+/* Are these the right bytes, wherever they are? */
+static bool is_same(const problem *p, const char *what, const void *right, const void *found,
+                    size_t bytes)
+{
+    void *const copy = malloc(bytes + 1);
+    bool ok = copy && cudaMemcpy(copy, found, bytes, cudaMemcpyDefault) == cudaSuccess;
+    ok = (ok || fail(p, "no memory to compare")) &&
+         (memcmp(copy, right, bytes) == 0 || fail(p, what));
+    free(copy);
+    return ok;
+}
+
+/* Are labels and halos the CPU's? */
 static bool is_right(const problem *p, const fof_job *found)
 {
     fof_job right = *found;
     right.ctx = p->cpu;
-    right.points = right.host;
+    right.points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
+    right.input.velocities = p->xyz;
     right.groups = (kith_groups){0};
-    const size_t bytes = (size_t)p->n * sizeof(int32_t);
-    int32_t *const labels = malloc(bytes);
-    bool ok = labels && cudaMemcpy(labels, found->groups.labels, bytes, cudaMemcpyDeviceToHost) ==
-                            cudaSuccess;
-    if (!ok) {
-        fail(p, "no memory for the labels");
-    } else if (!(ok = fof_job_find(&right))) {
-        fail(p, kith_message(p->cpu));
-    } else if (right.groups.n != found->groups.n ||
-               memcmp(labels, right.groups.labels, bytes) != 0) {
-        ok = fail(p, "wrong labels");
-    }
+    right.halos = (kith_halos){0};
+    bool ok = fof_job_find(&right) || fail(p, kith_message(p->cpu));
+    ok = ok && (right.groups.n == found->groups.n || fail(p, "wrong number of groups")) &&
+         is_same(p, "wrong labels", right.groups.labels, found->groups.labels,
+                 (size_t)p->n * sizeof *right.groups.labels) &&
+         is_same(p, "wrong halos", right.halos.halo, found->halos.halo,
+                 (size_t)right.halos.n * sizeof *right.halos.halo);
     fof_job_free(&right);
-    free(labels);
     return ok;
 }
 
-static bool verify(const problem *p, bool periodic)
+static bool verify(const problem *p, const ask *a)
 {
-    fof_job j = make_job(p, periodic, false);
-    j.options.min_members = FOF_JOB_LEAST_COMPARED;
+    fof_job j = make_job(p, a);
+    j.options.min_members = a->catalogue ? FOF_JOB_LEAST : FOF_JOB_LEAST_COMPARED;
     const bool ok = (fof_job_find(&j) || fail(p, kith_message(p->gpu))) && is_right(p, &j);
     fof_job_free(&j);
     return ok;
@@ -126,11 +152,10 @@ static int64_t largest(const kith_groups *groups)
     return ok ? members : -1;
 }
 
-static bool measure(const problem *p, const bench_options *options, bool periodic, bool catalogue,
-                    json *out)
+static bool measure(const problem *p, const bench_options *options, const ask *a, json *out)
 {
     harness_times times;
-    fof_job j = make_job(p, periodic, catalogue);
+    fof_job j = make_job(p, a);
     const bool ok = harness_time(fof_job_find, &j, options->least_seconds, &times);
     if (ok) {
         fof_job_report(&j, largest(&j.groups), &times, out);
@@ -146,11 +171,11 @@ static bool run(const char *set, int64_t n, const bench_options *options, json *
 {
     problem p;
     bool ok = problem_make(&p, set, n);
-    for (int c = 0; ok && c < 3; c++) {
-        const bool periodic = c > 0, catalogue = c > 1;
-        ok = problem_open(&p) && (catalogue || verify(&p, periodic)) &&
-             measure(&p, options, periodic, catalogue, out);
-        problem_close(&p);
+    for (size_t k = 0; ok && k < sizeof asks / sizeof *asks; k++) {
+        if (!asks[k].roles || n == options->n) {
+            ok = problem_open(&p) && verify(&p, &asks[k]) && measure(&p, options, &asks[k], out);
+            problem_close(&p);
+        }
     }
     problem_free(&p);
     return ok;

@@ -67,7 +67,7 @@ bool fof_job_find(void *job)
     fof_job *const j = job;
     return kith_fof_find(j->ctx, &j->points, &j->box, j->length, &j->options, &j->groups) ==
                KITH_OK &&
-           (!j->catalogue || kith_halos_measure(j->ctx, &j->host, &j->box, &j->groups, &j->input,
+           (!j->catalogue || kith_halos_measure(j->ctx, &j->points, &j->box, &j->groups, &j->input,
                                                 &j->halos) == KITH_OK);
 }
 
@@ -102,6 +102,7 @@ void fof_job_report(const fof_job *job, int64_t largest, const harness_times *ti
     json_text(out, "precision", job->points.precision == KITH_FLOAT ? "float" : "double");
     json_integer(out, "min_members", job->options.min_members);
     json_bool(out, "catalogue", job->catalogue);
+    json_bool(out, "roles", job->options.roles != NULL);
     json_text(out, "backend", kith_backend(job->ctx));
     json_integer(out, "threads", kith_threads(job->ctx));
     json_integer(out, "groups", job->groups.n);
@@ -112,7 +113,10 @@ void fof_job_report(const fof_job *job, int64_t largest, const harness_times *ti
     json_number(out, "scratch_bytes_per_particle", scratch);
     json_close(out, '}');
     printf("%-15s %-8s %-9s %-12s %3d %9lld %8lld %8lld %9.4f %9.4f %9.4f %9.2f %7.1f\n", job->set,
-           periodic ? "periodic" : "open", job->catalogue ? "catalogue" : "labels",
+           periodic ? "periodic" : "open",
+           job->catalogue       ? "catalogue"
+           : job->options.roles ? "roles"
+                                : "labels",
            kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->points.n,
            (long long)job->groups.n, (long long)largest, times->median, times->least, times->first,
            1e-6 * n / times->median, scratch);

@@ -17,9 +17,8 @@ typedef struct fof_job {
     kith_box box; /**< periodic on all axes or on none */
     double spacings, length;
     kith_fof_options options;
-    bool catalogue;        /**< measure the groups too, from */
-    kith_points host;      /**< the points in host memory, with */
-    kith_halo_input input; /**< what else is known of them */
+    bool catalogue;        /**< measure the groups too, */
+    kith_halo_input input; /**< with what else is known of the points */
     kith_groups groups;
     kith_halos halos;
 } fof_job;

@@ -369,7 +369,7 @@ typedef struct kith_groups {
  * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
- * Cost: O(n) time for any distribution; 40 bytes of scratch a particle in float, 50 in double.
+ * Cost: O(n) time for any distribution; 36 bytes of scratch a particle in float, 48 in double.
  * @param ctx         the context
  * @param points      the particles; roles, min_links: in host memory, up to 140 bytes of scratch
  * @param box         NULL: open space
@@ -393,8 +393,8 @@ KITH_API void kith_groups_free(kith_groups *groups);
 enum { KITH_TYPES = 8, KITH_SPHERES = 4 };
 
 /** What is known of the particles beside their positions. Fill with kith_halo_input_init, then set
- *  what there is. Arrays are in host memory, borrowed for the call; reals have the precision of the
- *  points. */
+ *  what there is. Arrays are in the memory of the points, borrowed for the call; reals have the
+ *  precision of the points. */
 typedef struct kith_halo_input {
     size_t size;            /**< sizeof(kith_halo_input): set by the init call */
     const void *masses;     /**< [n] m, > 0; NULL: each is 1 */
@@ -403,7 +403,8 @@ typedef struct kith_halo_input {
     const void *potentials; /**< [n] the lowest marks the centre; NULL: not known */
     const void *densities;  /**< [n] the highest marks the centre where there are no potentials */
     double sphere_density[KITH_SPHERES]; /**< mass / length^3, for kith_halo.sphere_radius; 0: not
-                                              wanted. Only in 3-D */
+                                              wanted. Only in 3-D, with points and halos in
+                                              host memory */
 } kith_halo_input;
 
 /** Set every field to its default: nothing is known or wanted. */
@@ -443,26 +444,27 @@ typedef struct kith_halo {
 
 /** Halos. Zero it before its first use. */
 typedef struct kith_halos {
-    int64_t n;       /**< groups */
-    kith_halo *halo; /**< [n]: halo[0] is group 1 */
-    void *owner;     /**< the library's */
+    int64_t n;          /**< groups */
+    kith_halo *halo;    /**< [n]: halo[0] is group 1 */
+    kith_memory memory; /**< where they live: KITH_HOST unless set, before the first call */
+    void *owner;        /**< the library's */
 } kith_halos;
 
 /**
  * Measure groups of particles. Sums are in double and in a fixed order, that of the caller's
- * particles: the same bits in every run and for any number of threads.
- * Cost: O(n) time; 4 bytes of scratch a particle, freed at the end. Spheres: some pair searches
+ * particles: the same bits in every run, for any number of threads, and on every backend.
+ * Cost: O(n) time; scratch as in kith_fof_find, in the same memory. Spheres: some pair searches
  * around the centres, and the largest sphere's particles in memory.
- * @param ctx         the context, whose threads are used; the work is the processor's
- * @param points      the particles that groups has labels of, in host memory
+ * @param ctx         the context
+ * @param points      the particles that groups has labels of
  * @param box         NULL: open space
  * @param groups      from kith_fof_find, or labels of your own: n, points and labels are read
  * @param input       NULL: only positions are known
- * @param[in,out] out the halos, in host memory. Zeroed, or from an earlier call, whose arrays are
- *                    then reused. Free with kith_halos_free.
+ * @param[in,out] out the halos. Zeroed, or from an earlier call on ctx, whose arrays are then
+ *                    reused. Free with kith_halos_free.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED for points in device memory; KITH_DEVICE_LOST. On failure there are no
- *         halos, and out is still to be freed.
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no halos, and out is still to be
+ *         freed.
  */
 KITH_API kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points,
                                         const kith_box *box, const kith_groups *groups,

@@ -6,7 +6,7 @@
 #ifndef KITH_BACKEND_H
 #define KITH_BACKEND_H
 
-#include "question.h"
+#include "halo.h"
 
 /** What list is wanted: kith_pairs_options, checked. */
 struct kith__list {
@@ -81,6 +81,11 @@ struct kith__backend {
     /** The question has parts whose particles are friends. labels [a.n] are the library's. */
     kith_status (*fof_find)(kith_ctx *ctx, const struct kith__question *question,
                             const struct kith__fof *fof, kith_groups *out);
+
+    /** Measure groups: look at all particles, then fill out->halo [members->groups], which is where
+     *  out->memory says; not the spheres. The input is in the memory of the points. */
+    kith_status (*halos_measure)(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__members *members, kith_halos *out);
 
     /** The question's cutoff is the last edge. */
     kith_status (*rdf_count)(kith_ctx *ctx, const struct kith__question *question,

@@ -38,7 +38,7 @@ kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out)
     out->labels = NULL;
     if (owned) {
         owned->memory = memory;
-        out->labels = memory->need(&owned->labels, (size_t)points * sizeof(int32_t));
+        out->labels = memory->need(&owned->labels, ((size_t)points + 1) * sizeof(int32_t));
     }
     KITH_CHECK(ctx, out->labels != NULL, KITH_NO_MEMORY, "out of memory for %lld labels",
                (long long)points);

@@ -7,7 +7,8 @@
 
 #include "context.h"
 
-/** Make room for the labels of `points` particles. @return KITH_OK or KITH_NO_MEMORY. */
+/** Make room for the labels of `points` particles, and one more. @return KITH_OK or
+ *  KITH_NO_MEMORY. */
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out);
 
 /** Make room for n groups. @return KITH_OK or KITH_NO_MEMORY. */

@@ -1,58 +1,125 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sums over one group of particles, and what follows from them.
+ * Groups to be measured, as every backend takes them, and what can be wrong with their particles.
  */
 #ifndef KITH_HALO_H
 #define KITH_HALO_H
 
 #include "question.h"
 
-/* Particles summed one after another: sums of pieces are added in order, so that a sum does not
- * depend on who computed which piece. */
-enum { KITH_HALO_PIECE = 4096 };
-
-/** What is known of all particles. */
+/** What is known of all particles, where the backend can reach it. */
 struct kith__members {
-    const struct kith__question *question;
-    const kith_halo_input *input;
-    const int32_t *order; /**< particles, group by group, ascending in each */
+    kith_points points;
+    struct kith__lattice_d box;
+    int dim;
+    kith_halo_input input;
+    const int32_t *labels; /**< [points.n] */
+    kith_memory labels_memory;
+    int64_t groups;
 };
 
-/** Sums over a piece of a group, or over all of it. */
-struct kith__halo_sums {
-    uint64_t used[3]; /**< 64ths of the box, along each axis, that hold members */
-    int64_t members_of_type[KITH_TYPES];
-    double mass_of_type[KITH_TYPES];
-    double moment[3];   /**< sum m d, d from a place near the members */
-    double momentum[3]; /**< sum m v */
-    double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz */
-    double spin[3];     /**< sum m r x u, u = v - V */
-    double stir;        /**< sum m u^2 */
-    double farthest;    /**< largest r^2 */
-    double best;        /**< of potentials or minus densities */
-    int64_t particle;   /**< that has it; -1: none */
+/** What is found first. */
+enum kith__fault {
+    KITH_FAULT_FINITE, /**< a coordinate */
+    KITH_FAULT_FAR,    /**< too far out to be wrapped */
+    KITH_FAULT_MASS,
+    KITH_FAULT_VELOCITY,
+    KITH_FAULT_POTENTIAL,
+    KITH_FAULT_DENSITY,
+    KITH_FAULT_TYPE,
+    KITH_FAULT_LABEL,
+    KITH_FAULTS
 };
 
-/**
- * Measure the group of the members order[first] to order[first + n - 1], n >= 1; not its spheres.
- * @param parts    [ceil(n / KITH_HALO_PIECE)] scratch
- * @param threads  that share the pieces
- */
-void kith__halo_measure(const struct kith__members *members, int64_t first, int64_t n,
-                        struct kith__halo_sums *parts, int threads, kith_halo *out);
+/* Faults are numbered, those of the first particle first. */
+#define KITH_NO_FAULT INT64_MAX
+
+/** Say what is wrong with a particle.
+ *  @param fault  particle * KITH_FAULTS + what
+ *  @param value  that is wrong; of a coordinate it does not matter
+ *  @return the status. */
+kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__members *members, int64_t fault, double value);
+
+/** Say that group g, from 1, has no particle. @return the status. */
+kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
 /** Element k of an array of reals. */
-static inline double kith__real_at(const void *data, int64_t k, kith_precision precision)
+KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precision)
 {
     return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
 }
 
 /** Position of particle p as the caller gave it. */
-static inline void kith__position(const struct kith__question *q, int64_t p, double r[3])
+KITH_FN void kith__position(const kith_points *points, int dim, kith_precision precision, int64_t p,
+                            double r[3])
 {
-    r[0] = kith__real_at(q->a.x, p * q->a.stride, q->precision);
-    r[1] = kith__real_at(q->a.y, p * q->a.stride, q->precision);
-    r[2] = q->dim == 3 ? kith__real_at(q->a.z, p * q->a.stride, q->precision) : 0;
+    r[0] = kith__real_at(points->x, p * points->stride, precision);
+    r[1] = kith__real_at(points->y, p * points->stride, precision);
+    r[2] = dim == 3 ? kith__real_at(points->z, p * points->stride, precision) : 0;
+}
+
+/** Is element k of an array, if there is one, no finite number? */
+KITH_FN bool kith__real_is_bad(const void *data, int64_t k, kith_precision precision)
+{
+    return data && !isfinite(kith__real_at(data, k, precision));
+}
+
+/** What is wrong with particle p; KITH_FAULTS: nothing. */
+KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision precision,
+                                 int64_t p)
+{
+    const kith_halo_input *input = &of->input;
+    double r[3];
+    int32_t image[3];
+    kith__position(&of->points, of->dim, precision, p, r);
+    if (!isfinite(r[0] + r[1] + r[2])) {
+        return KITH_FAULT_FINITE;
+    }
+    if (!kith__wrap_d(&of->box, r, image)) {
+        return KITH_FAULT_FAR;
+    }
+    if (kith__real_is_bad(input->masses, p, precision) ||
+        (input->masses && !(kith__real_at(input->masses, p, precision) > 0))) {
+        return KITH_FAULT_MASS;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (kith__real_is_bad(input->velocities, 3 * p + k, precision)) {
+            return KITH_FAULT_VELOCITY;
+        }
+    }
+    if (kith__real_is_bad(input->potentials, p, precision)) {
+        return KITH_FAULT_POTENTIAL;
+    }
+    if (kith__real_is_bad(input->densities, p, precision)) {
+        return KITH_FAULT_DENSITY;
+    }
+    if (input->types && input->types[p] >= KITH_TYPES) {
+        return KITH_FAULT_TYPE;
+    }
+    return of->labels[p] < 0 || of->labels[p] > of->groups ? KITH_FAULT_LABEL : KITH_FAULTS;
+}
+
+/** The number that a fault is about. */
+KITH_FN double kith__fault_value(const struct kith__members *of, int64_t fault)
+{
+    const kith_halo_input *input = &of->input;
+    const kith_precision precision = of->points.precision;
+    const int64_t p = fault / KITH_FAULTS;
+    int k = 0;
+    switch (fault % KITH_FAULTS) {
+    case KITH_FAULT_MASS: return kith__real_at(input->masses, p, precision);
+    case KITH_FAULT_VELOCITY:
+        while (!kith__real_is_bad(input->velocities, 3 * p + k, precision)) {
+            k++;
+        }
+        return kith__real_at(input->velocities, 3 * p + k, precision);
+    case KITH_FAULT_POTENTIAL: return kith__real_at(input->potentials, p, precision);
+    case KITH_FAULT_DENSITY: return kith__real_at(input->densities, p, precision);
+    case KITH_FAULT_TYPE: return input->types[p];
+    case KITH_FAULT_LABEL: return of->labels[p];
+    default: return 0;
+    }
 }
 
 #endif

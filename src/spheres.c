@@ -39,7 +39,8 @@ struct kept {
 };
 
 struct search {
-    const struct kith__members *members;
+    const struct kith__question *question;
+    const kith_halo_input *input;
     kith_halos *halos;
     struct wish *wish; /* [wishes], the largest reach first */
     int64_t wishes;
@@ -129,7 +130,7 @@ static void finish_row(struct search *s)
         s->near[k].m += s->near[k - 1].m;
     }
     for (int t = 0; t < KITH_SPHERES; t++) {
-        const double density = s->members->input->sphere_density[t];
+        const double density = s->input->sphere_density[t];
         if (density > 0) {
             const int64_t k = find_sphere(s->near, s->n, halo->mass, density, s->reach);
             const bool found = k >= 0 && k < s->n;
@@ -183,7 +184,7 @@ static void mark_around(struct sieve *sieve, const double centre[3])
 /** Choose the particles near the wishes from first to last. @return false without memory. */
 static bool sift(const kith_ctx *ctx, const struct search *s, int64_t last, struct kept *out)
 {
-    const struct kith__question *q = s->members->question;
+    const struct kith__question *q = s->question;
     const double margin = 1 + 1e-5; /* for roundings of reach and coordinates */
     struct sieve sieve = {.question = q, .marks = calloc(MARKS / 64, sizeof *sieve.marks)};
     out->keep = kith__alloc((size_t)q->a.n);
@@ -206,7 +207,7 @@ static bool sift(const kith_ctx *ctx, const struct search *s, int64_t last, stru
     for (int64_t p = 0; p < q->a.n; p++) {
         double r[3];
         int64_t cell[3];
-        kith__position(q, p, r);
+        kith__position(&q->a, q->dim, q->precision, p, r);
         find_cell(&sieve, r, cell);
         const uint32_t bit = bit_of(cell);
         out->keep[p] = sieve.marks[bit / 64] >> bit % 64 & 1;
@@ -249,8 +250,8 @@ static void free_kept(struct kept *kept)
 static int receive(void *user, const kith_pairs *block, int64_t first)
 {
     struct search *s = user;
-    const struct kith__question *q = s->members->question;
-    const void *masses = s->members->input->masses;
+    const struct kith__question *q = s->question;
+    const void *masses = s->input->masses;
     (void)first;
     for (int64_t p = 0; p < block->n; p++) {
         while (s->row < block->i[p]) {
@@ -279,7 +280,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
                           void *xyz)
 {
     enum { BLOCK_PAIRS = 1 << 20 };
-    const struct kith__question *q = s->members->question;
+    const struct kith__question *q = s->question;
     const int64_t n = last - s->first;
     for (int64_t c = 0; c < 3 * n; c++) {
         const double x = s->halos->halo[s->wish[s->first + c / 3].halo].centre[c % 3];
@@ -338,7 +339,7 @@ static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search 
 /** The first wishes: what lies within reach of every halo. */
 static void make_wishes(struct search *s)
 {
-    const double *density = s->members->input->sphere_density;
+    const double *density = s->input->sphere_density;
     double lowest = INFINITY;
     for (int t = 0; t < KITH_SPHERES; t++) {
         lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
@@ -351,11 +352,11 @@ static void make_wishes(struct search *s)
 }
 
 kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
-                                  const struct kith__members *members, kith_halos *halos)
+                                  const struct kith__question *q, const kith_halo_input *input,
+                                  kith_halos *halos)
 {
-    const struct kith__question *q = members->question;
     const size_t n = (size_t)halos->n;
-    struct search s = {.members = members, .halos = halos, .farthest = INFINITY};
+    struct search s = {.question = q, .input = input, .halos = halos, .farthest = INFINITY};
     for (int k = 0; k < 3; k++) {
         s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, q->height[k]) : s.farthest;
     }

@@ -10,6 +10,7 @@
 /** Fill in sphere_radius and sphere_mass where input->sphere_density wants them. Uses the pair
  *  search of ctx. @return as kith_pairs_each. */
 kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
-                                  const struct kith__members *members, kith_halos *halos);
+                                  const struct kith__question *question,
+                                  const kith_halo_input *input, kith_halos *halos);
 
 #endif

@@ -115,6 +115,7 @@ const struct kith__backend kith__cpu_backend = {
     .pairs_fill = kith__cpu_pairs_fill,
     .pairs_each = kith__cpu_pairs_each,
     .fof_find = kith__cpu_fof_find,
+    .halos_measure = kith__cpu_halos_measure,
     .rdf_count = kith__cpu_rdf_count,
     .flock_step = kith__cpu_flock_step,
 };

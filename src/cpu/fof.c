@@ -113,25 +113,23 @@ static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uin
 /**
  * List the clumps, and make every node a tree. The memory of the grid is used again: of the two
  * arrays it sorted in, one holds the keys. With a table, that is the other one, and the clumps'
- * first particles take the place of the keys; without, they go to the other.
+ * first particles and the trees take the place of the keys; without, they go to the other.
+ * @param first  [n + 1] memory to list the clumps in, until the keys are not needed any more
  */
-static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
+static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f, uint32_t *first)
 {
     const struct kith__sorted *sorted = &f->grid->a;
     const size_t n = (size_t)sorted->n;
     void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
     void *other = (void *)sorted->key == elements ? ctx->work.slot[KITH_GRID_SPARE].data : elements;
-    f->parent = kith__work_need(&ctx->work, KITH_FOF_PARENT,
-                                (n + KITH_MOST_PARTS) * sizeof *f->parent);
     f->part = kith__work_need(&ctx->work, KITH_FOF_PART, n * sizeof *f->part);
-    KITH_CHECK(ctx, f->parent && f->part, KITH_NO_MEMORY, "out of memory for %lld clumps",
-               (long long)n);
-    uint32_t *first = ctx->work.slot[KITH_FOF_PARENT].data; /* for now */
+    KITH_CHECK(ctx, f->part, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)n);
     find_clumps(ctx, sorted, first, f);
     use_keys(ctx, sorted, first, f);
     f->key = f->start ? NULL : sorted->key;
     f->idle = f->start ? (void *)f->start : (void *)sorted->key;
     f->first = f->start ? (void *)sorted->key : other;
+    f->parent = (_Atomic int32_t *)(f->first + n + 1);
     memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
     const int64_t nodes = f->by_clump ? f->n : sorted->n;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, nodes)) schedule(static)
@@ -240,7 +238,7 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     }
     KITH_TRY(kith__parts_init(ctx, q, grid.axis, grid.near, &f.parts));
     KITH_TRY(list_steps(ctx, &f));
-    KITH_TRY(list_clumps(ctx, &f));
+    KITH_TRY(list_clumps(ctx, &f, (uint32_t *)out->labels)); /* labels come last */
     KITH_TRY(find_crowds(ctx, &f));
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);

@@ -337,6 +337,7 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
+    room += (size_t)2 * KITH_ALIGN; /* two arrays of half the size fit, one read from any place */
     const size_t coordinates = n * real +
                                (size_t)2 * KITH_ALIGN; /* vectors are read from any place */
     uint64_t *elements = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
@@ -407,7 +408,8 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, stru
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK; /* no particles, no cells: nothing to sweep */
     }
-    const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t);
+    const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t) +
+                       (size_t)2 * KITH_ALIGN;
     const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
     KITH_CHECK(ctx,
                kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&

@@ -16,7 +16,6 @@ enum {
     KITH_CPU_BLOCK_COUNTS,
     KITH_FOF_AHEAD,
     KITH_FOF_PART,
-    KITH_FOF_PARENT,
     KITH_FOF_CROWD,
     KITH_FOF_INDEX,
     KITH_FOF_GROUPS,
@@ -50,6 +49,8 @@ kith_status kith__cpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
                                  const struct kith__list *list, kith_block_fn fn, void *user);
 kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
+kith_status kith__cpu_halos_measure(kith_ctx *ctx, const struct kith__question *question,
+                                    const struct kith__members *members, kith_halos *out);
 kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);

@@ -166,6 +166,12 @@ static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question
     return leave(ctx, kith__gpu_fof_find(ctx, question, fof, out));
 }
 
+static kith_status halos_measure(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__members *members, kith_halos *out)
+{
+    return judge(ctx, kith__gpu_halos_measure(ctx, question, members, out));
+}
+
 static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf)
 {
@@ -183,5 +189,6 @@ const struct kith__backend kith__cuda_backend = {
     .pairs_each = pairs_each,
     .pairs_enqueue = pairs_enqueue,
     .fof_find = fof_find,
+    .halos_measure = halos_measure,
     .rdf_count = rdf_count,
 };

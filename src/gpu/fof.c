@@ -13,6 +13,7 @@ struct fof_search {
     struct kith__gpu_search s;
     struct kith__gpu_friends f;
     const struct kith__fof *fof;
+    kith_groups *out;
     int32_t *root; /**< [n_groups] device memory, and a second for sorting; */
     uint64_t *key; /**< likewise */
     int64_t n_groups;
@@ -31,8 +32,22 @@ static kith_status read_small(struct fof_search *w, struct kith__gpu_fof_small *
     return KITH_OK;
 }
 
+/** Room for comparisons that are left to warps: labels come last. */
+static void need_later(struct fof_search *w)
+{
+    struct kith__gpu_friends *f = &w->f;
+    if (w->out->memory == KITH_DEVICE) {
+        f->later = (struct kith__gpu_later *)(void *)w->out->labels;
+        f->room_later = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->later;
+    } else {
+        f->room_later = (unsigned long long)f->n / 8 + 1024;
+        f->later = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
+    }
+}
+
 /** List the clumps. The memory that sorting used takes their keys and first particles; that of the
- *  particles' keys then takes the sizes and leaders of the trees. */
+ *  particles' keys then takes the table of cells and, when all is linked, the sizes and leaders of
+ *  the trees. */
 static kith_status list_clumps(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -62,10 +77,10 @@ static kith_status list_clumps(struct fof_search *w)
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, (rows + 1) * sizeof *f->index);
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->nodes * sizeof *f->parent);
     f->crowds = small.n_crowds > 0;
-    f->room_later = (unsigned long long)f->n / 8 + 1024;
-    f->later = kith__gpu_need(gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
+    need_later(w);
     KITH_CHECK(ctx, f->crowd && f->index && f->parent && f->later, KITH_NO_MEMORY,
                "out of device memory for %lld clumps", (long long)f->n);
+    f->start = (uint32_t *)grid->a.key;
     f->size = (int32_t *)grid->a.key;
     f->leader = f->size + f->nodes;
     KITH_GPU_TRY(ctx, "indexing clumps",
@@ -146,8 +161,9 @@ static kith_status order_groups(struct fof_search *w)
 }
 
 /** Write the groups where they are wanted. */
-static kith_status write_groups(struct fof_search *w, kith_groups *out)
+static kith_status write_groups(struct fof_search *w)
 {
+    kith_groups *out = w->out;
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
@@ -171,7 +187,7 @@ static kith_status write_groups(struct fof_search *w, kith_groups *out)
 kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
-    struct fof_search w = {.fof = fof};
+    struct fof_search w = {.fof = fof, .out = out};
     struct kith__gpu *gpu = ctx->state;
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, &w.s));
@@ -192,7 +208,6 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
         .y = grid->a.y,
         .z = grid->a.z,
         .id = grid->a.id,
-        .start = grid->a.start,
         .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof};
     KITH_TRY(kith__parts_init(ctx, q, f->axis, plan.near, &f->parts));
     if (fof->velocities) {
@@ -207,5 +222,5 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(list_clumps(&w));
     KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
     KITH_TRY(order_groups(&w));
-    return write_groups(&w, out);
+    return write_groups(&w);
 }

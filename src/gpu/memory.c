@@ -121,6 +121,27 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
     return KITH_OK;
 }
 
+kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
+                                   size_t more, void **rest)
+{
+    size_t bytes = more;
+    for (int a = 0; a < n; a++) {
+        bytes += array[a].from ? array[a].bytes + KITH_ALIGN : 0;
+    }
+    char *to = kith__gpu_need(ctx->state, slot, bytes);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for %zu bytes of arrays",
+               bytes);
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            KITH_TRY(kith__gpu_upload(ctx, to, array[a].from, array[a].bytes));
+            array[a].at = to;
+            to += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+        }
+    }
+    *rest = to;
+    return KITH_OK;
+}
+
 /** What a lane brings: parts of copies, one behind the other. */
 struct load {
     int n;

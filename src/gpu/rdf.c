@@ -18,29 +18,26 @@ struct count {
     struct kith__gpu_scale scale;
 };
 
-/** One of the caller's arrays. */
-struct array {
-    const void *from;
-    size_t bytes;
-    void *at; /**< in device memory; NULL: there is none */
-};
-
 static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
-                        struct array array[ARRAYS])
+                        struct kith__gpu_array array[ARRAYS])
 {
     const size_t n[2] = {(size_t)q->a.n, (size_t)q->b.n};
     for (int set = 0; set < (q->cross ? 2 : 1); set++) {
-        array[SPECIES + set] = (struct array){rdf->species[set], n[set] * sizeof(int32_t), NULL};
-        array[MOLECULES + set] = (struct array){rdf->molecules[set], n[set] * sizeof(int32_t),
-                                                NULL};
-        array[WEIGHTS + set] = (struct array){rdf->weights[set], n[set] * sizeof(double), NULL};
+        array[SPECIES + set] = (struct kith__gpu_array){rdf->species[set], n[set] * sizeof(int32_t),
+                                                        NULL};
+        array[MOLECULES + set] = (struct kith__gpu_array){rdf->molecules[set],
+                                                          n[set] * sizeof(int32_t), NULL};
+        array[WEIGHTS + set] = (struct kith__gpu_array){rdf->weights[set], n[set] * sizeof(double),
+                                                        NULL};
     }
     if (rdf->bond_offsets) {
-        array[OFFSETS] = (struct array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t), NULL};
-        array[BONDS] = (struct array){rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t),
-                                      NULL};
+        array[OFFSETS] = (struct kith__gpu_array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t),
+                                                  NULL};
+        array[BONDS] = (struct kith__gpu_array){
+            rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t), NULL};
     }
-    array[EDGES] = (struct array){rdf->edge2, (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
+    array[EDGES] = (struct kith__gpu_array){rdf->edge2,
+                                            (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
 }
 
 /** Bring the caller's arrays to the device; scale->first gets room behind them. */
@@ -48,22 +45,12 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
     struct kith__rdf *rdf = &c->scale.rdf;
-    struct array array[ARRAYS] = {{NULL, 0, NULL}};
-    size_t bytes = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
+    struct kith__gpu_array array[ARRAYS] = {{NULL, 0, NULL}};
+    const size_t bytes = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
+    void *rest;
     list_arrays(q, rdf, array);
-    for (int a = 0; a < ARRAYS; a++) {
-        bytes += array[a].from ? array[a].bytes + KITH_ALIGN : 0;
-    }
-    char *to = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_ARRAYS, bytes);
-    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for species and edges");
-    for (int a = 0; a < ARRAYS; a++) {
-        if (array[a].from) {
-            KITH_TRY(kith__gpu_upload(ctx, to, array[a].from, array[a].bytes));
-            array[a].at = to;
-            to += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
-        }
-    }
-    c->scale.first = (int32_t *)(void *)to;
+    KITH_TRY(kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, bytes, &rest));
+    c->scale.first = rest;
     const int other = q->cross ? 1 : 0;
     for (int set = 0; set < 2; set++) {
         rdf->species[set] = array[SPECIES + set * other].at;

@@ -89,25 +89,38 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     return KITH_OK;
 }
 
+static size_t table_bytes(const struct kith__question *q)
+{
+    return (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t);
+}
+
+/** Bytes of an array of n + 1 keys. Where cells have parts, the table of cells takes its place. */
+static size_t key_bytes(const struct kith__question *q, int64_t n)
+{
+    const size_t keys = (size_t)(n + 1) * sizeof(uint64_t);
+    const size_t table = q->part > 0 ? table_bytes(q) : 0;
+    return keys > table ? keys : table;
+}
+
 static kith_status need_set(struct kith__gpu_search *s, int number, const struct kith__question *q,
                             struct kith__gpu_set *set)
 {
     struct kith__gpu *gpu = s->gpu;
     const int slot = number * KITH_GPU_SET_SLOTS;
     const size_t n = (size_t)(number ? q->b.n : q->a.n);
-    const size_t most = (size_t)(q->a.n > q->b.n ? q->a.n : q->b.n) + 1; /* sorting swaps memory */
+    const int64_t most = q->a.n > q->b.n ? q->a.n : q->b.n; /* sorting swaps memory */
     const size_t real = (size_t)q->precision;
+    const bool table = !(q->part > 0);
     *set = (struct kith__gpu_set){
         .n = (int64_t)n,
         .x = kith__gpu_need(gpu, slot + KITH_GPU_X, n * real),
         .y = kith__gpu_need(gpu, slot + KITH_GPU_Y, n * real),
         .z = kith__gpu_need(gpu, slot + KITH_GPU_Z, n * real),
-        .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, most * sizeof(int32_t)),
-        .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, most * sizeof(uint64_t)),
-        .start = kith__gpu_need(gpu, slot + KITH_GPU_START,
-                                (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t)),
+        .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, (size_t)(most + 1) * sizeof(int32_t)),
+        .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, key_bytes(q, most)),
+        .start = table ? kith__gpu_need(gpu, slot + KITH_GPU_START, table_bytes(q)) : NULL,
     };
-    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && set->start,
+    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && (set->start || !table),
                KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
     return KITH_OK;
 }
@@ -182,19 +195,28 @@ static kith_status bring_question(struct kith__gpu_search *s, const struct kith_
     return q->cross ? bring(s, 1, &q->b) : KITH_OK;
 }
 
+static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small **small)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
+    *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof **small);
+    KITH_CHECK(ctx, *small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
+    if (is_new) { /* it is read back whole, with what is not yet known */
+        KITH_GPU_TRY(ctx, "clearing the plan",
+                     gpuMemsetAsync(*small, 0, sizeof **small, gpu->stream));
+    }
+    return KITH_OK;
+}
+
 /** Make room for the plan and for sorting n particles, and queue the choice of cells. */
 static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
     const int64_t homes = s->sweep.grid.question.a.n; /* at most */
-    const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
-    struct kith__gpu_small *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof *small);
-    KITH_CHECK(ctx, small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
-    if (is_new) { /* it is read back whole, with what is not yet known */
-        KITH_GPU_TRY(ctx, "clearing the plan",
-                     gpuMemsetAsync(small, 0, sizeof *small, gpu->stream));
-    }
+    struct kith__gpu_small *small;
+    KITH_TRY(need_small(s, &small));
     s->sweep.grid.plan = &small->plan;
     s->sweep.grid.n_homes = &small->n_homes;
     s->sweep.next = &small->next;
@@ -202,7 +224,7 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     const int64_t enough = (int64_t)12 * gpu->processors;
     s->sweep.blocks = (int)(homes < enough ? homes : enough);
     *sort = (struct kith__gpu_sort){
-        .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, (size_t)(n + 1) * sizeof(uint64_t)),
+        .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, key_bytes(&s->sweep.grid.question, n)),
         .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
     };
     KITH_CHECK(ctx, sort->key && sort->id, KITH_NO_MEMORY,
@@ -287,4 +309,22 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
     }
     return sort_sets(s, bits ? bits : 62, &sort);
+}
+
+kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
+                                  struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2])
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_small *small;
+    const size_t most = (size_t)question->a.n + 1;
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
+    KITH_TRY(bring_question(s, question));
+    KITH_TRY(need_small(s, &small));
+    key[0] = kith__gpu_need(gpu, KITH_GPU_KEY, most * sizeof **key);
+    key[1] = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, most * sizeof **key);
+    id[0] = kith__gpu_need(gpu, KITH_GPU_ID, most * sizeof **id);
+    id[1] = kith__gpu_need(gpu, KITH_GPU_SORT_ID, most * sizeof **id);
+    KITH_CHECK(ctx, key[0] && key[1] && id[0] && id[1], KITH_NO_MEMORY,
+               "out of device memory for sorting %lld particles", (long long)question->a.n);
+    return need_temporary(s, question->a.n);
 }

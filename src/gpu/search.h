@@ -6,6 +6,7 @@
 #define KITH_GPU_SEARCH_H
 
 #include "fof.h"
+#include "halos.h"
 #include "state.h"
 #include "sweep.h"
 
@@ -17,6 +18,7 @@ struct kith__gpu_small {
     int32_t n_homes;
     unsigned next;
     struct kith__gpu_fof_small fof;
+    struct kith__gpu_halos_small halos;
 };
 
 /** A search under way. */
@@ -42,6 +44,11 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
  *  @return KITH_OK, or what is wrong with them. */
 kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
                                    struct kith__gpu_search *s);
+
+/** Bring the question to the device, and make room for sorting its particles by other keys than a
+ *  grid's: key and id as kith__gpu_sort_pairs wants them. There is no plan. */
+kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
+                                  struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
 /** Wait for the device, and learn its plan, in gpu->small, and *total from device memory.
  *  @param total  NULL: not wanted

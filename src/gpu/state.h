@@ -36,7 +36,10 @@ enum {
     KITH_GPU_RDF_COUNTS,
     KITH_GPU_RDF_PLACES,
     KITH_GPU_RDF_PLACES_AGAINST,
-    KITH_GPU_SLOTS
+    KITH_GPU_HALO_ARRAYS,
+    KITH_GPU_HALO_OUT,
+    KITH_GPU_SLOTS,
+    KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
 };
 
 enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
@@ -96,6 +99,17 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer);
 /** Copy host memory to device memory through pinned buffers; queued on the stream. */
 kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
+/** One of the caller's arrays. */
+struct kith__gpu_array {
+    const void *from; /**< in host memory; NULL: there is none */
+    size_t bytes;
+    void *at; /**< in device memory; NULL: there is none */
+};
+
+/** Bring arrays to a slot, and keep `more` bytes of room behind them, for *rest. */
+kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
+                                   size_t more, void **rest);
+
 /** A copy from the device. */
 struct kith__gpu_copy {
     char *to;
@@ -120,6 +134,8 @@ kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *
                                     int64_t *result);
 kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
+kith_status kith__gpu_halos_measure(kith_ctx *ctx, const struct kith__question *question,
+                                    const struct kith__members *members, kith_halos *out);
 kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
 

@@ -5,19 +5,22 @@
  */
 #include <math.h>
 #include <sets.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "alloc.h"
 #include "check.h"
 
-/* 40 bytes of a particle, and what does not grow with their number. */
-enum { N = 1000000, FEW = 20000, BYTES_A_PARTICLE = 41 };
+/* 36 bytes of a particle, 48 in double, and what does not grow with their number. */
+enum { N = 1000000, FEW = 20000, BYTES_IN_FLOAT = 37, BYTES_IN_DOUBLE = 49 };
 
-static void check_set(const char *backend, const char *what, const float *xyz, int64_t n,
-                      const kith_box *box, const kith_fof_options *options)
+static void check_set(const char *backend, const char *what, const void *xyz, int64_t n,
+                      kith_precision precision, const kith_box *box,
+                      const kith_fof_options *options)
 {
     kith_ctx *ctx = check_open(backend, 2);
-    const kith_points points = kith_points_packed(xyz, n, KITH_FLOAT);
+    const kith_points points = kith_points_packed(xyz, n, precision);
+    const int most = precision == KITH_FLOAT ? BYTES_IN_FLOAT : BYTES_IN_DOUBLE;
     const double length = 0.2 / cbrt((double)n);
     kith_groups groups = {0};
     const int64_t before = alloc_count();
@@ -31,8 +34,7 @@ static void check_set(const char *backend, const char *what, const float *xyz, i
     CHECK(first > before && alloc_count() == first, "%s: %lld allocations, then %lld", what,
           (long long)(first - before), (long long)(alloc_count() - first));
     const double each = (double)kith_scratch_bytes(ctx) / (double)n;
-    CHECK(each > 0 && (n < N || each <= BYTES_A_PARTICLE), "%s: %.1f bytes of scratch a particle",
-          what, each);
+    CHECK(each > 0 && (n < N || each <= most), "%s: %.1f bytes of scratch a particle", what, each);
     kith_groups_free(&groups);
     kith_close(ctx);
 }
@@ -43,10 +45,11 @@ int main(int argc, char **argv)
         const char *name;
         void (*make)(double *xyz, int64_t n, uint64_t seed);
         int64_t n;
-    } sets[] = {{"uniform", sets_uniform, N},
-                {"clustered", sets_clustered, N},
-                {"a few clustered", sets_clustered, FEW},
-                {"a few Soneira-Peebles", sets_soneira_peebles, FEW}};
+        kith_precision precision;
+    } sets[] = {{"uniform", sets_uniform, N, KITH_DOUBLE},
+                {"clustered", sets_clustered, N, KITH_FLOAT},
+                {"a few clustered", sets_clustered, FEW, KITH_FLOAT},
+                {"a few Soneira-Peebles", sets_soneira_peebles, FEW, KITH_FLOAT}};
     const char *backend = check_backend(argc, argv);
     const kith_box box = kith_box_periodic(1, 1, 1);
     double *xyz = check_malloc(sizeof(double) * 3 * N);
@@ -56,7 +59,9 @@ int main(int argc, char **argv)
         for (int64_t k = 0; k < 3 * sets[s].n; k++) {
             single[k] = (float)xyz[k];
         }
-        check_set(backend, sets[s].name, single, sets[s].n, sets[s].n == N ? &box : NULL, NULL);
+        const bool is_float = sets[s].precision == KITH_FLOAT;
+        check_set(backend, sets[s].name, is_float ? (void *)single : (void *)xyz, sets[s].n,
+                  sets[s].precision, sets[s].n == N ? &box : NULL, NULL);
     }
     static uint8_t roles[FEW];
     for (int p = 0; p < FEW; p++) {
@@ -68,7 +73,7 @@ int main(int argc, char **argv)
     options.min_links = 2;
     options.velocities = single;
     options.velocity_length = 1;
-    check_set(backend, "roles", single, FEW, &box, &options);
+    check_set(backend, "roles", single, FEW, KITH_FLOAT, &box, &options);
     free(single);
     free(xyz);
     return check_done();

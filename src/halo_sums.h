@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The arithmetic of one group, for every backend, in three passes over its members. The first marks
+ * which 64ths of the box they lie in along each axis, which finds where to cut a periodic box so
+ * that no compact group is torn; the second sums masses, positions and velocities, the third
+ * moments about their means.
+ *
+ * Each pass takes pieces of a fixed number of members, summed one after another. Of as many
+ * neighbours the sums are then added in order, and so on, until one is left: who sums what never
+ * changes a bit. Every operation is rounded once: contraction is off where this is compiled.
+ */
+#ifndef KITH_HALO_SUMS_H
+#define KITH_HALO_SUMS_H
+
+#include "halo.h"
+
+/* Members of a piece, and sums that are added one after another. */
+enum { KITH_HALO_PIECE = 64 };
+
+enum { KITH_SLICES = 64 };
+
+/* Loads of a few members are then on their way at once. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define KITH_UNROLL _Pragma("unroll 4")
+#else
+#define KITH_UNROLL
+#endif
+
+/** Where a group lies, and how its parts move. */
+struct kith__halo_frame {
+    double cut[3];    /**< fractional coordinate at which each periodic axis begins */
+    double place[3];  /**< a member's position, from which moment is taken */
+    double offset[3]; /**< X - place */
+    double velocity[3];
+};
+
+/** Sums over a piece of a group, or over all of it. */
+struct kith__halo_sums {
+    uint64_t used[3]; /**< 64ths of the box, along each axis, that hold members */
+    int64_t members_of_type[KITH_TYPES];
+    double mass_of_type[KITH_TYPES];
+    double moment[3];   /**< sum m d, d from a place near the members */
+    double momentum[3]; /**< sum m v */
+    double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz */
+    double spin[3];     /**< sum m r x u, u = v - V */
+    double stir;        /**< sum m u^2 */
+    double farthest;    /**< largest r^2 */
+    double best;        /**< of potentials or minus densities */
+    int64_t particle;   /**< that has it; -1: none */
+};
+
+enum kith__halo_pass { KITH_PASS_SLICES, KITH_PASS_MEANS, KITH_PASS_MOMENTS };
+
+/** The floor, without a call; of what fits an int64_t. */
+KITH_FN double kith__floor(double x)
+{
+    const double t = (double)(int64_t)x;
+    return t - (x < t);
+}
+
+/** The members of one group. `precision` is that of the points, given where it is known when
+ *  compiling. */
+struct kith__halo_group {
+    const struct kith__members *of;
+    kith_precision precision;
+    const int32_t *order; /**< [n] ascending */
+    int64_t n;
+};
+
+/** Position of particle p in the box as it is cut. */
+KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision precision,
+                             const struct kith__halo_frame *frame, int64_t p, double r[3])
+{
+    double given[3];
+    kith__position(&of->points, of->dim, precision, p, given);
+    for (int k = 0; k < 3; k++) {
+        r[k] = given[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        if (of->box.periodic[k]) {
+            const double boxes = kith__floor(kith__fraction_d(&of->box, given, k) - frame->cut[k]);
+            for (int m = 0; m < 3; m++) {
+                r[m] -= boxes * of->box.row[k][m];
+            }
+        }
+    }
+}
+
+KITH_FN double kith__mass_of(const struct kith__members *of, kith_precision precision, int64_t p)
+{
+    return of->input.masses ? kith__real_at(of->input.masses, p, precision) : 1;
+}
+
+KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision precision, int64_t p,
+                               double v[3])
+{
+    for (int k = 0; k < 3; k++) {
+        v[k] = kith__real_at(of->input.velocities, 3 * p + k, precision);
+    }
+}
+
+KITH_FN void kith__halo_slice(const struct kith__members *of, kith_precision precision, int64_t p,
+                              struct kith__halo_sums *out)
+{
+    double r[3];
+    kith__position(&of->points, of->dim, precision, p, r);
+    for (int k = 0; k < 3; k++) {
+        if (of->box.periodic[k]) {
+            const double f = kith__fraction_d(&of->box, r, k);
+            const int slice = (int)((f - kith__floor(f)) * KITH_SLICES);
+            out->used[k] |= (uint64_t)1 << (slice < KITH_SLICES ? slice : KITH_SLICES - 1);
+        }
+    }
+}
+
+KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision precision,
+                             const struct kith__halo_frame *frame, int64_t p,
+                             struct kith__halo_sums *out)
+{
+    const kith_halo_input *input = &of->input;
+    const double m = kith__mass_of(of, precision, p);
+    double r[3], v[3];
+    if (input->types) { /* by index a GPU would keep the sums in memory */
+        const int type = input->types[p];
+        for (int t = 0; t < KITH_TYPES; t++) {
+            out->members_of_type[t] += t == type;
+            out->mass_of_type[t] += t == type ? m : 0;
+        }
+    } else {
+        out->members_of_type[0]++;
+        out->mass_of_type[0] += m;
+    }
+    kith__unwrapped(of, precision, frame, p, r);
+    for (int k = 0; k < 3; k++) {
+        out->moment[k] += m * (r[k] - frame->place[k]);
+    }
+    if (input->velocities) {
+        kith__velocity_of(of, precision, p, v);
+        for (int k = 0; k < 3; k++) {
+            out->momentum[k] += m * v[k];
+        }
+    }
+    if (input->potentials || input->densities) {
+        const double mark = input->potentials ? kith__real_at(input->potentials, p, precision)
+                                              : -kith__real_at(input->densities, p, precision);
+        if (out->particle < 0 || mark < out->best) {
+            out->best = mark;
+            out->particle = p;
+        }
+    }
+}
+
+KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision precision,
+                               const struct kith__halo_frame *frame, int64_t p,
+                               struct kith__halo_sums *out)
+{
+    const double m = kith__mass_of(of, precision, p);
+    double r[3], u[3];
+    kith__unwrapped(of, precision, frame, p, r);
+    for (int k = 0; k < 3; k++) {
+        r[k] = (r[k] - frame->place[k]) - frame->offset[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        out->second[k] += m * (r[k] * r[k]);
+    }
+    out->second[3] += m * (r[0] * r[1]);
+    out->second[4] += m * (r[0] * r[2]);
+    out->second[5] += m * (r[1] * r[2]);
+    out->farthest = fmax(out->farthest, r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    if (of->input.velocities) {
+        kith__velocity_of(of, precision, p, u);
+        for (int k = 0; k < 3; k++) {
+            u[k] -= frame->velocity[k];
+        }
+        out->stir += m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        for (int k = 0; k < 3; k++) {
+            const int y = (k + 1) % 3, z = (k + 2) % 3;
+            out->spin[k] += m * (r[y] * u[z] - r[z] * u[y]);
+        }
+    }
+}
+
+/** Sum over one piece, n members from `first` on. */
+KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__halo_pass pass,
+                              const struct kith__halo_frame *frame, int64_t first, int64_t n,
+                              struct kith__halo_sums *out)
+{
+    const struct kith__halo_sums none = {{0, 0, 0}, {0}, {0}, {0}, {0}, {0}, {0}, 0, 0, 0, -1};
+    struct kith__halo_sums sums = none;
+    KITH_UNROLL
+    for (int64_t at = first; at < first + n; at++) {
+        const int64_t p = group->order[at];
+        switch (pass) {
+        case KITH_PASS_SLICES: kith__halo_slice(group->of, group->precision, p, &sums); break;
+        case KITH_PASS_MEANS: kith__halo_mean(group->of, group->precision, frame, p, &sums); break;
+        case KITH_PASS_MOMENTS:
+            kith__halo_moment(group->of, group->precision, frame, p, &sums);
+            break;
+        }
+    }
+    *out = sums;
+}
+
+/** Add the sums of what comes next among the members. */
+KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_sums *part)
+{
+    for (int t = 0; t < KITH_TYPES; t++) {
+        to->members_of_type[t] += part->members_of_type[t];
+        to->mass_of_type[t] += part->mass_of_type[t];
+    }
+    for (int k = 0; k < 3; k++) {
+        to->used[k] |= part->used[k];
+        to->moment[k] += part->moment[k];
+        to->momentum[k] += part->momentum[k];
+        to->spin[k] += part->spin[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        to->second[k] += part->second[k];
+    }
+    to->stir += part->stir;
+    to->farthest = fmax(to->farthest, part->farthest);
+    if (part->particle >= 0 && part->best < to->best) {
+        to->best = part->best;
+        to->particle = part->particle;
+    }
+}
+
+/** Add to sums[0] those that are `apart`, up to KITH_HALO_PIECE in all, of the n there are. */
+KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int64_t n)
+{
+    struct kith__halo_sums all = sums[0];
+    for (int64_t k = 1; k < KITH_HALO_PIECE && k * apart < n; k++) {
+        kith__halo_add(&all, &sums[k * apart]);
+    }
+    sums[0] = all;
+}
+
+/** Where the widest run of empty slices ends, as a fractional coordinate; of equals the first. */
+KITH_FN double kith__find_cut(uint64_t used)
+{
+    int widest = 0, cut = 0, empty = 0;
+    for (int k = 0; k < 2 * KITH_SLICES; k++) { /* twice round, for the run that crosses the end */
+        if (used >> (k % KITH_SLICES) & 1) {
+            if (empty > widest && empty < KITH_SLICES) {
+                widest = empty;
+                cut = k % KITH_SLICES;
+            }
+            empty = 0;
+        } else {
+            empty++;
+        }
+    }
+    return (double)cut / KITH_SLICES;
+}
+
+KITH_FN bool kith__is_periodic(const struct kith__lattice_d *box)
+{
+    return box->periodic[0] || box->periodic[1] || box->periodic[2];
+}
+
+/** Cut the box, from the slices used; in open space sums are not read. */
+KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
+                            const struct kith__halo_sums *sums, struct kith__halo_frame *frame)
+{
+    for (int k = 0; k < 3; k++) {
+        frame->cut[k] = group->of->box.periodic[k] ? kith__find_cut(sums->used[k]) : 0;
+    }
+    kith__unwrapped(group->of, group->precision, frame, group->order[0], frame->place);
+}
+
+/** What follows from the second pass; all else of the halo is 0. */
+KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
+                               const struct kith__halo_sums *sums, struct kith__halo_frame *frame,
+                               kith_halo *out)
+{
+    const struct kith__members *of = group->of;
+    const kith_halo none = {0};
+    int32_t image[3];
+    *out = none;
+    out->members = group->n;
+    out->particle = sums->particle;
+    for (int t = 0; t < KITH_TYPES; t++) {
+        out->members_of_type[t] = sums->members_of_type[t];
+        out->mass_of_type[t] = sums->mass_of_type[t];
+        out->mass += sums->mass_of_type[t];
+    }
+    for (int k = 0; k < 3; k++) {
+        frame->offset[k] = sums->moment[k] / out->mass;
+        frame->velocity[k] = out->velocity[k] = sums->momentum[k] / out->mass;
+        out->centre_of_mass[k] = frame->place[k] + frame->offset[k];
+    }
+    kith__wrap_d(&of->box, out->centre_of_mass, image);
+    for (int k = 0; k < 3; k++) {
+        out->centre[k] = out->centre_of_mass[k];
+    }
+    if (out->particle >= 0) {
+        kith__position(&of->points, of->dim, group->precision, out->particle, out->centre);
+        kith__wrap_d(&of->box, out->centre, image);
+    }
+}
+
+/** Turn s[j][j], s[k][k] so that s[j][k] becomes 0, and v's rows with them. */
+KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
+{
+    const double theta = (s[k][k] - s[j][j]) / (2 * s[j][k]);
+    const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+    const double c = 1 / sqrt(t * t + 1), sine = t * c;
+    for (int m = 0; m < 3; m++) {
+        const double a = s[m][j], b = s[m][k];
+        s[m][j] = c * a - sine * b;
+        s[m][k] = sine * a + c * b;
+    }
+    for (int m = 0; m < 3; m++) {
+        const double a = s[j][m], b = s[k][m];
+        s[j][m] = c * a - sine * b;
+        s[k][m] = sine * a + c * b;
+    }
+    for (int m = 0; m < 3; m++) {
+        const double a = v[j][m], b = v[k][m];
+        v[j][m] = c * a - sine * b;
+        v[k][m] = sine * a + c * b;
+    }
+}
+
+/** Eigenvalues and vectors by Jacobi's rotations (Golub & Van Loan 2013, section 8.5). */
+KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out)
+{
+    enum { SWEEPS = 12 }; /* the error squares with each; 6 are enough for doubles */
+    double s[3][3] = {{second[0], second[3], second[4]},
+                      {second[3], second[1], second[5]},
+                      {second[4], second[5], second[2]}};
+    double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        for (int j = 0; j < 2; j++) {
+            for (int k = j + 1; k < 3; k++) {
+                if (s[j][k] != 0) {
+                    kith__rotate(s, v, j, k);
+                }
+            }
+        }
+    }
+    int order[3] = {0, 1, 2};
+    for (int j = 0; j < 2; j++) {
+        for (int k = 2; k > j; k--) {
+            const int a = order[k - 1], b = order[k];
+            if (s[b][b] > s[a][a]) {
+                order[k - 1] = b;
+                order[k] = a;
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        out->axis_length[k] = sqrt(fmax(s[order[k]][order[k]], 0.0) / mass);
+        for (int m = 0; m < 3; m++) {
+            out->axis[k][m] = v[order[k]][m];
+        }
+    }
+}
+
+/** What follows from the third pass. */
+KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith_halo *out)
+{
+    const double *s = sums->second;
+    const double inertia[6] = {s[1] + s[2], s[0] + s[2], s[0] + s[1], -s[3], -s[4], -s[5]};
+    out->dispersion = sqrt(sums->stir / (dim * out->mass));
+    out->radius_rms = sqrt((s[0] + s[1] + s[2]) / out->mass);
+    out->radius_max = sqrt(sums->farthest);
+    for (int k = 0; k < 3; k++) {
+        out->angular_momentum[k] = sums->spin[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        out->inertia[k] = inertia[k];
+    }
+    kith__find_axes(s, out->mass, out);
+}
+
+/** Measure a group of a single piece. */
+KITH_FN void kith__halo_small(const struct kith__halo_group *group, kith_halo *out)
+{
+    struct kith__halo_frame frame;
+    struct kith__halo_sums sums;
+    if (kith__is_periodic(&group->of->box)) {
+        kith__halo_piece(group, KITH_PASS_SLICES, NULL, 0, group->n, &sums);
+    }
+    kith__halo_cut(group, &sums, &frame);
+    kith__halo_piece(group, KITH_PASS_MEANS, &frame, 0, group->n, &sums);
+    kith__halo_middle(group, &sums, &frame, out);
+    kith__halo_piece(group, KITH_PASS_MOMENTS, &frame, 0, group->n, &sums);
+    kith__halo_finish(&sums, group->of->dim, out);
+}
+
+#endif
