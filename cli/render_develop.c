@@ -22,8 +22,12 @@ void render__tones(render *r)
 {
     for (int k = 0; k < TONES; k++) {
         palette_light(PALETTE_RISING, (double)k / (TONES - 1), r->rising[k]);
+        for (int c = 0; k > 0 && c < 3; c++) {
+            r->rising[k][c] -= r->rising[0][c]; /* nothing gives no light */
+        }
         r->bytes[k] = (unsigned char)(palette_to_srgb((double)k / (TONES - 1)) + 0.5);
     }
+    memset(r->rising[0], 0, sizeof r->rising[0]);
 }
 
 static const float *gathered(const render *r, int row)
