@@ -101,27 +101,32 @@ static void add_to_blocks(const render *r, int j, float *blocks)
 }
 
 /** Blur along one axis: a Gaussian of REACH / 3 blocks. */
-static void blur(const float *from, float *to, int across, int down, int dx, int dy)
+static void blur(const float *from, float *to, int across, int down, bool along_rows)
 {
-    float share[REACH + 1], sum = 0;
-    for (int k = 0; k <= REACH; k++) {
-        share[k] = expf(-4.5F * (float)(k * k) / (float)(REACH * REACH));
-        sum += k ? 2 * share[k] : share[k];
+    float share[2 * REACH + 1], sum = 0;
+    for (int k = -REACH; k <= REACH; k++) {
+        share[k + REACH] = expf(-4.5F * (float)(k * k) / (float)(REACH * REACH));
+        sum += share[k + REACH];
     }
+    const ptrdiff_t step = 3 * (along_rows ? 1 : (ptrdiff_t)across);
 #pragma omp parallel for
     for (int j = 0; j < down; j++) {
         for (int i = 0; i < across; i++) {
-            float *out = to + 3 * ((ptrdiff_t)j * across + i);
-            memset(out, 0, 3 * sizeof *out);
-            for (int k = -REACH; k <= REACH; k++) {
-                const int x = i + k * dx, y = j + k * dy;
-                if (x >= 0 && x < across && y >= 0 && y < down) {
-                    for (int c = 0; c < 3; c++) {
-                        out[c] += share[k < 0 ? -k : k] / sum *
-                                  from[3 * ((ptrdiff_t)y * across + x) + c];
-                    }
-                }
+            const int before = along_rows ? i : j,
+                      behind = (along_rows ? across : down) - 1 - before;
+            const int low = before < REACH ? -before : -REACH,
+                      high = behind < REACH ? behind : REACH;
+            const float *near = from + 3 * ((ptrdiff_t)j * across + i) + low * step;
+            float red = 0, green = 0, blue = 0;
+            for (int k = low; k <= high; k++, near += step) {
+                red += share[k + REACH] * near[0];
+                green += share[k + REACH] * near[1];
+                blue += share[k + REACH] * near[2];
             }
+            float *out = to + 3 * ((ptrdiff_t)j * across + i);
+            out[0] = red / sum;
+            out[1] = green / sum;
+            out[2] = blue / sum;
         }
     }
 }
@@ -139,18 +144,22 @@ static float between(int pixel, int blocks, int near[2])
 static void write_row(const render *r, int j, int across, int down)
 {
     const float *at = shown(r, j);
-    int rows[2], columns[2];
+    int rows[2], columns[2], last = -1;
     const float v = between(j, down, rows);
     const float *upper = r->glow + 3 * (ptrdiff_t)rows[0] * across;
     const float *lower = r->glow + 3 * (ptrdiff_t)rows[1] * across;
+    float left[3] = {0}, rise[3] = {0};
     for (int i = 0; i < r->width; i++) {
         const float u = between(i, across, columns);
-        const int a = 3 * columns[0], b = 3 * columns[1];
+        for (int c = 0; columns[0] != last && c < 3; c++) {
+            const int a = 3 * columns[0] + c, b = 3 * columns[1] + c;
+            left[c] = GROUND[c] + GLOW * ((1 - v) * upper[a] + v * lower[a]);
+            rise[c] = GROUND[c] + GLOW * ((1 - v) * upper[b] + v * lower[b]) - left[c];
+        }
+        last = columns[0];
         uint32_t pixel = 0xff;
         for (int c = 0; c < 3; c++) {
-            const float glow = (1 - v) * ((1 - u) * upper[a + c] + u * upper[b + c]) +
-                               v * ((1 - u) * lower[a + c] + u * lower[b + c]);
-            const float light = GROUND[c] + at[3 * i + c] + GLOW * glow;
+            const float light = at[3 * i + c] + left[c] + u * rise[c];
             pixel = pixel << 8 | r->bytes[light < 1 ? (int)(light * (TONES - 1)) : TONES - 1];
         }
         r->pixels[(ptrdiff_t)j * r->width + i] = pixel;
@@ -173,8 +182,8 @@ uint32_t *render_develop(render *r)
             add_to_blocks(r, j, blocks);
         }
     }
-    blur(r->glow, r->spare, across, down, 1, 0);
-    blur(r->spare, r->glow, across, down, 0, 1);
+    blur(r->glow, r->spare, across, down, true);
+    blur(r->spare, r->glow, across, down, false);
 #pragma omp parallel for
     for (int j = 0; j < r->height; j++) {
         write_row(r, j, across, down);
