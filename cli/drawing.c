@@ -72,27 +72,30 @@ void draw_power(cairo_t *cr, double x, double y, double size, anchor side, int p
     cairo_show_text(cr, exponent);
 }
 
-uint32_t draw_colour(double t)
-{
-    /* Lightness rises evenly from 0 to 98 of CIELAB, hue from blue over red to yellow. */
-    static const unsigned char stops[][3] = {{0, 0, 4},       {20, 14, 54},   {59, 15, 112},
-                                             {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
-                                             {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
-                                             {254, 207, 146}, {252, 253, 191}};
-    enum { LAST = sizeof stops / sizeof *stops - 1 };
-    const double at = fmin(fmax(t, 0), 1) * LAST;
-    const int low = at < LAST ? (int)at : LAST - 1;
-    uint32_t colour = 0xff;
-    for (int k = 0; k < 3; k++) {
-        const double mixed = stops[low][k] + (at - low) * (stops[low + 1][k] - stops[low][k]);
-        colour = colour << 8 | (uint32_t)(mixed + 0.5);
-    }
-    return colour;
-}
-
 double draw_along(const log_axis *axis, double value)
 {
     return axis->begin + axis->length * log(value / axis->from) / log(axis->to / axis->from);
+}
+
+void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, double scale,
+                    double wanted, const char *unit)
+{
+    const double decade = pow(10, floor(log10(wanted))), digit = wanted / decade;
+    const double length = decade * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1), pixels = length * scale;
+    const double left = x - (double)side / 2 * pixels;
+    char text[IO_NAME_LENGTH + 80];
+    snprintf(text, sizeof text, "%s%s",
+             (length >= 1000 ? report_count((int64_t)length) : report_real(length)).s, unit);
+    cairo_set_source_rgba(cr, 0, 0, 0, 0.55);
+    cairo_rectangle(cr, left - 12 * size, y - 36 * size, fmax(pixels, 80 * size) + 24 * size,
+                    52 * size);
+    cairo_fill(cr);
+    draw_ink(cr);
+    cairo_set_line_width(cr, 3 * size);
+    cairo_move_to(cr, left, y);
+    cairo_line_to(cr, left + pixels, y);
+    cairo_stroke(cr);
+    draw_text(cr, left + pixels / 2, y - 12 * size, 17 * size, ANCHOR_MIDDLE, text);
 }
 
 /** A file in memory. */

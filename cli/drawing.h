@@ -35,11 +35,16 @@ void draw_text_bold(cairo_t *cr, double x, double y, double size, anchor side, c
 /** Write 10 to a power. */
 void draw_power(cairo_t *cr, double x, double y, double size, anchor side, int power);
 
-/** The colour of a number from 0 to 1, dark to light, as 0xffRRGGBB. */
-uint32_t draw_colour(double t);
-
 /** Where a number is along an axis. */
 double draw_along(const log_axis *axis, double value);
+
+/** Draw a bar of a round length with its length above it.
+ *  @param x, y    its end on this side; its lower edge [pixels]
+ *  @param size    of text and lines; 1: usual
+ *  @param scale   pixels a unit of length
+ *  @param wanted  about this long [length]. @param unit  text behind the number */
+void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, double scale,
+                    double wanted, const char *unit);
 
 /** Write a PNG whole or not at all. @return exit status, reported. */
 int draw_save(cairo_surface_t *surface, const char *path);

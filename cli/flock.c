@@ -73,7 +73,7 @@ static const struct argp_option flock_options[] = {
     {"flock-members", KEY_MEMBERS, "N", 0, "smaller ones do not count; default 10", 40},
     {"measures", KEY_MEASURES, "FILE", 0, "as JSON lines", 40},
     {"plot", KEY_PLOT, "FILE", 0, "measures over time: .png, .svg, .pdf", 40},
-    {"record-every", KEY_RECORD_EVERY, "N", 0, "steps; default: a hundred times", 40},
+    {"record-every", KEY_RECORD_EVERY, "N", 0, "steps; default: 100 times, films 600", 40},
     {"restart", KEY_RESTART, "FILE", 0, "go on from there, if it is there; save there", 40},
     {"restart-every", KEY_RESTART_EVERY, "N", 0, "steps; default: ten times", 40},
     {0}};
@@ -295,11 +295,20 @@ static void check_task(flock_task *task, struct argp_state *state)
     }
 }
 
+enum { FILM }; /* where it is in the list */
+static const struct argp_child children[] = {
+    [FILM] = {&options_film, 0, NULL, 0}, {&options_reading, 0, NULL, 0},
+    {&options_space, 0, NULL, 0},         {&options_engine, 0, NULL, 0},
+    {&options_result, 0, NULL, 0},        {0}};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     flock_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
+    case ARGP_KEY_INIT:
+        options_parse_init(state, children, &task->shared);
+        state->child_inputs[FILM] = &task->film;
+        return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return set_option(task, key, arg, state);
@@ -314,7 +323,7 @@ static const struct argp arguments = {
            " same command goes on where a killed one was, with --restart FILE."
            "\vExample:\n"
            "  kith flock --boids 5000 --box 60 --steps 1000 -o flock.xyz --plot order.png",
-    .children = options_particles};
+    .children = children};
 
 int verb_flock(int argc, char **argv)
 {
@@ -325,6 +334,7 @@ int verb_flock(int argc, char **argv)
                        .restart_every = -1,
                        .flock_members = 10};
     options_init(&task.shared);
+    film_options_init(&task.film);
     kith_flock_options_init(&task.model);
     options_parse(&arguments, argc, argv, &task);
 
@@ -347,6 +357,7 @@ int verb_flock(int argc, char **argv)
         flock_print_summary(&task, &run);
     }
     kith_groups_free(&run.groups);
+    film_free(run.film);
     kith_flock_close(run.flock);
     kith_close(run.ctx);
     input_free(&run.in);

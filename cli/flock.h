@@ -5,6 +5,7 @@
 #ifndef KITH_CLI_FLOCK_H
 #define KITH_CLI_FLOCK_H
 
+#include "film.h"
 #include "input.h"
 #include "options.h"
 #include "recording.h"
@@ -12,6 +13,7 @@
 
 typedef struct flock_task {
     options shared;
+    film_options film;
     const char *input; /**< NULL: --boids */
     int64_t boids;     /**< 0 without */
     int dim;           /**< of --boids */
@@ -39,6 +41,7 @@ typedef struct flock_run {
     kith_flock *flock;
     kith_groups groups;
     io_recording *record, *measures;
+    film *film;
     int64_t record_bytes, measures_bytes; /**< written and safe */
     bool resumed;
     int64_t first, step; /**< the run's first step, and where it stands */

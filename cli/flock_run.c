@@ -128,6 +128,19 @@ static int record(const flock_task *task, flock_run *run)
                : report_io(&error, true);
 }
 
+/** Show the flock as it is. @param every  steps between frames */
+static int show(const flock_task *task, const flock_run *run, int64_t every)
+{
+    char caption[80];
+    snprintf(caption, sizeof caption, "step %s", report_count(run->step).s);
+    const film_frame frame = {.particles = &run->in.particles,
+                              .box = &run->space.box,
+                              .full_speed = task->model.max_speed,
+                              .number = every > 0 ? (run->step + every - 1) / every : 0,
+                              .caption = caption};
+    return film_add(run->film, &frame);
+}
+
 /** Bring what was recorded to the disk, then the restart file that counts on it. */
 static int save(const flock_task *task, flock_run *run)
 {
@@ -140,19 +153,26 @@ static int save(const flock_task *task, flock_run *run)
     return flock_save(task, run);
 }
 
+/** What is done on the way. */
+enum { MEASURE, RECORD, SAVE, SHOW, LOOKS };
+
 /** Do what is due at this step. */
-static int look(const flock_task *task, flock_run *run, const int64_t every[3])
+static int look(const flock_task *task, flock_run *run, const int64_t every[LOOKS])
 {
     int status = STATUS_OK;
     const bool fresh = !run->resumed || run->step > run->first; /* else it was done before */
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
-    if (is_look(run->step, every[0], task->steps) && fresh) {
+    if (is_look(run->step, every[MEASURE], task->steps) && fresh) {
         status = measure(task, run);
     }
-    if (status == STATUS_OK && run->record && is_look(run->step, every[1], task->steps) && fresh) {
+    if (status == STATUS_OK && run->record && is_look(run->step, every[RECORD], task->steps) &&
+        fresh) {
         status = record(task, run);
     }
-    if (status == STATUS_OK && task->restart && is_look(run->step, every[2], task->steps)) {
+    if (status == STATUS_OK && run->film && is_look(run->step, every[SHOW], task->steps)) {
+        status = show(task, run, every[SHOW]);
+    }
+    if (status == STATUS_OK && task->restart && is_look(run->step, every[SAVE], task->steps)) {
         status = save(task, run);
     }
     return status;
@@ -161,16 +181,18 @@ static int look(const flock_task *task, flock_run *run, const int64_t every[3])
 /** Go to the last step, looking on the way. */
 static int go(const flock_task *task, flock_run *run, progress *bar)
 {
-    const int64_t every[3] = {interval(task->measure_every, task->steps, 10),
-                              interval(task->record_every, task->steps, 100),
-                              interval(task->restart_every, task->steps, 10)};
+    const int64_t every[LOOKS] = {[MEASURE] = interval(task->measure_every, task->steps, 10),
+                                  [RECORD] = interval(task->record_every, task->steps, 100),
+                                  [SAVE] = interval(task->restart_every, task->steps, 10),
+                                  [SHOW] = interval(task->record_every, task->steps, 600)};
+    const bool wanted[LOOKS] = {true, run->record != NULL, task->restart != NULL,
+                                run->film != NULL};
     int status = look(task, run, every);
     while (status == STATUS_OK && run->step < task->steps) {
         int64_t next = task->steps;
-        for (int k = 0; k < 3; k++) {
-            const bool wanted = k == 0 || (k == 1 ? run->record != NULL : task->restart != NULL);
+        for (int k = 0; k < LOOKS; k++) {
             const int64_t at = next_look(run->step, every[k], task->steps);
-            next = wanted && at < next ? at : next;
+            next = wanted[k] && at < next ? at : next;
         }
         const double start = progress_clock();
         const kith_status stepped = kith_flock_step(run->flock, next - run->step);
@@ -201,7 +223,9 @@ static int open_files(const flock_task *task, flock_run *run)
          io_recording_open(task->measures, run->measures_bytes, &run->measures, &error) != IO_OK)) {
         return report_io(&error, true);
     }
-    return STATUS_OK;
+    film_options wanted = task->film;
+    wanted.threads = task->shared.threads;
+    return wanted.path ? film_open(&wanted, run->first, &run->film) : STATUS_OK;
 }
 
 /** @param status  of the run until here: a failure was reported, and hides those of closing. */
@@ -236,5 +260,5 @@ int flock_fly(const flock_task *task, flock_run *run)
         status = go(task, run, &bar);
     }
     progress_end(&bar);
-    return close_files(run, status);
+    return close_files(run, film_finish(run->film, status));
 }

@@ -44,6 +44,9 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
     if (task->shared.output) {
         printf("recorded   %s\n", task->shared.output);
     }
+    if (run->film) {
+        printf("film       %s\n", film_path(run->film));
+    }
     if (task->restart) {
         printf("restart    %s\n", task->restart);
     }
@@ -52,12 +55,13 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
 json_t *flock_summary_json(const flock_task *task, const flock_run *run)
 {
     const int64_t steps = run->step - run->first;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o}", "kith",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "kith",
                      kith_version(), "verb", "flock", "particles", (json_int_t)run->in.particles.n,
                      "first_step", (json_int_t)run->first, "last_step", (json_int_t)run->step,
                      "seconds", report_json_real(run->seconds), "step_seconds",
                      report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
                      kith_backend(run->ctx), "threads", kith_threads(run->ctx), "box",
                      space_box_json(&run->space.box), "output",
-                     task->shared.output ? report_json_text(task->shared.output) : json_null());
+                     task->shared.output ? report_json_text(task->shared.output) : json_null(),
+                     "film", run->film ? report_json_text(film_path(run->film)) : json_null());
 }

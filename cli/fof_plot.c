@@ -6,6 +6,7 @@
 #include "density_map.h"
 #include "drawing.h"
 #include "fof.h"
+#include "palette.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +139,7 @@ static void draw_map(const picture *d, const float *map, double mean, double dar
             uint32_t *row = (uint32_t *)(void *)(data + (ptrdiff_t)(MAP_SIDE - 1 - j) * stride);
             for (int i = 0; i < MAP_SIDE; i++) {
                 const double value = fmax((double)map[j * MAP_SIDE + i] / mean, 1e-30);
-                row[i] = draw_colour(log(value / dark) / log(bright / dark));
+                row[i] = palette_colour(PALETTE_RISING, log(value / dark) / log(bright / dark));
             }
         }
         cairo_surface_mark_dirty(image);
@@ -206,36 +207,13 @@ static void draw_circles(const picture *d)
     cairo_restore(cr);
 }
 
-/** A bar of a round length, about a fifth of the map. */
-static void draw_scale(const picture *d)
-{
-    const double wanted = d->size[0] / 5, decade = pow(10, floor(log10(wanted)));
-    const double digit = wanted / decade;
-    const double length = decade * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
-    const double pixels = length / d->side * PANEL;
-    const double x = d->map.x + 24, y = d->map.y + d->map.height - 28;
-    char text[IO_NAME_LENGTH + 80];
-    snprintf(text, sizeof text, "%s%s",
-             (length >= 1000 ? report_count((int64_t)length) : report_real(length)).s, d->unit);
-    cairo_t *cr = d->cr;
-    cairo_set_source_rgba(cr, 0, 0, 0, 0.55);
-    cairo_rectangle(cr, x - 12, y - 36, fmax(pixels, 80) + 24, 52);
-    cairo_fill(cr);
-    draw_ink(cr);
-    cairo_set_line_width(cr, 3);
-    cairo_move_to(cr, x, y);
-    cairo_line_to(cr, x + pixels, y);
-    cairo_stroke(cr);
-    draw_text(cr, x + pixels / 2, y - 12, 17, ANCHOR_MIDDLE, text);
-}
-
 static void draw_colour_bar(const picture *d, double dark, double bright)
 {
     cairo_t *cr = d->cr;
     const double x = d->map.x + d->map.width + 14, width = 16;
     const double top = d->map.y, bottom = d->map.y + d->map.height;
     for (int k = 0; k < (int)(bottom - top); k++) {
-        const uint32_t c = draw_colour(1 - k / (bottom - top));
+        const uint32_t c = palette_colour(PALETTE_RISING, 1 - k / (bottom - top));
         cairo_set_source_rgb(cr, (c >> 16 & 255) / 255.0, (c >> 8 & 255) / 255.0,
                              (c & 255) / 255.0);
         cairo_rectangle(cr, x, top + k, width, 1.5);
@@ -435,7 +413,8 @@ static int draw_all(picture *d, const char *path)
         choose_tones(d, map, &mean, &dark, &bright);
         draw_map(d, map, mean, dark, bright);
         draw_circles(d);
-        draw_scale(d);
+        draw_scale_bar(d->cr, d->map.x + 24, d->map.y + d->map.height - 28, 1, ANCHOR_LEFT,
+                       PANEL / d->side, d->size[0] / 5, d->unit);
         draw_colour_bar(d, dark, bright);
         draw_title(d);
         draw_mass_function(d, &(frame){1100, 100, 460, 500});

@@ -10,6 +10,7 @@ find_package(PkgConfig)
 if(PkgConfig_FOUND)
     pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
     pkg_check_modules(CAIRO IMPORTED_TARGET cairo)
+    pkg_check_modules(PNG IMPORTED_TARGET libpng)
 endif()
 
 # KITH_HAVE_CUDA: a compiler is there and so is something for it to compile.

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A film is made by a thread of its own: while it draws a frame and ffmpeg takes it, the simulation
+ * goes on. One frame may wait; who brings another waits with it.
+ */
+#include "film.h"
+
+#include "encoder.h"
+#include "film_internal.h"
+#include "png_frames.h"
+#include "render.h"
+#include "report.h"
+
+#include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double AFTERGLOW = 0.15; /* light is down to 1/e after this [s] */
+
+struct film {
+    film_options how;
+    char *path; /* of the film or its PNG frames */
+    encoder *encoder;
+    render *render;
+    picture next; /* given by the caller, then the thread's until it has gathered */
+    int64_t room; /* particles */
+    bool begun;   /* a frame was added: the stage is known */
+    int64_t frames;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool full, ended; /* next is to be drawn; none will follow */
+    encoder_problem problem;
+};
+
+const char *film_path(const film *f)
+{
+    return f ? f->path : NULL;
+}
+
+/** Encode a frame that was drawn. */
+static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
+{
+    if (f->encoder && !encoder_send(f->encoder, pixels, problem)) {
+        (void)encoder_close(f->encoder, problem); /* ffmpeg's own words, if it left any */
+        f->encoder = NULL;
+    } else if (!f->encoder) {
+        (void)png_frames_write(f->path, number, pixels, f->how.width, f->how.height, problem);
+    }
+}
+
+/** Let the caller write the next frame. */
+static void release(film *f)
+{
+    pthread_mutex_lock(&f->lock);
+    f->full = false;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/** Draw what is next; once its light is gathered, the caller goes on. */
+static void draw(film *f, encoder_problem *problem)
+{
+    const picture shown = f->next;
+    const double turn = f->how.turn * (double)f->frames / f->how.rate;
+    const camera eye = camera_look(&shown.stage.box, turn, f->how.width, f->how.height);
+    const render_scene scene = {.n = shown.n,
+                                .pos = shown.pos,
+                                .value = shown.valued ? shown.value : NULL,
+                                .palette = f->how.colour == FILM_HEADING ? PALETTE_CIRCLE
+                                                                         : PALETTE_LIT,
+                                .afterglow = (float)exp(-1 / (f->how.rate * AFTERGLOW)),
+                                .camera = eye};
+    const bool gathered = render_gather(f->render, &scene);
+    release(f);
+    if (!gathered) {
+        encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", f->path);
+    } else {
+        uint32_t *pixels = render_develop(f->render);
+        overlay_draw(pixels, f->how.width, f->how.height, &shown, &eye);
+        hand_over(f, pixels, shown.number, problem);
+    }
+    f->frames++;
+}
+
+static void *work(void *user)
+{
+    film *f = user;
+#ifdef _OPENMP
+    if (f->how.threads > 0) {
+        omp_set_num_threads(f->how.threads);
+    }
+#endif
+    pthread_mutex_lock(&f->lock);
+    while (!f->ended || f->full) {
+        if (!f->full) {
+            pthread_cond_wait(&f->changed, &f->lock);
+            continue;
+        }
+        encoder_problem problem = f->problem;
+        pthread_mutex_unlock(&f->lock);
+        if (problem.status == STATUS_OK) {
+            draw(f, &problem);
+        } else {
+            release(f);
+        }
+        pthread_mutex_lock(&f->lock);
+        f->problem = problem;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+static int report_problem(const encoder_problem *problem)
+{
+    return problem->status == STATUS_OK
+               ? STATUS_OK
+               : report_error(problem->status, problem->hint, "%s", problem->text);
+}
+
+/** The name of a film that begins at a step: "film.1200.mp4". NULL without memory. */
+static char *name_from(const char *path, int64_t first)
+{
+    char *name = NULL;
+    const char *dot = strrchr(path, '.');
+    if (first == 0 || !encoder_knows(path)) {
+        return strdup(path);
+    }
+    return asprintf(&name, "%.*s.%lld%s", (int)(dot - path), path, (long long)first, dot) < 0
+               ? NULL
+               : name;
+}
+
+/** Without ffmpeg: frames into a folder beside the film, and how to make one of them. */
+static int fall_back(film *f)
+{
+    char *folder = NULL;
+    if (asprintf(&folder, "%s.frames/", f->path) < 0) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+    }
+    fprintf(stderr,
+            "kith: %s: ffmpeg is not installed; frames go to %s\n"
+            "      ffmpeg -framerate %g -i %s%%06d.png -pix_fmt yuv420p %s\n",
+            f->path, folder, f->how.rate, folder, f->path);
+    free(f->path);
+    f->path = folder;
+    return STATUS_OK;
+}
+
+void film_free(film *f)
+{
+    if (!f) {
+        return;
+    }
+    render_close(f->render);
+    free(f->next.pos);
+    free(f->next.value);
+    free(f->path);
+    pthread_mutex_destroy(&f->lock);
+    pthread_cond_destroy(&f->changed);
+    free(f);
+}
+
+int film_open(const film_options *o, int64_t first, film **out)
+{
+    film *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+    }
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->changed, NULL);
+    f->how = *o;
+    f->path = name_from(o->path, first);
+    f->render = render_open(o->width, o->height);
+    int status = f->path && f->render
+                     ? STATUS_OK
+                     : report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+    bool absent = false;
+    if (status == STATUS_OK && encoder_knows(o->path)) {
+        f->encoder = encoder_open(f->path, o->width, o->height, o->rate, &absent, &f->problem);
+        status = f->encoder ? STATUS_OK : absent ? fall_back(f) : report_problem(&f->problem);
+        f->problem = (encoder_problem){0};
+    }
+    if (status == STATUS_OK) {
+        status = pthread_create(&f->thread, NULL, work, f) == 0
+                     ? STATUS_OK
+                     : report_error(STATUS_NO_MEMORY, NULL, "no thread to draw a film with");
+    }
+    if (status != STATUS_OK) {
+        (void)encoder_close(f->encoder, &f->problem);
+        film_free(f);
+        return status;
+    }
+    *out = f;
+    return STATUS_OK;
+}
+
+static bool reserve(film *f, int64_t n)
+{
+    if (n > f->room) {
+        free(f->next.pos);
+        free(f->next.value);
+        f->next.pos = malloc(3 * (size_t)n * sizeof *f->next.pos);
+        f->next.value = malloc((size_t)n * sizeof *f->next.value);
+        f->room = f->next.pos && f->next.value ? n : 0;
+    }
+    return f->room >= n;
+}
+
+static double component(const io_particles *p, int64_t k, int axis)
+{
+    return p->precision == KITH_FLOAT ? (double)((const float *)p->velocity)[3 * k + axis]
+                                      : ((const double *)p->velocity)[3 * k + axis];
+}
+
+static double speed(const io_particles *p, int64_t k)
+{
+    return hypot(hypot(component(p, k, 0), component(p, k, 1)), component(p, k, 2));
+}
+
+static double twice_mean_speed(const io_particles *p)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        sum += speed(p, k);
+    }
+    return sum > 0 ? 2 * sum / (double)p->n : 1;
+}
+
+/** Choose the colour of each particle. */
+static void choose_colours(film *f, const film_frame *frame)
+{
+    static const double turn = 6.28318530717958647692;
+    const io_particles *p = frame->particles;
+    const bool heading = f->how.colour == FILM_HEADING;
+    picture *shown = &f->next;
+    shown->valued = frame->value != NULL || (p->velocity && f->how.colour != FILM_DENSITY);
+    if (frame->value) {
+        memcpy(shown->value, frame->value, (size_t)p->n * sizeof *shown->value);
+    } else if (shown->valued) {
+        const double full = heading                 ? 1
+                            : frame->full_speed > 0 ? frame->full_speed
+                                                    : twice_mean_speed(p);
+#pragma omp parallel for
+        for (int64_t k = 0; k < p->n; k++) {
+            const double at = heading ? atan2(component(p, k, 1), component(p, k, 0)) / turn + 0.5
+                                      : speed(p, k) / full;
+            shown->value[k] = (float)at;
+        }
+    }
+}
+
+int film_add(film *f, const film_frame *frame)
+{
+    pthread_mutex_lock(&f->lock);
+    while (f->full) {
+        pthread_cond_wait(&f->changed, &f->lock);
+    }
+    const encoder_problem problem = f->problem;
+    pthread_mutex_unlock(&f->lock);
+    if (problem.status != STATUS_OK) {
+        return report_problem(&problem);
+    }
+    if (!reserve(f, frame->particles->n)) {
+        return report_error(STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", f->path);
+    }
+    picture *shown = &f->next;
+    const bool known = f->begun && !shown->stage.wraps; /* all frames are seen on the first's */
+    shown->n = frame->particles->n;
+    shown->stage = known ? shown->stage : stage_of(frame->box, frame->particles);
+    shown->number = frame->number;
+    snprintf(shown->caption, sizeof shown->caption, "%s", frame->caption ? frame->caption : "");
+    stage_place(&shown->stage, frame->particles, shown->pos);
+    choose_colours(f, frame);
+    f->begun = true;
+
+    pthread_mutex_lock(&f->lock);
+    f->full = true;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+    return STATUS_OK;
+}
+
+int film_finish(film *f, int status)
+{
+    if (!f) {
+        return status;
+    }
+    pthread_mutex_lock(&f->lock);
+    f->ended = true;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+    pthread_join(f->thread, NULL);
+    encoder_problem problem = f->problem;
+    encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};
+    (void)encoder_close(f->encoder, told);
+    if (status == STATUS_OK) {
+        status = report_problem(&problem);
+    }
+    return status;
+}

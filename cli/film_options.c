@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The options of films.
+ */
+#include "encoder.h"
+#include "film.h"
+#include "options.h"
+#include "parse.h"
+#include "png_frames.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_RECORD = 0x300, KEY_SIZE, KEY_RATE, KEY_TURN, KEY_COLOUR };
+
+static const struct argp_option list[] = {
+    {0, 0, 0, 0, "Film:", 50},
+    {"record", KEY_RECORD, "FILE", 0, ".mp4, .webm or .gif by ffmpeg; folder/ or NAME%06d.png", 50},
+    {"film-size", KEY_SIZE, "WxH", 0, "pixels; default 1920x1080", 50},
+    {"film-rate", KEY_RATE, "R", 0, "frames a second; default 30", 50},
+    {"film-turn", KEY_TURN, "D", 0, "degrees a second in 3-D; default 6", 50},
+    {"film-colour", KEY_COLOUR, "WHAT", 0, "heading, speed or density; default heading", 50},
+    {0}};
+
+void film_options_init(film_options *o)
+{
+    *o = (film_options){.width = 1920, .height = 1080, .rate = 30, .turn = 6};
+}
+
+static void parse_size(film_options *o, const char *arg, struct argp_state *state)
+{
+    enum { LEAST = 16, MOST = 8192 };
+    char rest = 0;
+    const size_t length = strspn(arg, "0123456789x");
+    if (arg[length] != '\0' || sscanf(arg, "%5dx%5d%c", &o->width, &o->height, &rest) != 2) {
+        argp_error(state, "--film-size: got '%s', expected WIDTHxHEIGHT", arg);
+    }
+    if (o->width < LEAST || o->height < LEAST || o->width > MOST || o->height > MOST ||
+        o->width % 2 || o->height % 2) {
+        options_invalid("--film-size", arg, "even numbers from 16 to 8192");
+    }
+}
+
+static void parse_colour(film_options *o, const char *arg, struct argp_state *state)
+{
+    static const char *const names[] = {
+        [FILM_HEADING] = "heading", [FILM_SPEED] = "speed", [FILM_DENSITY] = "density"};
+    for (int k = FILM_HEADING; k <= FILM_DENSITY; k++) {
+        if (strcmp(arg, names[k]) == 0) {
+            o->colour = (film_colour)k;
+            return;
+        }
+    }
+    argp_error(state, "--film-colour: got '%s', expected heading, speed or density", arg);
+}
+
+static error_t parse_film(int key, char *arg, struct argp_state *state)
+{
+    static const double fastest = 240;
+    film_options *o = state->input;
+    switch (key) {
+    case KEY_RECORD:
+        if (!encoder_knows(arg) && !png_frames_named(arg)) {
+            argp_error(state,
+                       "--record: '%s' is no film: expected .mp4, .webm, .gif, a folder/ or "
+                       "NAME%%06d.png; -o FILE writes a trajectory",
+                       arg);
+        }
+        o->path = arg;
+        return 0;
+    case KEY_SIZE: parse_size(o, arg, state); return 0;
+    case KEY_RATE:
+        o->rate = options_positive(state, "--film-rate", arg);
+        if (o->rate > fastest || o->rate < 0.01) {
+            options_invalid("--film-rate", arg, "0.01 to 240");
+        }
+        return 0;
+    case KEY_TURN:
+        if (!parse_real(arg, &o->turn)) {
+            argp_error(state, "--film-turn: got '%s', expected a number", arg);
+        }
+        if (!isfinite(o->turn)) {
+            options_invalid("--film-turn", arg, "a finite number of degrees");
+        }
+        return 0;
+    case KEY_COLOUR: parse_colour(o, arg, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp options_film = {.options = list, .parser = parse_film};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From the coordinates of a file or a run to those of a film: floats around the middle of what is
+ * shown.
+ */
+#include "film_internal.h"
+
+#include <math.h>
+
+static double coordinate(const io_particles *p, int64_t k, int axis)
+{
+    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[3 * k + axis]
+                                      : ((const double *)p->pos)[3 * k + axis];
+}
+
+/** The volume of the rows; the area in 2-D. @param[out] inverse  columns: r times them is
+ *  fractional */
+static double invert(const kith_box *box, double inverse[9])
+{
+    double row[3][3];
+    for (int k = 0; k < 3; k++) {
+        for (int a = 0; a < 3; a++) {
+            row[k][a] = box->dim == 3 || k < 2 ? box->row[k][a] : (double)(a == 2);
+        }
+    }
+    double volume = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *u = row[(k + 1) % 3], *v = row[(k + 2) % 3];
+        for (int a = 0; a < 3; a++) {
+            inverse[3 * k + a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+            volume += k == 0 ? row[0][a] * inverse[a] : 0;
+        }
+    }
+    for (int e = 0; e < 9; e++) {
+        inverse[e] /= volume;
+    }
+    return fabs(volume);
+}
+
+/** An upright box around all particles, with a little room. */
+static kith_box surround(const io_particles *p)
+{
+    kith_box box = {.dim = p->dim};
+    for (int a = 0; a < p->dim; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t k = 0; k < p->n; k++) {
+            low = fmin(low, coordinate(p, k, a));
+            high = fmax(high, coordinate(p, k, a));
+        }
+        const bool any = high > low && isfinite(high - low);
+        box.row[a][a] = any ? 1.04 * (high - low) : 1;
+        box.origin[a] = any ? low - 0.02 * (high - low) : (isfinite(low) ? low : 0) - 0.5;
+    }
+    return box;
+}
+
+stage stage_of(const kith_box *box, const io_particles *particles)
+{
+    stage s = {.box = *box};
+    const double volume = invert(box, s.inverse);
+    s.wraps = volume > 0 && isfinite(volume);
+    if (!s.wraps) {
+        s.box = surround(particles);
+    }
+    for (int a = 0; a < 3; a++) {
+        double half = 0;
+        for (int k = 0; k < s.box.dim; k++) {
+            half += s.box.row[k][a] / 2;
+        }
+        s.middle[a] = s.box.origin[a] + half;
+        s.box.origin[a] = -half;
+    }
+    return s;
+}
+
+void stage_place(const stage *s, const io_particles *particles, float *out)
+{
+    const kith_box *box = &s->box;
+#pragma omp parallel for
+    for (int64_t k = 0; k < particles->n; k++) {
+        double r[3];
+        for (int a = 0; a < 3; a++) {
+            r[a] = a < box->dim ? coordinate(particles, k, a) - s->middle[a] : 0;
+        }
+        for (int b = 0; s->wraps && b < box->dim; b++) {
+            const double *column = &s->inverse[3 * b];
+            const double boxes = floor(column[0] * r[0] + column[1] * r[1] + column[2] * r[2] +
+                                       0.5);
+            for (int a = 0; box->periodic[b] && a < 3; a++) {
+                r[a] -= boxes * box->row[b][a];
+            }
+        }
+        for (int a = 0; a < 3; a++) {
+            out[3 * k + a] = (float)r[a];
+        }
+    }
+}

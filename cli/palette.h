@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Colours of numbers: what pictures and films share.
+ */
+#ifndef KITH_CLI_PALETTE_H
+#define KITH_CLI_PALETTE_H
+
+#include <stdint.h>
+
+typedef enum palette {
+    PALETTE_RISING, /**< dark to light: densities */
+    PALETTE_LIT,    /**< blue to yellow, none of it dark: speeds */
+    PALETTE_CIRCLE  /**< all hues, equally light; 1 is as 0: directions */
+} palette;
+
+/** The colour of a number from 0 to 1, as 0xffRRGGBB. */
+uint32_t palette_colour(palette which, double t);
+
+/** Likewise as red, green and blue light, 0 to 1 each, which may be added. */
+void palette_light(palette which, double t, float rgb[3]);
+
+/** Light from 0 to 1 as a byte of sRGB, and back. */
+double palette_to_srgb(double light);
+double palette_from_srgb(double byte);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * PNG through libpng.
+ */
+#include "png_frames.h"
+
+#include "report.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void keep(png_structp png, png_bytep data, size_t n)
+{
+    png_data *m = png_get_io_ptr(png);
+    if (m->n + n > m->room) {
+        const size_t room = 2 * m->room + n;
+        unsigned char *grown = realloc(m->data, room);
+        if (!grown) {
+            png_error(png, "no memory");
+        }
+        m->data = grown;
+        m->room = room;
+    }
+    memcpy(m->data + m->n, data, n);
+    m->n += n;
+}
+
+static void keep_all(png_structp png)
+{
+    (void)png;
+}
+
+/* libpng leaves by longjmp, to setjmp, where memory ends. */
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, png_data *out,
+                  encoder_problem *problem)
+{
+    enum { LEVEL = 3, BITS = 8 };
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    bool fine = info != NULL;
+    if (fine && setjmp(png_jmpbuf(png)) == 0) {
+        png_set_write_fn(png, out, keep, keep_all);
+        png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, BITS, PNG_COLOR_TYPE_RGB,
+                     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_compression_level(png, LEVEL);
+        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+        png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+        png_write_info(png, info);
+        png_set_filler(png, 0, PNG_FILLER_AFTER); /* in memory: blue, green, red, nothing */
+        png_set_bgr(png);
+        for (int j = 0; j < height; j++) {
+            png_write_row(png, (png_const_bytep)(pixels + (ptrdiff_t)j * width));
+        }
+        png_write_end(png, info);
+    } else {
+        fine = encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", name);
+    }
+    png_destroy_write_struct(&png, &info);
+    return fine;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Frames of a film as PNG files.
+ */
+#ifndef KITH_CLI_PNG_FRAMES_H
+#define KITH_CLI_PNG_FRAMES_H
+
+#include "encoder.h"
+
+#include <stddef.h>
+
+/** Is this the name of frames: "folder/", a folder that is there, or one of .png with one number in
+ *  it, such as %d or %06d? */
+bool png_frames_named(const char *path);
+
+/** Write a frame whole or not at all; makes the folder. @param path  such a name
+ *  @param pixels  [height][width] of 0xffRRGGBB. @return false with a problem. */
+bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, int width,
+                      int height, encoder_problem *problem);
+
+/** A PNG file in memory. */
+typedef struct png_data {
+    unsigned char *data; /**< to be freed */
+    size_t n, room;
+} png_data;
+
+/** Compress a picture. @param name  for the problem. @return false with a problem. */
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, png_data *out,
+                  encoder_problem *problem);
+
+#endif

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Films: through an ffmpeg of ours that keeps or refuses frames, as PNG, through the real one."""
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+import cli
+
+WIDTH, HEIGHT = 64, 48
+FRAME = WIDTH * HEIGHT * 4
+RUN = ("flock", "--boids", "200", "--box", "20", "--threads", "1", "-q",
+       "--film-size", f"{WIDTH}x{HEIGHT}")
+KEEPS = 'for last; do :; done\nexec cat > "$last"\n'
+
+
+def tool(script):
+    """Environment in which ffmpeg is this script; none without one."""
+    os.makedirs("bin", exist_ok=True)
+    for name in ("cat", "sleep"):
+        if not os.path.exists(f"bin/{name}"):
+            os.symlink(shutil.which(name), f"bin/{name}")
+    if os.path.exists("bin/ffmpeg"):
+        os.remove("bin/ffmpeg")
+    if script:
+        with open("bin/ffmpeg", "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n" + script)
+        os.chmod("bin/ffmpeg", 0o755)
+    return dict(os.environ, PATH=os.path.abspath("bin"))
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def names():
+    return sorted(name for name in os.listdir() if name != "bin")
+
+
+def pixels(path):
+    """Rows of a PNG of ours as bytes red, green, blue, whatever their filters."""
+    data, at, packed = read(path), 8, b""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", path
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR":
+            shape = struct.unpack(">IIBBBBB", data[at + 8:at + 21])
+            assert shape == (WIDTH, HEIGHT, 8, 2, 0, 0, 0), shape
+        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += length + 12
+    raw, rows = zlib.decompress(packed), []
+    for j in range(HEIGHT):
+        line = bytearray(raw[j * (3 * WIDTH + 1):(j + 1) * (3 * WIDTH + 1)])
+        assert line[0] == 1, "a filter that we do not ask for"
+        for k in range(4, len(line)):
+            line[k] = (line[k] + line[k - 3]) & 255
+        rows.append(bytes(line[1:]))
+    return b"".join(rows)
+
+
+def as_rgb(frame):
+    """Blue, green, red, nothing, as it goes to ffmpeg, as red, green, blue."""
+    return b"".join(frame[k:k + 3][::-1] for k in range(0, len(frame), 4))
+
+
+def test_frames_reach_ffmpeg():
+    keeps = tool(KEEPS)
+    seen = set()
+    for threads in ("1", "2", "3"):
+        cli.ok(*RUN, "--steps", "20", "--record", "a.mp4", "--record-every", "4", "--threads",
+               threads, env=keeps)
+        seen.add(read("a.mp4"))
+        assert names() == ["a.mp4"], names()
+    assert len(seen) == 1, "other bits for other threads"
+    film = seen.pop()
+    assert len(film) == 6 * FRAME
+    frames = [film[k:k + FRAME] for k in range(0, len(film), FRAME)]
+    assert len(set(frames)) == 6
+    assert all(max(frame) > 100 for frame in frames)
+    for words in (("--film-colour", "speed", "--max-speed", "0"), ("--film-turn", "90"),
+                  ("--film-colour", "density"), ("--dim", "2"), ("--periodic", "none")):
+        cli.ok(*RUN, "--steps", "20", "--record", "a.mp4", "--record-every", "4", *words,
+               env=keeps)
+        assert len(read("a.mp4")) == 6 * FRAME and read("a.mp4") != film, words
+    text = cli.ok(*RUN[:-3], *RUN[-2:], "--steps", "2", "--record", "-odd name.webm", env=keeps)
+    assert "film       -odd name.webm" in text, text
+
+
+def test_png_frames_are_the_same():
+    keeps = tool(KEEPS)
+    run = (*RUN, "--steps", "9", "--record-every", "4")
+    cli.ok(*run, "--record", "a.mp4", env=keeps)
+    film = read("a.mp4")
+    frames = [as_rgb(film[k:k + FRAME]) for k in range(0, len(film), FRAME)]
+    done = cli.run(*run, "--record", "new/")
+    if "libpng" in done.stderr:
+        raise cli.Skip("a build without libpng")
+    assert done.returncode == 0, done.stderr
+    cli.ok(*run, "--record", "p/f%03d.PNG")
+    assert sorted(os.listdir("p")) == [f"f00{k}.PNG" for k in range(4)]
+    for k, frame in enumerate(frames):
+        assert pixels(f"new/00000{k}.png") == frame, k
+        assert pixels(f"p/f00{k}.PNG") == frame, k
+    done = cli.run(*run, "--record", "b.mp4", env=tool(None))
+    assert done.returncode == 0, done.stderr
+    assert "ffmpeg is not installed; frames go to b.mp4.frames/" in done.stderr, done.stderr
+    assert [pixels(f"b.mp4.frames/00000{k}.png") for k in range(4)] == frames
+    assert names() == ["a.mp4", "b.mp4.frames", "new", "p"], names()
+
+
+def test_broken_ffmpeg():
+    with open("a.mp4", "wb") as file:
+        file.write(b"earlier")
+    run = (*RUN, "--steps", "20", "--record", "a.mp4")
+    for script, says in (("exit 1", "exit status 1"),
+                         ("echo Unknown encoder >&2; exit 3", "(exit status 3): Unknown encoder"),
+                         ("kill -9 $$", "killed by signal 9"),
+                         ('for last; do :; done\necho x > "$last"; echo "No space left" >&2\n'
+                          "cat > /dev/null; exit 1", "No space left"),
+                         (KEEPS.replace("exec cat", "read x; cat") + "exit 5", "exit status 5")):
+        cli.fails(9, *run, says=("a.mp4", "ffmpeg failed", says), env=tool(script))
+        assert read("a.mp4") == b"earlier" and names() == ["a.mp4"], names()
+    cli.fails(9, *RUN, "--steps", "5", "--record", "none/a.mp4", says=("none/a.mp4",),
+              env=tool(KEEPS))
+    cli.fails(9, *RUN, "--steps", "5", "--record", "a.mp4/", says=("a.mp4/",))
+    assert names() == ["a.mp4"], names()
+
+
+def test_interrupt_leaves_a_film():
+    keeps = tool(KEEPS)
+    command = [cli.KITH, *RUN, "--steps", "100000000", "--measure-every", "0", "--record-every",
+               "5", "--record", "a.mp4", "--restart", "a.state"]
+    with subprocess.Popen(command, env=keeps, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(1000):
+            if any(name.endswith(".part") and os.path.getsize(name) > 3 * FRAME
+                   for name in os.listdir()):
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=40)
+    assert process.returncode == 130 and message.startswith("kith: interrupted"), message
+    assert names() == ["a.mp4", "a.state"], names()
+    size = os.path.getsize("a.mp4")
+    assert size > 3 * FRAME and size % FRAME == 0, size
+    step = int(message.split("step ")[1].split(";")[0])
+    cli.ok(*RUN, "--steps", str(step + 20), "--record", "a.mp4", "--restart", "a.state",
+           "--record-every", "5", env=keeps)
+    assert os.path.getsize("a.mp4") == size  # the earlier part stays
+    rest = [name for name in names() if name not in ("a.mp4", "a.state")]
+    assert rest == [f"a.{step}.mp4"] and os.path.getsize(rest[0]) >= 4 * FRAME, rest
+
+
+def test_nonsense():
+    for words, status in ((("--film-size", "64"), 2), (("--film-size", "64x48x"), 2),
+                          (("--film-size", "63x48"), 6), (("--film-size", "64x99998"), 6),
+                          (("--film-size", "-64x48"), 2), (("--film-rate", "0"), 6),
+                          (("--film-rate", "1e9"), 6), (("--film-turn", "inf"), 6),
+                          (("--film-colour", "red"), 2), (("--record", "a.avi"), 2),
+                          (("--record", "a.png"), 2), (("--record", "%d-%d.png"), 2),
+                          (("--record", "%s.png"), 2), (("--record", "%99d.png"), 2),
+                          (("--record", "a.xyz"), 2), (("--record", ""), 2)):
+        cli.fails(status, *RUN, "--steps", "1", *words, says=(words[0],))
+    assert not os.listdir(), os.listdir()
+
+
+def test_the_real_ffmpeg():
+    if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
+        raise cli.Skip("no ffmpeg")
+    for ending, codec in (("mp4", "h264"), ("webm", "vp9"), ("gif", "gif")):
+        cli.ok(*RUN, "--steps", "12", "--record", f"a.{ending}", "--film-rate", "25")
+        told = subprocess.run(
+            ["ffprobe", "-v", "error", "-count_frames", "-of", "csv=p=0", "-show_entries",
+             "stream=codec_name,width,height,r_frame_rate,nb_read_frames", f"a.{ending}"],
+            stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+        assert told == f"{codec},{WIDTH},{HEIGHT},25/1,13", told
+    assert names() == ["a.gif", "a.mp4", "a.webm"], names()
+
+
+sys.exit(cli.main(globals()))
