@@ -28,6 +28,8 @@ enum {
     KEY_WITHOUT_MOLECULES,
     KEY_WITHOUT_BONDS,
     KEY_BLOCKS,
+    KEY_ESTIMATOR,
+    KEY_TEMPERATURE,
     KEY_FORMAT,
     KEY_UNIT,
     KEY_PLOT,
@@ -62,6 +64,9 @@ static const struct argp_option rdf_options[] = {
     {"exclude-bonds", KEY_WITHOUT_BONDS, 0, OPTION_HIDDEN, 0, 7},
     {"--exclude-{molecules,bonds}", 0, 0, LINE, "no pairs in one molecule, bonded", 7},
     {"blocks", KEY_BLOCKS, "N", 0, "of frames, for error bars; default 10", 8},
+    {"estimator", KEY_ESTIMATOR, "NAME", OPTION_HIDDEN, 0, 8},
+    {"temperature", KEY_TEMPERATURE, "T", OPTION_HIDDEN, 0, 8},
+    {"--estimator=E, --temperature=T", 0, 0, LINE, "force, with kT or as 300,kcal", 8},
     {"sq", KEY_SQ, "FILE", OPTION_HIDDEN, 0, 9},
     {"slope", KEY_SLOPE, "Q1,Q2", OPTION_HIDDEN, 0, 9},
     {"--sq=FILE, --slope=Q1,Q2", 0, 0, LINE, "S(q), by transform and sum; its power", 9},
@@ -121,6 +126,14 @@ static void parse_window(rdf_task *task, const char *arg, struct argp_state *sta
     task->window = strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
 }
 
+static void parse_estimator(rdf_task *task, const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "histogram") != 0 && strcmp(arg, "force") != 0) {
+        argp_error(state, "--estimator: got '%s', expected histogram or force", arg);
+    }
+    task->force = strcmp(arg, "force") == 0;
+}
+
 static double parse_r_min(const char *arg, struct argp_state *state)
 {
     double value = 0;
@@ -147,6 +160,13 @@ static void check_task(const rdf_task *task, struct argp_state *state)
     }
     if (task->r_max > 0 && task->r_max <= task->r_min) {
         argp_error(state, "--r-max is not above --r-min");
+    }
+    if (task->force && !(task->kT > 0)) {
+        argp_error(state, "--estimator force needs --temperature: k_B T in units of force times "
+                          "length, or kelvin as 300,kcal (or eV, kJ)");
+    }
+    if (task->force && task->minimum_image) {
+        argp_error(state, "--estimator force takes whole shells: leave out --minimum-image");
     }
     if (task->with && !task->select) {
         argp_error(state, "--with names the second species: --select the first");
@@ -195,6 +215,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
     case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
     case KEY_BLOCKS: task->blocks = parse_most("--blocks", arg, 1, 10000, state); return 0;
+    case KEY_ESTIMATOR: parse_estimator(task, arg, state); return 0;
+    case KEY_TEMPERATURE:
+        if (!rdf_parse_temperature(arg, &task->kT)) {
+            options_invalid("--temperature", arg, "a number above 0, or one with ,eV ,kcal or ,kJ");
+        }
+        return 0;
     case KEY_FORMAT:
         if (!table_format_find(arg, &task->format)) {
             argp_error(state, "--format: got '%s', expected text, json, npy, xvg or lammps", arg);
@@ -261,12 +287,18 @@ static void free_outcome(rdf_outcome *found)
         free(c->n);
         free(c->n_error);
         free(c->count);
+        free(c->force);
+        free(c->force_error);
+        free(c->zero);
+        free(c->infinity);
+        free(c->weight);
     }
     free(found->curve);
     rdf_structure_free(&found->structure);
     rdf_blocks_free(&found->blocks);
     free(found->classes.of_name);
     free(found->edges);
+    free(found->shells);
     kith_close(found->ctx);
 }
 

@@ -29,6 +29,8 @@ typedef struct rdf_task {
     bool partials;
     bool without_molecules, without_bonds; /**< leave such pairs out */
     int64_t blocks;
+    bool force; /**< --estimator force */
+    double kT;  /**< --temperature, in units of force times length */
     table_format format;
     const char *unit;             /**< of lengths; NULL: what the file's format has */
     const char *plot;             /**< --plot; NULL: none */
@@ -59,11 +61,15 @@ typedef struct rdf_classes {
  *  from blocks; NaN where there is one block. */
 typedef struct rdf_curve {
     char name[2 * IO_NAME_LENGTH];
-    int a, b;            /**< -1: of the selections */
-    double *g, *g_error; /**< [bins] */
-    double *n, *n_error; /**< [bins] running coordination, to the end of each bin */
-    double *count;       /**< [bins] pairs */
-    int64_t peak, low;   /**< highest bin, and the lowest after it; -1: none */
+    int a, b;                         /**< -1: of the selections */
+    double *g, *g_error;              /**< [bins] */
+    double *n, *n_error;              /**< [bins] running coordination, to the end of each bin */
+    double *count;                    /**< [bins] pairs */
+    int64_t peak, low;                /**< highest bin, and the lowest after it; -1: none */
+    double *force, *force_error;      /**< [bins] g by forces; NULL: not wanted */
+    double *zero, *infinity, *weight; /**< [bins] what it is made of */
+    double kT, kT_error;              /**< that brings forces and counts together */
+    double gain;                      /**< median ratio of the variances by counts and by forces */
 } rdf_curve;
 
 /** S(q) of the classes a and b, or of all. */
@@ -91,6 +97,7 @@ typedef struct rdf_structure {
 typedef struct rdf_layout {
     int64_t bins, partials;
     int64_t frames, volume, centres, counts, ideal;
+    int64_t force;
     int64_t vectors, q_sum, direct; /**< of S(q) */
     int64_t width;
 } rdf_layout;
@@ -108,7 +115,8 @@ typedef struct rdf_outcome {
     char partial_text[96]; /**< what is said of it */
     double half;           /**< half the smallest height of the first box */
     kith_rdf_options how;
-    double *edges; /**< [how.bins + 1] */
+    double *edges;  /**< [how.bins + 1] */
+    double *shells; /**< [how.bins] volumes between them, with forces */
     rdf_classes classes;
     rdf_layout layout;
     rdf_blocks blocks;
@@ -141,7 +149,8 @@ int rdf_check_selection(const rdf_task *task, const io_frame *frame);
 /** What is counted of a frame. Arrays are kept from frame to frame; rdf_part_free. */
 typedef struct rdf_part {
     kith_points points;
-    void *pos; /**< copies of those that are wanted, where not all are */
+    const void *forces; /**< NULL: not wanted */
+    void *pos, *force;  /**< copies of those that are wanted, where not all are */
     int32_t *species, *molecule, *place, *bonds;
     int64_t *bond_offsets;
 } rdf_part;
@@ -153,6 +162,27 @@ void rdf_part_free(rdf_part *part);
 
 /** From blocks to curves. @return an exit status, reported. */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
+
+/** How often pairs of classes a <= b are in a curve. */
+double rdf_weight(const rdf_classes *classes, const rdf_curve *curve, int a, int b);
+
+/** "0.72": k_B T; "300,kcal": kelvin, where forces are in kcal/mol, kJ/mol or eV by length. */
+bool rdf_parse_temperature(const char *text, double *kT);
+
+/** Fail where all forces are 0. @return exit status, reported. */
+int rdf_force_check(const rdf_task *task, const io_frame *frame);
+
+/** Numbers that forces take in a row of the blocks. */
+int64_t rdf_force_width(const rdf_layout *layout);
+
+/** Add a frame's to a row. @return false: no memory. */
+bool rdf_force_add(const rdf_task *task, rdf_outcome *found, const kith_histogram *h, double *row);
+
+/** From rows, before they are blocks, to the weights of a curve. @return false: no memory. */
+bool rdf_force_weights(const rdf_outcome *found, rdf_curve *curve);
+
+/** From blocks to its g by forces. @return false: no memory. */
+bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *curve);
 
 /** Index of the partial of classes a and b. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);

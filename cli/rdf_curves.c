@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** How often pairs of classes a <= b are in a curve. */
-static double weight(const rdf_classes *classes, const rdf_curve *c, int a, int b)
+double rdf_weight(const rdf_classes *classes, const rdf_curve *c, int a, int b)
 {
     const rdf_class *x = &classes->item[a], *y = &classes->item[b];
     if (c->a >= 0) {
@@ -48,7 +47,7 @@ static void sum_block(const rdf_outcome *found, const rdf_curve *c, const double
         const bool is_centre = c->a >= 0 ? a == c->a : classes->item[a].first;
         *centres += is_centre ? row[l->centres + a] : 0;
         for (int b = a; b < classes->n; b++) {
-            const double w = weight(classes, c, a, b);
+            const double w = rdf_weight(classes, c, a, b);
             const int64_t first = rdf_partial(classes, a, b) * l->bins;
             for (int64_t k = 0; k < l->bins && w > 0; k++) {
                 counts[k] += w * row[l->counts + first + k];
@@ -81,10 +80,11 @@ static void find_peak(rdf_curve *c, int64_t bins)
     c->low = -1; /* it did not rise again within reach */
 }
 
-static bool alloc_curve(rdf_curve *c, int64_t bins)
+static bool alloc_curve(const rdf_task *task, rdf_curve *c, int64_t bins)
 {
-    double **arrays[] = {&c->g, &c->g_error, &c->n, &c->n_error, &c->count};
-    for (int k = 0; k < 5; k++) {
+    double **arrays[] = {&c->g,     &c->g_error,     &c->n,    &c->n_error,  &c->count,
+                         &c->force, &c->force_error, &c->zero, &c->infinity, &c->weight};
+    for (int k = 0; k < (task->force ? 10 : 5); k++) {
         *arrays[k] = malloc((size_t)bins * sizeof **arrays[k]);
         if (!*arrays[k]) {
             return false;
@@ -192,13 +192,16 @@ int rdf_make_curves(const rdf_task *task, rdf_outcome *found)
 {
     const int64_t bins = found->layout.bins;
     sums s = {0};
-    rdf_blocks_fold(&found->blocks);
-    bool fits = list_curves(task, found) && alloc_sums(&s, found->blocks.n, bins);
+    bool fits = list_curves(task, found);
     for (int k = 0; k < found->n_curves && fits; k++) {
-        fits = alloc_curve(&found->curve[k], bins);
-        if (fits) {
-            fill_curve(found, &found->curve[k], &s);
-        }
+        fits = alloc_curve(task, &found->curve[k], bins) &&
+               (!task->force || rdf_force_weights(found, &found->curve[k]));
+    }
+    rdf_blocks_fold(&found->blocks);
+    fits = fits && alloc_sums(&s, found->blocks.n, bins);
+    for (int k = 0; k < found->n_curves && fits; k++) {
+        fill_curve(found, &found->curve[k], &s);
+        fits = !task->force || rdf_force_curve(task, found, &found->curve[k]);
     }
     free_sums(&s);
     for (int64_t k = 0; k < found->layout.partials * bins; k++) {

@@ -73,12 +73,19 @@ static void put_data(FILE *out, const rdf_task *task, const rdf_outcome *found)
     for (int c = 0; c < found->n_curves; c++) {
         fprintf(out, " g(%s) +- n(%s)", found->curve[c].name, found->curve[c].name);
     }
+    for (int c = 0; c < found->n_curves && task->force; c++) {
+        fprintf(out, " g_force(%s) +-", found->curve[c].name);
+    }
     for (int64_t k = 0; k < found->how.bins; k++) {
         fprintf(out, "\n%.7g", (found->edges[k] + found->edges[k + 1]) / 2);
         for (int c = 0; c < found->n_curves; c++) {
             put_number(out, found->curve[c].g[k]);
             put_number(out, found->curve[c].g_error[k]);
             put_number(out, found->curve[c].n[k]);
+        }
+        for (int c = 0; c < found->n_curves && task->force; c++) {
+            put_number(out, found->curve[c].force[k]);
+            put_number(out, found->curve[c].force_error[k]);
         }
     }
     fputs("\n\n\n# q", out);
@@ -143,6 +150,20 @@ static void put_axis(FILE *out, const char *symbol, const rdf_outcome *found, co
     fputc('\n', out);
 }
 
+/** By counts as points, where forces make the line; its columns are behind all of the counts. */
+static int put_counts(FILE *out, const rdf_outcome *found, int c, const char *colour)
+{
+    const int at = 2 + 3 * c;
+    if (!found->curve[c].force) {
+        return at;
+    }
+    fprintf(out,
+            ", \\\n  data index 0 using 1:%d with points pointtype 6 pointsize 0.3 linecolor "
+            "rgb '%s' notitle",
+            at, colour);
+    return 2 + 3 * found->n_curves + 2 * c;
+}
+
 static void put_pairs(FILE *out, const rdf_outcome *found)
 {
     const double most = most_neighbours(found), top = most_g(found);
@@ -160,7 +181,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
             continue; /* the whole is a mean of the partials */
         }
         const char *colour = colours[drawn++ % COLOURS];
-        const int at = 2 + 3 * c;
+        const int at = put_counts(out, found, c, colour);
         if (found->blocks.n > 1) {
             fprintf(out,
                     ", \\\n  data index 0 using 1:($%d-$%d):($%d+$%d) with filledcurves "
@@ -178,7 +199,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
         fprintf(out,
                 ", \\\n  data index 0 using 1:%d axes x1y2 with lines linecolor rgb '%s' "
                 "linewidth 1 dashtype (18,9) notitle",
-                at + 2, colour);
+                4 + 3 * c, colour);
     }
     fputs("\n\n", out);
 }

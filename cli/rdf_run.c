@@ -109,9 +109,18 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
     l->centres = 2;
     l->counts = l->centres + n;
     l->ideal = l->counts + l->partials * l->bins;
-    l->vectors = l->ideal + l->partials * l->bins;
+    l->force = l->ideal + l->partials * l->bins;
+    l->vectors = l->force + (task->force ? rdf_force_width(l) : 0);
     l->q_sum = l->vectors + found->structure.bins;
     l->direct = l->q_sum + found->structure.bins;
+    if (task->force) {
+        kith_box whole = {.dim = found->space.box.dim};
+        found->shells = malloc((size_t)l->bins * sizeof *found->shells);
+        if (!found->shells ||
+            kith_shell_volumes(&whole, 0, l->bins, found->edges, found->shells) != KITH_OK) {
+            return report_error(STATUS_NO_MEMORY, NULL, "no memory for shells");
+        }
+    }
     l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
     const int status = check_memory(task, found);
     if (status != STATUS_OK) {
@@ -157,12 +166,12 @@ static void add_histogram(const rdf_layout *l, const kith_histogram *h, double v
     }
 }
 
-static int add_frame(rdf_outcome *found, const kith_box *box, const rdf_part *part,
-                     const kith_histogram *h)
+static int add_frame(const rdf_task *task, rdf_outcome *found, const kith_box *box,
+                     const rdf_part *part, const kith_histogram *h)
 {
     const double volume = rdf_volume(box);
     double *row = rdf_blocks_row(&found->blocks);
-    if (!row) {
+    if (!row || (task->force && !rdf_force_add(task, found, h, row))) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for blocks");
     }
     found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
@@ -185,6 +194,7 @@ static int count(const rdf_task *task, rdf_outcome *found, const kith_box *box,
     how.molecules = task->without_molecules ? part->molecule : NULL;
     how.bond_offsets = task->without_bonds ? part->bond_offsets : NULL;
     how.bonds = task->without_bonds ? part->bonds : NULL;
+    how.forces = part->forces;
     kith_histogram h = {0};
     const double start = progress_clock();
     const kith_status counted = kith_rdf_count(found->ctx, &part->points, box, &how, &h);
@@ -196,7 +206,7 @@ static int count(const rdf_task *task, rdf_outcome *found, const kith_box *box,
         status = rdf_structure_sum(task, found, box, part);
     }
     if (status == STATUS_OK) {
-        status = add_frame(found, box, part, &h);
+        status = add_frame(task, found, box, part, &h);
     }
     kith_histogram_free(&h);
     return status;
@@ -243,6 +253,9 @@ static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *
     }
     if (status == STATUS_OK) {
         status = check_frame(task, found, frame, n_classes);
+    }
+    if (status == STATUS_OK && task->force) {
+        status = rdf_force_check(task, frame);
     }
     if (status == STATUS_OK) {
         status = rdf_pick(task, &found->classes, frame, &part);
@@ -318,7 +331,8 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
                                  .label = task->shared.label,
                                  .topology = task->shared.topology};
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
-                      (task->without_bonds ? (unsigned)IO_BONDS : 0);
+                      (task->without_bonds ? (unsigned)IO_BONDS : 0) |
+                      (task->force ? (unsigned)IO_FORCES : 0);
     how.read.watch = watch_reading;
     how.read.user = &w;
     int status = engine_open_watched(&task->shared, watch_counting, &w, &found->ctx);

@@ -127,13 +127,14 @@ static bool grow(rdf_part *part, const io_frame *frame)
     const size_t m = (size_t)frame->n_bonds + 1;
     rdf_part_free(part);
     part->pos = malloc(n * row);
+    part->force = malloc(n * row);
     part->species = malloc(n * sizeof *part->species);
     part->molecule = malloc(n * sizeof *part->molecule);
     part->place = malloc(n * sizeof *part->place);
     part->bond_offsets = calloc(n + 1, sizeof *part->bond_offsets);
     part->bonds = malloc(m * sizeof *part->bonds);
-    return part->pos && part->species && part->molecule && part->place && part->bond_offsets &&
-           part->bonds;
+    return part->pos && part->force && part->species && part->molecule && part->place &&
+           part->bond_offsets && part->bonds;
 }
 
 /** Rows of the bonds of each particle, each bond once. */
@@ -179,10 +180,15 @@ int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *f
         if (classes->has_rest) {
             memcpy((char *)part->pos + (size_t)n * row, (const char *)p->pos + (size_t)k * row,
                    row);
+            if (task->force) {
+                memcpy((char *)part->force + (size_t)n * row,
+                       (const char *)frame->force + (size_t)k * row, row);
+            }
         }
         n++;
     }
     part->points = kith_points_packed(classes->has_rest ? part->pos : p->pos, n, p->precision);
+    part->forces = !task->force ? NULL : classes->has_rest ? part->force : frame->force;
     if (task->without_bonds) {
         sort_bonds(frame, n, part);
     }
@@ -192,6 +198,7 @@ int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *f
 void rdf_part_free(rdf_part *part)
 {
     free(part->pos);
+    free(part->force);
     free(part->species);
     free(part->molecule);
     free(part->place);

@@ -72,6 +72,23 @@ static void print_box(const rdf_outcome *found, const style *look)
     }
 }
 
+/** By forces: the same peak, how much less it scatters, and the temperature that forces tell. */
+static void print_force(const rdf_curve *c, const style *look)
+{
+    if (!c->force) {
+        return;
+    }
+    report_label(look, "by forces");
+    printf("%s%s%s there", look->bold, with_error(c->force[c->peak], c->force_error[c->peak]).s,
+           look->end);
+    if (isfinite(c->gain)) {
+        printf("; variance %.3g times less than by counts (median of bins)", c->gain);
+    }
+    putchar('\n');
+    report_label(look, "");
+    printf("kT = %s fits counts best\n", with_error(c->kT, c->kT_error).s);
+}
+
 static void print_curve(const rdf_outcome *found, const rdf_curve *c, const style *look)
 {
     char name[16];
@@ -90,6 +107,7 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c, const styl
         printf("neighbours up to there: n = %s", with_error(c->n[c->low], c->n_error[c->low]).s);
     }
     putchar('\n');
+    print_force(c, look);
 }
 
 /** The bin where S(q) of all is highest, by sum where there is one. */
@@ -179,6 +197,14 @@ static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
     }
     json_object_set_new(value, "highest", peak);
     json_object_set_new(value, "then_lowest", low);
+    if (c->force && c->peak >= 0) {
+        json_object_set_new(value, "force",
+                            json_pack("{s:o, s:o, s:o, s:o, s:o}", "g",
+                                      report_json_real(c->force[c->peak]), "error",
+                                      report_json_real(c->force_error[c->peak]), "variance_ratio",
+                                      report_json_real(c->gain), "kT", report_json_real(c->kT),
+                                      "kT_error", report_json_real(c->kT_error)));
+    }
     return value;
 }
 

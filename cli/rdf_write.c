@@ -39,6 +39,9 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
             found->blocks.total[found->layout.volume] / (double)found->frames, found->least_volume,
             found->most_volume);
     note_bins(out, task, found);
+    if (task->force) {
+        fprintf(out, "g_force: by forces at kT = %s\n", report_real(task->kT).s);
+    }
     if (found->blocks.n > 1) {
         fprintf(out, "+-: one standard error, from %lld blocks of frames\n",
                 (long long)found->blocks.n);
@@ -50,6 +53,29 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
         return NULL;
     }
     return notes;
+}
+
+/** Columns of curve k by forces. */
+static bool add_force(const rdf_outcome *found, const rdf_curve *c, int k, table *t)
+{
+    const struct {
+        table_role role;
+        const char *label, *field;
+        const double *value;
+    } columns[] = {{TABLE_Y, "g_force", "g_force", c->force},
+                   {TABLE_ERROR, "+-", "g_force_error", c->force_error},
+                   {TABLE_DETAIL, "g_zero", "g_zero", c->zero},
+                   {TABLE_DETAIL, "g_infinity", "g_infinity", c->infinity},
+                   {TABLE_DETAIL, "weight", "weight", c->weight}};
+    bool fits = true;
+    for (int what = 0; what < 5 && fits; what++) {
+        char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH];
+        snprintf(field, sizeof field, k ? "%s_%s" : "%s", columns[what].field, c->name);
+        snprintf(label, sizeof label, columns[what].role == TABLE_ERROR ? "%s" : "%s(%s)",
+                 columns[what].label, found->n_curves > 1 || c->a >= 0 ? c->name : "r");
+        fits = table_add(t, columns[what].role, label, field, columns[what].value);
+    }
+    return fits;
 }
 
 /** Columns r, and for each curve g, n, their errors, and counts. */
@@ -77,6 +103,7 @@ static bool add_columns(const rdf_outcome *found, const double *middle, table *t
                              error ? tails[what][1] : label, field, values[what]);
             t->column[t->n - 1].data.whole = what == 4;
         }
+        fits = fits && (!c->force || add_force(found, c, k, t));
     }
     return fits;
 }

@@ -499,9 +499,12 @@ typedef struct kith_rdf_options {
     const int32_t *bonds;
     const double *weights; /**< [n] w: sums of w_i * w_j are wanted too; NULL: counts alone */
     const double *weights_against;
-    int minimum_image; /**< 0: all images of a pair that are within r_max count; 1: the nearest
+    int minimum_image;  /**< 0: all images of a pair that are within r_max count; 1: the nearest
                             alone, which beyond half the box needs all axes periodic and
                             perpendicular. r_max then makes sense up to half the diagonal */
+    const void *forces; /**< [n][3] F, precision of the points: what kith_rdf_force needs is summed
+                             too. Not with nearest images beyond half the box. NULL: counts alone */
+    const void *forces_against;
 } kith_rdf_options;
 
 /** Set every field to its default: 200 linear bins from 0, one species; r_max is 0, to be set. */
@@ -534,6 +537,14 @@ typedef struct kith_histogram {
     int64_t *pairs;   /**< [partials] pairs of particles: N (N - 1) / 2 or N_a N_b in each frame,
                            with those left out */
     int64_t *centres; /**< [n_species] particles of the points */
+    int dim;          /**< of the first frame's box */
+    double *pushes;   /**< [partials][2][bins + 1] with forces, else NULL: of the pairs below the
+                           first edge, then in each bin, first the sums of p = (F_j - F_i).d, d from
+                           i to j, then of p / r^dim (r at least r_max / 1024 or a 64th of the first
+                           edge above 0, whichever is less). Terms are cut to 2^-40 of their bounds
+                           and added exactly in each frame: the same bits for any number of threads
+                           and instruction set */
+    double *density;  /**< [partials] with forces, else NULL: pairs / volume, over frames */
     void *owner;      /**< the library's */
 } kith_histogram;
 
@@ -563,6 +574,20 @@ KITH_API int32_t kith_histogram_partial(const kith_histogram *histogram, int32_t
  * @param[out] g  [bins]; NaN where no count is expected
  */
 KITH_API void kith_rdf_g(const kith_histogram *histogram, int32_t a, int32_t b, double *g);
+
+/**
+ * Pair distribution from the forces that were summed beside the counts: with few frames far less
+ * noisy than counts, above all in narrow bins. Exact averages over each bin of
+ *     g(r) =     1 / (C kT density) <sum over pairs nearer than r of p / r^dim>      from zero,
+ *     g(r) = 1 - 1 / (C kT density) <sum over the others up to r_max of p / r^dim>   from infinity,
+ * C = 8 pi, in 2-D 4 pi. The second takes g as 1 at the last edge. For particles in equilibrium at
+ * temperature T with the whole forces on them, and no constraints (Borgis, Assaraf, Rotenberg &
+ * Vuilleumier 2013, Mol. Phys. 111, 3486; Rotenberg 2020, J. Chem. Phys. 153, 150902).
+ * @param kT         k_B T in units of force times length, > 0
+ * @param[out] zero, infinity  [bins] each; NaN without forces or volume
+ */
+KITH_API void kith_rdf_force(const kith_histogram *histogram, int32_t a, int32_t b, double kT,
+                             double *zero, double *infinity);
 
 /**
  * Running coordination number n_ab: particles of species b around one of a, from edges[0] to the

@@ -25,6 +25,15 @@ struct kith__fof {
     double velocity_length; /**< rounded to the precision */
 };
 
+/** Units of the pushes of pairs; see push.h. */
+struct kith__push_units {
+    double plain;  /**< 1 / unit of p, a power of 2 */
+    double least2; /**< squared distance below which pairs are taken as that near */
+    const double
+        *over; /**< [bins + 1] e^dim / unit of p (e / r)^dim; of pairs below the first edge,
+                             then of the bins */
+};
+
 /** What is counted by distance: kith_rdf_options, checked. Index 0 is of the points, 1 of the other
  *  set; where there is none, the same again. */
 struct kith__rdf {
@@ -41,8 +50,13 @@ struct kith__rdf {
     const int32_t *bonds;
     const double *weights[2];
     double weight_scale; /**< a power of 2 that brings every product of weights below 2^62 */
-    int64_t *counts;     /**< [partials][bins] zero; written on success alone */
-    double *sums;        /**< [partials][bins] likewise; NULL without weights */
+    int dim;
+    const void *forces[2]; /**< [n][3] precision of the points; NULL: no pushes are wanted */
+    double most_force;     /**< the sum of the largest components of both */
+    struct kith__push_units push;
+    int64_t *counts; /**< [partials][bins] zero; written on success alone */
+    double *sums;    /**< [partials][bins] likewise; NULL without weights */
+    double *pushes;  /**< [partials][2][bins + 1] likewise; NULL without forces */
 };
 
 /** Number of the partial of species a and b. */

@@ -7,10 +7,7 @@
 #ifndef KITH_COUNTER_H
 #define KITH_COUNTER_H
 
-#include "backend.h"
-
-/** Sums of products of weights, in units of 1 / weight_scale. */
-__extension__ typedef __int128 kith__wide;
+#include "push.h"
 
 #define real double
 #define KITH_REAL(name) name##_d

@@ -21,22 +21,30 @@ static void *next(char *memory, size_t *at, size_t n)
 }
 
 /** Lay the arrays out. @return the bytes they take. */
-static size_t lay_out(char *memory, bool weights, kith_histogram *h, struct kith__frame *frame)
+static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histogram *h,
+                      struct kith__frame *frame)
 {
     const size_t bins = (size_t)h->bins;
     const size_t partials = (size_t)h->partials;
     const size_t all = bins * partials;
+    const size_t pushes = 2 * partials * (bins + 1);
+    const bool weights = options->weights != NULL;
+    const bool forces = options->forces != NULL;
     size_t at = 0;
     h->edges = next(memory, &at, bins + 1);
     h->counts = next(memory, &at, all);
     h->sums = weights ? next(memory, &at, all) : NULL;
     h->ideal = next(memory, &at, all);
     h->pairs = next(memory, &at, partials);
+    h->pushes = forces ? next(memory, &at, pushes) : NULL;
+    h->density = forces ? next(memory, &at, partials) : NULL;
     h->centres = next(memory, &at, (size_t)h->n_species);
     frame->edge2 = next(memory, &at, bins + 1);
     frame->volumes = next(memory, &at, bins);
     frame->counts = next(memory, &at, all);
     frame->sums = weights ? next(memory, &at, all) : NULL;
+    frame->pushes = forces ? next(memory, &at, pushes) : NULL;
+    frame->push_over = forces ? next(memory, &at, bins + 1) : NULL;
     frame->members = next(memory, &at, 2 * (size_t)h->n_species);
     return at;
 }
@@ -44,10 +52,9 @@ static size_t lay_out(char *memory, bool weights, kith_histogram *h, struct kith
 static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
                           const kith_rdf_options *options, kith_histogram *out)
 {
-    const bool weights = options->weights != NULL;
     kith_histogram made = *shape;
     struct kith__frame frame;
-    const size_t bytes = lay_out(NULL, weights, &made, &frame);
+    const size_t bytes = lay_out(NULL, options, &made, &frame);
     struct owned *owned = calloc(1, sizeof *owned);
     char *memory = owned ? kith__buffer_need(&owned->memory, bytes) : NULL;
     if (!memory) {
@@ -56,7 +63,7 @@ static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
                           (int)shape->partials, (long long)shape->bins);
     }
     memset(memory, 0, bytes);
-    (void)lay_out(memory, weights, &made, &owned->frame);
+    (void)lay_out(memory, options, &made, &owned->frame);
     for (int64_t k = 0; k <= shape->bins; k++) {
         made.edges[k] = kith__edge(options, k);
     }
@@ -70,6 +77,7 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                                  struct kith__frame *frame)
 {
     const bool weights = options->weights != NULL;
+    const bool forces = options->forces != NULL;
     if (!out->owner) {
         KITH_CHECK(ctx, !out->counts && !out->edges, KITH_INVALID,
                    "out holds arrays that are not the library's: zero it");
@@ -78,17 +86,23 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
     const struct owned *owned = out->owner;
     bool same = owned && out->edges && out->bins == shape->bins &&
                 out->n_species == shape->n_species && out->against == shape->against &&
-                (out->sums != NULL) == weights;
+                (out->sums != NULL) == weights && (out->pushes != NULL) == forces &&
+                (!forces || out->dim == shape->dim);
     for (int64_t k = 0; k <= shape->bins && same; k++) {
         same = out->edges[k] == kith__edge(options, k);
     }
     KITH_CHECK(ctx, same, KITH_INVALID,
-               "out was made for other bins, species, sets or weights: use another, or free it");
+               "out was made for other bins, species, sets, weights or forces: use another, or "
+               "free it");
     *frame = owned->frame;
     const size_t all = (size_t)out->bins * (size_t)out->partials;
     memset(frame->counts, 0, all * sizeof *frame->counts);
     if (weights) {
         memset(frame->sums, 0, all * sizeof *frame->sums);
+    }
+    if (forces) {
+        const size_t pushes = 2 * (size_t)out->partials * ((size_t)out->bins + 1);
+        memset(frame->pushes, 0, pushes * sizeof *frame->pushes);
     }
     return KITH_OK;
 }

@@ -9,11 +9,13 @@
 
 /** Arrays of one frame, before it is added. */
 struct kith__frame {
-    void *edge2;      /**< [bins + 1] room for the larger precision */
-    double *volumes;  /**< [bins] */
-    int64_t *counts;  /**< [partials][bins] */
-    double *sums;     /**< [partials][bins]; NULL without weights */
-    int64_t *members; /**< [2][n_species] */
+    void *edge2;       /**< [bins + 1] room for the larger precision */
+    double *volumes;   /**< [bins] */
+    int64_t *counts;   /**< [partials][bins] */
+    double *sums;      /**< [partials][bins]; NULL without weights */
+    double *pushes;    /**< [partials][2][bins + 1]; NULL without forces */
+    double *push_over; /**< [bins + 1] likewise */
+    int64_t *members;  /**< [2][n_species] */
 };
 
 /** Edge k as the options say. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "push.h"
 
 enum { MOST_BINS = 1 << 20, MOST_SPECIES = 1024, MOST_COUNTERS = 1 << 24 };
 
@@ -123,6 +124,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
         .bond_offsets = o->bond_offsets,
         .bonds = o->bonds,
         .weights = {o->weights, cross ? o->weights_against : o->weights},
+        .dim = q->dim,
     };
     KITH_CHECK(ctx, rdf->partials * rdf->bins <= MOST_COUNTERS, KITH_LIMIT,
                "%d histograms of %lld bins are more than 2^24 counters", (int)rdf->partials,
@@ -134,8 +136,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
 }
 
 /** Are there images beside the nearest in reach? If they are to be left out, can they be? */
-static kith_status check_nearest(kith_ctx *ctx, const struct kith__question *q, bool minimum_image,
-                                 struct kith__rdf *rdf)
+static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
+                                 const struct kith__question *q, struct kith__rdf *rdf)
 {
     static const double almost = 1 - 1e-5;
     bool all_periodic = true;
@@ -143,12 +145,14 @@ static kith_status check_nearest(kith_ctx *ctx, const struct kith__question *q, 
         const bool periodic = q->box_d.periodic[k] != 0;
         all_periodic = all_periodic && periodic;
         rdf->nearest = rdf->nearest ||
-                       (minimum_image && periodic && 2 * q->cutoff >= almost * q->height[k]);
+                       (o->minimum_image && periodic && 2 * q->cutoff >= almost * q->height[k]);
     }
     KITH_CHECK(ctx, !rdf->nearest || (all_periodic && q->box_d.orthorhombic), KITH_INVALID,
                "options.minimum_image: r_max is %g, beyond half the box, which is offered for "
                "orthorhombic boxes periodic on all axes",
                q->cutoff);
+    KITH_CHECK(ctx, !rdf->nearest || !o->forces, KITH_INVALID,
+               "options.forces: r_max is %g, beyond half the box, where shells are cut", q->cutoff);
     return KITH_OK;
 }
 
@@ -193,6 +197,20 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
     }
 }
 
+/** Add the pushes of a partial, and the density of its pairs. */
+static void add_pushes(const struct kith__rdf *rdf, const struct kith__frame *frame,
+                       int32_t partial, double density, kith_histogram *out)
+{
+    const int64_t begin = kith__push_at(rdf, partial, 0, 0);
+    const int64_t end = kith__push_at(rdf, partial + 1, 0, 0);
+    for (int64_t at = begin; at < end && out->pushes; at++) {
+        out->pushes[at] += frame->pushes[at];
+    }
+    if (out->density) {
+        out->density[partial] += density;
+    }
+}
+
 /** Add what was counted, and what the same particles strewn uniformly would give. */
 static void add_frame(const struct kith__question *q, const struct kith__rdf *rdf,
                       const struct kith__frame *frame, kith_histogram *out)
@@ -213,6 +231,7 @@ static void add_frame(const struct kith__question *q, const struct kith__rdf *rd
             const int64_t pairs = !q->cross && a == b ? here[a] * (here[a] - 1) / 2
                                                       : here[a] * there[b];
             out->pairs[partial] += pairs;
+            add_pushes(rdf, frame, partial, (double)pairs / volume, out);
             for (int64_t k = 0; k < out->bins; k++) {
                 const int64_t at = partial * out->bins + k;
                 out->counts[at] += frame->counts[at];
@@ -257,11 +276,15 @@ kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_
                                  kith__edge(options, options->bins), &q));
     struct kith__rdf rdf;
     KITH_TRY(check_options(ctx, options, &q, &rdf));
-    KITH_TRY(check_nearest(ctx, &q, options->minimum_image != 0, &rdf));
+    KITH_TRY(check_nearest(ctx, options, &q, &rdf));
+    KITH_TRY(options->forces ? kith__push_check(ctx, options, &q, &rdf) : KITH_OK);
     KITH_CHECK(ctx, ctx->backend->rdf_count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count pairs by distance", ctx->name);
-    const kith_histogram shape = {
-        .bins = rdf.bins, .n_species = rdf.n_species, .partials = rdf.partials, .against = q.cross};
+    const kith_histogram shape = {.bins = rdf.bins,
+                                  .n_species = rdf.n_species,
+                                  .partials = rdf.partials,
+                                  .against = q.cross,
+                                  .dim = q.dim};
     struct kith__frame frame;
     KITH_TRY(kith__histogram_need(ctx, &shape, options, out, &frame));
     square_edges(&q, out, frame.edge2);
@@ -270,6 +293,10 @@ kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_
     rdf.edge2 = frame.edge2;
     rdf.counts = frame.counts;
     rdf.sums = frame.sums;
+    rdf.pushes = frame.pushes;
+    if (options->forces) {
+        kith__push_units(&q, out->edges, frame.push_over, &rdf);
+    }
     KITH_TRY(ctx->backend->rdf_count(ctx, &q, &rdf));
     add_frame(&q, &rdf, &frame, out);
     return KITH_OK;

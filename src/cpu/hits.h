@@ -7,6 +7,7 @@
 #define KITH_CPU_HITS_H
 
 #include "bins.h"
+#include "pushes.h"
 #include "visit.h"
 
 /** Counter of a row's candidate at `place` in the tile, by the definition. */
@@ -66,7 +67,7 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
                                   : table_counters(bins, square, &open);
         add_to_batch(bins, &batch, k, counter, open, n - k);
     }
-    const bool by_row = scale->species[0] || !scale->plain;
+    const bool by_row = scale->species[0] || !scale->plain || scale->forces[0];
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
         for (; at->end <= first + k; at->end += at->row->n) {
             at->row++;
@@ -78,6 +79,12 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
             const int32_t *base = scale->rows + (int64_t)kind * scale->rdf->n_species;
             for (int l = k; l < end; l++) {
                 batch.counter[l] += base[sweep->tile.rank[place[l]]];
+            }
+        }
+        if (scale->forces[0]) {
+            for (int l = k; l < end; l += KITH_PUSHES) {
+                add_pushes(sweep, at->row, end - l < KITH_PUSHES ? end - l : KITH_PUSHES, place + l,
+                           batch.counter + l);
             }
         }
         if (!scale->plain) {

@@ -26,6 +26,30 @@ static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sort
     return KITH_OK;
 }
 
+/** The force on the particle at each place in the grid. */
+static kith_status gather_forces(kith_ctx *ctx, const struct kith__sorted *sorted,
+                                 kith_precision precision, const void *forces, int slot,
+                                 const double (**out)[3])
+{
+    *out = NULL;
+    if (!forces) {
+        return KITH_OK;
+    }
+    double(*to)[3] = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the forces on %lld particles",
+               (long long)sorted->n);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, sorted->n)) schedule(static)
+    for (int64_t s = 0; s < sorted->n; s++) {
+        for (int k = 0; k < 3; k++) {
+            const int64_t at = 3 * (int64_t)sorted->id[s] + k;
+            to[s][k] = precision == KITH_FLOAT ? (double)((const float *)forces)[at]
+                                               : ((const double *)forces)[at];
+        }
+    }
+    *out = (const double(*)[3])to;
+    return KITH_OK;
+}
+
 static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 {
     struct kith__cpu *cpu = ctx->state;
@@ -58,6 +82,26 @@ static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
+/** Add the threads' pushes. */
+static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    struct kith__cpu *cpu = ctx->state;
+    const struct kith__rdf *rdf = scale->rdf;
+    for (int t = 0; t < ctx->threads && rdf->pushes; t++) {
+        kith__tally_flush_pushes(scale, &cpu->sweeps[t].tally);
+    }
+    for (int64_t at = 0; at < 2 * (int64_t)rdf->partials * (rdf->bins + 1) && rdf->pushes; at++) {
+        const int64_t row = at / (rdf->bins + 1);
+        const int64_t counter = row / 2 * scale->stride + at % (rdf->bins + 1);
+        kith__wide sum = 0;
+        for (int t = 0; t < ctx->threads; t++) {
+            const struct kith__tally *tally = &cpu->sweeps[t].tally;
+            sum += tally->pushes[counter][row % 2];
+        }
+        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
+    }
+}
+
 static void tally_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
@@ -74,6 +118,13 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
     if (q->cross) {
         KITH_TRY(gather_species(ctx, &grid->b, rdf->species[1], KITH_RDF_SPECIES_AGAINST,
                                 &scale->species[1]));
+    }
+    KITH_TRY(gather_forces(ctx, &grid->a, q->precision, rdf->forces[0], KITH_RDF_FORCES,
+                           &scale->forces[0]));
+    scale->forces[1] = scale->forces[0];
+    if (q->cross) {
+        KITH_TRY(gather_forces(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
+                               &scale->forces[1]));
     }
     const int64_t blocks = kith__blocks(grid);
     struct kith__run run = {.ctx = ctx,
@@ -96,5 +147,6 @@ kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)
                           : sweep_cells(ctx, q, &grid, &scale));
     add_tallies(ctx, &scale);
+    add_threads_pushes(ctx, &scale);
     return KITH_OK;
 }

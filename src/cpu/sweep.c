@@ -102,6 +102,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
     size_t slots = 0;
     size_t squares = 0;
     size_t rows = 0;
+    size_t pushed = 0;
     for (int t = 0; t < n; t++) {
         tile = sweeps[t].tile.room > tile ? sweeps[t].tile.room : tile;
         spare = sweeps[t].spare.room > spare ? sweeps[t].spare.room : spare;
@@ -110,6 +111,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         slots = larger(slots, sweeps[t].slot_memory.bytes);
         squares = larger(squares, sweeps[t].r2_memory.bytes);
         rows = larger(rows, sweeps[t].row_memory.bytes);
+        pushed = larger(pushed, sweeps[t].pushed_memory.bytes);
     }
     if (spare > 0) { /* a sorted tile changes places with the spare one */
         tile = spare = tile > spare ? tile : spare;
@@ -127,6 +129,7 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         level_buffer(&sweep->shift_memory, slots);
         level_buffer(&sweep->r2_memory, squares);
         level_buffer(&sweep->row_memory, rows);
+        level_buffer(&sweep->pushed_memory, pushed);
     }
 }
 
@@ -141,4 +144,5 @@ void kith__sweep_free(struct kith__sweep *sweep)
     kith__buffer_free(&sweep->r2_memory);
     kith__buffer_free(&sweep->row_memory);
     kith__buffer_free(&sweep->tally.memory);
+    kith__buffer_free(&sweep->pushed_memory);
 }

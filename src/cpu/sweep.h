@@ -18,7 +18,8 @@ enum {
     KITH_HOME = 512,       /**< the most particles in a home */
     KITH_HOME_ENOUGH = 20, /**< neighbouring cells are added to a home until it holds these, */
     KITH_HOME_CELLS = 8,   /**< or spans these */
-    KITH_CURSORS = 64
+    KITH_CURSORS = 64,
+    KITH_PUSHED = 6 /**< numbers of a candidate: position and force */
 };
 
 /** Which candidates a home looks at. */
@@ -101,7 +102,9 @@ struct kith__sweep {
     int64_t block;                            /**< being swept */
     const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
     struct kith__tally tally;
-    struct kith__flight *flight; /**< flocks: what is summed; else NULL */
+    struct kith__buffer pushed_memory;
+    double (*pushed)[KITH_PUSHED]; /**< [tile.n] histograms with forces: of each candidate */
+    struct kith__flight *flight;   /**< flocks: what is summed; else NULL */
 };
 
 static inline int64_t kith__blocks(const struct kith__grid *grid)

@@ -79,6 +79,22 @@ static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
     return KITH_OK;
 }
 
+/** What pushes are multiplied by, for each counter. */
+static kith_status make_push_units(kith_ctx *ctx, struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    double *over = kith__work_need(&ctx->work, KITH_RDF_PUSH_UNITS,
+                                   (size_t)scale->size * sizeof *over);
+    KITH_CHECK(ctx, over != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
+               (long long)scale->size);
+    for (int64_t c = 0; c < scale->size; c++) {
+        const int64_t k = c % scale->stride;
+        over[c] = k <= rdf->bins ? rdf->push.over[k] : 0;
+    }
+    scale->push_over = over;
+    return KITH_OK;
+}
+
 kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
                              const struct kith__rdf *rdf, struct kith__scale *scale)
 {
@@ -90,11 +106,12 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
     };
     scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
-    while (scale->plain && scale->copies < KITH_MOST_COPIES &&
+    while (scale->plain && !rdf->forces[0] && scale->copies < KITH_MOST_COPIES &&
            2 * scale->size * scale->copies <= most_counters) {
         scale->copies *= 2;
     }
     KITH_TRY(make_rows(ctx, scale));
+    KITH_TRY(rdf->forces[0] ? make_push_units(ctx, scale) : KITH_OK);
     if (!rdf->linear) {
         return make_table(ctx, scale);
     }
@@ -108,15 +125,20 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
 {
     const size_t size = (size_t)scale->size;
     const size_t sums = scale->rdf->weights[0] ? size * sizeof *tally->sums : 0;
+    const size_t pushes = scale->rdf->forces[0] ? size * sizeof *tally->pushes : 0;
+    const size_t wide = sums + pushes + pushes / 2;
     const size_t totals = size * sizeof *tally->total;
-    const size_t bytes = sums + totals + (size_t)scale->copies * size * sizeof *tally->fine;
+    const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->fine;
     char *memory = kith__buffer_need(&tally->memory, bytes);
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
                (long long)scale->size);
     memset(memory, 0, bytes);
     tally->sums = sums ? (kith__wide *)(void *)memory : NULL;
-    tally->total = (int64_t *)(void *)(memory + sums);
-    tally->fine = (uint32_t *)(void *)(memory + sums + totals);
+    tally->pushes = pushes ? (void *)(memory + sums) : NULL;
+    tally->fine_pushes = pushes ? (void *)(memory + sums + pushes) : NULL;
+    tally->pushed = 0;
+    tally->total = (int64_t *)(void *)(memory + wide);
+    tally->fine = (uint32_t *)(void *)(memory + wide + totals);
     tally->since = 0;
     return KITH_OK;
 }
@@ -131,6 +153,17 @@ void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tall
         }
     }
     tally->since = 0;
+}
+
+void kith__tally_flush_pushes(const struct kith__scale *scale, struct kith__tally *tally)
+{
+    for (int64_t c = 0; c < scale->size; c++) {
+        for (int which = 0; which < 2; which++) {
+            tally->pushes[c][which] += tally->fine_pushes[c][which];
+            tally->fine_pushes[c][which] = 0;
+        }
+    }
+    tally->pushed = 0;
 }
 
 void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,

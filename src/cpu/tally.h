@@ -21,12 +21,14 @@ enum {
 struct kith__scale {
     const struct kith__rdf *rdf;
     const struct kith__question *question;
-    const int32_t *species[2]; /**< of places in the grid; NULL: all are 0 */
-    const int32_t *rows;       /**< [n_species][n_species] first counter of each partial */
-    int64_t stride;            /**< counters of one partial */
-    int64_t size;              /**< of one copy */
-    int copies;                /**< a power of 2 */
-    bool plain;                /**< every pair counts, and without weights */
+    const int32_t *species[2];    /**< of places in the grid; NULL: all are 0 */
+    const double *push_over;      /**< [size] of rdf->push, by counter; 0 beyond the last bin */
+    const double (*forces[2])[3]; /**< likewise; NULL: no pushes are wanted */
+    const int32_t *rows;          /**< [n_species][n_species] first counter of each partial */
+    int64_t stride;               /**< counters of one partial */
+    int64_t size;                 /**< of one copy */
+    int copies;                   /**< a power of 2 */
+    bool plain;                   /**< every pair counts, and without weights */
 
     /** Linear bins: the counter is r / cutoff * factor + offset, rounded down. */
     float factor, offset;
@@ -43,10 +45,13 @@ struct kith__scale {
 /** What one thread has counted. */
 struct kith__tally {
     struct kith__buffer memory;
-    uint32_t *fine;   /**< [copies][size] */
-    int64_t *total;   /**< [size] */
-    kith__wide *sums; /**< [size]; NULL without weights */
-    int64_t since;    /**< pairs since `fine` was last added to `total` */
+    uint32_t *fine;            /**< [copies][size] */
+    int64_t *total;            /**< [size] */
+    kith__wide *sums;          /**< [size]; NULL without weights */
+    kith__wide (*pushes)[2];   /**< [size]; NULL without forces */
+    int64_t (*fine_pushes)[2]; /**< [size] likewise, not yet added to `pushes` */
+    int64_t pushed;            /**< pairs in `fine_pushes` */
+    int64_t since;             /**< pairs since `fine` was last added to `total` */
 };
 
 /** Prepare the scale for a question. species are set by the caller.
@@ -60,6 +65,9 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
 
 /** Add `fine` to `total`. */
 void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally);
+
+/** Add `fine_pushes` to `pushes`. */
+void kith__tally_flush_pushes(const struct kith__scale *scale, struct kith__tally *tally);
 
 /** Before n more pairs are counted: flush if they might overflow. */
 static inline void kith__tally_room(const struct kith__scale *scale, struct kith__tally *tally,

@@ -330,6 +330,8 @@ static void name_tile(struct kith__sweep *sweep)
     }
 }
 
+static void load_pushes(struct kith__sweep *sweep);
+
 /** Fill the tile for the home. @return false when there is nothing in it, or no memory. */
 static bool fill_tile(struct kith__sweep *sweep)
 {
@@ -363,6 +365,9 @@ static bool fill_tile(struct kith__sweep *sweep)
     }
     if (sweep->scale && sweep->scale->species[1]) {
         name_tile(sweep);
+    }
+    if (sweep->scale && sweep->scale->forces[1]) {
+        load_pushes(sweep);
     }
     return !sweep->no_memory;
 }

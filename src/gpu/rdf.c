@@ -237,6 +237,8 @@ kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__rdf *rdf)
 {
     struct count c = {.rdf = rdf};
+    KITH_CHECK(ctx, !rdf->forces[0], KITH_UNSUPPORTED,
+               "options.forces: pair distributions from forces are not offered on GPUs yet");
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
                           : kith__gpu_search_begin(ctx, q, NULL, true, &c.s));
     if (c.s.empty) {

@@ -50,14 +50,16 @@ class RdfOptions(C.Structure):
                 ("species", C.c_void_p), ("species_against", C.c_void_p), ("n_species", C.c_int32),
                 ("molecules", C.c_void_p), ("molecules_against", C.c_void_p),
                 ("bond_offsets", C.c_void_p), ("bonds", C.c_void_p), ("weights", C.c_void_p),
-                ("weights_against", C.c_void_p), ("minimum_image", C.c_int)]
+                ("weights_against", C.c_void_p), ("minimum_image", C.c_int),
+                ("forces", C.c_void_p), ("forces_against", C.c_void_p)]
 
 
 class Histogram(C.Structure):
     _fields_ = [("bins", C.c_int64), ("n_species", C.c_int32), ("partials", C.c_int32),
                 ("against", C.c_int), ("frames", C.c_int64), ("edges", C.c_void_p),
                 ("counts", C.c_void_p), ("sums", C.c_void_p), ("ideal", C.c_void_p),
-                ("pairs", C.c_void_p), ("centres", C.c_void_p), ("owner", C.c_void_p)]
+                ("pairs", C.c_void_p), ("centres", C.c_void_p), ("dim", C.c_int),
+                ("pushes", C.c_void_p), ("density", C.c_void_p), ("owner", C.c_void_p)]
 
 
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,

@@ -93,6 +93,8 @@ int main(void)
     FIELD(kith_rdf_options, weights);
     FIELD(kith_rdf_options, weights_against);
     FIELD(kith_rdf_options, minimum_image);
+    FIELD(kith_rdf_options, forces);
+    FIELD(kith_rdf_options, forces_against);
 
     SIZE(kith_histogram);
     FIELD(kith_histogram, bins);
@@ -106,6 +108,9 @@ int main(void)
     FIELD(kith_histogram, ideal);
     FIELD(kith_histogram, pairs);
     FIELD(kith_histogram, centres);
+    FIELD(kith_histogram, dim);
+    FIELD(kith_histogram, pushes);
+    FIELD(kith_histogram, density);
     FIELD(kith_histogram, owner);
     return 0;
 }

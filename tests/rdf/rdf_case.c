@@ -16,6 +16,8 @@ typedef struct tally {
     double *edge2;
     int64_t *counts;
     double *sums;
+    double *pushes, *sizes; /* with forces: as kith_histogram.pushes, and of |terms| */
+    const double *xyz[2];   /* wrapped */
 } tally;
 
 kith_rdf_options rdf_linear(int64_t bins, double r_max)
@@ -68,12 +70,45 @@ static int64_t partial_of(const rdf_case *c, int32_t i, int32_t j)
     return partial + b - a;
 }
 
-static void add(tally *t, int32_t i, int32_t j, double r2)
+/* The push of a pair, of which the other end is moved by an image. */
+static void add_push(tally *t, const oracle_pair *p, int64_t partial, int64_t k)
+{
+    const rdf_case *c = t->c;
+    const double *other = c->against ? c->forces_against : c->forces;
+    const int dim = c->box ? c->box->dim : 3;
+    double push = 0, r2 = 0;
+    for (int m = 0; m < dim; m++) {
+        double d = t->xyz[1][3 * p->j + m];
+        for (int row = 2; row >= 0 && c->box; row--)
+            d += p->image[row] * rounded(t->precision, c->box->row[row][m]);
+        d -= t->xyz[0][3 * p->i + m];
+        push += (rounded(t->precision, other[3 * p->j + m]) -
+                 rounded(t->precision, c->forces[3 * p->i + m])) *
+                d;
+        r2 += d * d;
+    }
+    const double first = c->options.r_min > 0 ? c->options.r_min
+                                              : c->options.r_max / (double)c->options.bins;
+    const double r = fmax(sqrt(r2), fmin(first / 64, c->options.r_max / 1024));
+    const double terms[2] = {push, push / (dim == 3 ? r * r * r : r * r)};
+    for (int which = 0; which < 2; which++) {
+        const int64_t at = (2 * partial + which) * (c->options.bins + 1) + k;
+        t->pushes[at] += terms[which];
+        t->sizes[at] += fabs(terms[which]);
+    }
+}
+
+static void add(tally *t, int32_t i, int32_t j, double r2, const oracle_pair *pair)
 {
     const rdf_case *c = t->c;
     const int64_t bins = c->options.bins;
-    if (is_left_out(c, i, j) || r2 < t->edge2[0] || r2 > t->edge2[bins])
+    if (is_left_out(c, i, j) || r2 > t->edge2[bins])
         return;
+    if (r2 < t->edge2[0]) {
+        if (c->forces)
+            add_push(t, pair, partial_of(c, i, j), 0);
+        return;
+    }
     int64_t k = 0, end = bins; /* the bin is one of [k, end) */
     while (end - k > 1) {
         const int64_t middle = k + (end - k) / 2;
@@ -84,6 +119,8 @@ static void add(tally *t, int32_t i, int32_t j, double r2)
     }
     const int64_t at = partial_of(c, i, j) * bins + k;
     t->counts[at]++;
+    if (c->forces)
+        add_push(t, pair, at / bins, k + 1);
     if (c->options.weights)
         t->sums[at] += c->options.weights[i] *
                        (c->against ? c->options.weights_against : c->options.weights)[j];
@@ -95,7 +132,7 @@ static void add_pair(void *user, const oracle_pair *p)
     const int32_t *s = p->image;
     const int32_t last = s[2] != 0 ? s[2] : s[1] != 0 ? s[1] : s[0];
     if (t->c->against || p->i < p->j || (p->i == p->j && last > 0))
-        add(t, p->i, p->j, p->r2);
+        add(t, p->i, p->j, p->r2, p);
 }
 
 /* The nearest images of all pairs. */
@@ -120,7 +157,7 @@ static void add_nearest(tally *t, const kith_points *points, const kith_points *
                 least = fmin(least, fabs(rounded(p, d - side)));
                 square[k] = rounded(p, least * least);
             }
-            add(t, i, j, rounded(p, rounded(p, square[0] + square[1]) + square[2]));
+            add(t, i, j, rounded(p, rounded(p, square[0] + square[1]) + square[2]), NULL);
         }
     free(boxes);
     free(y);
@@ -147,12 +184,81 @@ static void compare(const tally *t, const kith_histogram *h, const char *backend
     }
 }
 
+/* Terms are cut to 2^-40 of their bounds, or the second power of 2 above that. */
+static double cut_of(const rdf_case *c, int which, int64_t k)
+{
+    const kith_rdf_options *o = &c->options;
+    const double width = (o->r_max - o->r_min) / (double)o->bins;
+    const double first = o->r_min > 0 ? o->r_min : width;
+    const double least = fmin(first / 64, o->r_max / 1024), cut = 4 * 20 * pow(2, -40);
+    const int dim = c->box ? c->box->dim : 3;
+    double most = 0;
+    for (int64_t at = 0; at <= o->bins; at++) {
+        const double edge = at == 0 ? first : o->r_min + (double)at * width;
+        const double low = fmax(at == 0 ? 0 : o->r_min + (double)(at - 1) * width, least);
+        most = fmax(most, pow(edge, dim) / pow(low, dim - 1));
+    }
+    const double edge = k == 0 ? first : o->r_min + (double)k * width;
+    return which ? cut * most / pow(edge, dim) : cut * o->r_max;
+}
+
+static void compare_pushes(const tally *t, const kith_histogram *h, const char *backend)
+{
+    const int64_t row = t->c->options.bins + 1;
+    for (int64_t at = 0; at < 2 * t->partials * row; at++) {
+        const double cut = 30 * cut_of(t->c, at / row % 2 != 0, at % row);
+        if (!CHECK(fabs(h->pushes[at] - t->pushes[at]) <= 1e-9 * t->sizes[at] + cut,
+                   "%s, %s, %s: sum %lld of pushes, bin %lld of %lld: %.17g, expected %.17g",
+                   t->c->name, backend, t->precision == KITH_FLOAT ? "float" : "double",
+                   (long long)(at / row), (long long)(at % row) - 1, (long long)row - 1,
+                   h->pushes[at], t->pushes[at]))
+            return;
+    }
+}
+
+static void *real_copy(const double *from, int64_t n, kith_precision precision)
+{
+    char *to = from ? check_malloc((size_t)n * precision) : NULL;
+    for (int64_t k = 0; k < n && from; k++) {
+        if (precision == KITH_FLOAT)
+            ((float *)(void *)to)[k] = (float)from[k];
+        else
+            ((double *)(void *)to)[k] = from[k];
+    }
+    return to;
+}
+
+/* Make room for pushes, and wrap both sets. @return memory, to be freed. */
+static double *begin_pushes(tally *t, const kith_points *points, const kith_points *against)
+{
+    const size_t row = 2 * (size_t)(t->partials * (t->c->options.bins + 1));
+    const size_t places = 3 * (size_t)(points->n + (against ? against->n : 0));
+    double *memory = check_malloc((2 * row + places) * sizeof *memory);
+    int64_t *boxes = check_malloc(places * sizeof *boxes);
+    memset(memory, 0, 2 * row * sizeof *memory);
+    t->pushes = memory;
+    t->sizes = memory + row;
+    double *xyz = memory + 2 * row;
+    t->xyz[0] = t->xyz[1] = xyz;
+    oracle_wrap(points, t->c->box, xyz, boxes);
+    if (against) {
+        t->xyz[1] = xyz + 3 * points->n;
+        oracle_wrap(against, t->c->box, xyz + 3 * points->n, boxes);
+    }
+    free(boxes);
+    return memory;
+}
+
 static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision precision, layout how)
 {
     kith_rdf_options o = c->options;
     stored points = stored_make(c->xyz, c->n, precision, how);
     stored other = stored_make(c->against, c->against ? c->m : 0, precision, LAYOUT_PACKED);
     o.against = c->against ? &other.points : NULL;
+    void *forces = real_copy(c->forces, 3 * c->n, precision);
+    void *forces_against = real_copy(c->forces_against, 3 * c->m, precision);
+    o.forces = forces;
+    o.forces_against = forces_against;
     const int64_t n = o.n_species;
     tally t = {.c = c, .precision = precision};
     t.partials = c->against ? n * n : n * (n + 1) / 2;
@@ -162,6 +268,7 @@ static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision pre
     t.sums = check_malloc(all * sizeof *t.sums);
     memset(t.counts, 0, all * sizeof *t.counts);
     memset(t.sums, 0, all * sizeof *t.sums);
+    double *pushes = c->forces ? begin_pushes(&t, &points.points, o.against) : NULL;
     kith_histogram h = {0};
     const kith_status status = kith_rdf_count(ctx, &points.points, c->box, &o, &h);
     if (CHECK(status == KITH_OK, "%s: %s", c->name, kith_message(ctx))) {
@@ -174,8 +281,13 @@ static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision pre
         else
             oracle_each(&points.points, o.against, c->box, h.edges[o.bins], add_pair, &t);
         compare(&t, &h, kith_backend(ctx));
+        if (CHECK((h.pushes != NULL) == (c->forces != NULL), "%s: pushes", c->name) && c->forces)
+            compare_pushes(&t, &h, kith_backend(ctx));
     }
     kith_histogram_free(&h);
+    free(pushes);
+    free(forces_against);
+    free(forces);
     free(t.sums);
     free(t.counts);
     free(t.edge2);

@@ -16,14 +16,15 @@ typedef struct rdf_case {
     int64_t n;
     const double *against; /**< [m][3]; NULL: one set */
     int64_t m;
-    const kith_box *box;      /**< NULL: open space */
-    kith_rdf_options options; /**< but for against */
+    const double *forces, *forces_against; /**< [n][3]; NULL: none */
+    const kith_box *box;                   /**< NULL: open space */
+    kith_rdf_options options;              /**< but for against and forces */
 } rdf_case;
 
 /** Linear bins up to r_max. */
 kith_rdf_options rdf_linear(int64_t bins, double r_max);
 
-/** Compare counts, sums of weights and numbers of pairs with brute force. */
+/** Compare counts, sums of weights, pushes and numbers of pairs with brute force. */
 void rdf_check(kith_ctx *ctx, const rdf_case *c);
 
 #endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * `kith rdf --estimator force`: g(r) from the forces of the same frames. A row of the blocks has,
+ * for each partial, density times g from zero in each bin, density times what that is at r_max, and
+ * the density of pairs; in sums over frames these give g as the counts do.
+ *
+ * From zero and from infinity differ by a number that is 0 on the average, and so does any g_0 - w X
+ * with such an X. The best w is cov(g_0, X) / var(X) in each bin, from all grains of frames (Coles,
+ * Mangaud, Frenkel & Rotenberg, J. Chem. Phys. 154, 191101, 2021). X is not g_0(r_max) - 1, which
+ * is not 0 where g has not come to 1, but what g_0 has more than counts have in its mean over all
+ * of space up to r_max: that mean is nearly free of noise.
+ */
+#include "parse.h"
+#include "rdf.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool rdf_parse_temperature(const char *text, double *kT)
+{
+    static const struct {
+        const char *name;
+        double boltzmann; /**< per kelvin; CODATA 2018 */
+    } units[] = {{"eV", 8.617333262e-5}, {"kcal", 1.987204259e-3}, {"kJ", 8.314462618e-3}};
+    const char *comma = strchr(text, ',');
+    char number[64];
+    const size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    if (length >= sizeof number) {
+        return false;
+    }
+    memcpy(number, text, length);
+    number[length] = '\0';
+    double factor = comma ? 0 : 1;
+    for (size_t k = 0; k < sizeof units / sizeof *units && comma; k++) {
+        factor = strcmp(comma + 1, units[k].name) == 0 ? units[k].boltzmann : factor;
+    }
+    const bool fits = parse_real(number, kT) && factor > 0;
+    *kT *= factor;
+    return fits && *kT > 0 && isfinite(*kT);
+}
+
+int rdf_force_check(const rdf_task *task, const io_frame *frame)
+{
+    const int64_t n = 3 * frame->particles.n;
+    for (int64_t k = 0; k < n; k++) {
+        const bool is_zero = frame->particles.precision == KITH_FLOAT
+                                 ? ((const float *)frame->force)[k] == 0
+                                 : ((const double *)frame->force)[k] == 0;
+        if (!is_zero) {
+            return STATUS_OK;
+        }
+    }
+    return report_error(STATUS_INVALID, "--estimator histogram needs none",
+                        "%s: frame %lld: all forces are 0", task->input, (long long)frame->index);
+}
+
+int64_t rdf_force_width(const rdf_layout *l)
+{
+    return l->partials * (l->bins + 2);
+}
+
+/** Where the numbers of a partial begin. */
+static int64_t place(const rdf_layout *l, int64_t partial)
+{
+    return l->force + partial * (l->bins + 2);
+}
+
+bool rdf_force_add(const rdf_task *task, rdf_outcome *found, const kith_histogram *h, double *row)
+{
+    const rdf_layout *l = &found->layout;
+    double *zero = malloc((size_t)l->bins * 2 * sizeof *zero);
+    for (int a = 0; a < h->n_species && zero; a++) {
+        for (int b = a; b < h->n_species; b++) {
+            const int64_t partial = rdf_partial(&found->classes, a, b);
+            const double density = h->density[partial];
+            double *to = row + place(l, partial);
+            if (!(density > 0)) {
+                continue; /* one particle makes no pair */
+            }
+            kith_rdf_force(h, a, b, task->kT, zero, zero + l->bins);
+            for (int64_t k = 0; k < l->bins; k++) {
+                to[k] += density * zero[k];
+            }
+            to[l->bins] += density * (1 + zero[0] - zero[l->bins]);
+            to[l->bins + 1] += density;
+        }
+    }
+    free(zero);
+    return zero != NULL;
+}
+
+/** What a row has of a curve, as a partial has it, and X times density behind it. */
+static void sum_row(const rdf_outcome *found, const rdf_curve *c, const double *row, double *out)
+{
+    const rdf_layout *l = &found->layout;
+    double volume = 0, mean = 0, counts = 0;
+    memset(out, 0, (size_t)(l->bins + 3) * sizeof *out);
+    for (int a = 0; a < found->classes.n; a++) {
+        for (int b = a; b < found->classes.n; b++) {
+            const double w = rdf_weight(&found->classes, c, a, b);
+            const int64_t partial = rdf_partial(&found->classes, a, b);
+            const double *from = row + place(l, partial);
+            for (int64_t k = 0; k < l->bins + 2 && w > 0; k++) {
+                out[k] += w * from[k];
+                counts += k < l->bins ? w * row[l->counts + partial * l->bins + k] : 0;
+            }
+        }
+    }
+    for (int64_t k = 0; k < l->bins; k++) {
+        volume += found->shells[k];
+        mean += found->shells[k] * out[k];
+    }
+    out[l->bins + 2] = (mean - counts) / volume;
+}
+
+/** The weights w where there are not two grains: as if the pushes of all pairs were alike and
+ *  independent, of variance 1 / r^(2 dim - 2) each. */
+static void guess_weights(const rdf_outcome *found, rdf_curve *c)
+{
+    const rdf_layout *l = &found->layout;
+    const int64_t bins = l->bins;
+    double all = 0;
+    for (int64_t k = 0; k < bins; k++) {
+        const double r = (found->edges[k] + found->edges[k + 1]) / 2;
+        double own = 0;
+        for (int64_t partial = 0; partial < l->partials; partial++) {
+            own += found->blocks.row[0][l->counts + partial * bins + k];
+        }
+        own /= pow(r, 2 * found->space.box.dim - 2);
+        c->weight[k] = all + own / 2;
+        all += own;
+    }
+    for (int64_t k = 0; k < bins; k++) {
+        c->weight[k] = all > 0 ? c->weight[k] / all : 0.5;
+    }
+}
+
+/** The weights w from rows of frames, before these are made blocks. */
+static void weigh(const rdf_outcome *found, const double *const *sums, int64_t n, rdf_curve *c)
+{
+    const int64_t bins = found->layout.bins;
+    double excess = 0, density = 0, squares = 0;
+    for (int64_t b = 0; b < n; b++) {
+        density += sums[b][bins + 1];
+        excess += sums[b][bins + 2];
+    }
+    for (int64_t b = 0; b < n; b++) {
+        const double beside = sums[b][bins + 2] - excess / density * sums[b][bins + 1];
+        squares += beside * beside;
+    }
+    if (n < 2 || !(squares > 0)) {
+        guess_weights(found, c);
+        return;
+    }
+    for (int64_t k = 0; k < bins; k++) {
+        double zero = 0, product = 0;
+        for (int64_t b = 0; b < n; b++) {
+            zero += sums[b][k];
+        }
+        for (int64_t b = 0; b < n; b++) {
+            const double d = sums[b][bins + 1];
+            product += (sums[b][k] - zero / density * d) *
+                       (sums[b][bins + 2] - excess / density * d);
+        }
+        c->weight[k] = product / squares;
+    }
+}
+
+/** The median ratio of the variances by counts and by forces, over bins with both. */
+static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < bins; k++) {
+        const double ratio = c->g_error[k] / c->force_error[k];
+        if (c->g[k] > 0 && ratio > 0 && isfinite(ratio)) {
+            int64_t at = n++;
+            for (; at > 0 && scratch[at - 1] > ratio * ratio; at--) {
+                scratch[at] = scratch[at - 1];
+            }
+            scratch[at] = ratio * ratio;
+        }
+    }
+    return n > 0 ? scratch[n / 2] : (double)NAN;
+}
+
+/** From the sums of blocks to g and its errors. */
+static void fill(const rdf_task *task, const rdf_outcome *found, const double *const *sums,
+                 int64_t n, double *y, rdf_curve *c)
+{
+    const int64_t bins = found->layout.bins;
+    double *x = y + n;
+    double density = 0, at_end = 0, excess = 0;
+    for (int64_t b = 0; b < n; b++) {
+        x[b] = sums[b][bins + 1];
+        y[b] = x[b] + sums[b][bins + 2];
+        at_end += sums[b][bins];
+        density += x[b];
+        excess += sums[b][bins + 2];
+    }
+    c->kT = task->kT * (1 + excess / density);
+    c->kT_error = task->kT * rdf_ratio_error(y, x, n);
+    for (int64_t k = 0; k < bins; k++) {
+        double zero = 0;
+        for (int64_t b = 0; b < n; b++) {
+            y[b] = sums[b][k] - c->weight[k] * sums[b][bins + 2];
+            zero += sums[b][k];
+        }
+        c->zero[k] = zero / density;
+        c->infinity[k] = 1 + (zero - at_end) / density;
+        c->force[k] = c->zero[k] - c->weight[k] * excess / density;
+        c->force_error[k] = rdf_ratio_error(y, x, n);
+    }
+}
+
+/** The sums of every row, one after the other; the pointers first. @return NULL: no memory. */
+static double **sum_rows(const rdf_outcome *found, const rdf_curve *c)
+{
+    const int64_t width = found->layout.bins + 3, n = found->blocks.n;
+    double **sums = malloc((size_t)n * (sizeof *sums + (size_t)width * sizeof **sums));
+    for (int64_t b = 0; b < n && sums; b++) {
+        sums[b] = (double *)(void *)(sums + n) + b * width;
+        sum_row(found, c, found->blocks.row[b], sums[b]);
+    }
+    return sums;
+}
+
+bool rdf_force_weights(const rdf_outcome *found, rdf_curve *c)
+{
+    double **sums = sum_rows(found, c);
+    if (sums) {
+        weigh(found, (const double *const *)sums, found->blocks.n, c);
+    }
+    free(sums);
+    return sums != NULL;
+}
+
+bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *c)
+{
+    const int64_t bins = found->layout.bins, n = found->blocks.n;
+    double **sums = sum_rows(found, c);
+    double *scratch = malloc((size_t)(2 * n + bins) * sizeof *scratch);
+    const bool fits = sums && scratch;
+    if (fits) {
+        fill(task, found, (const double *const *)sums, n, scratch, c);
+        c->gain = median_gain(c, bins, scratch);
+    }
+    free(scratch);
+    free(sums);
+    return fits;
+}
