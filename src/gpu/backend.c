@@ -159,6 +159,11 @@ static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *questio
     return judge(ctx, kith__gpu_rdf_count(ctx, question, rdf));
 }
 
+static kith_status overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap)
+{
+    return judge(ctx, kith__gpu_overlap_count(ctx, overlap));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -171,4 +176,5 @@ const struct kith__backend kith__cuda_backend = {
     .pairs_enqueue = pairs_enqueue,
     .fof_find = fof_find,
     .rdf_count = rdf_count,
+    .overlap_count = overlap_count,
 };

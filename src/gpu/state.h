@@ -36,6 +36,9 @@ enum {
     KITH_GPU_RDF_COUNTS,
     KITH_GPU_RDF_PLACES,
     KITH_GPU_RDF_PLACES_AGAINST,
+    KITH_GPU_OVERLAP_ROWS,
+    KITH_GPU_OVERLAP_PANELS,
+    KITH_GPU_OVERLAP_ARRAYS,
     KITH_GPU_SLOTS
 };
 
@@ -79,6 +82,9 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
         } \
     } while (0)
 
+/** Begin an operation: refuse a device that is lost, ask the watch callback, choose the device. */
+kith_status kith__gpu_begin(kith_ctx *ctx);
+
 /** Device memory of a slot, at least `bytes`; contents are lost when it grows. NULL: none left. */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
 
@@ -118,5 +124,6 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *quest
                                const struct kith__fof *fof, kith_groups *out);
 kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
+kith_status kith__gpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
 
 #endif
