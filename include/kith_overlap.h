@@ -65,7 +65,7 @@ typedef struct kith_overlap_options {
                             double in the order of the replicas, the difference rounded to the type.
                             Not of bits */
     int64_t bins;      /**< 1 to 2^20, of equal width */
-    double low, high;  /**< the first and the last edge. Both 0: what the measure can reach: -1 to 1;
+    double low, high; /**< the first and the last edge. Both 0: what the measure can reach: -1 to 1;
                             -m to m with m = the largest s_xx; 0 to 2 sqrt(m); m 2^-30 larger, so
                             that rounding leaves none outside */
 } kith_overlap_options;

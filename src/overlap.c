@@ -33,8 +33,9 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
                (long long)r->n);
     KITH_CHECK(ctx, r->dim >= 1, KITH_INVALID, "replicas.dim is 0: vectors have 1 number or more");
     const int64_t row = r->type == KITH_BITS ? (r->dim + 7) / 8 : r->dim;
-    KITH_CHECK(ctx, r->stride >= row, KITH_INVALID, "replicas.stride is %lld, expected %lld or more",
-               (long long)r->stride, (long long)row);
+    KITH_CHECK(ctx, r->stride >= row, KITH_INVALID,
+               "replicas.stride is %lld, expected %lld or more", (long long)r->stride,
+               (long long)row);
     KITH_CHECK(ctx, r->values != NULL, KITH_INVALID, "replicas.values is NULL");
     return KITH_OK;
 }
@@ -45,11 +46,10 @@ static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
     KITH_CHECK(ctx, o->size == sizeof *o, KITH_INVALID,
                "options.size is %zu, expected %zu: fill the struct with kith_overlap_options_init",
                o->size, sizeof *o);
-    KITH_CHECK(ctx,
-               o->measure == KITH_COSINE || o->measure == KITH_PRODUCT ||
-                   o->measure == KITH_DISTANCE,
-               KITH_INVALID, "options.measure is %d, expected one of kith_overlap_measure",
-               (int)o->measure);
+    KITH_CHECK(
+        ctx, o->measure == KITH_COSINE || o->measure == KITH_PRODUCT || o->measure == KITH_DISTANCE,
+        KITH_INVALID, "options.measure is %d, expected one of kith_overlap_measure",
+        (int)o->measure);
     KITH_CHECK(ctx, o->bins >= 1 && o->bins <= MOST_BINS, KITH_INVALID,
                "options.bins is %lld, expected 1 to 2^20", (long long)o->bins);
     KITH_CHECK(ctx, isfinite(o->low) && isfinite(o->high), KITH_INVALID,
@@ -69,9 +69,7 @@ static void choose_range(const kith_overlap_options *o, struct kith__overlap *ov
     *high = o->high;
     if (o->low == 0 && o->high == 0) {
         const double most = overlap->most > 0 ? more * overlap->most : 1;
-        *high = o->measure == KITH_COSINE    ? 1
-                : o->measure == KITH_PRODUCT ? most
-                                             : 2 * sqrt(most);
+        *high = o->measure == KITH_COSINE ? 1 : o->measure == KITH_PRODUCT ? most : 2 * sqrt(most);
         overlap->low = o->measure == KITH_DISTANCE ? 0 : -*high;
     }
     overlap->width = (*high - overlap->low) / (double)o->bins;

@@ -78,13 +78,13 @@ KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double 
 /** From products to counters: the counter is t factor + offset rounded down, if that is the same
  *  for both ends of the band, from `least` to `most`. */
 struct kith__band {
-    double half;          /**< bound of the error of t, or of t^2 of distances, and */
-    double edge;          /**< that of the position of t among the bins, in units of t */
+    double half;           /**< bound of the error of t, or of t^2 of distances, and */
+    double edge;           /**< that of the position of t among the bins, in units of t */
     double factor, offset; /**< counters start at 1 */
-    double least, most;   /**< counters there are: values cannot be below or above */
-    double scale;         /**< what all replicas are multiplied with; 0: each by 1 / |x| */
-    bool weighted;        /**< w_i = 1 / |x_i|; else 1 */
-    bool wild;            /**< bands are no narrower than some bins: use double */
+    double least, most;    /**< counters there are: values cannot be below or above */
+    double scale;          /**< what all replicas are multiplied with; 0: each by 1 / |x| */
+    bool weighted;         /**< w_i = 1 / |x_i|; else 1 */
+    bool wild;             /**< bands are no narrower than some bins: use double */
 };
 
 /**

@@ -13,8 +13,8 @@ enum { ROWS = KITH_WORK_SLOTS - 4, SQUARES, MEANS };
 
 /** What was seen of rows; threads' findings are put together by taking the larger of each. */
 struct findings {
-    int64_t broken;  /**< the first row with a value that is not finite; n: none */
-    double largest;  /**< |x| */
+    int64_t broken; /**< the first row with a value that is not finite; n: none */
+    double largest; /**< |x| */
     bool not_whole, not_spins;
 };
 
@@ -97,7 +97,10 @@ static kith_status look(kith_ctx *ctx, const kith_replicas *r, struct findings *
     double largest = 0;
     bool not_whole = false, not_spins = false;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static) \
-    reduction(min : broken) reduction(max : largest) reduction(|| : not_whole, not_spins)
+    reduction(min \
+              : broken) reduction(max \
+                                  : largest) reduction(|| \
+                                                       : not_whole, not_spins)
     for (int64_t i = 0; i < r->n; i++) {
         struct findings seen = {broken, largest, not_whole, not_spins};
         look_at(r, i, &seen);
@@ -227,7 +230,9 @@ static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subt
     int64_t zero = o->n, far = o->n;
     double most = 0;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static) \
-    reduction(min : zero, far) reduction(max : most)
+    reduction(min \
+              : zero, far) reduction(max \
+                                     : most)
     for (int64_t i = 0; i < o->n; i++) {
         square[i] = kith__overlap_product(o, i, i);
         most = square[i] > most ? square[i] : most;
@@ -278,7 +283,9 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
     const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
     int exponent;
     (void)frexp(o->most > 0 ? sqrt(o->most) : 1, &exponent);
-    struct kith__band b = {.scale = o->exact ? 1 : cosine ? 0 : ldexp(1, -exponent),
+    struct kith__band b = {.scale = o->exact ? 1
+                                    : cosine ? 0
+                                             : ldexp(1, -exponent),
                            .weighted = cosine && o->exact};
     const double g = b.scale > 0 ? b.scale : 1;
     const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* of the overlap's unit */

@@ -11,10 +11,10 @@
 #include "../overlap.h"
 
 enum {
-    KITH_PANEL_BYTES = 192,    /**< of one number of all its replicas: whole vectors of any set */
-    KITH_COMPARE_BLOCK = 240,  /**< replicas of a block: whole panels of floats or doubles */
-    KITH_COMPARE_DEPTH = 128,  /**< numbers that are summed in one go */
-    KITH_COMPARE_COPIES = 4    /**< of a thread's counters: neighbours seldom meet in one */
+    KITH_PANEL_BYTES = 192,   /**< of one number of all its replicas: whole vectors of any set */
+    KITH_COMPARE_BLOCK = 240, /**< replicas of a block: whole panels of floats or doubles */
+    KITH_COMPARE_DEPTH = 128, /**< numbers that are summed in one go */
+    KITH_COMPARE_COPIES = 4   /**< of a thread's counters: neighbours seldom meet in one */
 };
 
 /** What all threads share. */
@@ -29,9 +29,9 @@ struct kith__compare {
 
 /** What is a thread's own. */
 struct kith__compare_own {
-    void *products;   /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
-    int64_t *counts;  /**< [copies][bins + 2] */
-    int64_t settled;  /**< pairs that the product did not decide */
+    void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
+    int64_t *counts; /**< [copies][bins + 2] */
+    int64_t settled; /**< pairs that the product did not decide */
 };
 
 struct kith__comparer {

@@ -78,8 +78,7 @@ static kith_status make_own(kith_ctx *ctx, const struct kith__compare *c,
                             struct kith__compare_own **out)
 {
     const size_t threads = (size_t)ctx->threads;
-    const size_t products = (size_t)KITH_COMPARE_BLOCK * KITH_COMPARE_BLOCK *
-                            (size_t)c->precision;
+    const size_t products = (size_t)KITH_COMPARE_BLOCK * KITH_COMPARE_BLOCK * (size_t)c->precision;
     const size_t counts = (size_t)c->copies * (size_t)(c->overlap->bins + 2) * sizeof(int64_t);
     const size_t each = (products + counts + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
     const size_t heads = (threads * sizeof **out + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
@@ -119,10 +118,10 @@ kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o
     const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
     const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
     const bool whole_floats = o->type == KITH_BITS && o->dim <= 1 << 24;
-    struct kith__compare c = {
-        .overlap = o,
-        .precision = o->type == KITH_FLOAT || whole_floats ? KITH_FLOAT : KITH_DOUBLE,
-        .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
+    struct kith__compare c = {.overlap = o,
+                              .precision = o->type == KITH_FLOAT || whole_floats ? KITH_FLOAT
+                                                                                 : KITH_DOUBLE,
+                              .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
     c.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
     if (c.precision == KITH_DOUBLE || c.band.wild) {
         c.precision = KITH_DOUBLE;

@@ -70,8 +70,9 @@ static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const int64_t tiles = squares * (squares + 1) / 2 * SQUARE;
     const int64_t resident = (int64_t)gpu->processors * kith__gpu_compare_blocks(all->precision);
     const double each = (double)KITH_GPU_PANEL * KITH_GPU_PANEL * (double)(all->depth + 64);
-    const double run = much / each < (double)(MOST_EACH * resident) ? much / each
-                                                                    : (double)(MOST_EACH * resident);
+    const double run = much / each < (double)(MOST_EACH * resident)
+                           ? much / each
+                           : (double)(MOST_EACH * resident);
     const int64_t step = run > (double)resident ? (int64_t)run : resident;
     for (all->begin = 0; all->begin < tiles; all->begin = all->end) {
         all->end = all->begin + step < tiles ? all->begin + step : tiles;

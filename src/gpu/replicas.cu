@@ -55,8 +55,7 @@ static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
 }
 
 /** The scalar product, from what was summed. */
-template <typename real>
-static __device__ __forceinline__ real product_of(real sum, int64_t)
+template <typename real> static __device__ __forceinline__ real product_of(real sum, int64_t)
 {
     return sum;
 }
@@ -92,11 +91,10 @@ static gpuError_t run_pack(const struct kith__gpu_replicas *all, int64_t per_row
 gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stream)
 {
     const struct kith__overlap *o = &all->overlap;
-    return o->type == KITH_BITS             ? run_pack<uint32_t, uint32_t>(all, 2 * o->stride,
-                                                                            stream)
-           : o->type == KITH_DOUBLE         ? run_pack<double, double>(all, o->stride, stream)
+    return o->type == KITH_BITS     ? run_pack<uint32_t, uint32_t>(all, 2 * o->stride, stream)
+           : o->type == KITH_DOUBLE ? run_pack<double, double>(all, o->stride, stream)
            : all->precision == KITH_DOUBLE ? run_pack<double, float>(all, o->stride, stream)
-                                            : run_pack<float, float>(all, o->stride, stream);
+                                           : run_pack<float, float>(all, o->stride, stream);
 }
 
 /* ------------------------------------------------------------------------------------- products */
@@ -133,9 +131,9 @@ static __device__ __forceinline__ void store(slices<item> *shared, int turn,
 
 /** Add what a slice gives. */
 template <typename item>
-static __device__ __forceinline__ void
-multiply_slice(const item left[][PANEL], const item right[][PANEL],
-               typename kind<item>::sum sum[SIDE][SIDE])
+static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
+                                                      const item right[][PANEL],
+                                                      typename kind<item>::sum sum[SIDE][SIDE])
 {
     const int row = (int)threadIdx.x / SIDES * QUAD, column = (int)threadIdx.x % SIDES * QUAD;
 #pragma unroll
@@ -208,11 +206,15 @@ template <typename real> struct scale_of_counters {
 };
 
 template <typename real>
-static __device__ __forceinline__ scale_of_counters<real> scale_of(const struct kith__gpu_replicas &a)
+static __device__ __forceinline__ scale_of_counters<real> scale_of(
+    const struct kith__gpu_replicas &a)
 {
-    const scale_of_counters<real> s = {(real)a.band.half,   (real)a.band.edge,
-                                       (real)a.band.factor, (real)a.band.offset,
-                                       (real)a.band.least,  (real)a.band.most + (real)0.5,
+    const scale_of_counters<real> s = {(real)a.band.half,
+                                       (real)a.band.edge,
+                                       (real)a.band.factor,
+                                       (real)a.band.offset,
+                                       (real)a.band.least,
+                                       (real)a.band.most + (real)0.5,
                                        a.overlap.measure == KITH_DISTANCE};
     return s;
 }

@@ -22,12 +22,12 @@ enum {
 struct kith__gpu_replicas {
     struct kith__overlap overlap; /**< with rows, square and edges in device memory */
     struct kith__band band;
-    int precision;          /**< of products, KITH_FLOAT or KITH_DOUBLE */
-    const double *scales;   /**< [n] what rows are multiplied with before they are packed */
-    const double *weights;  /**< [n] */
-    void *panels;           /**< [panels][depth][KITH_GPU_PANEL] 0 where there is no replica */
+    int precision;         /**< of products, KITH_FLOAT or KITH_DOUBLE */
+    const double *scales;  /**< [n] what rows are multiplied with before they are packed */
+    const double *weights; /**< [n] */
+    void *panels;          /**< [panels][depth][KITH_GPU_PANEL] 0 where there is no replica */
     int64_t n_panels;
-    int64_t depth; /**< numbers, or words of 32 spins, in whole slices */
+    int64_t depth;              /**< numbers, or words of 32 spins, in whole slices */
     unsigned long long *counts; /**< [bins + 2] */
     int copies;                 /**< of a block's counters, a power of 2; 0: in device memory */
     int64_t begin, end;         /**< tiles, by squares */
