@@ -211,6 +211,11 @@ static const struct argp_option trajectory[] = {
     {"--dataset=D, --topology=T", 0, 0, OPTION_DOC | OPTION_NO_USAGE,
      "of HDF5; a .pdb or .gro that names the atoms", 10},
     {0}};
+static const struct argp_option vectors[] = {
+    {0, 0, 0, 0, "Input:", 10},
+    {"dataset", KEY_DATASET, "NAME", 0, "HDF5 dataset of the vectors", 10},
+    PRECISION_OPTION,
+    {0}};
 static const struct argp_option space[] = {
     {0, 0, 0, 0, "Space:", 20},
     {"box", KEY_BOX, "LX,LY,LZ", 0, "box, also L or LX,LY,LZ,XY,XZ,YZ or 9 numbers", 20},
@@ -235,6 +240,7 @@ static const struct argp_option result[] = {
 
 const struct argp options_reading = {.options = reading, .parser = parse_reading};
 const struct argp options_trajectory = {.options = trajectory, .parser = parse_reading};
+const struct argp options_vectors = {.options = vectors, .parser = parse_reading};
 const struct argp options_space = {.options = space, .parser = parse_space};
 const struct argp options_engine = {.options = engine, .parser = parse_engine};
 const struct argp options_report = {.options = report, .parser = parse_result};

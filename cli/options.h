@@ -29,10 +29,10 @@ typedef struct options {
     const char *output; /**< group result: NULL by default, "-" for standard output */
 } options;
 
-/** Groups: what to read of one frame or of many, the space, how to compute, how to report, where
+/** Groups: what to read of one frame, of many, or of vectors, the space, how to compute, how to report, where
  *  the result goes (which includes how to report). */
-extern const struct argp options_reading, options_trajectory, options_space, options_engine,
-    options_report, options_result;
+extern const struct argp options_reading, options_trajectory, options_vectors, options_space,
+    options_engine, options_report, options_result;
 
 /** The groups of a verb that asks one set of particles: reading, space, engine, result. */
 extern const struct argp_child options_particles[];

@@ -4,6 +4,7 @@
  */
 #include "rdf.h"
 
+#include "gnuplot.h"
 #include "parse.h"
 #include "progress.h"
 #include "report.h"
@@ -228,7 +229,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_UNIT: task->unit = arg; return 0;
     case KEY_PLOT:
-        if (!rdf_plot_known(arg)) {
+        if (!gnuplot_known(arg)) {
             options_invalid("--plot", arg, "a name that ends in .pdf, .svg or .png");
         }
         task->plot = arg;

@@ -213,9 +213,6 @@ void rdf_structure_free(rdf_structure *structure);
 /** Write -o. @return an exit status, reported. */
 int rdf_write(const rdf_task *task, const rdf_outcome *found);
 
-/** Whether the ending is one of figures. */
-bool rdf_plot_known(const char *path);
-
 /** Draw --plot. @return an exit status, reported. */
 int rdf_plot(const rdf_task *task, const rdf_outcome *found);
 

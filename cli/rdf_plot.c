@@ -1,63 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The figure of `kith rdf`, drawn by gnuplot as a process. Its script and data stay beside, so that
- * the figure can be changed and drawn again. Colours are those of Okabe and Ito, which most
- * colour-blind readers can tell apart.
+ * The figure of `kith rdf`.
  */
 #include "gnuplot.h"
 #include "rdf.h"
-#include "report.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                      "#E69F00", "#56B4E9", "#7F7F7F"};
-enum { COLOURS = sizeof colours / sizeof *colours };
-
-/** The endings of figures, and what gnuplot makes them with. */
-static const char *const terminals[][2] = {
-    {".pdf", "pdfcairo enhanced color size 18cm,7.2cm font 'Sans,9'"},
-    {".svg", "svg enhanced size 1080,432 font 'Sans,14' background 'white'"},
-    {".png", "pngcairo enhanced size 2160,864 font 'Sans,13' fontscale 1.8 linewidth 2"}};
-
-static const char *terminal_of(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    for (int k = 0; k < 3 && dot; k++) {
-        if (strcasecmp(dot, terminals[k][0]) == 0) {
-            return terminals[k][1];
-        }
-    }
-    return NULL;
-}
-
-bool rdf_plot_known(const char *path)
-{
-    return terminal_of(path) != NULL;
-}
-
-/** The path with another ending; to be freed. */
-static char *beside(const char *path, const char *ending)
-{
-    char *out = NULL;
-    const int stem = (int)(strrchr(path, '.') - path);
-    return asprintf(&out, "%.*s%s", stem, path, ending) < 0 ? NULL : out;
-}
-
-static const char *file_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+struct plot {
+    const rdf_task *task;
+    const rdf_outcome *found;
+};
 
 static void put_number(FILE *out, double value)
 {
@@ -66,10 +21,11 @@ static void put_number(FILE *out, double value)
 
 /** Two tables, two empty lines apart: r and each curve's g, +-, n; q and each factor's transform,
  *  +-, sum, +-. */
-static void put_data(FILE *out, const rdf_task *task, const rdf_outcome *found)
+static void put_data(FILE *out, const void *what)
 {
+    const rdf_outcome *found = ((const struct plot *)what)->found;
     const rdf_structure *s = &found->structure;
-    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n# r", task->command);
+    fputs("# r", out);
     for (int c = 0; c < found->n_curves; c++) {
         fprintf(out, " g(%s) +- n(%s)", found->curve[c].name, found->curve[c].name);
     }
@@ -180,7 +136,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
         if (found->curve[c].a < 0 && found->n_curves > 1) {
             continue; /* the whole is a mean of the partials */
         }
-        const char *colour = colours[drawn++ % COLOURS];
+        const char *colour = gnuplot_colours[drawn++ % GNUPLOT_COLOURS];
         const int at = put_counts(out, found, c, colour);
         if (found->blocks.n > 1) {
             fprintf(out,
@@ -215,7 +171,7 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
             s->high[s->bins - 1], partials ? "*" : "0");
     fputs("plot 1 with lines linecolor rgb '#BBBBBB' linewidth 0.7 notitle", out);
     for (int f = 0; f < (partials ? s->n : 1); f++) {
-        const char *colour = f ? colours[(f - 1) % COLOURS] : "#000000";
+        const char *colour = f ? gnuplot_colours[(f - 1) % GNUPLOT_COLOURS] : "#000000";
         const int at = 2 + 4 * f;
         fprintf(out, ", \\\n  data index 1 using 1:%d with lines linecolor rgb '%s' linewidth %s ",
                 at, colour, f ? "1.5" : "1");
@@ -229,28 +185,18 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
             fprintf(out,
                     ", \\\n  data index 1 using 1:%d:%d with yerrorbars linecolor rgb '%s' "
                     "pointtype 6 pointsize 0.4 linewidth 0.8 ",
-                    at + 2, at + 3, partials ? colour : colours[1]);
+                    at + 2, at + 3, partials ? colour : gnuplot_colours[1]);
             fputs(partials ? "notitle" : "title 'sum over wave vectors'", out);
         }
     }
     fputs("\n\n", out);
 }
 
-static void put_script(FILE *out, const rdf_task *task, const rdf_outcome *found, const char *data)
+static void put_figure(FILE *out, const void *what)
 {
+    const struct plot *plot = what;
+    const rdf_outcome *found = plot->found;
     const bool both = found->structure.bins > 0;
-    fprintf(out,
-            "# kith " KITH_VERSION
-            "\n# command: %s\n# draw again with: gnuplot and the name of this file\n",
-            task->command);
-    fprintf(out, "set encoding utf8\nset terminal %s\ndata = ", terminal_of(task->plot));
-    gnuplot_quote(out, file_of(data));
-    fputs("\nif (!exists('target')) target = ", out);
-    gnuplot_quote(out, file_of(task->plot));
-    fputs("\nset output target\n"
-          "set offsets 0,0,graph 0.05,0\nset tics scale 0.6 front\nset border linewidth 0.8\n"
-          "set key top right noenhanced samplen 1.6 spacing 1.15\n",
-          out);
     if (found->partial) {
         fprintf(out, "set title \"partial: %s\" noenhanced\n", found->partial_text);
     }
@@ -258,112 +204,13 @@ static void put_script(FILE *out, const rdf_task *task, const rdf_outcome *found
             both ? 2 : 1, both ? "0.985" : "0.92");
     put_pairs(out, found);
     if (both) {
-        put_structure(out, task, found);
+        put_structure(out, plot->task, found);
     }
     fputs("unset multiplot\n", out);
 }
 
-/** Write what `put` puts out. */
-static int write_text(const char *path, const rdf_task *task, const rdf_outcome *found,
-                      const char *data)
-{
-    char *text = NULL;
-    size_t size = 0;
-    io_error error = {0};
-    FILE *out = path ? open_memstream(&text, &size) : NULL;
-    if (out && data) {
-        put_script(out, task, found, data);
-    } else if (out) {
-        put_data(out, task, found);
-    }
-    int status = STATUS_OK;
-    if (!out || fclose(out) != 0) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->plot);
-    } else if (io_write_bytes(path, text, (int64_t)size, &error) != IO_OK) {
-        status = report_io(&error, true);
-    }
-    free(text);
-    return status;
-}
-
-/** Run gnuplot in the figure's folder. @return its exit status; -1: errno says why not. */
-static int run_gnuplot(const char *folder, const char *set_target, const char *script)
-{
-    char *arguments[] = {strdup("gnuplot"), strdup("-e"), strdup(set_target), strdup(script), NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child = 0;
-    int state = -1;
-    int failed = arguments[0] && arguments[1] && arguments[2] && arguments[3] ? 0 : ENOMEM;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed) {
-        failed = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    while (!failed && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
-    for (int k = 0; k < 4; k++) {
-        free(arguments[k]);
-    }
-    errno = failed;
-    return failed ? -1 : state;
-}
-
-/** What tells the script where to draw; to be freed. */
-static char *target_of(const char *name)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        return NULL;
-    }
-    fputs("target=", out);
-    gnuplot_quote(out, name);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/** Draw into a file beside the figure, and rename it. */
-static int draw(const rdf_task *task, const char *script)
-{
-    const char *name = file_of(task->plot);
-    char *folder = NULL, *part = NULL;
-    int status = STATUS_OK;
-    const bool fits = asprintf(&folder, "%.*s.", (int)(name - task->plot), task->plot) >= 0 &&
-                      asprintf(&part, "%s.%d.part", task->plot, (int)getpid()) >= 0;
-    char *set_target = fits ? target_of(file_of(part)) : NULL;
-    const int state = set_target ? run_gnuplot(folder, set_target, file_of(script)) : -1;
-    if (state < 0 && errno == ENOENT) {
-        status = report_error(
-            STATUS_NO_BACKEND, "install it: apt-get install gnuplot-nox; then run it on the script",
-            "--plot %s: gnuplot, which draws it, is not found; %s is written", task->plot, script);
-    } else if (state != 0 || rename(part, task->plot) != 0) {
-        status = report_error(STATUS_OUTPUT, NULL,
-                              "--plot %s: gnuplot failed; `gnuplot %s` says why", task->plot,
-                              script);
-        (void)unlink(part ? part : "");
-    }
-    free(folder);
-    free(part);
-    free(set_target);
-    return status;
-}
-
 int rdf_plot(const rdf_task *task, const rdf_outcome *found)
 {
-    char *script = beside(task->plot, ".gp"), *data = beside(task->plot, ".dat");
-    int status = write_text(data, task, found, NULL);
-    if (status == STATUS_OK) {
-        status = write_text(script, task, found, data);
-    }
-    if (status == STATUS_OK) {
-        status = draw(task, script);
-    }
-    free(script);
-    free(data);
-    return status;
+    const struct plot plot = {task, found};
+    return gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot);
 }

@@ -40,14 +40,11 @@ static io_status check_shape(io_file *file, io_array *array)
     const hsize_t frames = array->rank == 3 ? shape[0] : 1;
     const hsize_t n = shape[array->rank == 3];
     const hsize_t columns = array->rank == 1 ? 1 : shape[array->rank - 1];
-    if (n > INT32_MAX || frames > INT64_MAX)
+    if (n > INT32_MAX || frames > INT64_MAX || columns > INT32_MAX)
         return io__file_fail(file, IO_LIMIT,
                              "dataset %s holds %llu particles; at most %d can be "
                              "read",
                              array->name, (unsigned long long)n, INT32_MAX);
-    if (columns < 1 || columns > 3)
-        return io__file_fail(file, IO_FORMAT, "dataset %s has rows of %llu; expected 1 to 3",
-                             array->name, (unsigned long long)columns);
     array->columns = (int64_t)columns;
     array->n = (int64_t)n;
     array->frames = (int64_t)frames;
@@ -66,6 +63,14 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array)
                              "dataset %s has rows of 1; expected 3 or 2 "
                              "coordinates",
                              array->name);
+    return IO_OK;
+}
+
+static io_status check_rows(io_file *file, const io_array *array)
+{
+    if (array->columns < 1 || array->columns > 3)
+        return io__file_fail(file, IO_FORMAT, "dataset %s has rows of %lld; expected 1 to 3",
+                             array->name, (long long)array->columns);
     return IO_OK;
 }
 
@@ -105,7 +110,7 @@ static io_status check_storage(io_file *file, const io_array *array)
     return IO_OK;
 }
 
-io_status io__array_open(io_file *file, hid_t where, const char *name, io_array *out)
+io_status io__array_open_wide(io_file *file, hid_t where, const char *name, io_array *out)
 {
     *out = (io_array){.id = H5Dopen2(where, name, H5P_DEFAULT)};
     snprintf(out->name, sizeof out->name, "%s", name);
@@ -119,6 +124,15 @@ io_status io__array_open(io_file *file, hid_t where, const char *name, io_array 
         status = check_shape(file, out);
     if (status == IO_OK)
         status = check_storage(file, out);
+    if (status != IO_OK)
+        io__array_close(out);
+    return status;
+}
+
+io_status io__array_open(io_file *file, hid_t where, const char *name, io_array *out)
+{
+    IO_TRY(io__array_open_wide(file, where, name, out));
+    const io_status status = check_rows(file, out);
     if (status != IO_OK)
         io__array_close(out);
     return status;

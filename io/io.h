@@ -150,6 +150,25 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
                   io_error *error);
 void io_particles_free(io_particles *particles);
 
+/** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */
+typedef struct io_vectors {
+    int64_t n, dim;
+    int size;     /**< bytes of a number: KITH_FLOAT, KITH_DOUBLE, or 1: whole bytes, as they are */
+    void *values; /**< [n][dim] */
+    int64_t bytes;         /**< of the file */
+    char description[256]; /**< "NumPy array, <f4, row order" */
+} io_vectors;
+
+/** Read vectors: the rows of a NumPy array or HDF5 dataset of two dimensions, of any type of real
+ *  numbers, or the lines of a text. HDF5: options->dataset, or the only such dataset at the top.
+ *  @param options  dataset, precision and watch count. Precision 0: float where that holds every
+ *                  number of the file's type
+ *  @param bytes    only arrays of unsigned bytes are read, and kept as they are
+ *  @param[out] out valid only on IO_OK */
+io_status io_read_vectors(const char *path, const io_read_options *options, bool bytes,
+                          io_vectors *out, io_error *error);
+void io_vectors_free(io_vectors *vectors);
+
 /** What is in a file, without reading all of it where the format allows. */
 typedef struct io_summary {
     io_format format;
@@ -222,6 +241,20 @@ typedef struct io_table_column {
  *  all else becomes "_". */
 io_status io_write_table(const char *path, const io_table_column *columns, int n, int64_t rows,
                          io_error *error);
+
+/** A matrix being written row by row as a NumPy array, beside its final name until it is committed.
+ */
+typedef struct io_matrix io_matrix;
+
+/** Start. @param precision  of the numbers in the file */
+io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_precision precision,
+                         io_matrix **out, io_error *error);
+/** Append rows. @param values  [rows][columns] */
+io_status io_matrix_write(io_matrix *matrix, const double *values, int64_t rows, io_error *error);
+/** Finish: flush to disk and rename into place. Frees the matrix, also on failure. */
+io_status io_matrix_commit(io_matrix *matrix, io_error *error);
+/** Throw away what was written. Frees the matrix. NULL is fine. */
+void io_matrix_abort(io_matrix *matrix);
 
 /** Write a file of these bytes; atomically. */
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);

@@ -309,6 +309,17 @@ io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
 
+/** Give vectors room for their numbers: size, n and dim are set. The file is seen to be large enough
+ *  by the caller. */
+io_status io__vectors_alloc(io_file *file, io_vectors *out);
+
+/** The size of a number that was asked for; else the smaller one that holds those of the type. */
+int io__vectors_size(const io_file *file, io_scalar type);
+
+io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out);
+io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out);
+io_status io__text_vectors(io_file *file, io_vectors *out);
+
 /** Read a file that is of this format; refuse options that mean nothing for it. */
 io_status io__read_as(io_file *file, io_format format, io_particles *out);
 io_status io__check_options(io_file *file, io_format format);

@@ -20,6 +20,13 @@ io_status io__hdf5_inspect(io_file *file, io_summary *out)
     return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
 }
 
+io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)
+{
+    (void)bytes;
+    (void)out;
+    return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
+}
+
 static io_status open_frames(io_frames *frames)
 {
     return io__file_fail(frames->file, IO_UNSUPPORTED, "%s", reason);

@@ -280,6 +280,72 @@ io_status io__npy_inspect(io_file *file, io_summary *out)
     return IO_OK;
 }
 
+static io_status check_vectors(io_file *file, const npy_header *header, bool bytes, io_scalar *type)
+{
+    char shape[128];
+    int64_t numbers, expected;
+    shape_text(header, shape, sizeof shape);
+    if (header->structured || !parse_type(header->type, type) ||
+        (bytes && !(type->kind == 'u' && type->size == 1)))
+        return io__file_fail(file, IO_FORMAT, "holds elements of type %s; expected %s",
+                             header->type,
+                             bytes ? "'|u1': spins packed to bytes" : "'<f4', '<f8' or integers");
+    if (header->dims != 2)
+        return io__file_fail(file, IO_FORMAT, "has shape %s; expected (vectors, numbers)", shape);
+    if (__builtin_mul_overflow(header->shape[0], header->shape[1], &numbers) ||
+        __builtin_mul_overflow(numbers, (int64_t)type->size, &expected) ||
+        __builtin_add_overflow(expected, header->data, &expected))
+        return io__file_fail(file, IO_LIMIT, "has a shape beyond 2^63");
+    if (file->size != expected)
+        return io__file_fail(file, file->size < expected ? IO_TRUNCATED : IO_FORMAT,
+                             "has %lld bytes; expected %lld for its shape %s",
+                             (long long)file->size, (long long)expected, shape);
+    return IO_OK;
+}
+
+/** Bring n numbers from byte `at` on to every width-th number of out. */
+static io_status read_numbers(io_file *file, int64_t at, io_scalar type, int64_t n, int width,
+                              const io_vectors *vectors, int64_t first)
+{
+    const io_records records = {at, type.size, n};
+    const io_field field = {.columns = 1,
+                            .type = type,
+                            .out = (char *)vectors->values + first * vectors->size,
+                            .width = width,
+                            .precision = (kith_precision)vectors->size,
+                            .scale = 1};
+    return io__records_read(file, &records, &field, 1);
+}
+
+io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out)
+{
+    npy_header header;
+    io_scalar type = {0};
+    IO_TRY(read_header(file, &header));
+    IO_TRY(check_vectors(file, &header, bytes, &type));
+    out->n = header.shape[0];
+    out->dim = header.shape[1];
+    out->size = bytes ? 1 : io__vectors_size(file, type);
+    snprintf(out->description, sizeof out->description, "NumPy array, %s, %s order", header.type,
+             header.fortran ? "column" : "row");
+    if (bytes && header.fortran)
+        return io__file_fail(file, IO_FORMAT, "has bytes in column order; expected row order");
+    IO_TRY(io__vectors_alloc(file, out));
+    if (bytes) {
+        const int64_t size = out->n * out->dim;
+        for (int64_t at = 0; at < size; at += IO_BLOCK)
+            IO_TRY(io__file_read(file, (char *)out->values + at,
+                                 size - at < IO_BLOCK ? size - at : IO_BLOCK, header.data + at));
+        return IO_OK;
+    }
+    if (!header.fortran)
+        return read_numbers(file, header.data, type, out->n * out->dim, 1, out, 0);
+    for (int64_t k = 0; k < out->dim && out->dim <= INT32_MAX; k++)
+        IO_TRY(read_numbers(file, header.data + k * out->n * type.size, type, out->n, (int)out->dim,
+                            out, k));
+    return IO_OK;
+}
+
 char io__npy_order(void)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';

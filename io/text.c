@@ -227,6 +227,76 @@ io_status io__text_read(io_file *file, io_particles *out)
     return status;
 }
 
+/** The numbers of a line, as many as the first line has. */
+static io_status read_vector(const table *t, const char *line, double *to)
+{
+    io_token field;
+    int k = 0;
+    for (; next_field(&line, t->separator, &field); k++) {
+        char what[24];
+        snprintf(what, sizeof what, "column %d", k);
+        if (k < t->columns)
+            IO_TRY(io__lines_number(&t->lines, field, what, &to[k]));
+    }
+    if (k != t->columns)
+        return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
+                              t->columns, (long long)t->first);
+    return IO_OK;
+}
+
+static io_status read_vectors(table *t, io_vectors *out)
+{
+    int64_t capacity = 0;
+    out->dim = t->columns;
+    out->size = KITH_DOUBLE;
+    for (;;) {
+        char *line;
+        IO_TRY(next_row(t, &line));
+        if (!line)
+            return IO_OK;
+        if (out->n == capacity) {
+            capacity = 2 * capacity + 16;
+            void *grown = realloc(out->values, (size_t)(capacity * out->dim) * sizeof(double));
+            if (!grown)
+                return io__file_fail(t->lines.file, IO_NO_MEMORY, "no memory for %lld vectors",
+                                     (long long)capacity);
+            out->values = grown;
+        }
+        IO_TRY(read_vector(t, line, (double *)out->values + out->n * out->dim));
+        out->n++;
+    }
+}
+
+/** Doubles to floats, in place. */
+static void narrow(io_vectors *vectors)
+{
+    char *values = vectors->values;
+    for (int64_t k = 0; k < vectors->n * vectors->dim; k++) {
+        double wide;
+        memcpy(&wide, values + k * (int64_t)sizeof wide, sizeof wide);
+        const float value = (float)wide;
+        memcpy(values + k * (int64_t)sizeof value, &value, sizeof value);
+    }
+    vectors->size = KITH_FLOAT;
+}
+
+io_status io__text_vectors(io_file *file, io_vectors *out)
+{
+    table t = {0};
+    io_status status = io__lines_open(&t.lines, file);
+    if (status == IO_OK)
+        status = find_rows(&t);
+    if (status == IO_OK && t.columns == 0)
+        status = io__file_fail(file, IO_FORMAT, "holds no rows of numbers");
+    if (status == IO_OK)
+        status = read_vectors(&t, out);
+    io__lines_close(&t.lines);
+    snprintf(out->description, sizeof out->description, "text");
+    if (status == IO_OK && file->options->precision == KITH_FLOAT)
+        narrow(out);
+    return status;
+}
+
 static void describe_columns(const table *t, const char *row, io_summary *out)
 {
     const char *names = t->names;

@@ -67,6 +67,8 @@ KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t 
     return cross ? a * n_species + b : low * n_species - low * (low - 1) / 2 + high - low;
 }
 
+struct kith__overlap; /**< overlap.h */
+
 struct kith__backend {
     const char *name; /**< what stands before the colon */
 
@@ -104,6 +106,9 @@ struct kith__backend {
     /** The question's cutoff is the last edge. */
     kith_status (*rdf_count)(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf);
+
+    /** Count all pairs of different replicas. */
+    kith_status (*overlap_count)(kith_ctx *ctx, const struct kith__overlap *overlap);
 
     /** Go `steps` further: after each, the states have changed places, flock->step is one more and
      *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */

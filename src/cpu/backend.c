@@ -14,16 +14,23 @@ struct choice {
     const struct kith__kernel *kernel;
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
+    const struct kith__comparer *comparer;
     bool runs; /**< on this processor */
 };
 
 enum { CHOICES = 3 };
 
+#define CHOICE(isa, can_run) \
+    (struct choice) \
+    { \
+        &kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
+            can_run \
+    }
+
 /** Best first. */
 static void list_choices(struct choice choices[CHOICES])
 {
-    choices[CHOICES - 1] = (struct choice){&kith__kernel_baseline, &kith__linker_baseline,
-                                           &kith__pairer_baseline, true};
+    choices[CHOICES - 1] = CHOICE(baseline, true);
 #ifdef KITH_HAVE_X86_ISA
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -31,11 +38,10 @@ static void list_choices(struct choice choices[CHOICES])
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    choices[0] = (struct choice){&kith__kernel_avx512, &kith__linker_avx512, &kith__pairer_avx512,
-                                 avx512};
-    choices[1] = (struct choice){&kith__kernel_avx2, &kith__linker_avx2, &kith__pairer_avx2, avx2};
+    choices[0] = CHOICE(avx512, avx512);
+    choices[1] = CHOICE(avx2, avx2);
 #else
-    choices[0] = choices[1] = (struct choice){NULL, NULL, NULL, false};
+    choices[0] = choices[1] = (struct choice){.runs = false};
 #endif
 }
 
@@ -75,6 +81,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
     *cpu = (struct kith__cpu){.kernel = chosen->kernel,
                               .linker = chosen->linker,
                               .pairer = chosen->pairer,
+                              .comparer = chosen->comparer,
                               .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
@@ -118,4 +125,5 @@ const struct kith__backend kith__cpu_backend = {
     .halos_measure = kith__cpu_halos_measure,
     .rdf_count = kith__cpu_rdf_count,
     .flock_step = kith__cpu_flock_step,
+    .overlap_count = kith__cpu_overlap_count,
 };

@@ -75,7 +75,10 @@ kith_status kith__run(struct kith__run *run)
     } else {
         atomic_store(&run->next, run->first);
         atomic_store(&run->stop, false);
-        run->threads = kith__threads_for(ctx, (run->last - run->first) * KITH_BLOCK);
+        const int64_t blocks = run->last - run->first;
+        run->threads = !run->heavy             ? kith__threads_for(ctx, blocks * KITH_BLOCK)
+                       : blocks < ctx->threads ? (int)blocks
+                                               : ctx->threads;
 #pragma omp parallel num_threads(run->threads) reduction(min : worst)
         {
             const int t = omp_get_thread_num();

@@ -16,6 +16,7 @@ struct kith__run {
     int64_t watch_from, watch_to, watch_total; /**< what the watch callback is told */
     void (*block)(struct kith__run *run, struct kith__sweep *sweep, int64_t block);
     void *job;
+    bool heavy; /**< each block is worth a thread; else only some of them are */
 
     int threads;          /**< that work on it */
     _Atomic int64_t next; /**< block to hand out; blocks are handed out in order */

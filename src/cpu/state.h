@@ -9,6 +9,7 @@
 #include "all_pairs.h"
 #include "kernel.h"
 #include "link.h"
+#include "compare.h"
 
 /** Slots of the context's scratch beside the grid's. */
 enum {
@@ -32,6 +33,9 @@ enum {
     KITH_RDF_POINTS,
     KITH_RDF_POINTS_AGAINST,
     KITH_FLOCK_CARGO,
+    KITH_OVERLAP_PANELS,
+    KITH_OVERLAP_WEIGHTS,
+    KITH_OVERLAP_THREADS,
     KITH_CPU_END
 };
 _Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SHARED, "every purpose needs its own buffer");
@@ -40,6 +44,7 @@ struct kith__cpu {
     const struct kith__kernel *kernel;
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
+    const struct kith__comparer *comparer;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
@@ -55,6 +60,7 @@ kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *ques
 kith_status kith__cpu_halos_measure(kith_ctx *ctx, const struct kith__question *question,
                                     const struct kith__members *members, kith_halos *out);
 kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
+kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
 

@@ -169,13 +169,18 @@ static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question
 static kith_status halos_measure(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__members *members, kith_halos *out)
 {
-    return judge(ctx, kith__gpu_halos_measure(ctx, question, members, out));
+    return leave(ctx, kith__gpu_halos_measure(ctx, question, members, out));
 }
 
 static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf)
 {
     return leave(ctx, kith__gpu_rdf_count(ctx, question, rdf));
+}
+
+static kith_status overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap)
+{
+    return leave(ctx, kith__gpu_overlap_count(ctx, overlap));
 }
 
 const struct kith__backend kith__cuda_backend = {
@@ -191,4 +196,5 @@ const struct kith__backend kith__cuda_backend = {
     .fof_find = fof_find,
     .halos_measure = halos_measure,
     .rdf_count = rdf_count,
+    .overlap_count = overlap_count,
 };

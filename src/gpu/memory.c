@@ -28,6 +28,18 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
                       gpuGetErrorString(error));
 }
 
+kith_status kith__gpu_begin(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
+               "the device failed in an earlier call (%s): close the context",
+               gpuGetErrorString(gpu->lost));
+    KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not this call's */
+    KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
+    return KITH_OK;
+}
+
 /** Whole pages, so that small searches of any size make do with what there is. */
 static size_t in_pages(size_t bytes)
 {

@@ -87,8 +87,7 @@ static void set_scale(struct kith__gpu_scale *scale, const struct kith__question
                   (rdf->linear && 7 * unit * widths + 2 * unit * skipped > 0.25);
 }
 
-/** Copies of n counters that fit in some bytes of shared memory; 0: not even one. */
-static int choose_copies(int64_t n, int64_t wanted, int64_t most)
+int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
 {
     int copies = n * (int64_t)sizeof(uint32_t) <= most ? 1 : 0;
     while (copies > 0 && copies < KITH_GPU_MOST_COPIES &&
@@ -156,7 +155,8 @@ static kith_status sweep_cells(struct count *c)
     const struct kith__gpu *gpu = c->s.gpu;
     const struct kith__rdf *rdf = c->rdf;
     const int64_t most = (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
-    c->scale.copies = choose_copies(rdf->partials * rdf->bins, wanted < most ? wanted : most, most);
+    c->scale.copies = kith__gpu_choose_copies(rdf->partials * rdf->bins,
+                                              wanted < most ? wanted : most, most);
     c->s.sweep.forward = !c->scale.cross;
     KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
     return kith__gpu_read_back(&c->s, NULL, NULL);
@@ -205,8 +205,8 @@ static kith_status tally_nearest(struct count *c)
     const struct kith__gpu *gpu = c->s.gpu;
     const int64_t resident = kith__gpu_nearest_blocks();
     const int64_t taken = (int64_t)kith__gpu_nearest_static_bytes();
-    c->scale.copies = choose_copies(c->rdf->bins, gpu->shared_all / resident - taken - 1024,
-                                    gpu->shared - taken);
+    c->scale.copies = kith__gpu_choose_copies(
+        c->rdf->bins, gpu->shared_all / resident - taken - 1024, gpu->shared - taken);
     struct kith__gpu_nearest all = {.scale = c->scale,
                                     .question = c->s.sweep.grid.question,
                                     .next = c->s.sweep.next,

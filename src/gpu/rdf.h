@@ -62,6 +62,10 @@ struct kith__gpu_nearest {
 extern "C" {
 #endif
 
+/** Copies, a power of 2, of n counters in a block's shared memory: as many as `wanted` bytes hold,
+ *  one where `most` hold no more, 0 where not even that. */
+int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most);
+
 /** Shared memory of the kernels beside the counters [bytes]. */
 size_t kith__gpu_tally_static_bytes(void);
 size_t kith__gpu_nearest_static_bytes(void);

@@ -180,14 +180,8 @@ static void settle(struct kith__buffer *slot, const void *data, struct kith__buf
 static kith_status bring_question(struct kith__gpu_search *s, const struct kith__question *question)
 {
     kith_ctx *ctx = s->ctx;
-    struct kith__gpu *gpu = s->gpu;
     struct kith__question *q = &s->sweep.grid.question;
-    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
-               "the device failed in an earlier call (%s): close the context",
-               gpuGetErrorString(gpu->lost));
-    KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
-    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not the search's */
-    KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
+    KITH_TRY(kith__gpu_begin(ctx));
     *q = *question;
     s->sweep.grid.blur = kith__blur(question);
     KITH_TRY(bring(s, 0, &q->a));

@@ -38,6 +38,9 @@ enum {
     KITH_GPU_RDF_PLACES_AGAINST,
     KITH_GPU_HALO_ARRAYS,
     KITH_GPU_HALO_OUT,
+    KITH_GPU_OVERLAP_ROWS,
+    KITH_GPU_OVERLAP_PANELS,
+    KITH_GPU_OVERLAP_ARRAYS,
     KITH_GPU_SLOTS,
     KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
 };
@@ -85,6 +88,9 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
             return kith__gpu_fail(ctx, try_error, doing); \
         } \
     } while (0)
+
+/** Begin an operation: refuse a device that is lost, ask the watch callback, choose the device. */
+kith_status kith__gpu_begin(kith_ctx *ctx);
 
 /** Device memory of a slot, at least `bytes`; contents are lost when it grows. NULL: none left. */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
@@ -138,5 +144,6 @@ kith_status kith__gpu_halos_measure(kith_ctx *ctx, const struct kith__question *
                                     const struct kith__members *members, kith_halos *out);
 kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
+kith_status kith__gpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
 
 #endif

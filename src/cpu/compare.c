@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Products of blocks of replicas, with the histogram behind each while it is in the cache. Compiled
+ * once for each instruction set, named by KITH_ISA.
+ */
+#include "compare.h"
+
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* Bytes of a vector; rows and vectors of the part of a product that is kept in registers. */
+#if defined(__AVX512F__)
+enum { VECTOR = 64, ROWS = 8, VECTORS = 3 };
+#elif defined(__AVX2__)
+enum { VECTOR = 32, ROWS = 6, VECTORS = 2 };
+#else
+enum { VECTOR = 16, ROWS = 6, VECTORS = 2 };
+#endif
+
+typedef float vector_f __attribute__((vector_size(VECTOR)));
+typedef double vector_d __attribute__((vector_size(VECTOR)));
+
+/* a * b + c, rounded once where the processor can. */
+#if defined(__AVX512F__)
+#define MULTIPLY_ADD_F(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define MULTIPLY_ADD_D(a, b, c) \
+    ((vector_d)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#elif defined(__AVX2__)
+#define MULTIPLY_ADD_F(a, b, c) ((vector_f)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define MULTIPLY_ADD_D(a, b, c) \
+    ((vector_d)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#else
+#define MULTIPLY_ADD_F(a, b, c) ((a) * (b) + (c))
+#define MULTIPLY_ADD_D(a, b, c) ((a) * (b) + (c))
+#endif
+
+static inline float root_f(float x)
+{
+    return sqrtf(x);
+}
+static inline double root_d(double x)
+{
+    return sqrt(x);
+}
+
+KITH_DOT(dot_float, float)
+KITH_DOT(dot_double, double)
+
+static double settled_product(const struct kith__overlap *o, int64_t i, int64_t j)
+{
+    if (o->type == KITH_FLOAT) {
+        const float *rows = o->rows;
+        return dot_float(rows + i * o->stride, rows + j * o->stride, o->dim);
+    }
+    const double *rows = o->rows;
+    return dot_double(rows + i * o->stride, rows + j * o->stride, o->dim);
+}
+
+/** The counter of a pair by the definition. @param c  its product, where that is exact */
+static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, double c)
+{
+    const double s = o->exact ? c : settled_product(o, i, j);
+    const double value = kith__overlap_value(o->measure, s, o->square[i], o->square[j]);
+    return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
+}
+
+/** Set bits of a word. */
+static inline int64_t count_bits(uint64_t word)
+{
+#if defined(__POPCNT__)
+    return __builtin_popcountll(word);
+#else
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (int64_t)(word * 0x0101010101010101u >> 56);
+#endif
+}
+
+/** How many spins of two rows differ. */
+static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int64_t words)
+{
+    int64_t differ = 0;
+    for (int64_t k = 0; k < words; k++) {
+        differ += count_bits(x[k] ^ y[k]);
+    }
+    return differ;
+}
+
+/** Replicas of block B. */
+static inline int64_t members(const struct kith__overlap *o, int64_t B)
+{
+    const int64_t left = o->n - B * KITH_COMPARE_BLOCK;
+    return left < KITH_COMPARE_BLOCK ? left : KITH_COMPARE_BLOCK;
+}
+
+#define real float
+#define KITH_REAL(name) name##_f
+#define MULTIPLY_ADD MULTIPLY_ADD_F
+#include "compare_real.h"
+#undef real
+#undef KITH_REAL
+#undef MULTIPLY_ADD
+
+#define real double
+#define KITH_REAL(name) name##_d
+#define MULTIPLY_ADD MULTIPLY_ADD_D
+#include "compare_real.h"
+#undef real
+#undef KITH_REAL
+#undef MULTIPLY_ADD
+
+static void count(const struct kith__compare *compare, struct kith__compare_own *own, int64_t I,
+                  int64_t J)
+{
+    if (compare->precision == KITH_FLOAT) {
+        count_block_f(compare, own, I, J);
+    } else {
+        count_block_d(compare, own, I, J);
+    }
+}
+
+#define KITH_PASTE(a, b) a##b
+#define KITH_COMPARER(isa) KITH_PASTE(kith__comparer_, isa)
+
+const struct kith__comparer KITH_COMPARER(KITH_ISA) = {.count = count};

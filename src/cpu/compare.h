@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Counting the overlaps of blocks of replicas: what is compiled once for each instruction set.
+ *
+ * Replicas stand in panels: the first numbers of all replicas of a panel, then the second ones, and
+ * so on. So both sides of a product are read in order, and one copy serves both.
+ */
+#ifndef KITH_CPU_COMPARE_H
+#define KITH_CPU_COMPARE_H
+
+#include "../overlap.h"
+
+enum {
+    KITH_PANEL_BYTES = 192,   /**< of one number of all its replicas: whole vectors of any set */
+    KITH_COMPARE_BLOCK = 240, /**< replicas of a block: whole panels of floats or doubles */
+    KITH_COMPARE_DEPTH = 128, /**< numbers that are summed in one go */
+    KITH_COMPARE_COPIES = 4   /**< of a thread's counters: neighbours seldom meet in one */
+};
+
+/** What all threads share. */
+struct kith__compare {
+    const struct kith__overlap *overlap;
+    struct kith__band band;
+    kith_precision precision; /**< of products */
+    const void *panels;       /**< [panels][dim][replicas of a panel]; NULL of bits */
+    const void *weights;      /**< [n] in that precision */
+    int copies;               /**< of counters */
+};
+
+/** What is a thread's own. */
+struct kith__compare_own {
+    void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
+    int64_t *counts; /**< [copies][bins + 2] */
+    int64_t settled; /**< pairs that the product did not decide */
+};
+
+struct kith__comparer {
+    /** Count the pairs of a replica of block I with one of block J; where they are the same, of
+     *  two different ones. */
+    void (*count)(const struct kith__compare *compare, struct kith__compare_own *own, int64_t I,
+                  int64_t J);
+};
+
+extern const struct kith__comparer kith__comparer_baseline;
+extern const struct kith__comparer kith__comparer_avx2;
+extern const struct kith__comparer kith__comparer_avx512;
+
+/** Replicas of a panel. */
+static inline int64_t kith__panel_width(kith_precision precision)
+{
+    return KITH_PANEL_BYTES / (int64_t)precision;
+}
+
+#endif

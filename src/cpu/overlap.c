@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps on CPU cores: the replicas are packed into panels, each block of them meets every other,
+ * and threads count by themselves.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "run.h"
+
+/** Bring a row to its place in the panels, times its scale. */
+#define PACK(name, from, to) \
+    static void name(const from *row, int64_t dim, double scale, int64_t width, to *panel) \
+    { \
+        for (int64_t k = 0; k < dim; k++) { \
+            panel[k * width] = (to)((double)row[k] * scale); \
+        } \
+    }
+PACK(pack_f, float, float)
+PACK(pack_d, double, double)
+PACK(pack_fd, float, double)
+
+static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
+{
+    const struct kith__overlap *o = c->overlap;
+    const double scale = kith__overlap_scale(o, &c->band, i);
+    const int64_t width = kith__panel_width(c->precision);
+    const int64_t at = i / width * width * o->dim + i % width;
+    if (o->type == KITH_DOUBLE) {
+        pack_d((const double *)o->rows + i * o->stride, o->dim, scale, width,
+               (double *)panels + at);
+    } else if (c->precision == KITH_DOUBLE) {
+        pack_fd((const float *)o->rows + i * o->stride, o->dim, scale, width,
+                (double *)panels + at);
+    } else {
+        pack_f((const float *)o->rows + i * o->stride, o->dim, scale, width, (float *)panels + at);
+    }
+}
+
+/** Panels and weights. Replicas that fill the last panel up are 0. */
+static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
+{
+    const struct kith__overlap *o = c->overlap;
+    const int64_t width = kith__panel_width(c->precision);
+    const int64_t panels = (o->n + width - 1) / width;
+    char *weights = kith__work_need(&ctx->work, KITH_OVERLAP_WEIGHTS,
+                                    (size_t)o->n * (size_t)c->precision);
+    KITH_CHECK(ctx, weights != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
+    for (int64_t i = 0; i < o->n; i++) {
+        const double weight = kith__overlap_weight(o, &c->band, i);
+        if (c->precision == KITH_FLOAT) {
+            ((float *)(void *)weights)[i] = (float)weight;
+        } else {
+            ((double *)(void *)weights)[i] = weight;
+        }
+    }
+    c->weights = weights;
+    if (o->type == KITH_BITS) {
+        return KITH_OK;
+    }
+    const size_t bytes = (size_t)panels * (size_t)o->dim * KITH_PANEL_BYTES;
+    char *data = kith__work_need(&ctx->work, KITH_OVERLAP_PANELS, bytes);
+    KITH_CHECK(ctx, data != NULL, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
+               (long long)o->n);
+    memset(data + (panels - 1) * o->dim * KITH_PANEL_BYTES, 0, (size_t)o->dim * KITH_PANEL_BYTES);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, o->n * o->dim)) schedule(static)
+    for (int64_t p = 0; p < panels; p++) {
+        for (int64_t i = p * width; i < (p + 1) * width && i < o->n; i++) {
+            pack_row(c, i, data);
+        }
+    }
+    c->panels = data;
+    return KITH_OK;
+}
+
+/** Each thread's products and counters. */
+static kith_status make_own(kith_ctx *ctx, const struct kith__compare *c,
+                            struct kith__compare_own **out)
+{
+    const size_t threads = (size_t)ctx->threads;
+    const size_t products = (size_t)KITH_COMPARE_BLOCK * KITH_COMPARE_BLOCK * (size_t)c->precision;
+    const size_t counts = (size_t)c->copies * (size_t)(c->overlap->bins + 2) * sizeof(int64_t);
+    const size_t each = (products + counts + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const size_t heads = (threads * sizeof **out + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    char *memory = kith__work_need(&ctx->work, KITH_OVERLAP_THREADS, heads + threads * each);
+    KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    struct kith__compare_own *own = (struct kith__compare_own *)(void *)memory;
+    for (size_t t = 0; t < threads; t++) {
+        char *at = memory + heads + t * each;
+        memset(at + products, 0, counts);
+        own[t] = (struct kith__compare_own){.products = at,
+                                            .counts = (int64_t *)(void *)(at + products)};
+    }
+    *out = own;
+    return KITH_OK;
+}
+
+struct job {
+    const struct kith__compare *compare;
+    struct kith__compare_own *own; /* [threads] */
+};
+
+/** Task J (J + 1) / 2 + I is of blocks I <= J. */
+static void count_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
+{
+    const struct job *job = run->job;
+    const struct kith__cpu *cpu = run->ctx->state;
+    int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+    J += (J + 1) * (J + 2) / 2 <= task;
+    J -= J * (J + 1) / 2 > task;
+    cpu->comparer->count(job->compare, &job->own[sweep - cpu->sweeps], task - J * (J + 1) / 2, J);
+}
+
+kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o)
+{
+    enum { SMALL = 4096 }; /* counters of which copies fit the nearest cache */
+    struct kith__cpu *cpu = ctx->state;
+    const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
+    const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
+    const bool whole_floats = o->type == KITH_BITS && o->dim <= 1 << 24;
+    struct kith__compare c = {.overlap = o,
+                              .precision = o->type == KITH_FLOAT || whole_floats ? KITH_FLOAT
+                                                                                 : KITH_DOUBLE,
+                              .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
+    c.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
+    if (c.precision == KITH_DOUBLE || c.band.wild) {
+        c.precision = KITH_DOUBLE;
+        c.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+    }
+    struct job job = {.compare = &c};
+    KITH_TRY(make_panels(ctx, &c));
+    KITH_TRY(make_own(ctx, &c, &job.own));
+    for (int t = 0; t < ctx->threads; t++) {
+        cpu->sweeps[t].no_memory = false;
+    }
+    const int64_t blocks = (o->n + KITH_COMPARE_BLOCK - 1) / KITH_COMPARE_BLOCK;
+    const int64_t tasks = blocks * (blocks + 1) / 2;
+    struct kith__run run = {.ctx = ctx,
+                            .last = tasks,
+                            .watch_to = tasks,
+                            .watch_total = tasks,
+                            .heavy = true,
+                            .block = count_task,
+                            .job = &job};
+    KITH_TRY(kith__run(&run));
+    for (int64_t at = 0; at < (int64_t)ctx->threads * c.copies * (o->bins + 2); at++) {
+        const int64_t copy = at / (o->bins + 2), counter = at % (o->bins + 2);
+        if (counter >= 1 && counter <= o->bins) {
+            const struct kith__compare_own *own = &job.own[copy / c.copies];
+            o->counts[counter - 1] += own->counts[copy % c.copies * (o->bins + 2) + counter];
+        }
+    }
+    return KITH_OK;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps of replicas by the definition of kith_overlap.h, for the C and the CUDA compiler, and
+ * what a product of blocks tells of them.
+ *
+ * A backend packs the replicas, each times a scale, and multiplies them in blocks. A product of
+ * theirs, c, stands for t = c (w_i w_j), the overlap in some unit; of distances for the square
+ * t^2 = (v_i + v_j) - 2 c. Its error is less than a band; where both ends of the band are in one
+ * bin, that bin it is. Else the pair is settled by the definition.
+ */
+#ifndef KITH_OVERLAP_INTERNAL_H
+#define KITH_OVERLAP_INTERNAL_H
+
+#include <kith_overlap.h>
+#include <stdbool.h>
+
+#include "pair.h"
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define KITH_ROOT_D(a) __dsqrt_rn(a)
+#else
+#define KITH_ROOT_D(a) sqrt(a)
+#endif
+
+enum { KITH_OVERLAP_SUMS = 32 }; /**< of a scalar product */
+
+/** What is counted: the replicas and kith_overlap_options, checked. */
+struct kith__overlap {
+    int64_t n, dim;
+    int type;             /**< of rows; KITH_BITS: 64-bit words */
+    const void *rows;     /**< [n][stride] */
+    int64_t stride;       /**< elements from one row to the next; 64-bit words of bits */
+    const double *square; /**< [n] s_xx */
+    double most;          /**< the largest of them */
+    bool exact;           /**< all products and their sums are whole, and exact in the type */
+    kith_overlap_measure measure;
+    int64_t bins;
+    double low, width;
+    const double *edges; /**< [bins + 1] */
+    int64_t *counts;     /**< [bins] zero; written on success alone */
+};
+
+/** The overlap of a scalar product s. */
+KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, double sx, double sy)
+{
+    if (measure == KITH_COSINE) {
+        const double q = KITH_DIV_D(s, KITH_ROOT_D(KITH_MUL_D(sx, sy)));
+        return q > 1 ? 1 : q < -1 ? -1 : q;
+    }
+    if (measure == KITH_DISTANCE) {
+        const double square = KITH_SUB_D(KITH_ADD_D(sx, sy), KITH_MUL_D(2, s));
+        return square > 0 ? KITH_ROOT_D(square) : 0;
+    }
+    return s;
+}
+
+/** The counter of a value: 0 below the first edge, 1 + k in bin k, 1 + bins above the last. */
+KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double low, double width,
+                                      double value)
+{
+    if (value < edges[0]) {
+        return 0;
+    }
+    if (value > edges[bins]) {
+        return bins + 1;
+    }
+    const double guess = (value - low) / width;
+    int32_t k = guess >= bins ? bins - 1 : (int32_t)guess;
+    while (k > 0 && value < edges[k]) {
+        k--;
+    }
+    while (k + 1 < bins && value >= edges[k + 1]) {
+        k++;
+    }
+    return k + 1;
+}
+
+/** From products to counters: the counter is t factor + offset rounded down, if that is the same
+ *  for both ends of the band, from `least` to `most`. */
+struct kith__band {
+    double half;           /**< bound of the error of t, or of t^2 of distances, and */
+    double edge;           /**< that of the position of t among the bins, in units of t */
+    double factor, offset; /**< counters start at 1 */
+    double least, most;    /**< counters there are: values cannot be below or above */
+    double scale;          /**< what all replicas are multiplied with; 0: each by 1 / |x| */
+    bool weighted;         /**< w_i = 1 / |x_i|; else 1 */
+    bool wild;             /**< bands are no narrower than some bins: use double */
+};
+
+/**
+ * @param chain  the most roundings, one after the other, that a term of a product goes through
+ * @param unit   2^-24 for products in float, 2^-53 in double
+ */
+struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit);
+
+/** What replica i is multiplied with before it is packed; its weight w_i; its square v_i. */
+static inline double kith__overlap_scale(const struct kith__overlap *o,
+                                         const struct kith__band *band, int64_t i)
+{
+    return band->scale > 0 ? band->scale : 1 / sqrt(o->square[i]);
+}
+static inline double kith__overlap_weight(const struct kith__overlap *o,
+                                          const struct kith__band *band, int64_t i)
+{
+    return o->measure == KITH_DISTANCE ? o->square[i] * band->scale * band->scale
+           : band->weighted            ? 1 / sqrt(o->square[i])
+                                       : 1;
+}
+
+/** The scalar product of rows i and j. Bits: exact. */
+double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j);
+
+#define KITH_DOT(name, real) \
+    static inline double name(const real *x, const real *y, int64_t n) \
+    { \
+        enum { SUMS = KITH_OVERLAP_SUMS }; \
+        double s[SUMS] = {0}; \
+        int64_t k = 0; \
+        for (; k + SUMS <= n; k += SUMS) { \
+            for (int l = 0; l < SUMS; l++) { \
+                s[l] += (double)x[k + l] * (double)y[k + l]; \
+            } \
+        } \
+        for (int l = 0; k + l < n; l++) { \
+            s[l] += (double)x[k + l] * (double)y[k + l]; \
+        } \
+        for (int half = SUMS / 2; half > 0; half /= 2) { \
+            for (int l = 0; l < half; l++) { \
+                s[l] += s[l + half]; \
+            } \
+        } \
+        return s[0]; \
+    }
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From the caller's replicas to rows: each is looked at once for values that are not finite, for
+ * whole numbers and spins. The mean over replicas is summed in double in their order.
+ */
+#include "overlap_rows.h"
+
+#include <float.h>
+#include <string.h>
+
+/** Slots of the context's scratch, behind those of roles.c. */
+enum { ROWS = KITH_WORK_SLOTS - 4, SQUARES, MEANS };
+
+/** What was seen of rows; threads' findings are put together by taking the larger of each. */
+struct findings {
+    int64_t broken; /**< the first row with a value that is not finite; n: none */
+    double largest; /**< |x| */
+    bool not_whole, not_spins;
+};
+
+KITH_DOT(dot_f, float)
+KITH_DOT(dot_d, double)
+
+static double dot_bits(const uint64_t *x, const uint64_t *y, int64_t words, int64_t dim)
+{
+    int64_t differ = 0;
+    for (int64_t k = 0; k < words; k++) {
+        differ += __builtin_popcountll(x[k] ^ y[k]);
+    }
+    return (double)(dim - 2 * differ);
+}
+
+double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)
+{
+    if (o->type == KITH_BITS) {
+        const uint64_t *rows = o->rows;
+        return dot_bits(rows + i * o->stride, rows + j * o->stride, o->stride, o->dim);
+    }
+    if (o->type == KITH_FLOAT) {
+        const float *rows = o->rows;
+        return dot_f(rows + i * o->stride, rows + j * o->stride, o->dim);
+    }
+    const double *rows = o->rows;
+    return dot_d(rows + i * o->stride, rows + j * o->stride, o->dim);
+}
+
+static double value_at(const kith_replicas *r, int64_t i, int64_t k)
+{
+    const int64_t at = i * r->stride + k;
+    return r->type == KITH_FLOAT ? (double)((const float *)r->values)[at]
+                                 : ((const double *)r->values)[at];
+}
+
+#define LOOK(name, real) \
+    static void name(const real *x, int64_t dim, struct findings *seen) \
+    { \
+        real most = 0; \
+        int parts = 0, sizes = 0; \
+        for (int64_t k = 0; k < dim; k++) { \
+            const real size = x[k] < 0 ? -x[k] : x[k]; \
+            most = size > most ? size : most; \
+            parts |= !(size < (real)0x1p53) || x[k] != (real)(int64_t)x[k]; \
+            sizes |= size != 1; \
+        } \
+        seen->largest = (double)most > seen->largest ? (double)most : seen->largest; \
+        seen->not_whole = seen->not_whole || parts; \
+        seen->not_spins = seen->not_spins || sizes; \
+    }
+LOOK(look_f, float)
+LOOK(look_d, double)
+
+/** 0 * x is NaN where x is not finite. */
+static bool is_finite_row(const kith_replicas *r, int64_t i)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < r->dim; k++) {
+        sum += 0 * value_at(r, i, k);
+    }
+    return sum == 0;
+}
+
+static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
+{
+    if (r->type == KITH_FLOAT) {
+        look_f((const float *)r->values + i * r->stride, r->dim, seen);
+    } else {
+        look_d((const double *)r->values + i * r->stride, r->dim, seen);
+    }
+    if (!is_finite_row(r, i) && i < seen->broken) {
+        seen->broken = i;
+    }
+}
+
+static kith_status look(kith_ctx *ctx, const kith_replicas *r, struct findings *all)
+{
+    int64_t broken = r->n;
+    double largest = 0;
+    bool not_whole = false, not_spins = false;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static) \
+    reduction(min \
+              : broken) reduction(max \
+                                  : largest) reduction(|| \
+                                                       : not_whole, not_spins)
+    for (int64_t i = 0; i < r->n; i++) {
+        struct findings seen = {broken, largest, not_whole, not_spins};
+        look_at(r, i, &seen);
+        broken = seen.broken;
+        largest = seen.largest;
+        not_whole = seen.not_whole;
+        not_spins = seen.not_spins;
+    }
+    *all = (struct findings){broken, largest, not_whole, not_spins};
+    for (int64_t k = 0; broken < r->n && k < r->dim; k++) {
+        KITH_CHECK(ctx, isfinite(value_at(r, broken, k)), KITH_NOT_FINITE,
+                   "number %lld of replica %lld is not finite, both counted from 0", (long long)k,
+                   (long long)broken);
+    }
+    return KITH_OK;
+}
+
+/** Sums over replicas in their order, a run of numbers of each at a time. */
+static void find_means(const kith_ctx *ctx, const kith_replicas *r, double *means)
+{
+    enum { RUN = 64 };
+    memset(means, 0, (size_t)r->dim * sizeof *means);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static)
+    for (int64_t from = 0; from < r->dim; from += RUN) {
+        const int64_t to = from + RUN < r->dim ? from + RUN : r->dim;
+        for (int64_t i = 0; i < r->n; i++) {
+            for (int64_t k = from; k < to; k++) {
+                means[k] += value_at(r, i, k);
+            }
+        }
+        for (int64_t k = from; k < to; k++) {
+            means[k] /= (double)r->n;
+        }
+    }
+}
+
+/** Rows without gaps, less the means. NULL: means are 0. */
+static void copy_rows(const kith_ctx *ctx, const kith_replicas *r, const double *means, void *to)
+{
+#pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static)
+    for (int64_t i = 0; i < r->n; i++) {
+        for (int64_t k = 0; k < r->dim; k++) {
+            const double value = value_at(r, i, k) - (means ? means[k] : 0);
+            if (r->type == KITH_FLOAT) {
+                ((float *)to)[i * r->dim + k] = (float)value;
+            } else {
+                ((double *)to)[i * r->dim + k] = value;
+            }
+        }
+    }
+}
+
+static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                             struct kith__overlap *o)
+{
+    o->type = r->type;
+    o->rows = r->values;
+    o->stride = r->dim;
+    if (!subtract_mean && r->stride == r->dim) {
+        return KITH_OK;
+    }
+    void *rows = kith__work_need(&ctx->work, ROWS, (size_t)(r->n * r->dim) * (size_t)r->type);
+    double *means = NULL;
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
+               (long long)r->n);
+    if (subtract_mean) {
+        means = kith__work_need(&ctx->work, MEANS, (size_t)r->dim * sizeof *means);
+        KITH_CHECK(ctx, means != NULL, KITH_NO_MEMORY, "out of memory for the mean");
+        find_means(ctx, r, means);
+    }
+    copy_rows(ctx, r, means, rows);
+    o->rows = rows;
+    return KITH_OK;
+}
+
+/** Spins to words: bit k is set where number k is negative. */
+static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_t *to)
+{
+    memset(to, 0, (size_t)words * sizeof *to);
+    for (int64_t k = 0; k < r->dim; k++) {
+        to[k / 64] |= (uint64_t)(value_at(r, i, k) < 0) << (k % 64);
+    }
+}
+
+static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
+{
+    const int64_t words = (r->dim + 63) / 64;
+    uint64_t *rows = kith__work_need(&ctx->work, ROWS, (size_t)(r->n * words) * sizeof *rows);
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for the bits of %lld replicas",
+               (long long)r->n);
+#pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static)
+    for (int64_t i = 0; i < r->n; i++) {
+        uint64_t *const to = rows + i * words;
+        if (r->type == KITH_BITS) {
+            const size_t bytes = (size_t)(r->dim + 7) / 8;
+            to[words - 1] = 0;
+            memcpy(to, (const char *)r->values + i * r->stride, bytes);
+        } else {
+            pack_spins(r, i, words, to);
+        }
+    }
+    o->type = KITH_BITS;
+    o->rows = rows;
+    o->stride = words;
+    o->exact = true;
+    return KITH_OK;
+}
+
+/** What rounding leaves of a replica that equals the mean: (4 n 2^-53)^2 of its square before. */
+static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
+{
+    double before = 0;
+    for (int64_t k = 0; k < r->dim && subtract_mean; k++) {
+        before += value_at(r, i, k) * value_at(r, i, k);
+    }
+    const double part = 2 * (double)r->n * DBL_EPSILON;
+    return part * part * before;
+}
+
+/** The squares, which cosines divide by. */
+static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                                struct kith__overlap *o)
+{
+    const double least = 1e-150, beyond = 1e150; /* products of two squares are normal numbers */
+    double *square = kith__work_need(&ctx->work, SQUARES, (size_t)o->n * sizeof *square);
+    KITH_CHECK(ctx, square != NULL, KITH_NO_MEMORY, "out of memory for the squares of replicas");
+    int64_t zero = o->n, far = o->n;
+    double most = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static) \
+    reduction(min \
+              : zero, far) reduction(max \
+                                     : most)
+    for (int64_t i = 0; i < o->n; i++) {
+        square[i] = kith__overlap_product(o, i, i);
+        most = square[i] > most ? square[i] : most;
+        if (square[i] <= noise(r, i, subtract_mean)) {
+            zero = i < zero ? i : zero;
+        } else if (!(square[i] >= least && square[i] <= beyond)) {
+            far = i < far ? i : far;
+        }
+    }
+    KITH_CHECK(ctx, zero == o->n || o->measure != KITH_COSINE, KITH_INVALID,
+               subtract_mean ? "replica %lld, counted from 0, equals the mean: zero has no cosine"
+                             : "replica %lld, counted from 0, is zero, which has no cosine",
+               (long long)zero);
+    KITH_CHECK(ctx, far == o->n, KITH_LIMIT,
+               "replica %lld, counted from 0, has a square of %g; expected 1e-150 to 1e150: scale "
+               "the replicas",
+               (long long)far, square[far]);
+    o->square = square;
+    o->most = most;
+    return KITH_OK;
+}
+
+kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                               struct kith__overlap *o)
+{
+    if (r->type == KITH_BITS) {
+        KITH_TRY(make_bits(ctx, r, o));
+        return find_squares(ctx, r, false, o);
+    }
+    struct findings seen;
+    KITH_TRY(look(ctx, r, &seen));
+    if (!seen.not_spins && !subtract_mean) {
+        KITH_TRY(make_bits(ctx, r, o));
+        return find_squares(ctx, r, false, o);
+    }
+    KITH_TRY(make_rows(ctx, r, subtract_mean, o));
+    const double holds = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
+    o->exact = !subtract_mean && !seen.not_whole &&
+               seen.largest * seen.largest * (double)r->dim <= holds;
+    return find_squares(ctx, r, subtract_mean, o);
+}
+
+struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
+{
+    const double spare = 1.05;  /* for squares of errors */
+    const double clear = 0.125; /* of all pairs may be settled */
+    const double high = o->edges[o->bins];
+    const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
+    int exponent;
+    (void)frexp(o->most > 0 ? sqrt(o->most) : 1, &exponent);
+    struct kith__band b = {.scale = o->exact ? 1
+                                    : cosine ? 0
+                                             : ldexp(1, -exponent),
+                           .weighted = cosine && o->exact};
+    const double g = b.scale > 0 ? b.scale : 1;
+    const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* of the overlap's unit */
+    const double error = spare * (double)(chain + 8) * unit;
+    const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
+    b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;
+    b.edge = 8 * unit * fmax(fabs(o->low), fabs(high)) / per_t;
+    b.factor = per_t / o->width;
+    b.offset = 1 - o->low / o->width;
+    b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
+    b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
+    const double blur = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
+    b.wild = error > clear || 2 * (blur + b.edge) * b.factor > clear;
+    return b;
+}
