@@ -29,7 +29,7 @@ static void put_data(FILE *out, const void *what)
     for (int c = 0; c < found->n_curves; c++) {
         fprintf(out, " g(%s) +- n(%s)", found->curve[c].name, found->curve[c].name);
     }
-    for (int c = 0; c < found->n_curves && task->force; c++) {
+    for (int c = 0; c < found->n_curves && found->curve[c].force; c++) {
         fprintf(out, " g_force(%s) +-", found->curve[c].name);
     }
     for (int64_t k = 0; k < found->how.bins; k++) {
@@ -39,7 +39,7 @@ static void put_data(FILE *out, const void *what)
             put_number(out, found->curve[c].g_error[k]);
             put_number(out, found->curve[c].n[k]);
         }
-        for (int c = 0; c < found->n_curves && task->force; c++) {
+        for (int c = 0; c < found->n_curves && found->curve[c].force; c++) {
             put_number(out, found->curve[c].force[k]);
             put_number(out, found->curve[c].force_error[k]);
         }

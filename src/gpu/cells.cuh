@@ -74,23 +74,31 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
 static __device__ inline bool begins_home(const struct kith__gpu_set &set,
                                           const struct kith__gpu_plan &plan, int64_t p)
 {
-    const int64_t enough = KITH_GPU_HOME / 2;
+    const uint32_t most = KITH_GPU_HOME;
+    const uint32_t enough = most / 2;
     const int64_t cell = (int64_t)set.key[p];
+    const int64_t first = first_of_cell(set, plan.table, cell);
+    const uint32_t n = (uint32_t)(first_of_cell(set, plan.table, cell + 1) - first);
+    const uint32_t before = (uint32_t)(p - first); /* in the cell */
+    if (n > most) {
+        const uint32_t parts = (n + most - 1) / most;
+        return before % ((n + parts - 1) / parts) == 0;
+    }
+    if (before > 0 || n > enough) {
+        return before == 0; /* most return here: what follows divides */
+    }
     const int64_t nx = plan.axis[0].n;
     int64_t x;
     row_of_cell(cell, nx, &x);
     for (int64_t width = 8; width > 1; width /= 2) {
         const int64_t from = x / width * width;
         const int64_t to = from + width < nx ? from + width : nx;
-        const int64_t first = first_of_cell(set, plan.table, cell - x + from);
-        if (first_of_cell(set, plan.table, cell - x + to) - first <= enough) {
-            return p == first;
+        const int64_t begin = first_of_cell(set, plan.table, cell - x + from);
+        if (first_of_cell(set, plan.table, cell - x + to) - begin <= enough) {
+            return p == begin;
         }
     }
-    const int64_t first = first_of_cell(set, plan.table, cell);
-    const int64_t n = first_of_cell(set, plan.table, cell + 1) - first;
-    const int64_t parts = (n + KITH_GPU_HOME - 1) / KITH_GPU_HOME;
-    return (p - first) % ((n + parts - 1) / parts) == 0;
+    return true;
 }
 
 #endif
