@@ -56,7 +56,7 @@ int flock_plot(const flock_task *task, const flock_run *run)
 {
     const char *terminal = terminal_of(task->plot);
     char *part = NULL;
-    if (asprintf(&part, "%s.%ld.part", task->plot, (long)getpid()) < 0) {
+    if (asprintf(&part, "%s.part", task->plot) < 0) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory to draw %s", task->plot);
     }
     int status = STATUS_OK;
