@@ -34,7 +34,7 @@ static void put_script(FILE *to, const char *terminal, const char *path, const f
     fprintf(to, "set terminal %s\nset output ", terminal);
     gnuplot_quote(to, path);
     fputs("\nset xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
-          "set ytics nomirror\nset y2tics\nset key outside top\n$data << END\n",
+          "set ytics nomirror\nset y2tics\nset key outside top center horizontal\n$data << END\n",
           to);
     for (int64_t k = 0; k < run->n_samples; k++) {
         const flock_sample *s = &run->samples[k];

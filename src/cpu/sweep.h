@@ -20,7 +20,7 @@ enum {
     KITH_FLOCK_ENOUGH = 12, /**< for flocks, where each candidate costs more, */
     KITH_HOME_CELLS = 8,    /**< or spans these */
     KITH_CURSORS = 64,
-    KITH_PUSHED = 6         /**< numbers of a candidate: position and force */
+    KITH_PUSHED = 6 /**< numbers of a candidate: position and force */
 };
 
 /** Which candidates a home looks at. */
