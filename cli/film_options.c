@@ -16,12 +16,13 @@
 enum { KEY_RECORD = 0x300, KEY_SIZE, KEY_RATE, KEY_TURN, KEY_COLOUR };
 
 static const struct argp_option list[] = {
-    {0, 0, 0, 0, "Film:", 50},
-    {"record", KEY_RECORD, "FILE", 0, ".mp4, .webm or .gif by ffmpeg; folder/ or NAME%06d.png", 50},
-    {"film-size", KEY_SIZE, "WxH", 0, "pixels; default 1920x1080", 50},
-    {"film-rate", KEY_RATE, "R", 0, "frames a second; default 30", 50},
-    {"film-turn", KEY_TURN, "D", 0, "degrees a second in 3-D; default 6", 50},
-    {"film-colour", KEY_COLOUR, "WHAT", 0, "heading, speed or density; default heading", 50},
+    {"record", KEY_RECORD, "FILE", 0, "film: .mp4, .webm or .gif by ffmpeg; folder/", 40},
+    {"film-size", KEY_SIZE, "WxH", OPTION_HIDDEN, 0, 40},
+    {"film-rate", KEY_RATE, "R", OPTION_HIDDEN, 0, 40},
+    {"film-turn", KEY_TURN, "D", OPTION_HIDDEN, 0, 40},
+    {"film-colour", KEY_COLOUR, "WHAT", OPTION_HIDDEN, 0, 40},
+    {"--film-{size,rate,turn}=X", 0, 0, OPTION_DOC | OPTION_NO_USAGE,
+     "1920x1080, 30 a second, 6 degrees; --film-colour", 40},
     {0}};
 
 void film_options_init(film_options *o)

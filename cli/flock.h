@@ -11,20 +11,34 @@
 #include "recording.h"
 #include "space.h"
 
+/** How the flock moves from a step on. */
+typedef struct flock_stage {
+    int64_t step;
+    kith_flock_options model; /**< things: see flock_model_of */
+    kith_flock_thing things[KITH_MOST_THINGS];
+    int64_t kept; /**< of the things those of the stage before: they stand where they went */
+} flock_stage;
+
 typedef struct flock_task {
     options shared;
     film_options film;
     const char *input; /**< NULL: --boids */
     int64_t boids;     /**< 0 without */
     int dim;           /**< of --boids */
-    kith_flock_options model;
-    kith_flock_thing things[KITH_MOST_THINGS];
+    flock_stage start;
     int64_t steps;                                      /**< -1 until given */
     int64_t measure_every, record_every, restart_every; /**< 0: at the end alone; -1: by default */
-    double flock_length; /**< linking length of flocks; 0: by default */
+    double flock_length;   /**< linking length of flocks; 0: by default */
+    double flock_velocity; /**< that of velocities; 0: they do not matter */
     int64_t flock_members;
+    double r_max;                          /**< of g(r); 0: by default */
+    int64_t bins;                          /**< 0: no g(r) */
     const char *measures, *restart, *plot; /**< files */
     char *parameters;                      /**< text of --parameters, which options borrow from */
+    const char **change;                   /**< [n_changes] texts of --at */
+    int64_t n_changes;
+    flock_stage *stage; /**< [n_stages] by step; the first is `start` */
+    int64_t n_stages;
 } flock_task;
 
 /** What was measured at one step. */
@@ -35,20 +49,33 @@ typedef struct flock_sample {
 } flock_sample;
 
 typedef struct flock_run {
-    input in; /**< the particles: at the start, then at each look */
-    space space;
+    input in;       /**< the particles: at the start, then at each look */
+    kith_box box;   /**< as it was given */
+    kith_box space; /**< axes with walls are open */
     kith_ctx *ctx;
     kith_flock *flock;
-    kith_groups groups;
+    int64_t stage;      /**< which holds now */
+    kith_groups groups; /**< of the last sample, as g */
+    double *g;          /**< [bins]; NULL: none is wanted, or there is no density */
+    double r_max;
     io_recording *record, *measures;
     film *film;
-    int64_t record_bytes, measures_bytes; /**< written and safe */
+    io_mark record_mark, measures_mark; /**< written and safe */
     bool resumed;
     int64_t first, step; /**< the run's first step, and where it stands */
     flock_sample *samples;
     int64_t n_samples, room;
     double seconds; /**< of stepping */
 } flock_run;
+
+/** The options of a stage. */
+kith_flock_options flock_model_of(const flock_stage *stage);
+
+/** The stage that a step after `step` belongs to. */
+int64_t flock_stage_at(const flock_task *task, int64_t step);
+
+/** The time that has passed by a step. */
+double flock_time(const flock_task *task, int64_t step);
 
 /** Put the particles in place: from the restart file, INPUT or the seed. @return an exit status,
  *  reported. */
@@ -64,8 +91,13 @@ int flock_save(const flock_task *task, const flock_run *run);
  *  exit status, reported. */
 int flock_load(flock_task *task, flock_run *run);
 
-void flock_print_sample(const flock_sample *sample);
-json_t *flock_sample_json(const flock_sample *sample);
+/** Measure the flock, whose state was read: keep the sample, write it. @return an exit status,
+ *  reported. */
+int flock_measure(const flock_task *task, flock_run *run);
+
+/** Keep a sample. @return an exit status, reported. */
+int flock_keep_sample(flock_run *run, const flock_sample *sample);
+
 void flock_print_summary(const flock_task *task, const flock_run *run);
 json_t *flock_summary_json(const flock_task *task, const flock_run *run);
 

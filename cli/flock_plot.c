@@ -34,7 +34,7 @@ static void put_script(FILE *to, const char *terminal, const char *path, const f
     fprintf(to, "set terminal %s\nset output ", terminal);
     gnuplot_quote(to, path);
     fputs("\nset xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
-          "set ytics nomirror\nset y2tics\nset key outside top\n$data << END\n",
+          "set ytics nomirror\nset y2tics\nset key outside top center horizontal\n$data << END\n",
           to);
     for (int64_t k = 0; k < run->n_samples; k++) {
         const flock_sample *s = &run->samples[k];
@@ -56,7 +56,7 @@ int flock_plot(const flock_task *task, const flock_run *run)
 {
     const char *terminal = terminal_of(task->plot);
     char *part = NULL;
-    if (asprintf(&part, "%s.%ld.part", task->plot, (long)getpid()) < 0) {
+    if (asprintf(&part, "%s.part", task->plot) < 0) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory to draw %s", task->plot);
     }
     int status = STATUS_OK;

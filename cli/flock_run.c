@@ -8,9 +8,8 @@
 #include "progress.h"
 #include "report.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 /** The next step after `step` that is a multiple of every, or the last. */
 static int64_t next_look(int64_t step, int64_t every, int64_t last)
@@ -30,99 +29,13 @@ static int64_t interval(int64_t asked, int64_t steps, int64_t times)
     return asked >= 0 ? asked : steps > times ? steps / times : 1;
 }
 
-static double flock_length(const flock_task *task)
-{
-    const kith_flock_options *m = &task->model;
-    return task->flock_length > 0                               ? task->flock_length
-           : m->model == KITH_BOIDS && m->separation.radius > 0 ? m->separation.radius
-                                                                : m->alignment.radius;
-}
-
-/** Count flocks: friends-of-friends of positions. */
-static int count_flocks(const flock_task *task, flock_run *run, flock_sample *sample)
-{
-    const double length = flock_length(task);
-    kith_fof_options how;
-    kith_fof_options_init(&how);
-    how.min_members = task->flock_members;
-    const kith_points points = input_points(&run->in);
-    if (!(length > 0)) {
-        return STATUS_OK;
-    }
-    const kith_status status = kith_fof_find(run->ctx, &points, &run->space.box, length, &how,
-                                             &run->groups);
-    if (status != KITH_OK) {
-        return report_kith(run->ctx, status, NULL);
-    }
-    sample->flocks = run->groups.n;
-    sample->largest = run->groups.n > 0 ? run->groups.members[0] : 0;
-    return STATUS_OK;
-}
-
-static int keep_sample(flock_run *run, const flock_sample *sample)
-{
-    if (run->n_samples == run->room) {
-        const int64_t room = run->room ? 2 * run->room : 64;
-        flock_sample *grown = realloc(run->samples, (size_t)room * sizeof *grown);
-        if (!grown) {
-            return report_error(STATUS_NO_MEMORY, NULL, "no memory for the measures");
-        }
-        run->samples = grown;
-        run->room = room;
-    }
-    run->samples[run->n_samples++] = *sample;
-    return STATUS_OK;
-}
-
-static int write_line(flock_run *run, json_t *value, const char *path)
-{
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-    io_error error = {0};
-    io_status status = IO_NO_MEMORY;
-    if (text) {
-        status = io_recording_text(run->measures, text, &error);
-        status = status == IO_OK ? io_recording_text(run->measures, "\n", &error) : status;
-    }
-    free(text);
-    json_decref(value);
-    return status == IO_OK ? STATUS_OK
-           : error.status  ? report_io(&error, true)
-                           : report_error(STATUS_NO_MEMORY, NULL, "no memory to write %s", path);
-}
-
-static int measure(const flock_task *task, flock_run *run)
-{
-    flock_sample sample = {.step = run->step};
-    const kith_status status = kith_flock_measure(run->flock, &sample.all);
-    if (status != KITH_OK) {
-        return report_kith(run->ctx, status, NULL);
-    }
-    int exit_status = count_flocks(task, run, &sample);
-    if (exit_status == STATUS_OK) {
-        exit_status = keep_sample(run, &sample);
-    }
-    if (exit_status == STATUS_OK && run->measures) {
-        exit_status = write_line(run, flock_sample_json(&sample), task->measures);
-    }
-    if (exit_status == STATUS_OK && task->shared.json) {
-        json_t *value = flock_sample_json(&sample);
-        json_dumpf(value, stdout, JSON_COMPACT);
-        putchar('\n');
-        json_decref(value);
-    } else if (exit_status == STATUS_OK && !task->shared.quiet) {
-        flock_print_sample(&sample);
-    }
-    fflush(stdout);
-    return exit_status;
-}
-
 static int record(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
     io_particles frame = run->in.particles;
-    frame.has_box = run->space.box.row[0][0] != 0;
-    frame.box = run->space.box;
-    frame.time = (double)run->step * task->model.time_step;
+    frame.has_box = run->space.row[0][0] != 0;
+    frame.box = run->space;
+    frame.time = flock_time(task, run->step);
     return io_recording_frame(run->record, &frame, run->step, &error) == IO_OK
                ? STATUS_OK
                : report_io(&error, true);
@@ -134,8 +47,8 @@ static int show(const flock_task *task, const flock_run *run, int64_t every)
     char caption[80];
     snprintf(caption, sizeof caption, "step %s", report_count(run->step).s);
     const film_frame frame = {.particles = &run->in.particles,
-                              .box = &run->space.box,
-                              .full_speed = task->model.max_speed,
+                              .box = &run->space,
+                              .full_speed = task->start.model.max_speed,
                               .number = every > 0 ? (run->step + every - 1) / every : 0,
                               .caption = caption};
     return film_add(run->film, &frame);
@@ -145,9 +58,8 @@ static int show(const flock_task *task, const flock_run *run, int64_t every)
 static int save(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
-    if ((run->record && io_recording_sync(run->record, &run->record_bytes, &error) != IO_OK) ||
-        (run->measures &&
-         io_recording_sync(run->measures, &run->measures_bytes, &error) != IO_OK)) {
+    if ((run->record && io_recording_sync(run->record, &run->record_mark, &error) != IO_OK) ||
+        (run->measures && io_recording_sync(run->measures, &run->measures_mark, &error) != IO_OK)) {
         return report_io(&error, true);
     }
     return flock_save(task, run);
@@ -163,7 +75,7 @@ static int look(const flock_task *task, flock_run *run, const int64_t every[LOOK
     const bool fresh = !run->resumed || run->step > run->first; /* else it was done before */
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
     if (is_look(run->step, every[MEASURE], task->steps) && fresh) {
-        status = measure(task, run);
+        status = flock_measure(task, run);
     }
     if (status == STATUS_OK && run->record && is_look(run->step, every[RECORD], task->steps) &&
         fresh) {
@@ -178,6 +90,42 @@ static int look(const flock_task *task, flock_run *run, const int64_t every[LOOK
     return status;
 }
 
+/** Take up the next stage when it begins here. What moved stands where it is. */
+static int change(const flock_task *task, flock_run *run)
+{
+    const int64_t stage = flock_stage_at(task, run->step);
+    while (run->stage < stage) {
+        kith_flock_thing moved[KITH_MOST_THINGS];
+        flock_stage next = task->stage[++run->stage];
+        kith_flock_read_things(run->flock, moved);
+        for (int64_t t = 0; t < next.kept; t++) {
+            memcpy(next.things[t].place, moved[t].place, sizeof moved[t].place);
+        }
+        const kith_flock_options model = flock_model_of(&next);
+        const kith_status status = kith_flock_change(run->flock, &model);
+        if (status != KITH_OK) {
+            return report_kith(run->ctx, status, NULL);
+        }
+    }
+    return STATUS_OK;
+}
+
+/** The step to stop at next: the earliest at which something is due. */
+static int64_t next_stop(const flock_task *task, const flock_run *run, const int64_t every[LOOKS])
+{
+    const bool wanted[LOOKS] = {true, run->record != NULL, task->restart != NULL,
+                                run->film != NULL};
+    int64_t next = task->steps;
+    for (int k = 0; k < LOOKS; k++) {
+        const int64_t at = next_look(run->step, every[k], task->steps);
+        next = wanted[k] && at < next ? at : next;
+    }
+    if (run->stage + 1 < task->n_stages && task->stage[run->stage + 1].step < next) {
+        next = task->stage[run->stage + 1].step;
+    }
+    return next;
+}
+
 /** Go to the last step, looking on the way. */
 static int go(const flock_task *task, flock_run *run, progress *bar)
 {
@@ -185,15 +133,9 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
                                   [RECORD] = interval(task->record_every, task->steps, 100),
                                   [SAVE] = interval(task->restart_every, task->steps, 10),
                                   [SHOW] = interval(task->record_every, task->steps, 600)};
-    const bool wanted[LOOKS] = {true, run->record != NULL, task->restart != NULL,
-                                run->film != NULL};
     int status = look(task, run, every);
     while (status == STATUS_OK && run->step < task->steps) {
-        int64_t next = task->steps;
-        for (int k = 0; k < LOOKS; k++) {
-            const int64_t at = next_look(run->step, every[k], task->steps);
-            next = wanted[k] && at < next ? at : next;
-        }
+        const int64_t next = next_stop(task, run, every);
         const double start = progress_clock();
         const kith_status stepped = kith_flock_step(run->flock, next - run->step);
         run->seconds += progress_clock() - start;
@@ -209,7 +151,8 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
                                       (long long)run->step, task->restart);
         }
         progress_end(bar);
-        status = stepped == KITH_OK ? look(task, run, every) : report_kith(run->ctx, stepped, NULL);
+        status = stepped == KITH_OK ? change(task, run) : report_kith(run->ctx, stepped, NULL);
+        status = status == STATUS_OK ? look(task, run, every) : status;
     }
     return status;
 }
@@ -218,9 +161,9 @@ static int open_files(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
     const char *output = task->shared.output;
-    if ((output && io_recording_open(output, run->record_bytes, &run->record, &error) != IO_OK) ||
+    if ((output && io_recording_open(output, &run->record_mark, &run->record, &error) != IO_OK) ||
         (task->measures &&
-         io_recording_open(task->measures, run->measures_bytes, &run->measures, &error) != IO_OK)) {
+         io_recording_open(task->measures, &run->measures_mark, &run->measures, &error) != IO_OK)) {
         return report_io(&error, true);
     }
     film_options wanted = task->film;
@@ -240,20 +183,43 @@ static int close_files(flock_run *run, int status)
     return report_io(fine ? &other : &error, true);
 }
 
+/** See that each stage to come can be had, before the first step. */
+static int try_stages(const flock_task *task, const flock_run *run)
+{
+    for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {
+        const kith_flock_options model = flock_model_of(&task->stage[k]);
+        const kith_status status = kith_flock_change(run->flock, &model);
+        if (status != KITH_OK) {
+            char where[48];
+            snprintf(where, sizeof where, "--at %lld", (long long)task->stage[k].step);
+            return report_kith(run->ctx, status, where);
+        }
+    }
+    return STATUS_OK;
+}
+
+static int open_flock(const flock_task *task, flock_run *run)
+{
+    const io_particles *p = &run->in.particles;
+    const kith_points points = input_points(&run->in);
+    const kith_points velocities = kith_points_packed(p->velocity, p->n, p->precision);
+    run->stage = flock_stage_at(task, run->step);
+    kith_flock_options model = flock_model_of(&task->stage[run->stage]);
+    model.first_step = run->step;
+    const kith_status opened = kith_flock_open(run->ctx, &points, &velocities, &run->space, &model,
+                                               &run->flock);
+    return opened == KITH_OK ? try_stages(task, run) : report_kith(run->ctx, opened, task->input);
+}
+
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
     int status = engine_open(&task->shared, &bar, &run->ctx);
+    if (status == STATUS_OK) {
+        status = open_flock(task, run);
+    }
     if (status != STATUS_OK) {
         return status;
-    }
-    const io_particles *p = &run->in.particles;
-    const kith_points points = input_points(&run->in);
-    const kith_points velocities = kith_points_packed(p->velocity, p->n, p->precision);
-    const kith_status opened = kith_flock_open(run->ctx, &points, &velocities, &run->space.box,
-                                               &task->model, &run->flock);
-    if (opened != KITH_OK) {
-        return report_kith(run->ctx, opened, task->input);
     }
     status = open_files(task, run);
     if (status == STATUS_OK) {

@@ -2,7 +2,7 @@
  *
  * Where a flock starts: INPUT, the seed, or the restart file of an earlier run. That file holds a
  * head and then all positions and velocities as they are in memory, so that the run goes on with
- * the same bits; a sum over the bytes tells a whole file from a broken one.
+ * the same bits, and the samples so far; a sum over the bytes tells a whole file from a broken one.
  */
 #include "flock.h"
 
@@ -16,15 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[8] = "KITHfl1";
+static const char magic[8] = "KITHfl2";
 
 typedef struct head {
     char magic[8];
     uint64_t sum;   /* of all that follows */
     uint64_t order; /* 1 on the machine that wrote it */
-    int64_t n, step, precision, dim, record_bytes, measures_bytes, n_things;
+    int64_t n, step, precision, dim, n_samples, n_things;
+    io_mark record, measures;                  /* how far the files were written */
     kith_flock_thing things[KITH_MOST_THINGS]; /* predators have moved */
-    kith_box box;
+    kith_box box;                              /* as it was given */
 } head;
 
 /** FNV-1a over words of 8 bytes, then single ones. */
@@ -46,35 +47,46 @@ static uint64_t sum_bytes(const char *data, size_t size)
 
 enum { SUMMED_FROM = offsetof(head, order) };
 
-int flock_save(const flock_task *task, const flock_run *run)
+static head head_of(const flock_task *task, const flock_run *run)
 {
     const io_particles *p = &run->in.particles;
-    const size_t vectors = 3 * (size_t)p->n * (size_t)p->precision;
-    const size_t size = sizeof(head) + 2 * vectors;
-    char *data = malloc(size);
-    if (!data) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory to write %s", task->restart);
-    }
     head h;
-    memset(&h, 0, sizeof h);
+    memset(&h, 0, sizeof h); /* also what lies between its parts: it is summed */
     memcpy(h.magic, magic, sizeof magic);
     h.order = 1;
     h.n = p->n;
     h.step = run->step;
     h.precision = p->precision;
     h.dim = p->dim;
-    h.record_bytes = run->record_bytes;
-    h.measures_bytes = run->measures_bytes;
-    h.box = run->space.box;
-    h.n_things = task->model.n_things;
+    h.n_samples = run->n_samples;
+    h.n_things = task->stage[run->stage].model.n_things;
+    h.record = run->record_mark;
+    h.measures = run->measures_mark;
+    h.box = run->box;
     kith_flock_read_things(run->flock, h.things);
+    return h;
+}
+
+int flock_save(const flock_task *task, const flock_run *run)
+{
+    const io_particles *p = &run->in.particles;
+    const size_t vectors = 3 * (size_t)p->n * (size_t)p->precision;
+    const size_t samples = (size_t)run->n_samples * sizeof *run->samples;
+    const size_t size = sizeof(head) + 2 * vectors + samples;
+    char *data = malloc(size);
+    if (!data) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory to write %s", task->restart);
+    }
+    head h = head_of(task, run);
+    char *at = data + sizeof h;
     memcpy(data, &h, sizeof h);
-    memcpy(data + sizeof h, p->pos, vectors);
-    memcpy(data + sizeof h + vectors, p->velocity, vectors);
+    memcpy(at, p->pos, vectors);
+    memcpy(at + vectors, p->velocity, vectors);
+    memcpy(at + 2 * vectors, run->samples, samples);
     h.sum = sum_bytes(data + SUMMED_FROM, size - SUMMED_FROM);
     memcpy(data, &h, sizeof h);
     io_error error = {0};
-    const io_status status = io_write_bytes(task->restart, data, (int64_t)size, &error);
+    const io_status status = io_rewrite_bytes(task->restart, data, (int64_t)size, &error);
     free(data);
     return status == IO_OK ? STATUS_OK : report_io(&error, true);
 }
@@ -112,8 +124,86 @@ static bool is_whole(const char *data, size_t size, head *h)
     memcpy(h, data, sizeof *h);
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->order == 1 && h->n >= 0 &&
            h->n <= INT32_MAX && (h->precision == KITH_FLOAT || h->precision == KITH_DOUBLE) &&
-           size == sizeof *h + 6 * (size_t)h->n * (size_t)h->precision &&
+           h->n_samples >= 0 && h->n_samples <= (int64_t)(size / sizeof(flock_sample)) &&
+           size == sizeof *h + 6 * (size_t)h->n * (size_t)h->precision +
+                       (size_t)h->n_samples * sizeof(flock_sample) &&
            h->sum == sum_bytes(data + SUMMED_FROM, size - SUMMED_FROM);
+}
+
+/** The box of --boids: [-100, 100) without --box. */
+static kith_box usual_box(void)
+{
+    static const double side = 200;
+    kith_box box = kith_box_periodic(side, side, side);
+    for (int k = 0; k < 3; k++) {
+        box.origin[k] = -side / 2;
+    }
+    return box;
+}
+
+static bool is_same_box(const kith_box *a, const kith_box *b)
+{
+    bool same = a->dim == b->dim;
+    for (int k = 0; k < a->dim && same; k++) {
+        same = a->origin[k] == b->origin[k] && a->periodic[k] == b->periodic[k];
+        for (int m = 0; m < a->dim; m++) {
+            same = same && a->row[k][m] == b->row[k][m];
+        }
+    }
+    return same;
+}
+
+/** See that the options speak of the flock that the file holds. */
+static int check_head(const flock_task *task, const head *h)
+{
+    static const char hint[] = "give what it was begun with, or remove it to start anew";
+    const options *o = &task->shared;
+    if (task->boids > 0 && task->boids != h->n) {
+        return report_error(STATUS_INVALID, hint, "%s: holds %lld particles, but --boids is %lld",
+                            task->restart, (long long)h->n, (long long)task->boids);
+    }
+    if (task->boids > 0 && task->dim != h->dim) {
+        return report_error(STATUS_INVALID, hint, "%s: holds a flock in %lld-D, but --dim is %d",
+                            task->restart, (long long)h->dim, task->dim);
+    }
+    if (o->read.precision && (int64_t)o->read.precision != h->precision) {
+        return report_error(STATUS_INVALID, hint, "%s: its --precision was another", task->restart);
+    }
+    /* without --boids the box may be that of INPUT, which is not read again */
+    const io_particles like = {.dim = (int)h->dim,
+                               .has_box = task->boids > 0 || h->box.row[0][0] != 0,
+                               .box = task->boids > 0 ? usual_box() : h->box};
+    space wanted;
+    const int status = space_choose(o, task->restart, &like, &wanted);
+    if (status == STATUS_OK && !is_same_box(&wanted.box, &h->box)) {
+        return report_error(STATUS_INVALID, hint,
+                            "%s: its box was another: --box, --origin or "
+                            "--periodic",
+                            task->restart);
+    }
+    return status;
+}
+
+/** Take over what the file holds behind its head. @return false: no memory. */
+static bool take_body(const head *h, const char *body, flock_run *run)
+{
+    const size_t vectors = 3 * (size_t)h->n * (size_t)h->precision;
+    const size_t samples = (size_t)h->n_samples * sizeof *run->samples;
+    io_particles *p = &run->in.particles;
+    *p = (io_particles){.n = h->n,
+                        .dim = (int)h->dim,
+                        .precision = (kith_precision)h->precision,
+                        .pos = malloc(vectors + 1),
+                        .velocity = malloc(vectors + 1)};
+    run->samples = malloc(samples + 1);
+    if (!p->pos || !p->velocity || !run->samples) {
+        return false;
+    }
+    memcpy(p->pos, body, vectors);
+    memcpy(p->velocity, body + vectors, vectors);
+    memcpy(run->samples, body + 2 * vectors, samples);
+    run->n_samples = run->room = h->n_samples;
+    return true;
 }
 
 int flock_load(flock_task *task, flock_run *run)
@@ -127,45 +217,39 @@ int flock_load(flock_task *task, flock_run *run)
                    : report_error(STATUS_INPUT, NULL, "%s: %s", task->restart, strerror(errno));
     }
     head h;
+    int status = STATUS_OK;
     if (!is_whole(data, size, &h)) {
-        free(data);
-        return report_error(STATUS_FORMAT, "remove it to start anew",
-                            "%s: is not a whole restart file of kith flock", task->restart);
+        status = report_error(STATUS_FORMAT, "remove it to start anew",
+                              "%s: is not a whole restart file of kith flock", task->restart);
+    } else {
+        status = check_head(task, &h);
     }
-    const size_t vectors = 3 * (size_t)h.n * (size_t)h.precision;
-    io_particles *p = &run->in.particles;
-    *p = (io_particles){.n = h.n,
-                        .dim = (int)h.dim,
-                        .precision = (kith_precision)h.precision,
-                        .pos = malloc(vectors + 1),
-                        .velocity = malloc(vectors + 1),
-                        .has_box = true,
-                        .box = h.box};
-    const bool room = p->pos && p->velocity;
-    if (room) {
-        memcpy(p->pos, data + sizeof h, vectors);
-        memcpy(p->velocity, data + sizeof h + vectors, vectors);
+    if (status == STATUS_OK && !take_body(&h, data + sizeof h, run)) {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->restart);
     }
     free(data);
-    for (int t = 0; t < KITH_MOST_THINGS && t < h.n_things && t < task->model.n_things; t++) {
-        if (task->things[t].kind == KITH_PREDATOR && h.things[t].kind == KITH_PREDATOR) {
-            memcpy(task->things[t].place, h.things[t].place, sizeof h.things[t].place);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    flock_stage *stage = &task->stage[flock_stage_at(task, h.step)];
+    for (int64_t t = 0; t < h.n_things && t < stage->model.n_things; t++) {
+        if (stage->things[t].kind == KITH_PREDATOR && h.things[t].kind == KITH_PREDATOR) {
+            memcpy(stage->things[t].place, h.things[t].place, sizeof h.things[t].place);
         }
     }
     run->resumed = true;
-    run->space = (space){h.box, "file"};
+    run->box = h.box;
     run->step = h.step;
-    run->record_bytes = h.record_bytes;
-    run->measures_bytes = h.measures_bytes;
-    return room ? STATUS_OK
-                : report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->restart);
+    run->record_mark = h.record;
+    run->measures_mark = h.measures;
+    return STATUS_OK;
 }
 
 /** Headings at random, with the largest speed. */
 static void strew_headings(const flock_task *task, io_particles *p, double *v)
 {
-    random_state random = random_start(task->model.seed ^ UINT64_C(0x666c6f636b));
-    const double speed = task->model.max_speed > 0 ? task->model.max_speed : 1;
+    random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
+    const double speed = task->start.model.max_speed > 0 ? task->start.model.max_speed : 1;
     for (int64_t i = 0; i < p->n; i++) {
         double x[3], square;
         do {
@@ -205,18 +289,21 @@ static int fill_velocities(const flock_task *task, io_particles *p)
     return STATUS_OK;
 }
 
-/** --boids: uniform in the box, which is [-100, 100) without --box. */
+static int choose_box(const flock_task *task, const char *name, flock_run *run)
+{
+    space chosen;
+    const int status = space_choose(&task->shared, name, &run->in.particles, &chosen);
+    run->box = chosen.box;
+    return status;
+}
+
+/** --boids: uniform in the box. */
 static int strew(const flock_task *task, flock_run *run)
 {
-    static const double side = 200;
     io_particles *p = &run->in.particles;
-    *p = (io_particles){.n = task->boids, .dim = task->dim, .has_box = true};
+    *p = (io_particles){.n = task->boids, .dim = task->dim, .has_box = true, .box = usual_box()};
     p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
-    p->box = kith_box_periodic(side, side, side);
-    for (int k = 0; k < 3; k++) {
-        p->box.origin[k] = -side / 2;
-    }
-    const int status = space_choose(&task->shared, "--boids", p, &run->space);
+    const int status = choose_box(task, "--boids", run);
     if (status != STATUS_OK) {
         return status;
     }
@@ -227,8 +314,8 @@ static int strew(const flock_task *task, flock_run *run)
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld boids",
                             (long long)task->boids);
     }
-    sets_uniform(r, p->n, task->model.seed);
-    const kith_box *box = &run->space.box;
+    sets_uniform(r, p->n, task->start.model.seed);
+    const kith_box *box = &run->box;
     for (int64_t i = 0; i < p->n; i++) {
         const double f[3] = {r[3 * i], r[3 * i + 1], p->dim == 3 ? r[3 * i + 2] : 0};
         for (int k = 0; k < 3; k++) {
@@ -250,17 +337,17 @@ static int read_input(flock_task *task, flock_run *run)
     if (input_read(&task->shared, task->input, &run->in, &error) != IO_OK) {
         return report_io(&error, false);
     }
-    return space_choose(&task->shared, task->input, &run->in.particles, &run->space);
+    return choose_box(task, task->input, run);
 }
 
 /** Steps that cross half the box make no sense: neighbours are those of nobody. */
-static int check_steps(const flock_task *task, const flock_run *run)
+static int check_steps(const flock_stage *stage, const flock_run *run)
 {
-    const kith_flock_options *m = &task->model;
-    for (int k = 0; k < run->space.box.dim; k++) {
-        const double side = run->space.box.row[k][k];
-        if ((run->space.box.periodic[k] || m->reflecting[k]) &&
-            m->max_speed * m->time_step > fabs(side) / 2) {
+    const kith_flock_options *m = &stage->model;
+    for (int k = 0; k < run->box.dim; k++) {
+        const double *row = run->box.row[k];
+        const double side = hypot(hypot(row[0], row[1]), row[2]);
+        if ((run->box.periodic[k] || m->reflecting[k]) && m->max_speed * m->time_step > side / 2) {
             return report_error(STATUS_INVALID, NULL,
                                 "--time-step: %s at --max-speed %s crosses more than half the box "
                                 "in a step; expected less",
@@ -279,10 +366,13 @@ int flock_start(flock_task *task, flock_run *run)
     if (status == STATUS_OK && !run->in.particles.velocity) {
         status = fill_velocities(task, &run->in.particles);
     }
+    run->space = run->box;
     for (int k = 0; k < 3; k++) {
-        run->space.box.periodic[k] = run->space.box.periodic[k] && !task->model.reflecting[k];
+        run->space.periodic[k] = run->box.periodic[k] && !task->start.model.reflecting[k];
     }
     run->first = run->step;
-    task->model.first_step = run->step;
-    return status == STATUS_OK ? check_steps(task, run) : status;
+    for (int64_t k = 0; k < task->n_stages && status == STATUS_OK; k++) {
+        status = check_steps(&task->stage[k], run);
+    }
+    return status;
 }

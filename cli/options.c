@@ -201,6 +201,15 @@ static const struct argp_option reading[] = {
     {"species", KEY_SPECIES, "A,B", 0, "only these: dark, gas, star; elements of XYZ", 10},
     {"frame", KEY_FRAME, "K", 0, "frame of a trajectory, from 0", 10},
     {0}};
+static const struct argp_option one_frame[] = {
+    {"dataset", KEY_DATASET, "NAME", OPTION_HIDDEN, 0, 9},
+    {"columns", KEY_COLUMNS, "X,Y,Z", OPTION_HIDDEN, 0, 9},
+    {"species", KEY_SPECIES, "A,B", OPTION_HIDDEN, 0, 9},
+    {"frame", KEY_FRAME, "K", OPTION_HIDDEN, 0, 9},
+    {"precision", KEY_PRECISION, "float|double", OPTION_HIDDEN, 0, 9},
+    {"--frame=K, --precision=P", 0, 0, OPTION_DOC | OPTION_NO_USAGE,
+     "of INPUT; float, double; others as in kith pairs", 9},
+    {0}};
 static const struct argp_option trajectory[] = {
     {0, 0, 0, 0, "Input:", 10},
     {"dataset", KEY_DATASET, "NAME", OPTION_HIDDEN, 0, 10},
@@ -239,6 +248,7 @@ static const struct argp_option result[] = {
     REPORT_OPTIONS, {"output", 'o', "FILE", 0, "write the result here", 40}, {0}};
 
 const struct argp options_reading = {.options = reading, .parser = parse_reading};
+const struct argp options_one_frame = {.options = one_frame, .parser = parse_reading};
 const struct argp options_trajectory = {.options = trajectory, .parser = parse_reading};
 const struct argp options_vectors = {.options = vectors, .parser = parse_reading};
 const struct argp options_space = {.options = space, .parser = parse_space};

@@ -7,6 +7,13 @@
 
 #include "frames.h"
 
+/** How a file begins. */
+typedef struct io_gsd_header {
+    uint64_t magic, index, entries, names, name_blocks;
+    uint32_t schema_version, version;
+    char application[64], schema[64], reserved[80];
+} io_gsd_header;
+
 /** A chunk: n rows of m numbers. */
 typedef struct io_gsd_entry {
     uint64_t frame, n;

@@ -9,13 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct gsd_header {
-    uint64_t magic, index, entries, names, name_blocks;
-    uint32_t schema_version, version;
-    char application[64], schema[64], reserved[80];
-} gsd_header;
-
-_Static_assert(sizeof(gsd_header) == 256 && sizeof(io_gsd_entry) == 32, "as they are in the file");
+_Static_assert(sizeof(io_gsd_header) == 256 && sizeof(io_gsd_entry) == 32,
+               "as they are in the file");
 
 const char *const io__gsd_names[IO_GSD_CHUNKS] = {
     "configuration/step", "configuration/dimensions", "configuration/box",
@@ -61,7 +56,7 @@ static void find_names(io_gsd *state, const char *names, size_t size, bool packe
     }
 }
 
-static io_status read_index(io_frames *frames, const gsd_header *header)
+static io_status read_index(io_frames *frames, const io_gsd_header *header)
 {
     io_gsd *state = frames->state;
     io_status status;
@@ -90,7 +85,7 @@ static io_status read_index(io_frames *frames, const gsd_header *header)
 io_status io__gsd_open(io_frames *frames)
 {
     io_file *file = frames->file;
-    gsd_header header;
+    io_gsd_header header;
     IO_TRY(io__file_read(file, &header, sizeof header, 0));
     const unsigned major = header.version >> 16, minor = header.version & 0xffff;
     char schema[sizeof header.schema];

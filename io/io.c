@@ -119,13 +119,25 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     return status;
 }
 
+/** Write and commit an output that was opened with `status`. */
+static io_status write_whole(io_output *output, io_status status, const void *data, int64_t size)
+{
+    IO_TRY(status);
+    status = io__output_write(output, data, size);
+    if (status == IO_OK)
+        return io__output_commit(output);
+    io__output_abort(output);
+    return status;
+}
+
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)
 {
     io_output output;
-    IO_TRY(io__output_open(&output, path, error));
-    const io_status status = io__output_write(&output, data, size);
-    if (status == IO_OK)
-        return io__output_commit(&output);
-    io__output_abort(&output);
-    return status;
+    return write_whole(&output, io__output_open(&output, path, error), data, size);
+}
+
+io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_error *error)
+{
+    io_output output;
+    return write_whole(&output, io__output_reopen(&output, path, error), data, size);
 }

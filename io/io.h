@@ -259,4 +259,8 @@ void io_matrix_abort(io_matrix *matrix);
 /** Write a file of these bytes; atomically. */
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 
+/** The same for a file that one process writes again and again. It is written as path.part first,
+ *  where the next process finds what a killed one left, and uses it. */
+io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_error *error);
+
 #endif

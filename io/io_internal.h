@@ -337,15 +337,20 @@ typedef struct io_output {
 } io_output;
 
 io_status io__output_open(io_output *output, const char *path, io_error *error);
+/** The same for a file that one process writes again and again: its part has a name of its own, and
+ *  that which a killed process left is used again. */
+io_status io__output_reopen(io_output *output, const char *path, io_error *error);
 /** Write into the file itself, behind its first `keep` bytes; what follows them is cut off. */
 io_status io__output_append(io_output *output, const char *path, int64_t keep, io_error *error);
 io_status io__output_write(io_output *output, const void *data, int64_t size);
+/** Hand all to the system: what was written stays when the process is killed. */
+io_status io__output_flush(io_output *output);
 /** Flush to disk, and go on. */
 io_status io__output_sync(io_output *output);
 /** Room for size <= IO_BLOCK bytes, to be filled at once by the caller; NULL on failure. */
 char *io__output_reserve(io_output *output, int64_t size);
-/** Overwrite bytes at the start of the file. */
-io_status io__output_patch(io_output *output, const void *data, int64_t size);
+/** Overwrite bytes of the file from byte `at` on. */
+io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size);
 io_status io__output_printf(io_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** Flush to disk and rename into place. On failure nothing is left. Frees output's parts. */

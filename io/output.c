@@ -42,6 +42,17 @@ static int create_part(io_output *output)
     return -1;
 }
 
+/** Create path.part, or take the one that a killed process left. */
+static int take_part(io_output *output)
+{
+    const size_t room = strlen(output->path) + sizeof ".part";
+    output->part = malloc(room);
+    if (!output->part)
+        return -1;
+    snprintf(output->part, room, "%s.part", output->path);
+    return open(output->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
 static void close_all(io_output *output)
 {
     if (output->fd >= 0)
@@ -52,7 +63,9 @@ static void close_all(io_output *output)
     *output = (io_output){.fd = -1};
 }
 
-io_status io__output_open(io_output *output, const char *path, io_error *error)
+/** @param create  makes the part */
+static io_status open_beside(io_output *output, const char *path, int (*create)(io_output *),
+                             io_error *error)
 {
     *output = (io_output){.fd = -1, .error = error};
     struct stat facts;
@@ -66,13 +79,23 @@ io_status io__output_open(io_output *output, const char *path, io_error *error)
         status = io__fail(error, path, IO_SYSTEM, "is a directory; expected a file to write");
     } else {
         const bool direct = exists && !S_ISREG(facts.st_mode);
-        output->fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create_part(output);
+        output->fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create(output);
         if (output->fd < 0)
             status = io__fail(error, path, IO_SYSTEM, "cannot create: %s", strerror(errno));
     }
     if (status != IO_OK)
         close_all(output);
     return status;
+}
+
+io_status io__output_open(io_output *output, const char *path, io_error *error)
+{
+    return open_beside(output, path, create_part, error);
+}
+
+io_status io__output_reopen(io_output *output, const char *path, io_error *error)
+{
+    return open_beside(output, path, take_part, error);
 }
 
 io_status io__output_append(io_output *output, const char *path, int64_t keep, io_error *error)
@@ -116,7 +139,7 @@ static io_status write_all(io_output *output, const char *data, int64_t size)
     return IO_OK;
 }
 
-static io_status flush(io_output *output)
+io_status io__output_flush(io_output *output)
 {
     const int64_t size = output->used;
     output->used = 0;
@@ -125,7 +148,7 @@ static io_status flush(io_output *output)
 
 io_status io__output_sync(io_output *output)
 {
-    IO_TRY(flush(output));
+    IO_TRY(io__output_flush(output));
     if (fsync(output->fd) < 0 && errno != EINVAL && errno != EROFS) /* those: pipes, devices */
         return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(errno));
     return IO_OK;
@@ -133,7 +156,7 @@ io_status io__output_sync(io_output *output)
 
 char *io__output_reserve(io_output *output, int64_t size)
 {
-    if (output->used + size > IO_BLOCK && flush(output) != IO_OK)
+    if (output->used + size > IO_BLOCK && io__output_flush(output) != IO_OK)
         return NULL;
     char *room = output->buffer + output->used;
     output->used += size;
@@ -143,7 +166,7 @@ char *io__output_reserve(io_output *output, int64_t size)
 io_status io__output_write(io_output *output, const void *data, int64_t size)
 {
     if (size > IO_BLOCK) {
-        IO_TRY(flush(output));
+        IO_TRY(io__output_flush(output));
         return write_all(output, data, size);
     }
     char *room = io__output_reserve(output, size);
@@ -167,10 +190,10 @@ io_status io__output_printf(io_output *output, const char *format, ...)
     return status;
 }
 
-io_status io__output_patch(io_output *output, const void *data, int64_t size)
+io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size)
 {
-    IO_TRY(flush(output));
-    const ssize_t put = pwrite(output->fd, data, (size_t)size, 0);
+    IO_TRY(io__output_flush(output));
+    const ssize_t put = pwrite(output->fd, data, (size_t)size, at);
     if (put < 0 && errno == ESPIPE)
         return io__output_fail(output, IO_INVALID,
                                "is a pipe or terminal, which cannot hold this "
@@ -183,7 +206,7 @@ io_status io__output_patch(io_output *output, const void *data, int64_t size)
 
 io_status io__output_commit(io_output *output)
 {
-    io_status status = flush(output);
+    io_status status = io__output_flush(output);
     if (status == IO_OK && output->part && fsync(output->fd) < 0)
         status = io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(errno));
     if (status == IO_OK && output->part && rename(output->part, output->path) < 0)

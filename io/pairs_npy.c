@@ -73,7 +73,7 @@ static io_status end(io_pairs_writer *writer)
 {
     char header[IO_NPY_HEADER];
     make_header(writer, header);
-    return io__output_patch(&writer->output, header, sizeof header);
+    return io__output_patch(&writer->output, 0, header, sizeof header);
 }
 
 static void drop(io_pairs_writer *writer)

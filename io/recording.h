@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that grow while a simulation runs: trajectories in extended XYZ, lines of text. What was
- * written stays, also when the process is killed; a run that goes on from an earlier point cuts off
- * what came after it.
+ * Files that grow while a simulation runs: trajectories in GSD or extended XYZ, lines of text. What
+ * was written stays, also when the process is killed; a run that goes on from an earlier point cuts
+ * off what came after it.
  */
 #ifndef KITH_IO_RECORDING_H
 #define KITH_IO_RECORDING_H
@@ -11,18 +11,27 @@
 
 typedef struct io_recording io_recording;
 
-/** Open. @param keep  bytes of an earlier recording to go on behind; 0: begin anew. */
-io_status io_recording_open(const char *path, int64_t keep, io_recording **out, io_error *error);
+/** A point of a recording that another run can go on from. Zero: its beginning. */
+typedef struct io_mark {
+    int64_t bytes;
+    int64_t index, room; /**< of GSD: where its index is, and how long */
+} io_mark;
 
-/** Append a frame of extended XYZ: positions, velocities where there are any, box, time, step. */
+/** Open; a name that ends in .gsd begins a GSD file. @param from  what comes after is cut off */
+io_status io_recording_open(const char *path, const io_mark *from, io_recording **out,
+                            io_error *error);
+
+/** Append a frame: positions, velocities where there are any, box, step; in extended XYZ the time,
+ *  too. Frames of GSD are all of one box and number, in float, and need a box with rows as HOOMD's.
+ */
 io_status io_recording_frame(io_recording *recording, const io_particles *particles, int64_t step,
                              io_error *error);
 
-/** Append text. */
-io_status io_recording_text(io_recording *recording, const char *text, io_error *error);
+/** Append a line of text. */
+io_status io_recording_line(io_recording *recording, const char *text, io_error *error);
 
-/** Bring all to the disk. @param[out] bytes  what io_recording_open is to keep, to go on here. */
-io_status io_recording_sync(io_recording *recording, int64_t *bytes, io_error *error);
+/** Bring all to the disk. @param[out] mark  to go on from here */
+io_status io_recording_sync(io_recording *recording, io_mark *mark, io_error *error);
 
 /** Bring all to the disk and free it. NULL is fine. */
 io_status io_recording_close(io_recording *recording, io_error *error);

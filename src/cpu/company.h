@@ -11,102 +11,186 @@
 /* What is added up has 24 bits: so many of them never overflow 32. */
 enum { FULL = 230 };
 
+/** How far rules reach, in squared distances of the tile: for sure within `clear`, perhaps within
+ *  `most`. */
+struct reaches {
+    bool on[KITH_RULES];
+    bool whole[KITH_RULES]; /* as far as the sweep */
+    vf clear[KITH_RULES], most[KITH_RULES];
+};
+
+/** usual: alignment and cohesion reach as far as the sweep, separation less far. */
+KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const struct visitor *i,
+                                         bool usual)
+{
+    const struct kith__flight *flight = sweep->flight;
+    struct reaches reaches;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const float middle = flight->ratio[rule] - i->q;
+        reaches.on[rule] = usual || flight->rules->radius[rule] > 0;
+        reaches.whole[rule] = usual ? rule != KITH_SEPARATION : flight->whole[rule];
+        reaches.clear[rule] = vf_set(middle - sweep->home.band);
+        reaches.most[rule] = vf_set(middle + sweep->home.band);
+    }
+    return reaches;
+}
+
 /** The sums over a part of the neighbours, by lanes, modulo 2^32. */
 struct lanes {
     vi sum[KITH_RULES][3];
-    int n[KITH_RULES];
+    int hits;          /* within the cutoff */
+    int n[KITH_RULES]; /* of rules that reach less far */
 };
 
-/** Add the lanes to the sums: offsets from `here`. */
-KITH_INLINE void empty_lanes(struct lanes *lanes, const int32_t here[3],
-                             struct kith__flock_sums *sums)
+/** Field by field: a struct that is copied whole would not be held in registers. */
+KITH_INLINE void clear_lanes(struct lanes *lanes)
 {
+    lanes->hits = 0;
     for (int rule = 0; rule < KITH_RULES; rule++) {
+        lanes->n[rule] = 0;
         for (int c = 0; c < 3; c++) {
-            const uint32_t total = (uint32_t)vi_total(lanes->sum[rule][c]);
-            const uint32_t own = rule == KITH_ALIGNMENT ? 0 : (uint32_t)here[c];
-            sums->sum[rule][c] += (int32_t)(total - (uint32_t)lanes->n[rule] * own);
             lanes->sum[rule][c] = vi_set(0);
         }
-        sums->n[rule] += lanes->n[rule];
-        lanes->n[rule] = 0;
     }
 }
 
-/** Those of the hits at k, of squared distance r2, that are within the radius of a rule. */
-KITH_INLINE unsigned hits_of_rule(const struct kith__sweep *sweep, const struct visitor *i, int k,
-                                  int rule, unsigned hits, vf r2)
+KITH_INLINE void add_axis(const struct lanes *lanes, int rule, int c, uint32_t n, uint32_t here,
+                          struct kith__flock_sums *sums)
 {
-    const struct kith__flight *flight = sweep->flight;
-    const float middle = flight->ratio[rule] - i->q;
-    const float band = sweep->home.band;
-    unsigned borderline;
-    const unsigned mask = hits & vf_classify(r2, vf_set(middle - band), vf_set(middle + band),
-                                             &borderline);
-    borderline &= hits;
-    return __builtin_expect(borderline != 0, 0)
-               ? decide(sweep, i, k, mask, borderline, flight->rules->radius[rule])
-               : mask;
+    sums->sum[rule][c] += (int32_t)(vi_total(lanes->sum[rule][c]) - n * here);
 }
 
-/** Add what a rule sums of the hits at k. */
-KITH_INLINE void add_hits(const struct kith__tile *tile, int k, int rule, unsigned hits,
-                          struct lanes *lanes)
+KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int32_t here[3],
+                          struct kith__flock_sums *sums)
 {
-    const int first = rule == KITH_ALIGNMENT ? 3 : 0;
-    const vm mask = vm_from(hits);
+    add_axis(lanes, rule, 0, (uint32_t)n, (uint32_t)here[0], sums);
+    add_axis(lanes, rule, 1, (uint32_t)n, (uint32_t)here[1], sums);
+    add_axis(lanes, rule, 2, (uint32_t)n, (uint32_t)here[2], sums);
+    sums->n[rule] += n;
+}
+
+KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reaches, int rule)
+{
+    return !reaches->on[rule] ? 0 : reaches->whole[rule] ? lanes->hits : lanes->n[rule];
+}
+
+/** Add the lanes to the sums: offsets from `here`. Without loops, which would need the lanes in
+ *  memory. */
+KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reaches,
+                           const int32_t here[3], struct kith__flock_sums *sums)
+{
+    static const int32_t nowhere[3] = {0, 0, 0};
+    add_rule(lanes, KITH_SEPARATION, lanes_hits(lanes, reaches, KITH_SEPARATION), here, sums);
+    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, reaches, KITH_ALIGNMENT), nowhere, sums);
+    add_rule(lanes, KITH_COHESION, lanes_hits(lanes, reaches, KITH_COHESION), here, sums);
+}
+
+/** Add one candidate to the sums of a rule. */
+KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3], int rule,
+                         int place, struct kith__flock_sums *sums)
+{
+    sums->n[rule]++;
     for (int c = 0; c < 3; c++) {
-        lanes->sum[rule][c] = vi_add_where(lanes->sum[rule][c], mask,
-                                           vi_load(tile->cargo[first + c] + k));
+        sums->sum[rule][c] += rule == KITH_ALIGNMENT
+                                  ? sweep->tile.cargo[3 + c][place]
+                                  : kith__flock_offset(here[c], sweep->tile.cargo[c][place]);
     }
-    lanes->n[rule] += __builtin_popcount(hits);
 }
 
-/** Sums over all neighbours. usual: alignment and cohesion reach as far as the sweep. */
+/** Add candidates [k, k + W), some of them borderline, one by one. */
+static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep *sweep,
+                                                       const struct visitor *i,
+                                                       const struct reaches *reaches,
+                                                       const int32_t here[3], int k,
+                                                       struct kith__flock_sums *sums)
+{
+    const struct run run = start_run(sweep, i);
+    const vm all = vm_from((1u << W) - 1);
+    const vf r2 = apart_at(&run, k);
+    const unsigned near = vm_bits(vm_le(all, r2, run.most));
+    const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, run.clear)),
+                                 sweep->question->cutoff);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        unsigned inner = reaches->on[rule] ? hits : 0;
+        if (reaches->on[rule] && !reaches->whole[rule]) {
+            inner &= vm_bits(vm_le(all, r2, reaches->most[rule]));
+            inner = decide(sweep, i, k, inner,
+                           inner & vm_bits(vm_gt(all, r2, reaches->clear[rule])),
+                           sweep->flight->rules->radius[rule]);
+        }
+        for (; inner; inner &= inner - 1) {
+            add_one(sweep, here, rule, k + __builtin_ctz(inner), sums);
+        }
+    }
+}
+
+/** Those of candidates [k, k + W) that each rule sums, i itself among them. @return false where
+ *  some are borderline. */
+KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches, int k,
+                           vm near[KITH_RULES], vm *hits)
+{
+    const vf r2 = apart_at(run, k);
+    *hits = vm_le(vm_from((1u << W) - 1), r2, run->most);
+    vm unsure = vm_gt(*hits, r2, run->clear);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        near[rule] = *hits;
+        if (reaches->on[rule] && !reaches->whole[rule]) {
+            near[rule] = vm_le(*hits, r2, reaches->most[rule]);
+            unsure = vm_or(unsure, vm_gt(near[rule], r2, reaches->clear[rule]));
+        }
+    }
+    return __builtin_expect(vm_bits(unsure) == 0, 1);
+}
+
+/** Sums over all neighbours. usual: see start_reaches. */
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, bool usual,
                          struct kith__flock_sums *sums)
 {
     const struct kith__flight *flight = sweep->flight;
-    const struct kith__tile *tile = &sweep->tile;
     const struct run run = start_run(sweep, i);
-    const int end = tile->n;
-    const int own = i->self < 0 ? -W : i->self / W * W;
+    const struct reaches reaches = start_reaches(sweep, i, usual);
+    const int end = sweep->tile.n;
+    const int32_t *cargo[KITH_CARGO];
     int32_t here[3];
+    for (int c = 0; c < KITH_CARGO; c++) {
+        cargo[c] = sweep->tile.cargo[c];
+    }
     for (int c = 0; c < 3; c++) {
         here[c] = flight->cargo[c][i->slot];
     }
-    struct lanes lanes = {.n = {0, 0, 0}};
-    for (int rule = 0; rule < KITH_RULES; rule++) {
-        for (int c = 0; c < 3; c++) {
-            lanes.sum[rule][c] = vi_set(0);
-        }
-    }
-    int most = 0; /* hits since the lanes were empty */
+    struct lanes lanes;
+    clear_lanes(&lanes);
     for (int k = 0; k < end; k += W) {
-        vf r2;
-        unsigned hits = hits_at(sweep, i, &run, k, &r2);
-        hits &= k == own ? lanes_beside(sweep, i, k) : ~0u;
-        most += __builtin_popcount(hits);
-        if (__builtin_expect(most > FULL, 0)) {
-            empty_lanes(&lanes, here, sums);
-            most = W;
-        }
-        if (usual) {
-            add_hits(tile, k, KITH_ALIGNMENT, hits, &lanes);
-            add_hits(tile, k, KITH_COHESION, hits, &lanes);
-            add_hits(tile, k, KITH_SEPARATION, hits_of_rule(sweep, i, k, KITH_SEPARATION, hits, r2),
-                     &lanes);
+        vm near[KITH_RULES], hits;
+        if (!find_near(&run, &reaches, k, near, &hits)) {
+            const struct reaches same = reaches;
+            add_unsure(sweep, i, &same, here, k, sums);
             continue;
         }
+        const int more = __builtin_popcount(vm_bits(hits));
+        if (__builtin_expect(lanes.hits + more > FULL, 0)) {
+            add_lanes(&lanes, &reaches, here, sums);
+            clear_lanes(&lanes);
+        }
+        lanes.hits += more;
         for (int rule = 0; rule < KITH_RULES; rule++) {
-            if (flight->rules->radius[rule] > 0) {
-                add_hits(tile, k, rule,
-                         flight->whole[rule] ? hits : hits_of_rule(sweep, i, k, rule, hits, r2),
-                         &lanes);
+            const int first = rule == KITH_ALIGNMENT ? 3 : 0;
+            for (int c = 0; c < 3 && reaches.on[rule]; c++) {
+                lanes.sum[rule][c] = vi_add_where(lanes.sum[rule][c], near[rule],
+                                                  vi_load(cargo[first + c] + k));
+            }
+            if (reaches.on[rule] && !reaches.whole[rule]) {
+                lanes.n[rule] += __builtin_popcount(vm_bits(near[rule]));
             }
         }
     }
-    empty_lanes(&lanes, here, sums);
+    add_lanes(&lanes, &reaches, here, sums);
+    for (int rule = 0; rule < KITH_RULES && i->self >= 0; rule++) {
+        sums->n[rule] -= reaches.on[rule]; /* i itself, which is at offset 0 */
+    }
+    for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
+        sums->sum[KITH_ALIGNMENT][c] -= flight->cargo[3 + c][i->slot];
+    }
 }
 
 /** A neighbour among those that are nearest. */
@@ -143,13 +227,8 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
 {
     const struct kith__flight *flight = sweep->flight;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        const bool on = flight->rules->radius[rule] > 0 && one->r2 <= flight->square[rule];
-        sums->n[rule] += on;
-        for (int c = 0; c < 3 && on; c++) {
-            sums->sum[rule][c] += rule == KITH_ALIGNMENT
-                                      ? sweep->tile.cargo[3 + c][one->place]
-                                      : kith__flock_offset(here[c],
-                                                           sweep->tile.cargo[c][one->place]);
+        if (flight->rules->radius[rule] > 0 && one->r2 <= flight->square[rule]) {
+            add_one(sweep, here, rule, one->place, sums);
         }
     }
 }

@@ -168,6 +168,23 @@ static inline vm vm_from(unsigned mask)
 {
     return (vm)mask;
 }
+static inline unsigned vm_bits(vm a)
+{
+    return a;
+}
+static inline vm vm_or(vm a, vm b)
+{
+    return (vm)(a | b);
+}
+/** Lanes of `where` with a <= b; with a > b. */
+static inline vm vm_le(vm where, vf a, vf b)
+{
+    return _mm512_mask_cmp_ps_mask(where, (__m512)a, (__m512)b, _CMP_LE_OQ);
+}
+static inline vm vm_gt(vm where, vf a, vf b)
+{
+    return _mm512_mask_cmp_ps_mask(where, (__m512)a, (__m512)b, _CMP_GT_OQ);
+}
 /** a + b in the lanes of the mask, a in the others. */
 static inline vi vi_add_where(vi a, vm mask, vi b)
 {
@@ -310,11 +327,14 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 /** Sum of the lanes modulo 2^32. */
 static inline uint32_t vi_total(vi a)
 {
-    uint32_t total = 0;
-    for (int lane = 0; lane < W; lane++) {
-        total += (uint32_t)a[lane];
-    }
-    return total;
+#if defined(__AVX2__)
+    const __m256i v = (__m256i)a;
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
+#else
+    return (uint32_t)a[0] + (uint32_t)a[1] + (uint32_t)a[2] + (uint32_t)a[3];
+#endif
 }
 #endif
 
@@ -330,6 +350,26 @@ static inline vm vm_from(unsigned mask)
 {
     const vi bit = vi_load((const int32_t[8]){1, 2, 4, 8, 16, 32, 64, 128});
     return (vi_set((int32_t)mask) & bit) == bit;
+}
+static inline unsigned vm_bits(vm a)
+{
+#if defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)a);
+#else
+    return lane_bits(a);
+#endif
+}
+static inline vm vm_or(vm a, vm b)
+{
+    return a | b;
+}
+static inline vm vm_le(vm where, vf a, vf b)
+{
+    return where & (a <= b);
+}
+static inline vm vm_gt(vm where, vf a, vf b)
+{
+    return where & (a > b);
 }
 /** a + b in the lanes of the mask, a in the others. */
 static inline vi vi_add_where(vi a, vm mask, vi b)

@@ -14,10 +14,11 @@
 #include "tally.h"
 
 enum {
-    KITH_BLOCK = 256,      /**< particles from the start of one unit of work to the next */
-    KITH_HOME = 512,       /**< the most particles in a home */
-    KITH_HOME_ENOUGH = 20, /**< neighbouring cells are added to a home until it holds these, */
-    KITH_HOME_CELLS = 8,   /**< or spans these */
+    KITH_BLOCK = 256,       /**< particles from the start of one unit of work to the next */
+    KITH_HOME = 512,        /**< the most particles in a home */
+    KITH_HOME_ENOUGH = 20,  /**< neighbouring cells are added to a home until it holds these, */
+    KITH_FLOCK_ENOUGH = 12, /**< for flocks, where each candidate costs more, */
+    KITH_HOME_CELLS = 8,    /**< or spans these */
     KITH_CURSORS = 64,
     KITH_PUSHED = 6 /**< numbers of a candidate: position and force */
 };
@@ -35,7 +36,7 @@ struct kith__tile {
     struct kith__buffer memory;
     float *x, *y, *z; /**< in units of the cutoff, from the home's middle */
     float *q;         /**< x*x + y*y + z*z */
-    int32_t *id;      /**< caller's index */
+    int32_t *id;      /**< caller's index; not for flocks */
     int32_t *slot;    /**< place in the grid */
     int32_t *shift;   /**< image, packed; see kith__pack_shift */
     int32_t *rank;    /**< 2 id + (image is after 0), sign bit flipped: orders a sorted half list;

@@ -82,7 +82,9 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
         vf_compress(tile->z + at, cz, near);
         vf_compress(tile->q + at, vf_fma(cx, cx, vf_fma(cy, cy, cz * cz)), near);
         vi_compress(tile->slot + at, vi_lanes() + (int32_t)(s + k), near);
-        if (n - k >= W) {
+        if (sweep->flight) {
+            append_cargo(sweep, s + k, at, near, move);
+        } else if (n - k >= W) {
             vi_compress(tile->id + at, vi_load(id + k), near);
         } else {
             for (int lane = 0, to = at; lane < n - k; lane++) {
@@ -92,9 +94,6 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
         }
         if (tile->shifted) {
             vi_compress(tile->shift + at, shifts, near);
-        }
-        if (sweep->flight) {
-            append_cargo(sweep, s + k, at, near, move);
         }
         at += __builtin_popcount(near);
     }

@@ -64,13 +64,19 @@ KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct v
                         .most = vf_set(i->most)};
 }
 
-/** Which of candidates [k, k + W) are pairs with i: *r2 - |i|^2 = q - 2 i.j against the cutoff. */
-KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
-                             const struct run *run, int k, vf *r2)
+/** r2 - |i|^2 = q - 2 i.j of candidates [k, k + W). */
+KITH_INLINE vf apart_at(const struct run *run, int k)
 {
     vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
     v = vf_fma(run->iy, vf_load(run->y + k), v);
-    v = vf_fma(run->iz, vf_load(run->z + k), v);
+    return vf_fma(run->iz, vf_load(run->z + k), v);
+}
+
+/** Which of candidates [k, k + W) are pairs with i. */
+KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
+                             const struct run *run, int k, vf *r2)
+{
+    const vf v = apart_at(run, k);
     *r2 = v;
     unsigned borderline;
     const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
@@ -205,7 +211,7 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
     const uint64_t row_end = (row + 1) * nx;
     /* where empty cells were left out, only true neighbours are sure to be near */
     const uint64_t farthest = grid->axis[0].n_places ? 1 : KITH_HOME_CELLS - 1;
-    const int64_t enough = KITH_HOME_ENOUGH;
+    const int64_t enough = sweep->flight ? KITH_FLOCK_ENOUGH : KITH_HOME_ENOUGH;
     while (e < limit && e - s < enough && a->key[e] < row_end &&
            a->key[e] - (farthest == 1 ? last : key) <= farthest) {
         int64_t next = e;

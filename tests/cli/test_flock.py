@@ -1,36 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kith flock: runs, restarts after kill -9 at any moment, and every kind of bad input."""
+"""kith flock: what it measures, the options of models and when they change, bad input."""
 import json
+import math
 import os
-import resource
-import signal
-import subprocess
 import sys
-import time
 
 import cli
-
-START = ("flock", "--boids", "300", "--box", "20", "--seed", "4", "--threads", "1")
-RUN = (*START, "--steps", "40", "--predator", "1,1,1,2,0.5,6", "--sphere", "10,10,10,3,0.2,1",
-       "--point", "5,5,5,0.05,0", "--wall", "0,0,1,0,0,1,0.1,2", "--model", "vectorial",
-       "--noise", "0.2", "--record-every", "4", "--measure-every", "5")
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def frames(path):
-    """Frames of extended XYZ: a list of (step, rows of six numbers)."""
-    found = []
-    with open(path, encoding="ascii") as file:
-        for line in file:
-            comment = next(file)
-            step = int(comment.split("step=")[1].split()[0])
-            found.append((step, [tuple(map(float, next(file).split()[1:]))
-                                 for _ in range(int(line))]))
-    return found
+from flock_runs import RUN, START, frames, read
 
 
 def test_measures_and_frames():
@@ -55,6 +31,94 @@ def test_measures_and_frames():
     text = cli.ok(*START, "--steps", "3")
     assert "step 3: polarisation" in text and "300" in text
     assert cli.ok(*START, "--steps", "3", "-q") == ""
+
+
+def groups(n, friends):
+    """Sizes of groups, falling, by search through all pairs."""
+    left, sizes = set(range(n)), []
+    while left:
+        seen = [left.pop()]
+        for i in seen:
+            near = {j for j in left if friends(i, j)}
+            left -= near
+            seen.extend(near)
+        sizes.append(len(seen))
+    return sorted(sizes, reverse=True)
+
+
+def test_flocks_and_g_against_all_pairs():
+    """Positions alone and with velocities; g(r) of the pairs in each shell, in 3-D and 2-D."""
+    for dim, length, velocity, side in ((3, 2.0, None, 20), (3, 3.0, 1.2, 20), (2, 1.5, 0.9, 40)):
+        words = ["--flock-length", length, "--flock-members", "2", "--r-max", "6", "--bins", "9",
+                 "--dim", dim, "--box", side, "--precision", "double"]
+        words += ["--flock-velocity", velocity] if velocity else []
+        sample = json.loads(cli.ok(*START, *words, "--steps", "0", "-o", "a.xyz", "--json")
+                            .splitlines()[0])
+        rows = frames("a.xyz")[0][1]
+
+        def square(i, j, first=0, box=side, rows=rows):
+            apart = [abs(rows[i][first + k] - rows[j][first + k]) for k in range(3)]
+            return sum(min(d, box - d) ** 2 if box else d * d for d in apart)
+
+        def friends(i, j, length=length, velocity=velocity, square=square):
+            return square(i, j) / length ** 2 + (square(i, j, 3, 0) / velocity ** 2
+                                                 if velocity else 0) <= 1
+
+        members = [size for size in groups(300, friends) if size > 1]
+        assert sample["members"] == members[:100] and sample["flocks"] == len(members), dim
+        assert sample["largest"] == members[0]
+        edges = [6 * k / 9 for k in range(10)]
+        count = [0] * 9
+        for i in range(300):
+            for j in range(i):
+                r = square(i, j) ** 0.5
+                if r < 6:
+                    count[int(r / 6 * 9)] += 1
+        assert sample["r_max"] == 6 and len(sample["g"]) == 9
+        for k, g in enumerate(sample["g"]):
+            shell = math.pi * ((edges[k + 1] ** 2 - edges[k] ** 2) if dim == 2 else
+                               4 / 3 * (edges[k + 1] ** 3 - edges[k] ** 3))
+            expected = count[k] / (300 * 299 / 2 * shell / side ** dim)
+            assert abs(g - expected) < 1e-9 * (1 + expected), (dim, k, g, expected)
+    for words in (("--bins", "0"), ("--periodic", "none")):  # not wanted; no density
+        text = cli.ok(*START, *words, "--steps", "0", "--json").splitlines()[0]
+        assert json.loads(text)["g"] is None
+    assert ", g " in cli.ok(*START, "--steps", "0")
+
+
+def test_changes_on_the_way():
+    """A change at a step gives the bits of a run that goes on from there with other options."""
+    model = ("--model", "vectorial", "--noise", "0.1", "--record-every", "10",
+             "--predator", "1,1,1,1,0.5,6")
+    cli.ok(*START, *model, "--steps", "20", "-o", "a.xyz", "--restart", "a.state", "-q")
+    cli.ok(*START, *model, "--noise", "0.6", "--alignment", "4", "--steps", "30", "-o", "a.xyz",
+           "--restart", "a.state", "-q")
+    cli.ok(*START, *model, "--noise", "0.6", "--alignment", "4", "--point", "5,5,5,0.3,8",
+           "--steps", "40", "-o", "a.xyz", "--restart", "a.state", "-q")
+    changes = ("--at", "30:point=5,5,5,0.3,8", "--at", "20:noise=0.6", "--at", "20:alignment 4")
+    cli.ok(*START, *model, *changes, "--steps", "40", "-o", "b.xyz", "-q")
+    assert read("a.xyz") == read("b.xyz")
+    with open("p.txt", "w", encoding="ascii") as file:  # so do a file of all, and a stop between
+        file.write("box = 20\nat = 20:noise=0.6\nat 20:alignment=4 # nearer\n"
+                   "at = 30:point=5,5,5,0.3,8\nthreads = 1\noutput = c.xyz\n")
+    words = ("flock", "--boids", "300", "--seed", "4", *model, "--parameters", "p.txt",
+             "--restart", "c.state", "-q")
+    for steps in ("10", "30", "40"):
+        cli.ok(*words, "--steps", steps)
+    assert read("a.xyz") == read("c.xyz")
+    cli.ok(*START, *model, *changes, "--at", "35:no-things", "--steps", "40", "-o", "b.xyz", "-q")
+    assert read("a.xyz") != read("b.xyz")
+    out = cli.ok(*START, "--at", "4:time-step=0.5", "--at", "6:relative", "--steps", "8",
+                 "--measure-every", "2", "--json").splitlines()
+    times = [json.loads(line)["time"] for line in out[:-1]]
+    assert max(abs(a - b) for a, b in zip(times, (0, 0.4, 0.8, 1.8, 2.8))) < 1e-12, times
+    for at, status, says in (("x", 2, "STEP:NAME=VALUE"), ("5:noise", 2, "no value"),
+                             ("5:boids=3", 2, "boids"), ("5:reflect=x", 2, "reflect"),
+                             ("x:noise=0.1", 2, "'x'"), ("-1:noise=0.1", 6, "-1"),
+                             ("5:noise=2", 6, "0 to 1"), ("5:max-speed=1000", 6, "half the box"),
+                             ("5:cohesion=30", 6, "--at 5"), ("5:sphere=1,1,1,0,0,0", 6, "--at 5")):
+        cli.fails(status, *START, "--steps", "9", "--at", at, "-o", "d.xyz", says=(says,))
+    assert "d.xyz" not in os.listdir()
 
 
 def test_parameters_are_options():
@@ -94,68 +158,6 @@ def test_the_same_for_backends():
     assert len(seen) == 1
 
 
-def test_kill_at_any_moment():
-    files = ("-o", "a.xyz", "--measures", "a.jsonl", "--restart", "a.state")
-    often = (*RUN, "--steps", "150", "--restart-every", "3", "-q")
-    cli.ok(*often, *(name.replace("a.", "r.") for name in files))
-    for attempt in range(200):
-        with subprocess.Popen([cli.KITH, *often, *files]) as process:
-            try:
-                process.wait(timeout=0.02 + 0.02 * attempt)
-                assert process.returncode == 0, process.returncode
-                break
-            except subprocess.TimeoutExpired:
-                process.kill()
-    assert attempt > 0, "it was never killed"
-    for kind in ("xyz", "jsonl", "state"):
-        assert read(f"a.{kind}") == read(f"r.{kind}"), kind
-    assert cli.ok(*often, *files) == ""  # it is there already
-    assert read("a.xyz") == read("r.xyz")
-
-
-def test_interrupt_saves():
-    long = (*START, "--steps", "100000000", "--measure-every", "0")
-    for restart in (("--restart", "a.state"), ()):
-        with subprocess.Popen([cli.KITH, *long, *restart, "-q"], stderr=subprocess.PIPE,
-                              text=True) as process:
-            time.sleep(0.4)
-            process.send_signal(signal.SIGINT)
-            _, message = process.communicate(timeout=30)
-        assert process.returncode == 130, process.returncode
-        assert message.startswith("kith: interrupted"), message
-        assert ("a.state was written" in message) == bool(restart), message
-    assert os.listdir() == ["a.state"]
-    done = json.loads(cli.ok(*START, "--steps", "1", "--restart", "a.state",
-                             "--json").splitlines()[-1])
-    assert done["first_step"] > 1, done
-
-
-def test_broken_restarts():
-    run = (*START, "--steps", "4", "-o", "a.xyz", "--restart", "a.state", "-q")
-    cli.ok(*run)
-    whole = read("a.state")
-    for broken in (b"", whole[:100], whole[:-1], whole + b"x", whole[:500] + b"?" + whole[501:]):
-        with open("a.state", "wb") as file:
-            file.write(broken)
-        cli.fails(4, *run, says=("a.state", "not a whole restart file", "remove it"))
-    with open("a.state", "wb") as file:
-        file.write(whole)
-    os.truncate("a.xyz", 100)
-    cli.fails(4, *run, says=("a.xyz", "100 bytes"))
-
-
-def test_no_room():
-    cli.fails(9, *RUN, "-o", "/dev/full", "-q", says=("/dev/full", "No space"))
-    cli.fails(9, *RUN, "-o", "none/a.xyz", "-q", says=("none/a.xyz",))
-
-    def little():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
-
-    cli.fails(9, *RUN, "-o", "a.xyz", "-q", says=("a.xyz", "large"), preexec_fn=little)
-    cli.ok(*RUN, "-o", "b.xyz", "-q")
-    assert read("a.xyz") == read("b.xyz")[:50000]  # what was written stays
-
-
 def test_nonsense():
     for name, value in (("separation", "-1"), ("alignment", "nan,1"), ("cohesion", "5,inf"),
                         ("time-step", "0"), ("time-step", "-1"), ("noise", "1.5"),
@@ -174,7 +176,7 @@ def test_nonsense():
     cli.fails(7, *START, "--steps", "1", *(17 * ("--point", "1,1,1,1,1")), says=("16",))
     for words in (("--steps", "x"), ("--sphere", "1,1,1"), ("--seed", "-1"),
                   ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),
-                  ("--separation", "a"), ("a.xyz",), ("-o", "-")):
+                  ("--separation", "a"), ("a.xyz",), ("-o", "-"), ("-o", "a.h5"), ("-o", "a.npy")):
         cli.fails(2, *START, "--steps", "1", *words)
     cli.fails(2, *START)
     cli.fails(2, "flock", "--steps", "1", says=("--boids",))
@@ -192,15 +194,6 @@ def test_spaces():
             if "none" not in words:
                 assert all(low <= x <= low + 20 for row in rows for x in row[:2]), words
             assert "2" not in words or all(row[2] == row[5] == 0 for row in rows)
-
-
-def test_plot():
-    cli.fails(2, *START, "--steps", "1", "--plot", "a.txt", says=(".png",))
-    done = cli.run(*START, "--steps", "20", "--plot", "it's.svg", "-q")
-    if "install gnuplot" in done.stderr:
-        raise cli.Skip("no gnuplot")
-    assert done.returncode == 0, done.stderr
-    assert b"polarisation" in read("it's.svg") and os.listdir() == ["it's.svg"]
 
 
 sys.exit(cli.main(globals()))

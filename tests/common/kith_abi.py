@@ -62,7 +62,33 @@ class Histogram(C.Structure):
                 ("pushes", C.c_void_p), ("density", C.c_void_p), ("owner", C.c_void_p)]
 
 
+class FlockRule(C.Structure):
+    _fields_ = [("radius", C.c_double), ("weight", C.c_double)]
+
+
+class FlockThing(C.Structure):
+    _fields_ = [("kind", C.c_int), ("place", C.c_double * 3), ("normal", C.c_double * 3),
+                ("radius", C.c_double), ("speed", C.c_double), ("reach", C.c_double),
+                ("weight", C.c_double)]
+
+
+class FlockOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("model", C.c_int), ("separation", FlockRule),
+                ("alignment", FlockRule), ("cohesion", FlockRule), ("relative", C.c_int),
+                ("min_speed", C.c_double), ("max_speed", C.c_double), ("time_step", C.c_double),
+                ("reflecting", C.c_int * 3), ("nearest", C.c_int64), ("blind_angle", C.c_double),
+                ("noise", C.c_double), ("things", C.POINTER(FlockThing)), ("n_things", C.c_int64),
+                ("seed", C.c_uint64), ("first_step", C.c_int64)]
+
+
+class FlockMeasures(C.Structure):
+    _fields_ = [("polarisation", C.c_double), ("milling", C.c_double),
+                ("mean_speed", C.c_double), ("neighbours", C.c_double)]
+
+
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
-           "kith_rdf_options": RdfOptions, "kith_histogram": Histogram}
+           "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,
+           "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,
+           "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures}

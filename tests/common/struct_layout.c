@@ -112,5 +112,43 @@ int main(void)
     FIELD(kith_histogram, pushes);
     FIELD(kith_histogram, density);
     FIELD(kith_histogram, owner);
+
+    SIZE(kith_flock_rule);
+    FIELD(kith_flock_rule, radius);
+    FIELD(kith_flock_rule, weight);
+
+    SIZE(kith_flock_thing);
+    FIELD(kith_flock_thing, kind);
+    FIELD(kith_flock_thing, place);
+    FIELD(kith_flock_thing, normal);
+    FIELD(kith_flock_thing, radius);
+    FIELD(kith_flock_thing, speed);
+    FIELD(kith_flock_thing, reach);
+    FIELD(kith_flock_thing, weight);
+
+    SIZE(kith_flock_options);
+    FIELD(kith_flock_options, size);
+    FIELD(kith_flock_options, model);
+    FIELD(kith_flock_options, separation);
+    FIELD(kith_flock_options, alignment);
+    FIELD(kith_flock_options, cohesion);
+    FIELD(kith_flock_options, relative);
+    FIELD(kith_flock_options, min_speed);
+    FIELD(kith_flock_options, max_speed);
+    FIELD(kith_flock_options, time_step);
+    FIELD(kith_flock_options, reflecting);
+    FIELD(kith_flock_options, nearest);
+    FIELD(kith_flock_options, blind_angle);
+    FIELD(kith_flock_options, noise);
+    FIELD(kith_flock_options, things);
+    FIELD(kith_flock_options, n_things);
+    FIELD(kith_flock_options, seed);
+    FIELD(kith_flock_options, first_step);
+
+    SIZE(kith_flock_measures);
+    FIELD(kith_flock_measures, polarisation);
+    FIELD(kith_flock_measures, milling);
+    FIELD(kith_flock_measures, mean_speed);
+    FIELD(kith_flock_measures, neighbours);
     return 0;
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Files of parameters, and parameters that change on the way: the run is cut into stages, each with
+ * a model of its own.
+ */
+#include "flock_options.h"
+
+#include "parse.h"
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A change of an option of the model, from a step on. */
+typedef struct change {
+    int64_t step;
+    size_t order; /* in which they were given */
+    const struct argp_option *option;
+    char *value;
+} change;
+
+static const struct argp_option *find_option(const struct argp_option *list, const char *name)
+{
+    for (const struct argp_option *o = list; o->name || o->doc; o++) {
+        if (o->name && o->key && strcmp(o->name, name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void check_value(const struct argp_option *option, const char *path, const char *value,
+                        const struct argp_state *state)
+{
+    if (option->arg && *value == '\0') {
+        argp_error(state, "%s: %s has no value", path, option->name);
+    }
+}
+
+/** Set the option of this name, of flocks or one that verbs share. @return false: there is none. */
+static bool set_named(flock_task *task, const char *path, const char *name, char *value,
+                      struct argp_state *state)
+{
+    const struct argp_option *own = find_option(flock_options, name);
+    if (own) {
+        check_value(own, path, value, state);
+        (void)flock_set_option(task, own->key, value, state);
+        return true;
+    }
+    for (const struct argp_child *child = flock_children; child->argp; child++) {
+        const struct argp_option *shared = find_option(child->argp->options, name);
+        if (shared) {
+            check_value(shared, path, value, state);
+            void *const own_input = state->input;
+            state->input = child == &flock_children[FLOCK_FILM] ? (void *)&task->film
+                                                                : (void *)&task->shared;
+            (void)child->argp->parser(shared->key, value, state);
+            state->input = own_input;
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Set what one line "NAME = VALUE" of a file of parameters says. The task borrows the value. */
+static void set_parameter(flock_task *task, const char *path, char *line, struct argp_state *state)
+{
+    line[strcspn(line, "#\r\n")] = '\0';
+    char *name = line + strspn(line, " \t");
+    char *end = name + strcspn(name, " \t=");
+    char *value = end + strspn(end, " \t=");
+    for (char *last = value + strlen(value); last > value && strchr(" \t", last[-1]);) {
+        *--last = '\0';
+    }
+    *end = '\0';
+    if (*name && (strcmp(name, "parameters") == 0 || !set_named(task, path, name, value, state))) {
+        exit(report_error(STATUS_FORMAT, "kith flock --help lists the names",
+                          "%s: '%s' is no option of kith flock", path, name));
+    }
+}
+
+void flock_read_parameters(flock_task *task, const char *path, struct argp_state *state)
+{
+    if (task->parameters) {
+        argp_error(state, "one --parameters FILE only: got another, '%s'", path);
+    }
+    errno = 0;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    const ssize_t length = file ? getdelim(&task->parameters, &room, '\0', file) : -1;
+    if (length < 0 && errno != 0) {
+        exit(report_error(STATUS_INPUT, NULL, "%s: %s", path, strerror(errno)));
+    }
+    fclose(file);
+    char *rest = length > 0 ? task->parameters : NULL;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        set_parameter(task, path, line, state);
+    }
+}
+
+static void *need(void *memory)
+{
+    if (!memory) {
+        exit(report_error(STATUS_NO_MEMORY, NULL, "no memory for the options"));
+    }
+    return memory;
+}
+
+void flock_note_change(flock_task *task, const char *text)
+{
+    const size_t n = (size_t)task->n_changes;
+    task->change = need(realloc(task->change, (n + 1) * sizeof *task->change));
+    task->change[task->n_changes++] = text;
+}
+
+/** Take "STEP:NAME=VALUE" apart. The value is to be freed. */
+static change parse_change(const char *text, struct argp_state *state)
+{
+    char *copy = need(strdup(text));
+    char *name = strchr(copy, ':');
+    if (!name) {
+        argp_error(state, "--at: got '%s', expected STEP:NAME=VALUE", text);
+    }
+    *name++ = '\0';
+    char *value = strpbrk(name, "= \t");
+    if (value) {
+        *value++ = '\0';
+    }
+    change made = {.step = flock_parse_whole(state, "at", copy, 0),
+                   .option = find_option(flock_options, name)};
+    if (!made.option || made.option->key >= KEY_MODEL_END) {
+        argp_error(state,
+                   "--at %s: '%s' does not change on the way; expected an option of the "
+                   "model, such as noise",
+                   text, name);
+    }
+    if (made.option->arg && (!value || *value == '\0')) {
+        argp_error(state, "--at %s: %s has no value", text, name);
+    }
+    made.value = need(strdup(value ? value : ""));
+    free(copy);
+    return made;
+}
+
+static int by_step(const void *left, const void *right)
+{
+    const change *a = left, *b = right;
+    return a->step != b->step ? (a->step > b->step) - (a->step < b->step)
+                              : (a->order > b->order) - (a->order < b->order);
+}
+
+void flock_make_stages(flock_task *task, struct argp_state *state)
+{
+    const size_t n = (size_t)task->n_changes;
+    change *list = need(calloc(n + 1, sizeof *list));
+    task->stage = need(calloc(n + 1, sizeof *task->stage));
+    for (size_t k = 0; k < n; k++) {
+        list[k] = parse_change(task->change[k], state);
+        list[k].order = k;
+    }
+    qsort(list, n, sizeof *list, by_step);
+    task->stage[0] = task->start;
+    task->n_stages = 1;
+    for (size_t k = 0; k < n; k++) {
+        flock_stage *stage = &task->stage[task->n_stages - 1];
+        if (list[k].step > stage->step) {
+            stage[1] = stage[0];
+            stage++;
+            stage->step = list[k].step;
+            stage->kept = stage->model.n_things;
+            task->n_stages++;
+        }
+        (void)flock_set_model(stage, list[k].option->key, list[k].value, state);
+        free(list[k].value);
+    }
+    free(list);
+}
+
+kith_flock_options flock_model_of(const flock_stage *stage)
+{
+    kith_flock_options model = stage->model;
+    model.things = stage->things;
+    return model;
+}
+
+int64_t flock_stage_at(const flock_task *task, int64_t step)
+{
+    int64_t at = 0;
+    while (at + 1 < task->n_stages && task->stage[at + 1].step <= step) {
+        at++;
+    }
+    return at;
+}
+
+double flock_time(const flock_task *task, int64_t step)
+{
+    double time = 0;
+    for (int64_t k = 0; k < task->n_stages && task->stage[k].step < step; k++) {
+        const int64_t next = k + 1 < task->n_stages ? task->stage[k + 1].step : step;
+        const int64_t end = next < step ? next : step;
+        time += (double)(end - task->stage[k].step) * task->stage[k].model.time_step;
+    }
+    return time;
+}
