@@ -29,8 +29,8 @@ typedef struct options {
     const char *output; /**< group result: NULL by default, "-" for standard output */
 } options;
 
-/** Groups: what to read of one frame, of many, or of vectors, the space, how to compute, how to report, where
- *  the result goes (which includes how to report). */
+/** Groups: what to read of one frame, of many, or of vectors, the space, how to compute, how to
+ *  report, where the result goes (which includes how to report). */
 extern const struct argp options_reading, options_trajectory, options_vectors, options_space,
     options_engine, options_report, options_result;
 

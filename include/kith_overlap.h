@@ -90,8 +90,8 @@ typedef struct kith_overlaps {
  * @param ctx          the context
  * @param replicas     the vectors
  * @param options      NULL: the defaults
- * @param[in,out] out  zeroed, or from an earlier call, which is overwritten. Free with
- *                     kith_overlaps_free.
+ * @param[in,out] out  zeroed, or from an earlier call, whose arrays are then reused. Free
+ *                     with kith_overlaps_free.
  * @return KITH_OK; KITH_INVALID, also for a zero vector that has no cosine; KITH_NOT_FINITE;
  *         KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On
  *         failure out holds no counts, and is still to be freed.

@@ -84,12 +84,11 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     KITH_CHECK(ctx, overlap->width > 0 && isfinite(overlap->width), KITH_INVALID,
                "options: %lld bins from %g to %g have no width that a double can hold",
                (long long)o->bins, overlap->low, high);
-    struct kith__buffer *memory = calloc(1, sizeof *memory);
+    struct kith__buffer *memory = out->owner ? out->owner : calloc(1, sizeof *memory);
+    out->owner = memory;
     double *edges = memory ? kith__buffer_need(memory, (2 * bins + 1) * sizeof *edges) : NULL;
-    if (!edges) {
-        free(memory);
-        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %lld bins", (long long)o->bins);
-    }
+    KITH_CHECK(ctx, edges != NULL, KITH_NO_MEMORY, "out of memory for %lld bins",
+               (long long)o->bins);
     for (size_t k = 0; k <= bins; k++) {
         const double part = (double)k / (double)bins;
         edges[k] = k == bins ? high : overlap->low + part * (high - overlap->low);
@@ -126,7 +125,7 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     kith_overlap_options defaults;
     kith_overlap_options_init(&defaults);
     options = options ? options : &defaults;
-    kith_overlaps_free(out);
+    *out = (kith_overlaps){.owner = out->owner};
     struct kith__overlap overlap;
     KITH_TRY(begin(ctx, replicas, options, &overlap));
     KITH_CHECK(ctx, ctx->backend->overlap_count != NULL, KITH_UNSUPPORTED,
@@ -134,7 +133,7 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
     const kith_status status = ctx->backend->overlap_count(ctx, &overlap);
     if (status != KITH_OK) {
-        kith_overlaps_free(out);
+        *out = (kith_overlaps){.owner = out->owner};
     }
     return status;
 }

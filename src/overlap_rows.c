@@ -51,42 +51,38 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
                                  : ((const double *)r->values)[at];
 }
 
+/* Whole numbers near 0 stay what they are when they go far away and back. Those that do not, while
+ * they are whole, are too large for exact products. */
+#define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
+#define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
+
+/** Look at a row. @return whether all its values are finite */
 #define LOOK(name, real) \
-    static void name(const real *x, int64_t dim, struct findings *seen) \
+    static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
         real most = 0; \
-        int parts = 0, sizes = 0; \
+        int broken = 0, parts = 0, sizes = 0; \
         for (int64_t k = 0; k < dim; k++) { \
             const real size = x[k] < 0 ? -x[k] : x[k]; \
             most = size > most ? size : most; \
-            parts |= !(size < (real)0x1p53) || x[k] != (real)(int64_t)x[k]; \
+            broken |= !(size < (real)INFINITY); \
+            parts |= x[k] != KITH_WHOLE_##real(x[k]); \
             sizes |= size != 1; \
         } \
         seen->largest = (double)most > seen->largest ? (double)most : seen->largest; \
         seen->not_whole = seen->not_whole || parts; \
         seen->not_spins = seen->not_spins || sizes; \
+        return broken == 0; \
     }
 LOOK(look_f, float)
 LOOK(look_d, double)
 
-/** 0 * x is NaN where x is not finite. */
-static bool is_finite_row(const kith_replicas *r, int64_t i)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < r->dim; k++) {
-        sum += 0 * value_at(r, i, k);
-    }
-    return sum == 0;
-}
-
 static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
 {
-    if (r->type == KITH_FLOAT) {
-        look_f((const float *)r->values + i * r->stride, r->dim, seen);
-    } else {
-        look_d((const double *)r->values + i * r->stride, r->dim, seen);
-    }
-    if (!is_finite_row(r, i) && i < seen->broken) {
+    const bool finite = r->type == KITH_FLOAT
+                            ? look_f((const float *)r->values + i * r->stride, r->dim, seen)
+                            : look_d((const double *)r->values + i * r->stride, r->dim, seen);
+    if (!finite && i < seen->broken) {
         seen->broken = i;
     }
 }
