@@ -51,7 +51,7 @@ enum { KITH_BITS = 1 };
 /** A borrowed set of replicas, in host memory. */
 typedef struct kith_replicas {
     int64_t n;          /**< replicas, 2 to 2^31 - 65 */
-    int64_t dim;        /**< numbers of each, 1 to 2^31 - 65 */
+    int64_t dim;        /**< numbers of each, 1 to 2^31 - 65; of bits to 2^24 */
     const void *values; /**< the first replica's first */
     int64_t stride;     /**< numbers (of bits: bytes) from one replica to the next */
     int type;           /**< KITH_FLOAT, KITH_DOUBLE or KITH_BITS */

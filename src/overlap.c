@@ -28,6 +28,8 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
     KITH_CHECK(ctx, r->n >= 0 && r->dim >= 0 && r->n <= most && r->dim <= most, KITH_LIMIT,
                "replicas: %lld of %lld numbers, expected at most 2^31 - 65 of each",
                (long long)r->n, (long long)r->dim);
+    KITH_CHECK(ctx, r->type != KITH_BITS || r->dim <= KITH_OVERLAP_MOST_SPINS, KITH_LIMIT,
+               "replicas.dim is %lld, expected at most 2^24 spins in bits", (long long)r->dim);
     KITH_CHECK(ctx, r->n >= 2, KITH_INVALID,
                "replicas.n is %lld: overlaps are of pairs, which need 2 replicas or more",
                (long long)r->n);
@@ -105,6 +107,26 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     return KITH_OK;
 }
 
+/** All rows of bits have the same square: how many spins differ says all. */
+static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
+{
+    if (o->type != KITH_BITS) {
+        return KITH_OK;
+    }
+    int32_t *table = kith__work_need(&ctx->work, KITH_OVERLAP_TABLE,
+                                     (size_t)(o->dim + 1) * sizeof *table);
+    KITH_CHECK(ctx, table != NULL, KITH_NO_MEMORY, "out of memory for a table of %lld overlaps",
+               (long long)o->dim + 1);
+    const double square = (double)o->dim;
+    for (int64_t differ = 0; differ <= o->dim; differ++) {
+        const double value = kith__overlap_value(o->measure, (double)(o->dim - 2 * differ), square,
+                                                 square);
+        table[differ] = kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
+    }
+    o->table = table;
+    return KITH_OK;
+}
+
 /** Check what is given, and make the rows. */
 static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, struct kith__overlap *overlap)
@@ -131,7 +153,10 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     KITH_CHECK(ctx, ctx->backend->overlap_count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count overlaps", ctx->name);
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
-    const kith_status status = ctx->backend->overlap_count(ctx, &overlap);
+    kith_status status = make_table(ctx, &overlap);
+    if (status == KITH_OK) {
+        status = ctx->backend->overlap_count(ctx, &overlap);
+    }
     if (status != KITH_OK) {
         *out = (kith_overlaps){.owner = out->owner};
     }
