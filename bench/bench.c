@@ -5,6 +5,7 @@
 #include "bench_flock.h"
 #include "bench_fof.h"
 #include "bench_gpu.h"
+#include "bench_overlap.h"
 #include "bench_rdf.h"
 #include "harness.h"
 
@@ -18,7 +19,8 @@ static const char usage[] =
     "       kith_bench fof [options]            time friends of friends\n"
     "       kith_bench rdf [options]            time histograms of distances\n"
     "       kith_bench flock [options]          time steps of boids\n"
-    "       kith_bench gpu [options]            time all three on a GPU\n"
+    "       kith_bench overlap [options]        time overlaps of replicas\n"
+    "       kith_bench gpu [options]            time what a GPU does of these\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
@@ -171,6 +173,9 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "flock") == 0) {
         return run(bench_flock, argc, argv);
+    }
+    if (argc >= 2 && strcmp(argv[1], "overlap") == 0) {
+        return run(bench_overlap, argc, argv);
     }
     if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
         return run(bench_gpu, argc, argv);

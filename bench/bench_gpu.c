@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench_gpu_fof.h"
+#include "bench_gpu_overlap.h"
 #include "bench_gpu_rdf.h"
 #include "bench_pairs.h"
 #include "result.h"
@@ -406,5 +407,6 @@ bool bench_gpu(const bench_options *options, json *out)
     }
     ok = bench_gpu_fof(options, out) && ok;
     json_close(out, ']');
-    return bench_gpu_rdf(options, out) && ok;
+    ok = bench_gpu_rdf(options, out) && ok;
+    return bench_gpu_overlap(options, out) && ok;
 }

@@ -26,6 +26,8 @@ RDF = {"r_max": float, "bins": int, "minimum_image": bool, "counted": int,
        "million_half_pairs_per_second": float}
 FLOCK = {"side": float, "steps": int, "neighbours": float, "polarisation": float,
          "million_particles_per_second": float}
+OVERLAP = {"dim": int, "bins": int, "counted": int, "million_half_pairs_per_second": float,
+           "product_library": str}
 OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
 OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
 ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
@@ -65,6 +67,8 @@ def fields_of(result):
     """What a result must say of its question and answer."""
     if result["case"] == "flock":
         return FLOCK
+    if result["case"].startswith("overlap"):
+        return OVERLAP
     return PAIRS if is_pairs(result) else RDF if "bins" in result else FOF
 
 

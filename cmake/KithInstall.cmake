@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# cmake --install: the library, its header, what pkg-config and CMake need to find them, the
+# cmake --install: the library, its headers, what pkg-config and CMake need to find them, the
 # command (installed by cli/) and the examples.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
 
 install(TARGETS kith kith_static EXPORT kith)
-install(FILES include/kith.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES include/kith.h include/kith_overlap.h
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
         PATTERN CMakeLists.txt EXCLUDE)

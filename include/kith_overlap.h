@@ -51,7 +51,7 @@ enum { KITH_BITS = 1 };
 /** A borrowed set of replicas, in host memory. */
 typedef struct kith_replicas {
     int64_t n;          /**< replicas, 2 to 2^31 - 65 */
-    int64_t dim;        /**< numbers of each, 1 to 2^31 - 65 */
+    int64_t dim;        /**< numbers of each, 1 to 2^31 - 65; of bits to 2^24 */
     const void *values; /**< the first replica's first */
     int64_t stride;     /**< numbers (of bits: bytes) from one replica to the next */
     int type;           /**< KITH_FLOAT, KITH_DOUBLE or KITH_BITS */
@@ -90,8 +90,8 @@ typedef struct kith_overlaps {
  * @param ctx          the context
  * @param replicas     the vectors
  * @param options      NULL: the defaults
- * @param[in,out] out  zeroed, or from an earlier call, which is overwritten. Free with
- *                     kith_overlaps_free.
+ * @param[in,out] out  zeroed, or from an earlier call, whose arrays are then reused. Free
+ *                     with kith_overlaps_free.
  * @return KITH_OK; KITH_INVALID, also for a zero vector that has no cosine; KITH_NOT_FINITE;
  *         KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On
  *         failure out holds no counts, and is still to be freed.

@@ -309,8 +309,7 @@ io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
 
-/** Give vectors room for their numbers: size, n and dim are set. The file is seen to be large enough
- *  by the caller. */
+/** Give vectors room for their numbers: size, n and dim are set, and the file is large enough. */
 io_status io__vectors_alloc(io_file *file, io_vectors *out);
 
 /** The size of a number that was asked for; else the smaller one that holds those of the type. */

@@ -28,6 +28,8 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
     KITH_CHECK(ctx, r->n >= 0 && r->dim >= 0 && r->n <= most && r->dim <= most, KITH_LIMIT,
                "replicas: %lld of %lld numbers, expected at most 2^31 - 65 of each",
                (long long)r->n, (long long)r->dim);
+    KITH_CHECK(ctx, r->type != KITH_BITS || r->dim <= KITH_OVERLAP_MOST_SPINS, KITH_LIMIT,
+               "replicas.dim is %lld, expected at most 2^24 spins in bits", (long long)r->dim);
     KITH_CHECK(ctx, r->n >= 2, KITH_INVALID,
                "replicas.n is %lld: overlaps are of pairs, which need 2 replicas or more",
                (long long)r->n);
@@ -84,12 +86,11 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     KITH_CHECK(ctx, overlap->width > 0 && isfinite(overlap->width), KITH_INVALID,
                "options: %lld bins from %g to %g have no width that a double can hold",
                (long long)o->bins, overlap->low, high);
-    struct kith__buffer *memory = calloc(1, sizeof *memory);
+    struct kith__buffer *memory = out->owner ? out->owner : calloc(1, sizeof *memory);
+    out->owner = memory;
     double *edges = memory ? kith__buffer_need(memory, (2 * bins + 1) * sizeof *edges) : NULL;
-    if (!edges) {
-        free(memory);
-        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %lld bins", (long long)o->bins);
-    }
+    KITH_CHECK(ctx, edges != NULL, KITH_NO_MEMORY, "out of memory for %lld bins",
+               (long long)o->bins);
     for (size_t k = 0; k <= bins; k++) {
         const double part = (double)k / (double)bins;
         edges[k] = k == bins ? high : overlap->low + part * (high - overlap->low);
@@ -103,6 +104,26 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     memset(out->counts, 0, bins * sizeof *out->counts);
     overlap->edges = edges;
     overlap->counts = out->counts;
+    return KITH_OK;
+}
+
+/** All rows of bits have the same square: how many spins differ says all. */
+static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
+{
+    if (o->type != KITH_BITS) {
+        return KITH_OK;
+    }
+    int32_t *table = kith__work_need(&ctx->work, KITH_OVERLAP_TABLE,
+                                     (size_t)(o->dim + 1) * sizeof *table);
+    KITH_CHECK(ctx, table != NULL, KITH_NO_MEMORY, "out of memory for a table of %lld overlaps",
+               (long long)o->dim + 1);
+    const double square = (double)o->dim;
+    for (int64_t differ = 0; differ <= o->dim; differ++) {
+        const double value = kith__overlap_value(o->measure, (double)(o->dim - 2 * differ), square,
+                                                 square);
+        table[differ] = kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
+    }
+    o->table = table;
     return KITH_OK;
 }
 
@@ -126,15 +147,18 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     kith_overlap_options defaults;
     kith_overlap_options_init(&defaults);
     options = options ? options : &defaults;
-    kith_overlaps_free(out);
+    *out = (kith_overlaps){.owner = out->owner};
     struct kith__overlap overlap;
     KITH_TRY(begin(ctx, replicas, options, &overlap));
     KITH_CHECK(ctx, ctx->backend->overlap_count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count overlaps", ctx->name);
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
-    const kith_status status = ctx->backend->overlap_count(ctx, &overlap);
+    kith_status status = make_table(ctx, &overlap);
+    if (status == KITH_OK) {
+        status = ctx->backend->overlap_count(ctx, &overlap);
+    }
     if (status != KITH_OK) {
-        kith_overlaps_free(out);
+        *out = (kith_overlaps){.owner = out->owner};
     }
     return status;
 }

@@ -22,7 +22,10 @@
 #define KITH_ROOT_D(a) sqrt(a)
 #endif
 
-enum { KITH_OVERLAP_SUMS = 32 }; /**< of a scalar product */
+enum {
+    KITH_OVERLAP_SUMS = 32,           /**< of a scalar product */
+    KITH_OVERLAP_MOST_SPINS = 1 << 24 /**< of a replica of bits */
+};
 
 /** What is counted: the replicas and kith_overlap_options, checked. */
 struct kith__overlap {
@@ -36,8 +39,9 @@ struct kith__overlap {
     kith_overlap_measure measure;
     int64_t bins;
     double low, width;
-    const double *edges; /**< [bins + 1] */
-    int64_t *counts;     /**< [bins] zero; written on success alone */
+    const double *edges;  /**< [bins + 1] */
+    const int32_t *table; /**< of bits: [dim + 1] the counter of a pair, by how many spins differ */
+    int64_t *counts;      /**< [bins] zero; written on success alone */
 };
 
 /** The overlap of a scalar product s. */

@@ -8,9 +8,6 @@
 #include <float.h>
 #include <string.h>
 
-/** Slots of the context's scratch, behind those of roles.c. */
-enum { ROWS = KITH_WORK_SLOTS - 4, SQUARES, MEANS };
-
 /** What was seen of rows; threads' findings are put together by taking the larger of each. */
 struct findings {
     int64_t broken; /**< the first row with a value that is not finite; n: none */
@@ -51,42 +48,38 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
                                  : ((const double *)r->values)[at];
 }
 
+/* Whole numbers near 0 stay what they are when they go far away and back. Those that do not, while
+ * they are whole, are too large for exact products. */
+#define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
+#define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
+
+/** Look at a row. @return whether all its values are finite */
 #define LOOK(name, real) \
-    static void name(const real *x, int64_t dim, struct findings *seen) \
+    static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
         real most = 0; \
-        int parts = 0, sizes = 0; \
+        int broken = 0, parts = 0, sizes = 0; \
         for (int64_t k = 0; k < dim; k++) { \
             const real size = x[k] < 0 ? -x[k] : x[k]; \
             most = size > most ? size : most; \
-            parts |= !(size < (real)0x1p53) || x[k] != (real)(int64_t)x[k]; \
+            broken |= !(size < (real)INFINITY); \
+            parts |= x[k] != KITH_WHOLE_##real(x[k]); \
             sizes |= size != 1; \
         } \
         seen->largest = (double)most > seen->largest ? (double)most : seen->largest; \
         seen->not_whole = seen->not_whole || parts; \
         seen->not_spins = seen->not_spins || sizes; \
+        return broken == 0; \
     }
 LOOK(look_f, float)
 LOOK(look_d, double)
 
-/** 0 * x is NaN where x is not finite. */
-static bool is_finite_row(const kith_replicas *r, int64_t i)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < r->dim; k++) {
-        sum += 0 * value_at(r, i, k);
-    }
-    return sum == 0;
-}
-
 static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
 {
-    if (r->type == KITH_FLOAT) {
-        look_f((const float *)r->values + i * r->stride, r->dim, seen);
-    } else {
-        look_d((const double *)r->values + i * r->stride, r->dim, seen);
-    }
-    if (!is_finite_row(r, i) && i < seen->broken) {
+    const bool finite = r->type == KITH_FLOAT
+                            ? look_f((const float *)r->values + i * r->stride, r->dim, seen)
+                            : look_d((const double *)r->values + i * r->stride, r->dim, seen);
+    if (!finite && i < seen->broken) {
         seen->broken = i;
     }
 }
@@ -162,12 +155,13 @@ static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtrac
     if (!subtract_mean && r->stride == r->dim) {
         return KITH_OK;
     }
-    void *rows = kith__work_need(&ctx->work, ROWS, (size_t)(r->n * r->dim) * (size_t)r->type);
+    void *rows = kith__work_need(&ctx->work, KITH_OVERLAP_ROWS,
+                                 (size_t)(r->n * r->dim) * (size_t)r->type);
     double *means = NULL;
     KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
                (long long)r->n);
     if (subtract_mean) {
-        means = kith__work_need(&ctx->work, MEANS, (size_t)r->dim * sizeof *means);
+        means = kith__work_need(&ctx->work, KITH_OVERLAP_MEANS, (size_t)r->dim * sizeof *means);
         KITH_CHECK(ctx, means != NULL, KITH_NO_MEMORY, "out of memory for the mean");
         find_means(ctx, r, means);
     }
@@ -188,7 +182,8 @@ static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_
 static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
 {
     const int64_t words = (r->dim + 63) / 64;
-    uint64_t *rows = kith__work_need(&ctx->work, ROWS, (size_t)(r->n * words) * sizeof *rows);
+    uint64_t *rows = kith__work_need(&ctx->work, KITH_OVERLAP_ROWS,
+                                     (size_t)(r->n * words) * sizeof *rows);
     KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for the bits of %lld replicas",
                (long long)r->n);
 #pragma omp parallel for num_threads(kith__threads_for(ctx, r->n * r->dim)) schedule(static)
@@ -225,7 +220,8 @@ static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subt
                                 struct kith__overlap *o)
 {
     const double least = 1e-150, beyond = 1e150; /* products of two squares are normal numbers */
-    double *square = kith__work_need(&ctx->work, SQUARES, (size_t)o->n * sizeof *square);
+    double *square = kith__work_need(&ctx->work, KITH_OVERLAP_SQUARES,
+                                     (size_t)o->n * sizeof *square);
     KITH_CHECK(ctx, square != NULL, KITH_NO_MEMORY, "out of memory for the squares of replicas");
     int64_t zero = o->n, far = o->n;
     double most = 0;
@@ -264,7 +260,7 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
     }
     struct findings seen;
     KITH_TRY(look(ctx, r, &seen));
-    if (!seen.not_spins && !subtract_mean) {
+    if (!seen.not_spins && !subtract_mean && r->dim <= KITH_OVERLAP_MOST_SPINS) {
         KITH_TRY(make_bits(ctx, r, o));
         return find_squares(ctx, r, false, o);
     }

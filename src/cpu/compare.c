@@ -112,10 +112,28 @@ static inline int64_t members(const struct kith__overlap *o, int64_t B)
 #undef KITH_REAL
 #undef MULTIPLY_ADD
 
+static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,
+                             int64_t I, int64_t J)
+{
+    const struct kith__overlap *o = compare->overlap;
+    const uint64_t *rows = o->rows;
+    const int64_t size = o->bins + 2;
+    for (int64_t i = 0; i < members(o, I); i++) {
+        const uint64_t *x = rows + (I * KITH_COMPARE_BLOCK + i) * o->stride;
+        for (int64_t j = I == J ? i + 1 : 0; j < members(o, J); j++) {
+            const uint64_t *y = rows + (J * KITH_COMPARE_BLOCK + j) * o->stride;
+            const int64_t counter = o->table[count_differing(x, y, o->stride)];
+            own->counts[(j & (compare->copies - 1)) * size + counter]++;
+        }
+    }
+}
+
 static void count(const struct kith__compare *compare, struct kith__compare_own *own, int64_t I,
                   int64_t J)
 {
-    if (compare->precision == KITH_FLOAT) {
+    if (compare->overlap->type == KITH_BITS) {
+        count_block_bits(compare, own, I, J);
+    } else if (compare->precision == KITH_FLOAT) {
         count_block_f(compare, own, I, J);
     } else {
         count_block_d(compare, own, I, J);

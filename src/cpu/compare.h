@@ -31,7 +31,6 @@ struct kith__compare {
 struct kith__compare_own {
     void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
     int64_t *counts; /**< [copies][bins + 2] */
-    int64_t settled; /**< pairs that the product did not decide */
 };
 
 struct kith__comparer {

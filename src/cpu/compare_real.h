@@ -65,21 +65,6 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     }
 }
 
-/** Spins: how many are equal less how many differ. */
-static void KITH_REAL(multiply_bits)(const struct kith__overlap *o, real *products, int64_t I,
-                                     int64_t J)
-{
-    const uint64_t *rows = o->rows;
-    for (int64_t i = 0; i < members(o, I); i++) {
-        const uint64_t *x = rows + (I * KITH_COMPARE_BLOCK + i) * o->stride;
-        for (int64_t j = I == J ? i + 1 : 0; j < members(o, J); j++) {
-            const uint64_t *y = rows + (J * KITH_COMPARE_BLOCK + j) * o->stride;
-            const int64_t differ = count_differing(x, y, o->stride);
-            products[i * KITH_COMPARE_BLOCK + j] = (real)(o->dim - 2 * differ);
-        }
-    }
-}
-
 /** Counters of the lower and upper ends of the bands of a row's products c[n]. */
 static void KITH_REAL(find_counters)(const struct kith__compare *compare, const real *restrict c,
                                      real weight, const real *restrict weights, int64_t n,
@@ -118,14 +103,10 @@ static void KITH_REAL(count_block)(const struct kith__compare *compare,
     const real *weights = compare->weights;
     real *products = own->products;
     const int64_t size = o->bins + 2;
-    if (o->type == KITH_BITS) {
-        KITH_REAL(multiply_bits)(o, products, I, J);
-    } else {
-        for (int64_t from = 0; from < o->dim; from += KITH_COMPARE_DEPTH) {
-            const int64_t left = o->dim - from;
-            const int64_t n = left < KITH_COMPARE_DEPTH ? left : KITH_COMPARE_DEPTH;
-            KITH_REAL(multiply_slice)(compare, products, from, n, I, J);
-        }
+    for (int64_t from = 0; from < o->dim; from += KITH_COMPARE_DEPTH) {
+        const int64_t left = o->dim - from;
+        const int64_t n = left < KITH_COMPARE_DEPTH ? left : KITH_COMPARE_DEPTH;
+        KITH_REAL(multiply_slice)(compare, products, from, n, I, J);
     }
     for (int64_t row = 0; row < members(o, I); row++) {
         int32_t low[KITH_COMPARE_BLOCK], high[KITH_COMPARE_BLOCK];
@@ -138,7 +119,6 @@ static void KITH_REAL(count_block)(const struct kith__compare *compare,
             int32_t counter = low[k];
             if (counter != high[k]) {
                 counter = settle(o, i, j + k, (double)c[k]);
-                own->settled++;
             }
             own->counts[(k & (compare->copies - 1)) * size + counter]++;
         }

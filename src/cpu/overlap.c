@@ -43,34 +43,47 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
     const struct kith__overlap *o = c->overlap;
     const int64_t width = kith__panel_width(c->precision);
     const int64_t panels = (o->n + width - 1) / width;
+    const size_t bytes = (size_t)panels * (size_t)o->dim * KITH_PANEL_BYTES;
     char *weights = kith__work_need(&ctx->work, KITH_OVERLAP_WEIGHTS,
                                     (size_t)o->n * (size_t)c->precision);
-    KITH_CHECK(ctx, weights != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
-    for (int64_t i = 0; i < o->n; i++) {
-        const double weight = kith__overlap_weight(o, &c->band, i);
-        if (c->precision == KITH_FLOAT) {
-            ((float *)(void *)weights)[i] = (float)weight;
-        } else {
-            ((double *)(void *)weights)[i] = weight;
-        }
-    }
-    c->weights = weights;
-    if (o->type == KITH_BITS) {
-        return KITH_OK;
-    }
-    const size_t bytes = (size_t)panels * (size_t)o->dim * KITH_PANEL_BYTES;
     char *data = kith__work_need(&ctx->work, KITH_OVERLAP_PANELS, bytes);
-    KITH_CHECK(ctx, data != NULL, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
+    KITH_CHECK(ctx, weights && data, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
                (long long)o->n);
     memset(data + (panels - 1) * o->dim * KITH_PANEL_BYTES, 0, (size_t)o->dim * KITH_PANEL_BYTES);
 #pragma omp parallel for num_threads(kith__threads_for(ctx, o->n * o->dim)) schedule(static)
     for (int64_t p = 0; p < panels; p++) {
         for (int64_t i = p * width; i < (p + 1) * width && i < o->n; i++) {
+            const double weight = kith__overlap_weight(o, &c->band, i);
             pack_row(c, i, data);
+            if (c->precision == KITH_FLOAT) {
+                ((float *)(void *)weights)[i] = (float)weight;
+            } else {
+                ((double *)(void *)weights)[i] = weight;
+            }
         }
     }
     c->panels = data;
+    c->weights = weights;
     return KITH_OK;
+}
+
+/** How to multiply, and what with. */
+static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
+{
+    const struct kith__overlap *o = c->overlap;
+    const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
+    const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
+    if (o->type == KITH_BITS) {
+        c->precision = KITH_FLOAT;
+        return KITH_OK;
+    }
+    c->precision = (kith_precision)o->type;
+    c->band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
+    if (c->precision == KITH_DOUBLE || c->band.wild) {
+        c->precision = KITH_DOUBLE;
+        c->band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+    }
+    return make_panels(ctx, c);
 }
 
 /** Each thread's products and counters. */
@@ -115,20 +128,9 @@ kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o
 {
     enum { SMALL = 4096 }; /* counters of which copies fit the nearest cache */
     struct kith__cpu *cpu = ctx->state;
-    const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
-    const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
-    const bool whole_floats = o->type == KITH_BITS && o->dim <= 1 << 24;
-    struct kith__compare c = {.overlap = o,
-                              .precision = o->type == KITH_FLOAT || whole_floats ? KITH_FLOAT
-                                                                                 : KITH_DOUBLE,
-                              .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
-    c.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
-    if (c.precision == KITH_DOUBLE || c.band.wild) {
-        c.precision = KITH_DOUBLE;
-        c.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
-    }
+    struct kith__compare c = {.overlap = o, .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
     struct job job = {.compare = &c};
-    KITH_TRY(make_panels(ctx, &c));
+    KITH_TRY(prepare(ctx, &c));
     KITH_TRY(make_own(ctx, &c, &job.own));
     for (int t = 0; t < ctx->threads; t++) {
         cpu->sweeps[t].no_memory = false;

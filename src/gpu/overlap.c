@@ -39,14 +39,15 @@ static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const size_t n = (size_t)o->n, bins = (size_t)o->bins;
     const size_t numbers = 3 * n + bins + 1;
     double *here = kith__work_need(&ctx->work, 0, numbers * sizeof *here);
+    const size_t table = o->type == KITH_BITS ? (size_t)(o->dim + 1) * sizeof *o->table : 0;
     double *there = kith__gpu_need(gpu, KITH_GPU_OVERLAP_ARRAYS,
-                                   (numbers + bins + 2) * sizeof *there);
+                                   (numbers + bins + 2) * sizeof *there + table);
     KITH_CHECK(ctx, here != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY,
                "out of device memory for the weights of replicas");
     memcpy(here, o->square, n * sizeof *here);
     for (size_t i = 0; i < n; i++) {
-        here[n + i] = o->type == KITH_BITS ? 1 : kith__overlap_scale(o, &all->band, (int64_t)i);
+        here[n + i] = kith__overlap_scale(o, &all->band, (int64_t)i); /* of bits: not read */
         here[2 * n + i] = kith__overlap_weight(o, &all->band, (int64_t)i);
     }
     memcpy(here + 3 * n, o->edges, (bins + 1) * sizeof *here);
@@ -56,6 +57,8 @@ static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     all->weights = there + 2 * n;
     o->edges = there + 3 * n;
     all->counts = (unsigned long long *)(void *)(there + numbers);
+    KITH_TRY(kith__gpu_upload(ctx, all->counts + bins + 2, o->table, table));
+    o->table = (const int32_t *)(const void *)(all->counts + bins + 2);
     KITH_GPU_TRY(ctx, "clearing counters",
                  gpuMemsetAsync(all->counts, 0, (bins + 2) * sizeof *all->counts, gpu->stream));
     return KITH_OK;
@@ -88,19 +91,18 @@ static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
 
 kith_status kith__gpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o)
 {
-    const int64_t exact_floats = 1 << 24, chain = o->dim + 2;
-    const bool narrow = o->type == KITH_FLOAT || (o->type == KITH_BITS && o->dim <= exact_floats);
-    struct kith__gpu_replicas all = {.overlap = *o,
-                                     .precision = narrow ? KITH_FLOAT : KITH_DOUBLE,
-                                     .band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2)};
+    const int64_t chain = o->dim + 2;
+    struct kith__gpu_replicas all = {.overlap = *o, .precision = KITH_FLOAT};
     KITH_TRY(kith__gpu_begin(ctx));
-    if (!narrow || all.band.wild) {
-        all.precision = KITH_DOUBLE;
-        all.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+    if (o->type != KITH_BITS) {
+        all.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
+        if (o->type == KITH_DOUBLE || all.band.wild) {
+            all.precision = KITH_DOUBLE;
+            all.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+        }
     }
     const int64_t per_row = o->type == KITH_BITS ? 2 * o->stride : o->dim;
-    const int64_t slice = kith__gpu_slice_depth(o, all.precision);
-    all.depth = (per_row + slice - 1) / slice * slice;
+    all.depth = (per_row + KITH_GPU_SLICE - 1) / KITH_GPU_SLICE * KITH_GPU_SLICE;
     all.n_panels = (o->n + KITH_GPU_PANEL - 1) / KITH_GPU_PANEL;
     all.copies = kith__gpu_choose_copies(o->bins + 2, counter_bytes, counter_bytes);
     KITH_TRY(bring_rows(ctx, &all));

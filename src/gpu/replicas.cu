@@ -11,12 +11,11 @@
 enum {
     THREADS = 256,
     PANEL = KITH_GPU_PANEL,
-    SIDE = 8,            /* products of a thread, in each direction: */
-    QUAD = 4,            /* two times four neighbours, half a panel apart */
-    SIDES = PANEL / SIDE /* threads in each direction */
+    SIDE = 8, /* products of a thread, in each direction: */
+    QUAD = 4  /* two times four neighbours, half a panel apart */
 };
 
-/** What is multiplied, what sums are of, what overlaps are computed in. */
+/** What is multiplied, and what sums are of. */
 template <typename item> struct kind;
 template <> struct kind<float> {
     typedef float sum;
@@ -31,9 +30,10 @@ template <> struct kind<uint32_t> {
     static const int blocks = 2;
 };
 
+/** What of a panel is in shared memory at a time. */
 template <typename item> struct slice {
-    static const int depth = KITH_GPU_SLICE_BYTES / (PANEL * (int)sizeof(item));
-    static const int pieces = KITH_GPU_SLICE_BYTES / 16 / THREADS; /* of 16 bytes, a thread's */
+    static const int bytes = KITH_GPU_SLICE * PANEL * (int)sizeof(item);
+    static const int pieces = bytes / 16 / THREADS; /* of 16 bytes, a thread's */
 };
 
 template <typename item> struct alignas(16) quad {
@@ -54,17 +54,16 @@ static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
     return c + __popc(a ^ b);
 }
 
-/** The scalar product, from what was summed. */
-template <typename real> static __device__ __forceinline__ real product_of(real sum, int64_t)
-{
-    return sum;
-}
-template <typename real> static __device__ __forceinline__ real product_of(int sum, int64_t dim)
-{
-    return (real)(dim - 2 * (int64_t)sum);
-}
-
 /* --------------------------------------------------------------------------------------- panels */
+
+template <typename item> static __device__ __forceinline__ item scaled(double value, double scale)
+{
+    return (item)(value * scale);
+}
+template <typename item> static __device__ __forceinline__ item scaled(uint32_t spins, double)
+{
+    return spins;
+}
 
 template <typename item, typename row>
 static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row)
@@ -76,7 +75,7 @@ static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row
     const row *const from = (const row *)all.overlap.rows + (there ? r : 0) * per_row;
     for (int64_t k = 0; k < all.depth; k++) {
         const bool has = there && k < per_row;
-        to[k * PANEL] = has ? (item)((double)from[k] * scale) : (item)0;
+        to[k * PANEL] = has ? scaled<item>(from[k], scale) : (item)0;
     }
 }
 
@@ -101,7 +100,7 @@ gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stre
 
 /** A slice of both panels, twice. */
 template <typename item> struct slices {
-    item of[2][2][slice<item>::depth][PANEL];
+    item of[2][2][KITH_GPU_SLICE][PANEL];
 };
 
 /** Start to read slice s of two panels into the thread's registers. */
@@ -109,7 +108,7 @@ template <typename item>
 static __device__ __forceinline__ void fetch(const item *left, const item *right, int64_t s,
                                              uint4 held[2][slice<item>::pieces])
 {
-    const int64_t at = s * (KITH_GPU_SLICE_BYTES / 16) + threadIdx.x;
+    const int64_t at = s * (slice<item>::bytes / 16) + threadIdx.x;
 #pragma unroll
     for (int p = 0; p < slice<item>::pieces; p++) {
         held[0][p] = ((const uint4 *)left)[at + p * THREADS];
@@ -129,15 +128,32 @@ static __device__ __forceinline__ void store(slices<item> *shared, int turn,
     }
 }
 
+/** The first row and column of a thread's products. 32 neighbours have 4 by 8 of them, so that they
+ *  read each panel in one go. */
+static __device__ __forceinline__ int row_of_thread()
+{
+    return ((int)threadIdx.x / 64 * 4 + (int)threadIdx.x % 32 / 8) * QUAD;
+}
+static __device__ __forceinline__ int column_of_thread()
+{
+    return ((int)threadIdx.x % 64 / 32 * 8 + (int)threadIdx.x % 8) * QUAD;
+}
+
+/** The row or column of product m of a thread whose first one is this. */
+static __device__ __forceinline__ int place_of(int first, int m)
+{
+    return first + m % QUAD + m / QUAD * (PANEL / 2);
+}
+
 /** Add what a slice gives. */
 template <typename item>
 static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
                                                       const item right[][PANEL],
                                                       typename kind<item>::sum sum[SIDE][SIDE])
 {
-    const int row = (int)threadIdx.x / SIDES * QUAD, column = (int)threadIdx.x % SIDES * QUAD;
+    const int row = row_of_thread(), column = column_of_thread();
 #pragma unroll
-    for (int k = 0; k < slice<item>::depth; k++) {
+    for (int k = 0; k < KITH_GPU_SLICE; k++) {
         quad<item> a[2], b[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
@@ -163,7 +179,7 @@ static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas 
 {
     const item *const left = (const item *)all.panels + I * all.depth * PANEL;
     const item *const right = (const item *)all.panels + J * all.depth * PANEL;
-    const int64_t n = all.depth / slice<item>::depth;
+    const int64_t n = all.depth / KITH_GPU_SLICE;
     uint4 held[2][slice<item>::pieces];
     fetch<item>(left, right, 0, held);
     store<item>(shared, 0, held);
@@ -187,7 +203,7 @@ static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas 
 struct tile_counters {
     struct counters fine;
     unsigned long long *coarse; /* in device memory, where these do not fit; else NULL */
-    uint16_t *queue;            /* [PANEL * PANEL] row and column in the tile */
+    uint16_t *queue;            /* [PANEL * PANEL / 2] row and column in the tile */
     unsigned *waiting;
 };
 
@@ -280,47 +296,73 @@ static __device__ __forceinline__ void settle_waiting(const struct kith__overlap
     }
 }
 
-/** Count the pairs of a tile. All threads. */
-template <typename real, typename row, typename sum_t>
+/** Count the pairs of a tile of spins. */
+template <typename row>
 static __device__ __forceinline__ void count_tile(const struct kith__gpu_replicas &all,
                                                   const struct tile_counters &c, int64_t I,
-                                                  int64_t J, const sum_t sum[SIDE][SIDE])
+                                                  int64_t J, const int sum[SIDE][SIDE])
 {
     const struct kith__overlap &o = all.overlap;
-    const scale_of_counters<real> scale = scale_of<real>(all);
-    const int top = (int)threadIdx.x / SIDES * QUAD, side = (int)threadIdx.x % SIDES * QUAD;
-    real right[SIDE];
-#pragma unroll
-    for (int n = 0; n < SIDE; n++) {
-        const int64_t j = J * PANEL + side + n % QUAD + n / QUAD * (PANEL / 2);
-        right[n] = j < o.n ? (real)all.weights[j] : (real)0;
-    }
+    const int64_t first_i = I * PANEL + row_of_thread(), first_j = J * PANEL + column_of_thread();
 #pragma unroll
     for (int m = 0; m < SIDE; m++) {
-        const int row_here = top + m % QUAD + m / QUAD * (PANEL / 2);
-        const int64_t i = I * PANEL + row_here;
-        const real left = i < o.n ? (real)all.weights[i] : (real)0;
 #pragma unroll
         for (int n = 0; n < SIDE; n++) {
-            const int column = side + n % QUAD + n / QUAD * (PANEL / 2);
-            const int64_t j = J * PANEL + column;
-            int32_t counter;
-            if (i >= j || j >= o.n) {
-                continue;
-            }
-            const real product = product_of<real>(sum[m][n], o.dim);
-            if (find_counter(scale, product, left, right[n], &counter)) {
-                count_pair(c, counter);
-            } else if (o.exact) {
-                count_pair(c, settle(o, i, j, (double)product));
-            } else {
-                c.queue[atomicAdd(c.waiting, 1u)] = (uint16_t)(row_here * PANEL + column);
+            const int64_t j = first_j + place_of(0, n);
+            if (first_i + place_of(0, m) < j && j < o.n) {
+                count_pair(c, o.table[sum[m][n]]);
             }
         }
     }
-    if (!o.exact) {
+}
+
+/** Put the pairs of some bits, row by row of a thread's products, into the queue. */
+static __device__ __forceinline__ void wait_in_queue(const struct tile_counters &c, uint64_t bits)
+{
+    for (; bits; bits &= bits - 1) {
+        const int at = __ffsll((long long)bits) - 1;
+        const int row = place_of(row_of_thread(), at / SIDE);
+        const int column = place_of(column_of_thread(), at % SIDE);
+        c.queue[atomicAdd(c.waiting, 1u)] = (uint16_t)(row * PANEL + column);
+    }
+}
+
+/** Count the pairs of a tile. All threads. */
+template <typename row, typename real>
+static __device__ __forceinline__ void count_tile(const struct kith__gpu_replicas &all,
+                                                  const struct tile_counters &c, int64_t I,
+                                                  int64_t J, const real sum[SIDE][SIDE])
+{
+    const struct kith__overlap &o = all.overlap;
+    const scale_of_counters<real> scale = scale_of<real>(all);
+    const int64_t first_i = I * PANEL + row_of_thread(), first_j = J * PANEL + column_of_thread();
+    uint64_t undecided = 0;
+#pragma unroll
+    for (int m = 0; m < SIDE; m++) {
+        const int64_t i = first_i + place_of(0, m);
+        const real left = i < o.n ? (real)all.weights[i] : (real)0;
+#pragma unroll
+        for (int n = 0; n < SIDE; n++) {
+            const int64_t j = first_j + place_of(0, n);
+            if (i < j && j < o.n) {
+                int32_t counter;
+                if (find_counter(scale, sum[m][n], left, (real)all.weights[j], &counter)) {
+                    count_pair(c, counter);
+                } else {
+                    undecided |= (uint64_t)1 << (m * SIDE + n);
+                }
+            }
+        }
+    }
+    for (int half = 0; half < 2; half++) { /* the queue has room for half of a tile */
+        wait_in_queue(c, undecided & ((uint64_t)0xffffffffu << 32 * half));
         __syncthreads();
         settle_waiting<row>(o, c, I, J);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            *c.waiting = 0;
+        }
+        __syncthreads();
     }
 }
 
@@ -338,7 +380,7 @@ static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas
     return *I <= *J && *J < all.n_panels;
 }
 
-template <typename item, typename real, typename row>
+template <typename item, typename row>
 static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
     compare(const struct kith__gpu_replicas all)
 {
@@ -350,40 +392,31 @@ static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
                                     all.copies > 0 ? NULL : all.counts, (uint16_t *)&shared,
                                     &waiting};
     clear_counters(block_counters, counters, all.copies);
+    waiting = 0;
     for (int64_t tile = all.begin + blockIdx.x; tile < all.end; tile += gridDim.x) {
         int64_t I, J;
         if (!find_tile(all, tile, &I, &J)) {
             continue;
         }
         sum_t sum[SIDE][SIDE] = {{0}};
-        if (threadIdx.x == 0) {
-            waiting = 0;
-        }
         multiply<item>(all, I, J, &shared, sum);
-        count_tile<real, row>(all, c, I, J, sum);
-        __syncthreads();
+        count_tile<row>(all, c, I, J, sum);
     }
     __syncthreads();
     flush_counters(block_counters, all.copies > 0 ? counters : 0, all.copies, all.counts,
                    (int)threadIdx.x, THREADS);
 }
 
-template <typename item, typename real, typename row>
+template <typename item, typename row>
 static gpuError_t run_compare(const struct kith__gpu_replicas *all, int64_t blocks,
                               gpuStream_t stream)
 {
     const size_t bytes = (size_t)((all->overlap.bins + 2) * all->copies) * sizeof(uint32_t);
-    KITH_LAUNCH_SHARED((compare<item, real, row>), blocks, THREADS, bytes, stream, *all);
+    KITH_LAUNCH_SHARED((compare<item, row>), blocks, THREADS, bytes, stream, *all);
     return gpuGetLastError();
 }
 
-int64_t kith__gpu_slice_depth(const struct kith__overlap *o, int precision)
-{
-    const bool wide = o->type != KITH_BITS && precision == KITH_DOUBLE;
-    return wide ? slice<double>::depth : slice<float>::depth;
-}
-
-int kith__gpu_compare_blocks(int precision)
+int kith__gpu_compare_blocks(kith_precision precision)
 {
     return precision == KITH_FLOAT ? kind<float>::blocks : kind<double>::blocks;
 }
@@ -391,11 +424,9 @@ int kith__gpu_compare_blocks(int precision)
 gpuError_t kith__gpu_compare(const struct kith__gpu_replicas *all, int64_t blocks,
                              gpuStream_t stream)
 {
-    const int type = all->overlap.type;
-    const bool wide = all->precision == KITH_DOUBLE;
-    return type == KITH_BITS && wide ? run_compare<uint32_t, double, float>(all, blocks, stream)
-           : type == KITH_BITS       ? run_compare<uint32_t, float, float>(all, blocks, stream)
-           : type == KITH_DOUBLE     ? run_compare<double, double, double>(all, blocks, stream)
-           : wide                    ? run_compare<double, double, float>(all, blocks, stream)
-                                     : run_compare<float, float, float>(all, blocks, stream);
+    const struct kith__overlap *o = &all->overlap;
+    return o->type == KITH_BITS            ? run_compare<uint32_t, uint32_t>(all, blocks, stream)
+           : o->type == KITH_DOUBLE        ? run_compare<double, double>(all, blocks, stream)
+           : all->precision == KITH_DOUBLE ? run_compare<double, float>(all, blocks, stream)
+                                           : run_compare<float, float>(all, blocks, stream);
 }

@@ -15,12 +15,12 @@
 enum {
     KITH_GPU_PANEL = 128,
     KITH_GPU_SQUARE = 8,
-    KITH_GPU_SLICE_BYTES = 8192 /**< of a panel, in shared memory at a time */
+    KITH_GPU_SLICE = 8 /**< numbers, or words of 32 spins, that are in shared memory at a time */
 };
 
 /** All pairs of replicas. */
 struct kith__gpu_replicas {
-    struct kith__overlap overlap; /**< with rows, square and edges in device memory */
+    struct kith__overlap overlap; /**< with rows, square, edges and table in device memory */
     struct kith__band band;
     int precision;         /**< of products, KITH_FLOAT or KITH_DOUBLE */
     const double *scales;  /**< [n] what rows are multiplied with before they are packed */
@@ -37,11 +37,8 @@ struct kith__gpu_replicas {
 extern "C" {
 #endif
 
-/** Numbers, or words of 32 spins, in a slice. */
-int64_t kith__gpu_slice_depth(const struct kith__overlap *overlap, int precision);
-
 /** Blocks of the kernel that a multiprocessor is meant to hold. */
-int kith__gpu_compare_blocks(int precision);
+int kith__gpu_compare_blocks(kith_precision precision);
 
 /** Fill the panels from the rows. */
 gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stream);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structs of kith.h for ctypes; kith_ctypes.check_layout holds them to the C compiler's."""
+"""The public structs for ctypes; kith_ctypes.check_layout holds them to the C compiler's."""
 import ctypes as C
 
 DISTANCES, VECTORS, SHIFTS = 1, 2, 4
@@ -86,9 +86,26 @@ class FlockMeasures(C.Structure):
                 ("mean_speed", C.c_double), ("neighbours", C.c_double)]
 
 
+class Replicas(C.Structure):
+    _fields_ = [("n", C.c_int64), ("dim", C.c_int64), ("values", C.c_void_p),
+                ("stride", C.c_int64), ("type", C.c_int)]
+
+
+class OverlapOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("measure", C.c_int), ("subtract_mean", C.c_int),
+                ("bins", C.c_int64), ("low", C.c_double), ("high", C.c_double)]
+
+
+class Overlaps(C.Structure):
+    _fields_ = [("bins", C.c_int64), ("edges", C.c_void_p), ("counts", C.c_void_p),
+                ("pairs", C.c_int64), ("spins", C.c_int), ("owner", C.c_void_p)]
+
+
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,
            "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,
-           "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures}
+           "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
+           "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,
+           "kith_overlaps": Overlaps}

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kith.h"
+#include "kith_overlap.h"
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
 #define FIELD(type, field) printf(#type "." #field " %zu\n", offsetof(type, field))
@@ -150,5 +150,28 @@ int main(void)
     FIELD(kith_flock_measures, milling);
     FIELD(kith_flock_measures, mean_speed);
     FIELD(kith_flock_measures, neighbours);
+
+    SIZE(kith_replicas);
+    FIELD(kith_replicas, n);
+    FIELD(kith_replicas, dim);
+    FIELD(kith_replicas, values);
+    FIELD(kith_replicas, stride);
+    FIELD(kith_replicas, type);
+
+    SIZE(kith_overlap_options);
+    FIELD(kith_overlap_options, size);
+    FIELD(kith_overlap_options, measure);
+    FIELD(kith_overlap_options, subtract_mean);
+    FIELD(kith_overlap_options, bins);
+    FIELD(kith_overlap_options, low);
+    FIELD(kith_overlap_options, high);
+
+    SIZE(kith_overlaps);
+    FIELD(kith_overlaps, bins);
+    FIELD(kith_overlaps, edges);
+    FIELD(kith_overlaps, counts);
+    FIELD(kith_overlaps, pairs);
+    FIELD(kith_overlaps, spins);
+    FIELD(kith_overlaps, owner);
     return 0;
 }

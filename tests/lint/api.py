@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every function of kith.h is documented, exported and used:
+"""Every function of the public headers is documented, exported and used:
 
-    api.py KITH_H NM LIBKITH_SO LIBKITH_A
+    api.py NM LIBKITH_SO LIBKITH_A HEADER...
 
 A doc comment stands right above it, and tells @return when the result is a status; the shared
 library exports these functions and nothing else; the static one defines no other global name than
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-header, nm, shared, static = sys.argv[1:]
+nm, shared, static, *headers = sys.argv[1:]
 root = pathlib.Path(__file__).resolve().parents[2]
 faults = []
 
@@ -23,20 +23,20 @@ def symbols(*command):
     return {line.split()[-1] for line in listed.splitlines() if len(line.split()) == 3}
 
 
-text = pathlib.Path(header).read_text(encoding="utf-8")
+text = "".join(pathlib.Path(header).read_text(encoding="utf-8") for header in headers)
 declared = set()
 doc_comment = r"(?:/\*\*(?:(?!\*/).)*\*/\n)?"
 for match in re.finditer(rf"({doc_comment})KITH_API ([^(]*?)(kith_\w+)\(", text, re.S):
     doc, result, name = match.groups()
     declared.add(name)
     if not doc:
-        faults.append(f"{name}: no doc comment right above it in kith.h")
+        faults.append(f"{name}: no doc comment right above it in its header")
     elif result.strip() == "kith_status" and "@return" not in doc:
         faults.append(f"{name}: its doc comment does not say what it returns")
 
 exported = symbols("-D", shared)
-faults += [f"{name}: exported, but not declared in kith.h" for name in exported - declared]
-faults += [f"{name}: declared in kith.h, but not exported" for name in declared - exported]
+faults += [f"{name}: exported, but not declared in a public header" for name in exported - declared]
+faults += [f"{name}: declared in a public header, but not exported" for name in declared - exported]
 faults += [f"{name}: a global name of libkith.a that is neither API nor kith__"
            for name in symbols("-g", static) - declared
            if not name.startswith(("kith__", ".gomp_critical_user_"))]
@@ -47,6 +47,6 @@ faults += [f"{name}: no example and no test calls it"
            for name in declared if not any(re.search(rf"\b{name}\(", user) for user in users)]
 
 if not declared:
-    faults.append("no KITH_API function found in kith.h")
+    faults.append("no KITH_API function found in the public headers")
 print("\n".join(sorted(faults)), end="\n" if faults else "")
 sys.exit(1 if faults else 0)

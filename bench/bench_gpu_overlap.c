@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps on a GPU: a tenth as many replicas as the standard case has points, of 1,024 numbers
+ * each, by the host's clock. cuBLAS multiplies the whole matrix in blocks that stay on the device
+ * and are overwritten; its numbers are there already.
+ */
+#include "bench_gpu_overlap.h"
+
+#include <string.h>
+
+#include "overlap_job.h"
+
+#ifdef KITH_HAVE_CUBLAS
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#endif
+
+enum { PART = 10, DIM = 1024 };
+
+#ifdef KITH_HAVE_CUBLAS
+enum { BLOCK = 16384 };
+
+typedef struct product {
+    const overlap_job *job;
+    cublasHandle_t handle;
+    void *values, *block;
+} product;
+
+static bool multiply(void *user)
+{
+    const product *p = user;
+    const int n = (int)p->job->replicas.n, dim = (int)p->job->replicas.dim;
+    const float one = 1, zero = 0;
+    const double wide_one = 1, wide_zero = 0;
+    bool ok = true;
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        for (int64_t j = 0; j < n; j += BLOCK) {
+            const int rows = n - i < BLOCK ? (int)(n - i) : BLOCK;
+            const int columns = n - j < BLOCK ? (int)(n - j) : BLOCK;
+            cublasStatus_t status;
+            if (p->job->form->precision == KITH_FLOAT) {
+                const float *x = p->values;
+                status = cublasSgemm(p->handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, dim, &one,
+                                     x + i * dim, dim, x + j * dim, dim, &zero, p->block, BLOCK);
+            } else {
+                const double *x = p->values;
+                status = cublasDgemm(p->handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, dim,
+                                     &wide_one, x + i * dim, dim, x + j * dim, dim, &wide_zero,
+                                     p->block, BLOCK);
+            }
+            ok = ok && status == CUBLAS_STATUS_SUCCESS;
+        }
+    }
+    return cudaDeviceSynchronize() == cudaSuccess && ok;
+}
+
+static bool time_product(const overlap_job *job, double least, harness_times *all)
+{
+    const size_t number = (size_t)job->form->precision;
+    const size_t bytes = (size_t)(job->replicas.n * job->replicas.dim) * number;
+    product p = {.job = job};
+    bool ok = cublasCreate(&p.handle) == CUBLAS_STATUS_SUCCESS;
+    ok = ok && cudaMalloc(&p.values, bytes) == cudaSuccess &&
+         cudaMalloc(&p.block, (size_t)BLOCK * BLOCK * number) == cudaSuccess &&
+         cudaMemcpy(p.values, job->values, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+         harness_time(multiply, &p, least, all);
+    (void)cudaFree(p.values);
+    (void)cudaFree(p.block);
+    if (p.handle) {
+        (void)cublasDestroy(p.handle);
+    }
+    if (!ok) {
+        fputs("kith_bench: cuBLAS failed\n", stderr);
+    }
+    return ok;
+}
+#else
+static bool time_product(const overlap_job *job, double least, harness_times *all)
+{
+    (void)job;
+    (void)least;
+    (void)all;
+    return true;
+}
+#endif
+
+static bool run(const overlap_form *form, const bench_options *options, json *out)
+{
+    overlap_job job;
+    harness_times times, all = {0};
+    bool ok = overlap_job_make(&job, form, options->n / PART, DIM, "cuda", 0) &&
+              overlap_job_is_right(&job);
+    ok = ok && harness_time(overlap_job_count, &job, options->least_seconds, &times) &&
+         (form->spins || time_product(&job, options->least_seconds, &all));
+    if (ok) {
+        overlap_job_report(&job, &times, &all, "cuBLAS", out);
+    }
+    overlap_job_free(&job);
+    return ok;
+}
+
+bool bench_gpu_overlap(const bench_options *options, json *out)
+{
+    bool ok = true;
+    overlap_job_head();
+    json_open(out, "overlaps", '[');
+    for (int f = 0; f < OVERLAP_FORMS; f++) {
+        if (!options->only || strcmp(options->only, overlap_forms[f].name) == 0) {
+            ok = run(&overlap_forms[f], options, out) && ok;
+        }
+    }
+    json_close(out, ']');
+    return ok;
+}

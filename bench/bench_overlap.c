@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps of a hundredth as many replicas as the standard case has points, of 1,024 numbers each.
+ * The product that they are compared with is the whole matrix in blocks that are thrown away, by
+ * OpenBLAS with as many threads, each in its turn.
+ */
+#include "bench_overlap.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "overlap_job.h"
+
+enum { PART = 100, DIM = 1024, BLOCK = 2000 };
+
+/* CBLAS, as its header has it: row order, no transpose and transpose. */
+enum { ROW_ORDER = 101, AS_IS = 111, TURNED = 112 };
+typedef void (*sgemm_fn)(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
+                         const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                         int ldc);
+typedef void (*dgemm_fn)(int order, int turn_a, int turn_b, int m, int n, int k, double alpha,
+                         const double *a, int lda, const double *b, int ldb, double beta, double *c,
+                         int ldc);
+
+typedef struct blas {
+    sgemm_fn sgemm;
+    dgemm_fn dgemm;
+    void (*set_threads)(int n);
+    const char *name;
+} blas;
+
+/** dlsym gives an object pointer; C has no cast from that to one of a function. */
+static void find(void *library, const char *name, void *function)
+{
+    void *const symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+static bool blas_open(blas *out)
+{
+    const char *const path = getenv("KITH_BENCH_BLAS");
+    void *const library = dlopen(path ? path : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    *out = (blas){.name = path ? path : "libopenblas.so.0"};
+    if (library) {
+        find(library, "cblas_sgemm", &out->sgemm);
+        find(library, "cblas_dgemm", &out->dgemm);
+        find(library, "openblas_set_num_threads", &out->set_threads);
+    }
+    return out->sgemm && out->dgemm && out->set_threads;
+}
+
+typedef struct product {
+    const blas *library;
+    const overlap_job *job;
+    void *block;
+} product;
+
+static bool multiply(void *user)
+{
+    const product *p = user;
+    const int n = (int)p->job->replicas.n, dim = (int)p->job->replicas.dim;
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        for (int64_t j = 0; j < n; j += BLOCK) {
+            const int rows = n - i < BLOCK ? (int)(n - i) : BLOCK;
+            const int columns = n - j < BLOCK ? (int)(n - j) : BLOCK;
+            if (p->job->form->precision == KITH_FLOAT) {
+                const float *x = p->job->values;
+                p->library->sgemm(ROW_ORDER, AS_IS, TURNED, rows, columns, dim, 1, x + i * dim, dim,
+                                  x + j * dim, dim, 0, p->block, BLOCK);
+            } else {
+                const double *x = p->job->values;
+                p->library->dgemm(ROW_ORDER, AS_IS, TURNED, rows, columns, dim, 1, x + i * dim, dim,
+                                  x + j * dim, dim, 0, p->block, BLOCK);
+            }
+        }
+    }
+    return true;
+}
+
+/** Time both by turns, so that what else the machine does hits both. */
+static bool time_turns(overlap_job *job, const blas *library, double least, harness_times *times,
+                       harness_times *all)
+{
+    double own[HARNESS_MOST_REPEATS], other[HARNESS_MOST_REPEATS];
+    product p = {library, job, malloc((size_t)BLOCK * BLOCK * (size_t)job->form->precision)};
+    bool ok = p.block != NULL;
+    double total = 0;
+    int n = 0;
+    library->set_threads(kith_threads(job->ctx));
+    times->first = harness_now();
+    ok = ok && overlap_job_count(job);
+    times->first = harness_now() - times->first;
+    while (ok && n < HARNESS_MOST_REPEATS && (n < HARNESS_LEAST_REPEATS || total < least)) {
+        const double start = harness_now();
+        ok = overlap_job_count(job);
+        const double middle = harness_now();
+        ok = multiply(&p) && ok;
+        other[n] = harness_now() - middle;
+        own[n] = middle - start;
+        total += own[n++];
+    }
+    if (ok) {
+        harness_summarise(own, n, times);
+        harness_summarise(other, n, all);
+    }
+    free(p.block);
+    return ok;
+}
+
+static bool run(const overlap_form *form, const bench_options *options, int threads,
+                const blas *library, json *out)
+{
+    overlap_job job;
+    harness_times times, all = {0};
+    bool ok = overlap_job_make(&job, form, options->n / PART + 1, DIM, options->backend, threads) &&
+              overlap_job_is_right(&job);
+    if (ok && library && !form->spins) {
+        ok = time_turns(&job, library, options->least_seconds, &times, &all);
+    } else if (ok) {
+        ok = harness_time(overlap_job_count, &job, options->least_seconds, &times);
+    }
+    if (ok) {
+        overlap_job_report(&job, &times, &all, library ? library->name : "", out);
+    }
+    overlap_job_free(&job);
+    return ok;
+}
+
+bool bench_overlap(const bench_options *options, json *out)
+{
+    bool ok = true, any = false;
+    blas library;
+    const bool has_blas = blas_open(&library);
+    if (!has_blas) {
+        printf("%s is not found: nothing to compare with\n", library.name);
+    }
+    json_open(out, "results", '[');
+    overlap_job_head();
+    for (int f = 0; ok && f < OVERLAP_FORMS; f++) {
+        if (options->only && strcmp(options->only, overlap_forms[f].name) != 0) {
+            continue;
+        }
+        any = true;
+        for (int t = 0; ok && options->threads[t]; t++) {
+            ok = run(&overlap_forms[f], options, options->threads[t], has_blas ? &library : NULL,
+                     out);
+        }
+    }
+    json_close(out, ']');
+    if (!any) {
+        fprintf(stderr, "kith_bench: no case \"%s\"\n", options->only);
+    }
+    return ok && any;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "overlap_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const overlap_form overlap_forms[OVERLAP_FORMS] = {{"overlap", KITH_FLOAT, false},
+                                                   {"overlap double", KITH_DOUBLE, false},
+                                                   {"overlap spins", KITH_FLOAT, true}};
+
+/* The same numbers on every machine (Vigna's splitmix64). */
+static double next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
+}
+
+bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int64_t dim,
+                      const char *backend, int threads)
+{
+    uint64_t state = 1;
+    kith_options open;
+    kith_options_init(&open);
+    open.backend = backend;
+    open.threads = threads;
+    *job = (overlap_job){.form = form,
+                         .values = malloc((size_t)(n * dim) * (size_t)form->precision)};
+    for (int64_t at = 0; job->values && at < n * dim; at++) {
+        const double value = next(&state), number = !form->spins ? value : value < 0 ? -1 : 1;
+        if (form->precision == KITH_FLOAT) {
+            ((float *)job->values)[at] = (float)number;
+        } else {
+            ((double *)job->values)[at] = number;
+        }
+    }
+    job->replicas = (kith_replicas){
+        .n = n, .dim = dim, .values = job->values, .stride = dim, .type = (int)form->precision};
+    if (!job->values || kith_open(&open, &job->ctx) != KITH_OK) {
+        fprintf(stderr, "kith_bench: %s: %s\n", form->name,
+                job->values ? kith_message(NULL) : "no memory");
+        return false;
+    }
+    return true;
+}
+
+void overlap_job_free(overlap_job *job)
+{
+    kith_overlaps_free(&job->counts);
+    kith_close(job->ctx);
+    free(job->values);
+}
+
+bool overlap_job_count(void *user)
+{
+    overlap_job *job = user;
+    return kith_overlap_count(job->ctx, &job->replicas, NULL, &job->counts) == KITH_OK;
+}
+
+static double number(const overlap_job *job, int64_t at)
+{
+    return job->form->precision == KITH_FLOAT ? (double)((const float *)job->values)[at]
+                                              : ((const double *)job->values)[at];
+}
+
+/** The scalar product of the definition. */
+static double product(const overlap_job *job, int64_t i, int64_t j)
+{
+    double sums[32] = {0};
+    const int64_t dim = job->replicas.dim;
+    for (int64_t k = 0; k < dim; k++) {
+        sums[k % 32] += number(job, i * dim + k) * number(job, j * dim + k);
+    }
+    for (int half = 16; half > 0; half /= 2) {
+        for (int k = 0; k < half; k++) {
+            sums[k] += sums[k + half];
+        }
+    }
+    return sums[0];
+}
+
+/** Do the counts of the first replicas agree? */
+static bool agrees(overlap_job *job, const kith_overlaps *found, int64_t n)
+{
+    bool ok = true;
+    int64_t *right = calloc((size_t)found->bins, sizeof *right);
+    for (int64_t i = 0; right && i < n; i++) {
+        const double square = product(job, i, i);
+        for (int64_t j = 0; j < i; j++) {
+            const double q = product(job, i, j) / sqrt(square * product(job, j, j));
+            int64_t bin = 0;
+            while (bin + 1 < found->bins && q >= found->edges[bin + 1]) {
+                bin++;
+            }
+            right[bin]++;
+        }
+    }
+    ok = right && memcmp(right, found->counts, (size_t)found->bins * sizeof *right) == 0;
+    free(right);
+    return ok;
+}
+
+bool overlap_job_is_right(overlap_job *job)
+{
+    enum { SOME = 200 };
+    kith_replicas some = job->replicas;
+    kith_overlaps found = {0};
+    some.n = some.n < SOME ? some.n : SOME;
+    bool ok = kith_overlap_count(job->ctx, &some, NULL, &found) == KITH_OK &&
+              agrees(job, &found, some.n) && overlap_job_count(job);
+    int64_t all = 0;
+    for (int64_t k = 0; k < job->counts.bins; k++) {
+        all += job->counts.counts[k];
+    }
+    ok = ok && all == job->counts.pairs;
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s: wrong counts %s\n", job->form->name,
+                kith_message(job->ctx));
+    }
+    kith_overlaps_free(&found);
+    return ok;
+}
+
+void overlap_job_head(void)
+{
+    printf("%-16s %-12s %3s %9s %6s %11s %11s %9s %12s %7s\n", "case", "backend", "thr", "n", "dim",
+           "median s", "least s", "M pairs/s", "product s", "ratio");
+}
+
+void overlap_job_report(const overlap_job *job, const harness_times *times,
+                        const harness_times *all, const char *library, json *out)
+{
+    const double rate = 1e-6 * (double)job->counts.pairs / times->median;
+    const bool compared = all->repeats > 0;
+    json_open(out, NULL, '{');
+    json_text(out, "program", "kith");
+    json_text(out, "version", kith_version());
+    json_text(out, "case", job->form->name);
+    json_text(out, "set", job->form->spins ? "spins" : "uniform");
+    json_integer(out, "n", job->replicas.n);
+    json_integer(out, "dim", job->replicas.dim);
+    json_integer(out, "bins", job->counts.bins);
+    json_bool(out, "periodic", false);
+    json_text(out, "precision", job->form->precision == KITH_FLOAT ? "float" : "double");
+    json_text(out, "backend", kith_backend(job->ctx));
+    json_integer(out, "threads", kith_threads(job->ctx));
+    json_integer(out, "counted", job->counts.pairs);
+    harness_write_times(out, times);
+    json_number(out, "seconds_first", times->first);
+    json_number(out, "million_half_pairs_per_second", rate);
+    json_number(out, "scratch_bytes_per_particle",
+                (double)kith_scratch_bytes(job->ctx) / (double)job->replicas.n);
+    json_text(out, "product_library", compared ? library : "none");
+    json_number(out, "product_seconds", compared ? all->median : NAN);
+    json_number(out, "ratio", compared ? times->median / all->median : NAN);
+    json_close(out, '}');
+    printf("%-16s %-12s %3d %9lld %6lld %11.4f %11.4f %9.1f ", job->form->name,
+           kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->replicas.n,
+           (long long)job->replicas.dim, times->median, times->least, rate);
+    if (compared) {
+        printf("%12.4f %7.2f\n", all->median, times->median / all->median);
+    } else {
+        printf("%12s %7s\n", "-", "-");
+    }
+    fflush(stdout);
+}

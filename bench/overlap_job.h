@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the benchmarks of overlaps on both backends share: replicas, the right counts of some, and
+ * the product of all by a library for linear algebra, to compare with.
+ */
+#ifndef KITH_BENCH_OVERLAP_JOB_H
+#define KITH_BENCH_OVERLAP_JOB_H
+
+#include <kith_overlap.h>
+
+#include "bench_pairs.h"
+#include "harness.h"
+
+/** What replicas hold. */
+typedef struct overlap_form {
+    const char *name;
+    kith_precision precision;
+    bool spins; /**< 1 and -1, else uniform numbers from -1 to 1 */
+} overlap_form;
+
+enum { OVERLAP_FORMS = 3 };
+extern const overlap_form overlap_forms[OVERLAP_FORMS];
+
+/** Replicas, and a context that counts them. */
+typedef struct overlap_job {
+    const overlap_form *form;
+    void *values;
+    kith_replicas replicas;
+    kith_ctx *ctx;
+    kith_overlaps counts;
+} overlap_job;
+
+/** Make n replicas of dim numbers, and open a context. @return false: a sentence is on stderr */
+bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int64_t dim,
+                      const char *backend, int threads);
+void overlap_job_free(overlap_job *job);
+
+/** A harness_work: count all pairs. */
+bool overlap_job_count(void *job);
+
+/** Are the counts of the first replicas those of brute force, and all pairs counted? */
+bool overlap_job_is_right(overlap_job *job);
+
+/** Write a result and print a line. @param product  of the same matrix, all of it; repeats 0: none
+ *  @param library  that made it */
+void overlap_job_report(const overlap_job *job, const harness_times *times,
+                        const harness_times *product, const char *library, json *out);
+
+/** Print the head of the table. */
+void overlap_job_head(void);
+
+#endif
