@@ -180,10 +180,16 @@ static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell
     const struct kith__lattice_d *box = &sieve->question->box_d;
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(box, r, k);
-        const int64_t last = sieve->round[k] - 1;
-        const double u = (box->periodic[k] ? f - kith__floor(f) : f) * sieve->scale[k];
-        cell[k] = (int64_t)kith__floor(fmin(fmax(u, -farthest_cell), farthest_cell));
-        cell[k] = last >= 0 && cell[k] > last ? last : cell[k];
+        if (box->periodic[k]) {
+            const int64_t last = sieve->round[k] - 1;
+            const int64_t c = (int64_t)((f - kith__floor(f)) * sieve->scale[k]);
+            cell[k] = c < last ? c : last;
+        } else {
+            double u = f * sieve->scale[k];
+            u = u < farthest_cell ? u : farthest_cell;
+            u = u > -farthest_cell ? u : -farthest_cell;
+            cell[k] = (int64_t)kith__floor(u);
+        }
     }
 }
 
