@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KITH_ALIGN = 64, KITH_WORK_SLOTS = 64 };
+enum { KITH_ALIGN = 64, KITH_WORK_SLOTS = 96 };
 
 /** An array that only grows. Zero it first. */
 struct kith__buffer {
@@ -24,7 +24,7 @@ struct kith__memory {
 
 /** The scratch of a context: numbered buffers, each used for one purpose: those below
  *  KITH_WORK_SHARED by its backend, the others by what is the same for all. */
-enum { KITH_WORK_SHARED = 40 };
+enum { KITH_WORK_SHARED = 64 };
 struct kith__work {
     struct kith__buffer slot[KITH_WORK_SLOTS];
 };
