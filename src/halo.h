@@ -44,6 +44,13 @@ kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *questi
 /** Say that group g, from 1, has no particle. @return the status. */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
+/** The floor, without a call; of what fits an int64_t. */
+KITH_FN double kith__floor(double x)
+{
+    const double t = (double)(int64_t)x;
+    return t - (x < t);
+}
+
 /** Element k of an array of reals. */
 KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precision)
 {

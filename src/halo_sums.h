@@ -51,13 +51,6 @@ struct kith__halo_sums {
 
 enum kith__halo_pass { KITH_PASS_SLICES, KITH_PASS_MEANS, KITH_PASS_MOMENTS };
 
-/** The floor, without a call; of what fits an int64_t. */
-KITH_FN double kith__floor(double x)
-{
-    const double t = (double)(int64_t)x;
-    return t - (x < t);
-}
-
 /** The members of one group. `precision` is that of the points, given where it is known when
  *  compiling. */
 struct kith__halo_group {

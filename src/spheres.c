@@ -11,12 +11,14 @@
  */
 #include "spheres.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double first_reach = 1.5; /* radius searched / R_g of the lowest density */
 static const double growth = 1.6;      /* of the radius from one search to the next */
 static const double shared = 3;        /* largest / smallest radius in one search */
+static const double farthest_cell = 1e15;
 
 /** A particle near a centre. */
 struct near {
@@ -49,9 +51,12 @@ struct search {
     struct kept kept;  /* particles of this search */
     double farthest;   /* beyond it no sphere is looked for */
     int64_t first;     /* wish of the pairs' i = 0 */
-    int64_t row;       /* i that near belongs to */
-    struct near *near; /* particles around it so far */
+    int64_t row;       /* the first i that is not finished */
+    struct near *near; /* particles around it, and those after it, so far */
     int64_t n, room;
+    int64_t *begin; /* [halos + 1] where each i begins among those of a block */
+    bool *wider;    /* [halos] does i want a wider search? */
+    int threads;
     bool no_memory;
 };
 
@@ -60,7 +65,7 @@ enum { MARKS = 1 << 24 }; /* bits: 2 MB, as large as a cache */
 /** Cells at least as wide as a search's reach, those beside a centre marked. */
 struct sieve {
     const struct kith__question *question;
-    double width[3];  /* of a cell, in fractional coordinates */
+    double scale[3];  /* cells for each unit of fractional coordinate */
     int64_t round[3]; /* cells along a periodic axis; 0: the axis is open */
     uint64_t *marks;
 };
@@ -116,33 +121,58 @@ static int64_t find_sphere(const struct near *near, int64_t n, double mass, doub
     return k;
 }
 
-/** All particles within reach of a centre are known: find its spheres, or ask for a wider search.
- */
-static void finish_row(struct search *s)
+/** All particles within reach of a centre are known: find its spheres. @return whether a wider
+ *  search is needed. */
+static bool finish_row(const struct search *s, int64_t row, struct near *near, int64_t n)
 {
-    const struct wish wish = s->wish[s->first + s->row];
-    kith_halo *halo = &s->halos->halo[wish.halo];
+    kith_halo *halo = &s->halos->halo[s->wish[s->first + row].halo];
     bool wider = false;
-    if (s->n > 0) {
-        qsort(s->near, (size_t)s->n, sizeof *s->near, by_distance);
+    if (n > 0) {
+        qsort(near, (size_t)n, sizeof *near, by_distance);
     }
-    for (int64_t k = 1; k < s->n; k++) {
-        s->near[k].m += s->near[k - 1].m;
+    for (int64_t k = 1; k < n; k++) {
+        near[k].m += near[k - 1].m;
     }
     for (int t = 0; t < KITH_SPHERES; t++) {
         const double density = s->input->sphere_density[t];
         if (density > 0) {
-            const int64_t k = find_sphere(s->near, s->n, halo->mass, density, s->reach);
-            const bool found = k >= 0 && k < s->n;
-            halo->sphere_mass[t] = found ? s->near[k].m : 0;
-            halo->sphere_radius[t] = found ? radius_of(s->near[k].m, density) : 0;
-            wider = wider || k == s->n;
+            const int64_t k = find_sphere(near, n, halo->mass, density, s->reach);
+            const bool found = k >= 0 && k < n;
+            halo->sphere_mass[t] = found ? near[k].m : 0;
+            halo->sphere_radius[t] = found ? radius_of(near[k].m, density) : 0;
+            wider = wider || k == n;
         }
     }
-    if (wider && s->reach * growth <= s->farthest) {
-        s->wish[s->again++] = (struct wish){s->reach * growth, wish.halo};
+    return wider;
+}
+
+/** Finish what comes before row `last`, whose particles begin at begin[row - s->row]. */
+static void finish_rows(struct search *s, int64_t last)
+{
+    const int64_t first = s->row;
+    const int64_t *begin = s->begin;
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+    for (int64_t row = first; row < last; row++) {
+        const int64_t at = begin[row - first];
+        s->wider[row] = finish_row(s, row, s->near + at, begin[row - first + 1] - at);
     }
-    s->n = 0;
+    const int64_t done = begin[last - first];
+    s->n -= done;
+    if (done > 0 && s->n > 0) {
+        memmove(s->near, s->near + done, (size_t)s->n * sizeof *s->near);
+    }
+    s->row = last;
+}
+
+/** Those that want a wider search come again with one. */
+static void wish_again(struct search *s, int64_t n)
+{
+    for (int64_t row = 0; row < n && s->reach * growth <= s->farthest; row++) {
+        if (s->wider[row]) {
+            const int32_t halo = s->wish[s->first + row].halo;
+            s->wish[s->again++] = (struct wish){s->reach * growth, halo};
+        }
+    }
 }
 
 static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell[3])
@@ -150,9 +180,16 @@ static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell
     const struct kith__lattice_d *box = &sieve->question->box_d;
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(box, r, k);
-        const int64_t last = sieve->round[k] - 1;
-        cell[k] = (int64_t)floor((box->periodic[k] ? f - floor(f) : f) / sieve->width[k]);
-        cell[k] = last >= 0 && cell[k] > last ? last : cell[k];
+        if (box->periodic[k]) {
+            const int64_t last = sieve->round[k] - 1;
+            const int64_t c = (int64_t)((f - kith__floor(f)) * sieve->scale[k]);
+            cell[k] = c < last ? c : last;
+        } else {
+            double u = f * sieve->scale[k];
+            u = u < farthest_cell ? u : farthest_cell;
+            u = u > -farthest_cell ? u : -farthest_cell;
+            cell[k] = (int64_t)kith__floor(u);
+        }
     }
 }
 
@@ -193,10 +230,10 @@ static bool sift(const kith_ctx *ctx, const struct search *s, int64_t last, stru
         return false;
     }
     for (int k = 0; k < 3; k++) {
-        sieve.width[k] = margin * s->reach / q->height[k];
+        sieve.scale[k] = q->height[k] / (margin * s->reach);
         if (q->box_d.periodic[k]) {
-            sieve.round[k] = sieve.width[k] < 1 ? (int64_t)(1 / sieve.width[k]) : 1;
-            sieve.width[k] = 1 / (double)sieve.round[k];
+            sieve.round[k] = sieve.scale[k] > 1 ? (int64_t)sieve.scale[k] : 1;
+            sieve.scale[k] = (double)sieve.round[k];
         }
     }
     for (int64_t w = s->first; w < last; w++) {
@@ -219,24 +256,41 @@ static bool sift(const kith_ctx *ctx, const struct search *s, int64_t last, stru
 }
 
 /** Copy the particles chosen. @return false without memory. */
-static bool copy_kept(const struct kith__question *q, struct kept *out)
+static bool copy_kept(const struct kith__question *q, int threads, struct kept *out)
 {
     const size_t size = (size_t)q->precision;
     const void *const from[3] = {q->a.x, q->a.y, q->a.z};
     char *to = out->xyz = kith__alloc(3 * size * (size_t)out->n);
+    int64_t *place = kith__alloc((size_t)threads * sizeof *place);
     out->index = kith__alloc((size_t)out->n * sizeof *out->index);
-    if (!to || !out->index) {
+    if (!to || !place || !out->index) {
+        free(place);
         return false;
     }
-    for (int64_t p = 0, at = 0; p < q->a.n; p++) {
-        if (out->keep[p]) {
-            for (size_t k = 0; k < 3; k++) {
-                memcpy(to + (3 * (size_t)at + k) * size,
-                       (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
+#pragma omp parallel num_threads(threads)
+    {
+        const int team = omp_get_num_threads(), me = omp_get_thread_num();
+        const int64_t begin = q->a.n * me / team, end = q->a.n * (me + 1) / team;
+        int64_t at = 0;
+        place[me] = 0;
+        for (int64_t p = begin; p < end; p++) {
+            place[me] += out->keep[p];
+        }
+#pragma omp barrier
+        for (int t = 0; t < me; t++) {
+            at += place[t];
+        }
+        for (int64_t p = begin; p < end; p++) {
+            if (out->keep[p]) {
+                for (size_t k = 0; k < 3; k++) {
+                    memcpy(to + (3 * (size_t)at + k) * size,
+                           (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
+                }
+                out->index[at++] = (int32_t)p;
             }
-            out->index[at++] = (int32_t)p;
         }
     }
+    free(place);
     return true;
 }
 
@@ -247,31 +301,49 @@ static void free_kept(struct kept *kept)
     free(kept->xyz);
 }
 
+/** Make room for n more. @return false without memory. */
+static bool need_near(struct search *s, int64_t n)
+{
+    if (s->n + n > s->room) {
+        const int64_t room = 2 * (s->n + n);
+        struct near *grown = realloc(s->near, (size_t)room * sizeof *grown);
+        if (!grown) {
+            s->no_memory = true;
+            return false;
+        }
+        s->near = grown;
+        s->room = room;
+    }
+    return true;
+}
+
+/** Take a block of pairs, by centre, and finish the centres before its last. */
 static int receive(void *user, const kith_pairs *block, int64_t first)
 {
     struct search *s = user;
-    const struct kith__question *q = s->question;
+    const kith_precision precision = s->question->precision;
     const void *masses = s->input->masses;
     (void)first;
-    for (int64_t p = 0; p < block->n; p++) {
-        while (s->row < block->i[p]) {
-            finish_row(s);
-            s->row++;
-        }
-        if (s->n == s->room) {
-            const int64_t room = 2 * s->room + 1024;
-            struct near *grown = realloc(s->near, (size_t)room * sizeof *grown);
-            if (!grown) {
-                s->no_memory = true;
-                return 1;
-            }
-            s->near = grown;
-            s->room = room;
-        }
-        const int32_t j = s->kept.index[block->j[p]];
-        s->near[s->n++] = (struct near){kith__real_at(block->distances, p, q->precision),
-                                        masses ? kith__real_at(masses, j, q->precision) : 1, j};
+    if (block->n == 0 || !need_near(s, block->n)) {
+        return s->no_memory;
     }
+    struct near *to = s->near + s->n;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+    for (int64_t p = 0; p < block->n; p++) {
+        const int32_t j = s->kept.index[block->j[p]];
+        to[p] = (struct near){kith__real_at(block->distances, p, precision),
+                              masses ? kith__real_at(masses, j, precision) : 1, j};
+    }
+    const int64_t last = block->i[block->n - 1];
+    s->begin[0] = 0;
+    for (int64_t p = 0, row = s->row; row < last; row++) {
+        while (block->i[p] <= row) {
+            p++;
+        }
+        s->begin[row - s->row + 1] = s->n + p;
+    }
+    s->n += block->n;
+    finish_rows(s, last);
     return 0;
 }
 
@@ -292,7 +364,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     }
     s->kept = (struct kept){0};
     kith_status status = KITH_NO_MEMORY;
-    if (sift(ctx, s, last, &s->kept) && copy_kept(q, &s->kept)) {
+    if (sift(ctx, s, last, &s->kept) && copy_kept(q, s->threads, &s->kept)) {
         const kith_points centres = kith_points_packed(xyz, n, q->precision);
         const kith_points near = kith_points_packed(s->kept.xyz, s->kept.n, q->precision);
         kith_pairs_options options;
@@ -310,9 +382,12 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     free_kept(&s->kept);
     KITH_CHECK(ctx, !s->no_memory, KITH_NO_MEMORY, "out of memory for the particles of spheres");
     KITH_TRY(status);
-    for (; s->row < n; s->row++) {
-        finish_row(s);
+    s->begin[0] = 0;
+    for (int64_t row = s->row; row < n; row++) { /* the first has all that is left */
+        s->begin[row - s->row + 1] = s->n;
     }
+    finish_rows(s, n);
+    wish_again(s, n);
     return KITH_OK;
 }
 
@@ -356,14 +431,20 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   kith_halos *halos)
 {
     const size_t n = (size_t)halos->n;
-    struct search s = {.question = q, .input = input, .halos = halos, .farthest = INFINITY};
+    struct search s = {.question = q,
+                       .input = input,
+                       .halos = halos,
+                       .farthest = INFINITY,
+                       .threads = kith__threads_for(ctx, q->a.n)};
     for (int k = 0; k < 3; k++) {
         s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, q->height[k]) : s.farthest;
     }
     void *xyz = kith__alloc(3 * n * (size_t)q->precision);
     s.wish = kith__alloc(n * sizeof *s.wish);
+    s.begin = kith__alloc((n + 1) * sizeof *s.begin);
+    s.wider = kith__alloc(n * sizeof *s.wider);
     kith_status status = KITH_NO_MEMORY;
-    if (xyz && s.wish) {
+    if (xyz && s.wish && s.begin && s.wider) {
         make_wishes(&s);
         status = search_all(ctx, box, &s, xyz);
     } else {
@@ -371,6 +452,8 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
     }
     free(s.near);
     free(s.wish);
+    free(s.begin);
+    free(s.wider);
     free(xyz);
     return status;
 }
