@@ -22,6 +22,7 @@ static const struct {
 /* The boids, and where one step leads. */
 typedef struct problem {
     const char *name;
+    double neighbours;
     rung_herd start, right;
 } problem;
 
@@ -45,7 +46,7 @@ static bool problem_make(problem *p, const char *name, int64_t n, double neighbo
     static const double sphere = 4.0 / 3 * 3.14159265358979323846 * 125; /* radius 5 */
     const double side = fmax(cbrt((double)n * sphere / neighbours), 15.1);
     double *const xyz = bench_make_set("uniform", n);
-    *p = (problem){.name = name};
+    *p = (problem){.name = name, .neighbours = neighbours};
     bool ok = xyz && herd_make(&p->start, n, side) && herd_make(&p->right, n, side);
     for (int64_t e = 0; ok && e < 3 * n; e++) {
         const int64_t other = 3 * n - 1 - e;
@@ -111,7 +112,9 @@ static void report(const problem *p, const kith_ctx *ctx, const kith_flock *floc
 
 static bool run(const problem *p, const bench_options *options, int threads, json *out)
 {
-    static const double rounding = 1e-5;
+    /* the other rounds distances across the faces to side 2^-24; some half of the neighbours are
+     * within the radius of separation, whose weight is 0.1 */
+    const double rounding = fmax(1e-5, 3e-9 * p->start.side * p->neighbours);
     kith_options open;
     kith_ctx *ctx = NULL;
     kith_flock *flock = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A flock of boids agrees on a way; then the rules change while it flies, and cohesion alone is left.
+ * A flock of boids agrees on a way; then the rules change while it flies: cohesion alone is left.
  */
 #include <kith.h>
 #include <stdio.h>
