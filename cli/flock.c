@@ -100,7 +100,13 @@ const struct argp_child flock_children[] = {[FLOCK_FILM] = {&options_film, 0, NU
 error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state *state)
 {
     switch (key) {
-    case KEY_BOIDS: task->boids = flock_parse_whole(state, "boids", arg, 1); return 0;
+    case KEY_BOIDS:
+        task->boids = flock_parse_whole(state, "boids", arg, 1);
+        if (task->boids > INT32_MAX) {
+            exit(report_error(STATUS_LIMIT, NULL, "--boids: got %s, at most %d can fly", arg,
+                              INT32_MAX));
+        }
+        return 0;
     case 's':
         if (!parse_uint64(arg, &task->start.model.seed)) {
             argp_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
@@ -161,6 +167,41 @@ static void check_output(const char *path, const struct argp_state *state)
     }
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (stat(a, &one) != 0 || stat(b, &other) != 0) {
+        return strcmp(a, b) == 0;
+    }
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/** Each file has one use. */
+static void check_files(const flock_task *task, const struct argp_state *state)
+{
+    const char *const name[] = {task->input,   task->shared.output, task->measures,
+                                task->restart, task->plot,          task->film.path};
+    enum { FILES = sizeof name / sizeof *name };
+    for (int k = 0; k < FILES; k++) {
+        for (int other = 0; other < k; other++) {
+            if (name[k] && name[other] && is_same_file(name[k], name[other])) {
+                argp_error(state, "%s: one file cannot have two uses", name[k]);
+            }
+        }
+    }
+}
+
+static void check_noise(const flock_task *task)
+{
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        const kith_flock_options *model = &task->stage[k].model;
+        if (model->model == KITH_BOIDS && model->noise > 0) {
+            exit(report_error(STATUS_INVALID, "give --model vicsek or vectorial",
+                              "--noise: got %s, but boids have none", report_real(model->noise).s));
+        }
+    }
+}
+
 static void check_task(flock_task *task, struct argp_state *state)
 {
     if (!task->input && task->boids == 0) {
@@ -178,7 +219,9 @@ static void check_task(flock_task *task, struct argp_state *state)
     if (task->shared.output) {
         check_output(task->shared.output, state);
     }
+    check_files(task, state);
     flock_make_stages(task, state);
+    check_noise(task);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

@@ -35,7 +35,7 @@ static int count_flocks(const flock_task *task, flock_run *run, flock_sample *sa
     const kith_status status = kith_fof_find(run->ctx, &points, &run->space, length, &how,
                                              &run->groups);
     if (status != KITH_OK) {
-        return report_kith(run->ctx, status, NULL);
+        return report_kith(run->ctx, status, "--flock-length");
     }
     sample->flocks = run->groups.n;
     sample->largest = run->groups.n > 0 ? run->groups.members[0] : 0;
@@ -62,7 +62,7 @@ static int count_pairs(const flock_task *task, flock_run *run)
     const kith_points points = input_points(&run->in);
     kith_histogram histogram = {0};
     const kith_status status = kith_rdf_count(run->ctx, &points, &run->space, &how, &histogram);
-    int exit_status = status == KITH_OK ? STATUS_OK : report_kith(run->ctx, status, "--r-max");
+    int exit_status = status == KITH_OK ? STATUS_OK : report_kith(run->ctx, status, "g(r)");
     if (exit_status == STATUS_OK && histogram.ideal[0] > 0) {
         run->g = malloc((size_t)how.bins * sizeof *run->g);
         if (run->g) {

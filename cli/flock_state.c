@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char magic[8] = "KITHfl2";
 
@@ -100,10 +101,11 @@ static char *read_whole(const char *path, size_t *size)
     if (!file) {
         return NULL;
     }
-    if (fseeko(file, 0, SEEK_END) == 0 && ftello(file) >= 0) {
-        *size = (size_t)ftello(file);
-        rewind(file);
-        data = malloc(*size + 1);
+    struct stat facts;
+    if (fstat(fileno(file), &facts) == 0) {
+        *size = (size_t)facts.st_size;
+        errno = S_ISDIR(facts.st_mode) ? EISDIR : 0;
+        data = errno == 0 ? malloc(*size + 1) : NULL;
     }
     if (data && fread(data, 1, *size, file) != *size) {
         free(data);

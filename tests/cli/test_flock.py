@@ -178,6 +178,11 @@ def test_nonsense():
                   ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),
                   ("--separation", "a"), ("a.xyz",), ("-o", "-"), ("-o", "a.h5"), ("-o", "a.npy")):
         cli.fails(2, *START, "--steps", "1", *words)
+    for words in (("-o", "b.xyz", "--measures", "b.xyz"), ("--measures", "b", "--restart", "b")):
+        cli.fails(2, *START, "--steps", "1", *words, says=("two uses",))
+    cli.fails(6, *START, "--steps", "1", "--noise", "0.1", says=("noise", "vicsek"))
+    cli.fails(7, "flock", "--boids", "3G", "--steps", "1", says=("2147483647",))
+    cli.fails(3, *START, "--steps", "1", "--restart", ".", says=("directory",))
     cli.fails(2, *START)
     cli.fails(2, "flock", "--steps", "1", says=("--boids",))
     cli.fails(3, "flock", "none.xyz", "--steps", "1", says=("none.xyz",))

@@ -90,7 +90,7 @@ def test_restart_of_another_flock():
                   says=("a.state", says, "remove it"))
     cli.fails(6, "flock", "--boids", "300", "--steps", "4", "--restart", "a.state", says=("box",))
     assert read("a.state") == kept
-    cli.ok(*START, "--steps", "4", "--restart", "a.state", "--noise", "0.1", "-q")
+    cli.ok(*START, "--steps", "4", "--restart", "a.state", "--nearest", "7", "-q")
 
 
 def test_interrupt_saves():
