@@ -115,31 +115,36 @@ void flock_note_change(flock_task *task, const char *text)
     task->change[task->n_changes++] = text;
 }
 
+static _Noreturn void refuse_change(const struct argp_state *state, const char *text,
+                                    const char *why)
+{
+    argp_error(state, "--at: got '%s', %s", text, why);
+    exit(STATUS_USAGE);
+}
+
 /** Take "STEP:NAME=VALUE" apart. The value is to be freed. */
 static change parse_change(const char *text, struct argp_state *state)
 {
     char *copy = need(strdup(text));
     char *name = strchr(copy, ':');
     if (!name) {
-        argp_error(state, "--at: got '%s', expected STEP:NAME=VALUE", text);
+        refuse_change(state, text, "expected STEP:NAME=VALUE");
     }
     *name++ = '\0';
     char *value = strpbrk(name, "= \t");
     if (value) {
         *value++ = '\0';
     }
-    change made = {.step = flock_parse_whole(state, "at", copy, 0),
-                   .option = find_option(flock_options, name)};
-    if (!made.option || made.option->key >= KEY_MODEL_END) {
-        argp_error(state,
-                   "--at %s: '%s' does not change on the way; expected an option of the "
-                   "model, such as noise",
-                   text, name);
+    const struct argp_option *option = find_option(flock_options, name);
+    if (!option || option->key >= KEY_MODEL_END) {
+        refuse_change(state, text, "which is no option of the model, such as noise");
     }
-    if (made.option->arg && (!value || *value == '\0')) {
-        argp_error(state, "--at %s: %s has no value", text, name);
+    if (option->arg && (!value || *value == '\0')) {
+        refuse_change(state, text, "which has no value");
     }
-    made.value = need(strdup(value ? value : ""));
+    const change made = {.step = flock_parse_whole(state, "at", copy, 0),
+                         .option = option,
+                         .value = need(strdup(value ? value : ""))};
     free(copy);
     return made;
 }
