@@ -3,23 +3,14 @@
  * The public measuring of groups: check the arguments, ask the backend, which also looks at every
  * particle, then find the spheres.
  */
-#include "halo.h"
-
-#include <stdlib.h>
-
 #include "backend.h"
+#include "owned.h"
 #include "spheres.h"
 
 void kith_halo_input_init(kith_halo_input *input)
 {
     *input = (kith_halo_input){.size = sizeof *input};
 }
-
-/** Where the arrays of halos live. */
-struct owned {
-    const struct kith__memory *memory;
-    struct kith__buffer halo;
-};
 
 static bool is_memory(kith_memory memory)
 {
@@ -117,29 +108,10 @@ kith_status kith__halo_empty(kith_ctx *ctx, int64_t g)
                       (long long)g);
 }
 
-static void free_owned(struct owned *owned)
-{
-    if (owned) {
-        owned->memory->free(&owned->halo);
-        free(owned);
-    }
-}
-
 static kith_status make_room(kith_ctx *ctx, int64_t n, kith_halos *out)
 {
-    const struct kith__memory *memory = kith__memory_of(ctx, out->memory);
-    struct owned *owned = out->owner;
-    if (owned && owned->memory != memory) { /* the caller wants it elsewhere now */
-        free_owned(owned);
-        owned = NULL;
-    }
-    owned = owned ? owned : calloc(1, sizeof *owned);
-    out->owner = owned;
-    out->halo = NULL;
-    if (owned) {
-        owned->memory = memory;
-        out->halo = memory->need(&owned->halo, (size_t)n * sizeof *out->halo);
-    }
+    struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
+    out->halo = owned ? kith__owned_need(owned, 0, (size_t)n * sizeof *out->halo) : NULL;
     KITH_CHECK(ctx, out->halo, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)n);
     out->n = n;
     return KITH_OK;
@@ -183,7 +155,7 @@ kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points, const k
 void kith_halos_free(kith_halos *halos)
 {
     if (halos) {
-        free_owned(halos->owner);
+        kith__owned_free(halos->owner);
         *halos = (kith_halos){0};
     }
 }
