@@ -6,7 +6,7 @@ import sys
 
 import cli
 
-VERBS = ("pairs", "fof", "rdf", "flock", "info", "make")
+VERBS = ("pairs", "fof", "rdf", "overlap", "flock", "info", "make")
 
 
 def test_help():
@@ -26,8 +26,8 @@ def test_verb_help_fits_a_screen():
 
 def test_examples_work_when_pasted():
     for text in [cli.ok("--help")] + [cli.ok(verb, "--help") for verb in VERBS]:
-        examples = re.findall(r"^  kith ((?:make|info|pairs|fof|rdf|flock) .*[^ .]\.\w+.*)$", text,
-                              re.M)
+        examples = re.findall(
+            r"^  kith ((?:make|info|pairs|fof|rdf|overlap|flock) .*[^ .]\.\w+.*)$", text, re.M)
         assert len(examples) >= 2, text
         for line in examples:
             if ".h5" in line and cli.run("make", "uniform", "1", "-o", "try.h5").returncode == 10:
