@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include "guard.h"
 #include "parse.h"
 #include "report.h"
 
@@ -48,6 +49,7 @@ void options_operand(struct argp_state *state, const char *name, const char *arg
         argp_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
     }
     *out = arg;
+    guard_name(arg);
 }
 
 double options_positive(struct argp_state *state, const char *option, const char *arg)

@@ -52,7 +52,8 @@ char *options_command(char **argv);
 /** End the command: this option's value makes no sense (exit status 6). */
 _Noreturn void options_invalid(const char *option, const char *value, const char *expected);
 
-/** Take the one operand of a verb, such as "INPUT"; ends the command at a second. */
+/** Take the one operand of a verb, such as "INPUT", the file it reads; ends the command at a
+ *  second. */
 void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out);
 
 /** Read a finite number above 0; ends the command when it is not one. */
