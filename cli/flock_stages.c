@@ -128,7 +128,7 @@ static change parse_change(const char *text, struct argp_state *state)
     if (value) {
         *value++ = '\0';
     }
-    change made = {.step = flock_parse_whole(state, "at", copy, 0),
+    change made = {.step = options_whole(state, "--at", copy, 0),
                    .option = find_option(flock_options, name)};
     if (!made.option || made.option->key >= KEY_MODEL_END) {
         argp_error(state,

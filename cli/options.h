@@ -59,6 +59,10 @@ void options_operand(struct argp_state *state, const char *name, const char *arg
 /** Read a finite number above 0; ends the command when it is not one. */
 double options_positive(struct argp_state *state, const char *option, const char *arg);
 
+/** Read a whole number, such as 1000000, 1_000_000, 1e6 or 1M, of at least 0 or 1; ends the command
+ *  when it is not one. */
+int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least);
+
 /** Read the value of --precision; ends the command when it is not one. */
 kith_precision options_precision(struct argp_state *state, const char *text);
 

@@ -79,4 +79,20 @@ def test_wrong_usage():
         cli.fails(2, *arguments)
 
 
+def test_whole_numbers():
+    """All are written as users write them; the same words are none anywhere."""
+    cli.ok("make", "uniform", "1e2", "-o", "a.npy", "-q")
+    fof = ("fof", "a.npy", "--box", "1", "-q", "--min-members")
+    rdf = ("rdf", "a.npy", "--box", "1", "--r-max", "0.2", "-q", "--bins")
+    flock = ("flock", "--box", "20", "--boids", "10", "-q", "--steps")
+    for command in (fof, rdf, flock, ("make", "uniform", "-o", "b.npy", "-q"),
+                    ("pairs", "a.npy", "-c", "0.1", "-q", "--threads")):
+        for number in ("10", "1e1", "1_0", "0.01k"):
+            cli.ok(*command, number)
+        for word in ("", "x", "1.5", "0x10", "1e", "10 ", " 10", "nan", "inf", "1e99", "1__0"):
+            cli.fails(2, *command, word, says=["whole number"])
+        cli.fails(6, *command, "--", "-1") if command[0] == "make" else cli.fails(
+            6, *command, "-1", says=["expected"])
+
+
 sys.exit(cli.main(globals()))
