@@ -227,17 +227,33 @@ static int reap(const encoder *e)
     }
 }
 
-/** Say why ffmpeg ended: in its own words, where it left any. */
-static bool tell(const encoder *e, int told, encoder_problem *problem)
+/** The first line that ffmpeg wrote; "" if none. */
+static void first_words(const encoder *e, char *words, size_t room)
 {
-    char words[400];
-    const ssize_t length = pread(e->messages, words, sizeof words - 1, 0);
+    const ssize_t length = pread(e->messages, words, room - 1, 0);
     words[length > 0 ? length : 0] = '\0';
     words[strcspn(words, "\r\n")] = '\0';
-    const char *how = WIFSIGNALED(told) ? "killed by signal" : "exit status";
-    return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg failed (%s %d)%s%s", e->path, how,
-                        WIFSIGNALED(told) ? WTERMSIG(told) : WEXITSTATUS(told), *words ? ": " : "",
-                        words);
+}
+
+/** Give the film its name, if ffmpeg ended well. It ends with 0 where its last bytes do not fit on
+ *  the disk, too: then it complained. */
+static bool settle(const encoder *e, int told, encoder_problem *problem)
+{
+    char words[300];
+    first_words(e, words, sizeof words);
+    if (told != 0) {
+        (void)unlink(e->part);
+        return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg failed (%s %d)%s%s", e->path,
+                            WIFSIGNALED(told) ? "killed by signal" : "exit status",
+                            WIFSIGNALED(told) ? WTERMSIG(told) : WEXITSTATUS(told),
+                            *words ? ": " : "", words);
+    }
+    if (*words) {
+        return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg complained; see %s: %s",
+                            e->path, e->part, words);
+    }
+    return rename(e->part, e->path) == 0 ||
+           encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: %s", e->path, strerror(errno));
 }
 
 bool encoder_close(encoder *e, encoder_problem *problem)
@@ -251,11 +267,8 @@ bool encoder_close(encoder *e, encoder_problem *problem)
     const int told = reap(e);
     if (e->frames == 0) {
         (void)unlink(e->part);
-    } else if (told != 0) {
-        (void)unlink(e->part);
-        fine = tell(e, told, problem);
-    } else if (rename(e->part, e->path) != 0) {
-        fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: %s", e->path, strerror(errno));
+    } else {
+        fine = settle(e, told, problem);
     }
     discard(e);
     return fine;
