@@ -33,16 +33,16 @@ void camera_corner(const kith_box *box, int which, float r[3])
     }
 }
 
-/** Widen the bounds of what is seen of a box: left, right, top, bottom. */
-static void widen(const camera *c, const kith_box *box, double bounds[4])
+/** Widen the bounds of what is seen of a box: left and right, top and bottom. */
+static void widen(const camera *c, const kith_box *box, double bounds[2][2])
 {
     for (int which = 0; which < 1 << box->dim; which++) {
         float r[3], seen[3];
         camera_corner(box, which, r);
         camera_see(c, r, seen);
         for (int k = 0; k < 2; k++) {
-            bounds[2 * k] = fmin(bounds[2 * k], (double)seen[k]);
-            bounds[2 * k + 1] = fmax(bounds[2 * k + 1], (double)seen[k]);
+            bounds[k][0] = fmin(bounds[k][0], (double)seen[k]);
+            bounds[k][1] = fmax(bounds[k][1], (double)seen[k]);
         }
     }
 }
@@ -55,7 +55,7 @@ camera camera_look(const kith_box *box, double turn, int width, int height)
     float low[3], high[3];
     camera_corner(box, 0, low);
     camera_corner(box, (1 << box->dim) - 1, high);
-    double square = 0, bounds[4] = {0};
+    double square = 0, bounds[2][2] = {{0}};
     for (int a = 0; a < 3; a++) {
         c.centre[a] = (low[a] + high[a]) / 2;
         square += pow((double)high[a] - (double)low[a], 2);
@@ -66,9 +66,9 @@ camera camera_look(const kith_box *box, double turn, int width, int height)
         widen(&c, box, bounds);
     }
     aim(&c, box->dim == 3 ? turn * TURN / 360 : 0, raised);
-    c.scale = (float)(FILLED *
-                      fmin(width / (bounds[1] - bounds[0]), height / (bounds[3] - bounds[2])));
-    c.x = (float)(width - (double)c.scale * (bounds[0] + bounds[1])) / 2;
-    c.y = (float)(height - (double)c.scale * (bounds[2] + bounds[3])) / 2;
+    c.scale = (float)(FILLED * fmin(width / (bounds[0][1] - bounds[0][0]),
+                                    height / (bounds[1][1] - bounds[1][0])));
+    c.x = (float)(width - (double)c.scale * (bounds[0][0] + bounds[0][1])) / 2;
+    c.y = (float)(height - (double)c.scale * (bounds[1][0] + bounds[1][1])) / 2;
     return c;
 }

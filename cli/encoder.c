@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+enum { WORDS = 48 }; /* of a command line, and more */
 
 /** How long an ffmpeg that does nothing may keep an interrupted run [s]. */
 static const double PATIENCE = 30;
@@ -81,8 +81,10 @@ bool encoder_fail(encoder_problem *problem, int status, const char *hint, const 
 }
 
 /** Start the process. @return 0 or an errno. */
-static int start(encoder *e, int input, char *const *words)
+static int start(encoder *e, int input, const char *const words[WORDS])
 {
+    char *own[WORDS]; /* as posix_spawnp wants them */
+    memcpy(own, words, sizeof own);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t usual;
@@ -99,7 +101,7 @@ static int start(encoder *e, int input, char *const *words)
         posix_spawn_file_actions_adddup2(&files, e->messages, STDERR_FILENO);
         posix_spawnattr_setsigdefault(&how, &usual);
         posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-        failed = posix_spawnp(&e->process, "ffmpeg", &files, &how, words, environ);
+        failed = posix_spawnp(&e->process, "ffmpeg", &files, &how, own, environ);
         posix_spawnattr_destroy(&how);
     }
     posix_spawn_file_actions_destroy(&files);
@@ -109,9 +111,9 @@ static int start(encoder *e, int input, char *const *words)
 /** Start ffmpeg with a pipe to it. @return 0 or an errno. */
 static int connect_ffmpeg(encoder *e, int width, int height, double rate)
 {
-    enum { MOST = 48, LARGE = 1 << 20 };
+    enum { LARGE = 1 << 20 };
     char size[32], speed[32];
-    const char *words[MOST] = {
+    const char *words[WORDS] = {
         "ffmpeg",   "-hide_banner", "-loglevel",   "error", "-nostdin",   "-y",  "-f", "rawvideo",
         "-pix_fmt", "bgr0",         "-video_size", size,    "-framerate", speed, "-i", "pipe:0"};
     int n = 0, ends[2];
@@ -131,7 +133,7 @@ static int connect_ffmpeg(encoder *e, int width, int height, double rate)
     e->pipe = ends[1];
     (void)fcntl(e->pipe, F_SETPIPE_SZ, LARGE);
     (void)fcntl(e->pipe, F_SETFL, O_NONBLOCK);
-    const int failed = start(e, ends[0], (char *const *)(uintptr_t)words);
+    const int failed = start(e, ends[0], words);
     close(ends[0]);
     return failed;
 }
@@ -225,17 +227,33 @@ static int reap(const encoder *e)
     }
 }
 
-/** Say why ffmpeg ended: in its own words, where it left any. */
-static bool tell(const encoder *e, int told, encoder_problem *problem)
+/** The first line that ffmpeg wrote; "" if none. */
+static void first_words(const encoder *e, char *words, size_t room)
 {
-    char words[400];
-    const ssize_t length = pread(e->messages, words, sizeof words - 1, 0);
+    const ssize_t length = pread(e->messages, words, room - 1, 0);
     words[length > 0 ? length : 0] = '\0';
     words[strcspn(words, "\r\n")] = '\0';
-    const char *how = WIFSIGNALED(told) ? "killed by signal" : "exit status";
-    return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg failed (%s %d)%s%s", e->path, how,
-                        WIFSIGNALED(told) ? WTERMSIG(told) : WEXITSTATUS(told), *words ? ": " : "",
-                        words);
+}
+
+/** Give the film its name, if ffmpeg ended well. It ends with 0 where its last bytes do not fit on
+ *  the disk, too: then it complained. */
+static bool settle(const encoder *e, int told, encoder_problem *problem)
+{
+    char words[300];
+    first_words(e, words, sizeof words);
+    if (told != 0) {
+        (void)unlink(e->part);
+        return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg failed (%s %d)%s%s", e->path,
+                            WIFSIGNALED(told) ? "killed by signal" : "exit status",
+                            WIFSIGNALED(told) ? WTERMSIG(told) : WEXITSTATUS(told),
+                            *words ? ": " : "", words);
+    }
+    if (*words) {
+        return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg complained; see %s: %s",
+                            e->path, e->part, words);
+    }
+    return rename(e->part, e->path) == 0 ||
+           encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: %s", e->path, strerror(errno));
 }
 
 bool encoder_close(encoder *e, encoder_problem *problem)
@@ -249,11 +267,8 @@ bool encoder_close(encoder *e, encoder_problem *problem)
     const int told = reap(e);
     if (e->frames == 0) {
         (void)unlink(e->part);
-    } else if (told != 0) {
-        (void)unlink(e->part);
-        fine = tell(e, told, problem);
-    } else if (rename(e->part, e->path) != 0) {
-        fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: %s", e->path, strerror(errno));
+    } else {
+        fine = settle(e, told, problem);
     }
     discard(e);
     return fine;

@@ -34,7 +34,7 @@ encoder *encoder_open(const char *path, int width, int height, double rate, bool
 bool encoder_send(encoder *e, const uint32_t *pixels, encoder_problem *problem);
 
 /** End ffmpeg, give the film its name and free it; without a frame there is no film. NULL is fine.
- *  @return false with a problem; the film is then removed. */
+ *  @return false with a problem; then it gets no name. */
 bool encoder_close(encoder *e, encoder_problem *problem);
 
 #endif

@@ -10,9 +10,9 @@
 
 /** The space that a film shows; positions are given from its middle. */
 typedef struct stage {
-    kith_box box;      /**< its middle is at 0 */
-    double middle[3];  /**< of space as the particles have it */
-    double inverse[9]; /**< of the rows, for those that wrap */
+    kith_box box;         /**< its middle is at 0 */
+    double middle[3];     /**< of space as the particles have it */
+    double inverse[3][3]; /**< of the rows, column by column, for those that wrap */
     bool wraps;
 } stage;
 

@@ -10,7 +10,7 @@
 #include "report.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_RECORD = 0x300, KEY_SIZE, KEY_RATE, KEY_TURN, KEY_COLOUR };
@@ -33,15 +33,18 @@ void film_options_init(film_options *o)
 static void parse_size(film_options *o, const char *arg, struct argp_state *state)
 {
     enum { LEAST = 16, MOST = 8192 };
-    char rest = 0;
-    const size_t length = strspn(arg, "0123456789x");
-    if (arg[length] != '\0' || sscanf(arg, "%5dx%5d%c", &o->width, &o->height, &rest) != 2) {
+    char *by = NULL, *end = NULL;
+    const bool digits = arg[strspn(arg, "0123456789x")] == '\0';
+    const long width = strtol(arg, &by, 10), height = *by == 'x' ? strtol(by + 1, &end, 10) : 0;
+    if (!digits || by == arg || !end || end == by + 1 || *end != '\0') {
         argp_error(state, "--film-size: got '%s', expected WIDTHxHEIGHT", arg);
     }
-    if (o->width < LEAST || o->height < LEAST || o->width > MOST || o->height > MOST ||
-        o->width % 2 || o->height % 2) {
+    if (width < LEAST || height < LEAST || width > MOST || height > MOST || width % 2 ||
+        height % 2) {
         options_invalid("--film-size", arg, "even numbers from 16 to 8192");
     }
+    o->width = (int)width;
+    o->height = (int)height;
 }
 
 static void parse_colour(film_options *o, const char *arg, struct argp_state *state)

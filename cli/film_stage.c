@@ -15,7 +15,7 @@ static double coordinate(const io_particles *p, int64_t k, int axis)
 
 /** The volume of the rows; the area in 2-D. @param[out] inverse  columns: r times them is
  *  fractional */
-static double invert(const kith_box *box, double inverse[9])
+static double invert(const kith_box *box, double inverse[3][3])
 {
     double row[3][3];
     for (int k = 0; k < 3; k++) {
@@ -27,12 +27,14 @@ static double invert(const kith_box *box, double inverse[9])
     for (int k = 0; k < 3; k++) {
         const double *u = row[(k + 1) % 3], *v = row[(k + 2) % 3];
         for (int a = 0; a < 3; a++) {
-            inverse[3 * k + a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
-            volume += k == 0 ? row[0][a] * inverse[a] : 0;
+            inverse[k][a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+            volume += k == 0 ? row[0][a] * inverse[0][a] : 0;
         }
     }
-    for (int e = 0; e < 9; e++) {
-        inverse[e] /= volume;
+    for (int k = 0; k < 3; k++) {
+        for (int a = 0; a < 3; a++) {
+            inverse[k][a] /= volume;
+        }
     }
     return fabs(volume);
 }
@@ -83,7 +85,7 @@ void stage_place(const stage *s, const io_particles *particles, float *out)
             r[a] = a < box->dim ? coordinate(particles, k, a) - s->middle[a] : 0;
         }
         for (int b = 0; s->wraps && b < box->dim; b++) {
-            const double *column = &s->inverse[3 * b];
+            const double *column = s->inverse[b];
             const double boxes = floor(column[0] * r[0] + column[1] * r[1] + column[2] * r[2] +
                                        0.5);
             for (int a = 0; box->periodic[b] && a < 3; a++) {

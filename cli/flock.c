@@ -101,7 +101,7 @@ error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state
 {
     switch (key) {
     case KEY_BOIDS:
-        task->boids = flock_parse_whole(state, "boids", arg, 1);
+        task->boids = options_whole(state, "--boids", arg, 1);
         if (task->boids > INT32_MAX) {
             exit(report_error(STATUS_LIMIT, NULL, "--boids: got %s, at most %d can fly", arg,
                               INT32_MAX));
@@ -123,27 +123,27 @@ error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state
             argp_error(state, "--reflect: got '%s', expected axes such as xyz or xy", arg);
         }
         return 0;
-    case KEY_STEPS: task->steps = flock_parse_whole(state, "steps", arg, 0); return 0;
+    case KEY_STEPS: task->steps = options_whole(state, "--steps", arg, 0); return 0;
     case KEY_PARAMETERS: flock_read_parameters(task, arg, state); return 0;
     case KEY_AT: flock_note_change(task, arg); return 0;
     case KEY_MEASURE_EVERY:
-        task->measure_every = flock_parse_whole(state, "measure-every", arg, 0);
+        task->measure_every = options_whole(state, "--measure-every", arg, 0);
         return 0;
     case KEY_RECORD_EVERY:
-        task->record_every = flock_parse_whole(state, "record-every", arg, 0);
+        task->record_every = options_whole(state, "--record-every", arg, 0);
         return 0;
     case KEY_RESTART_EVERY:
-        task->restart_every = flock_parse_whole(state, "restart-every", arg, 0);
+        task->restart_every = options_whole(state, "--restart-every", arg, 0);
         return 0;
     case KEY_LENGTH: task->flock_length = options_positive(state, "--flock-length", arg); return 0;
     case KEY_VELOCITY:
         task->flock_velocity = options_positive(state, "--flock-velocity", arg);
         return 0;
     case KEY_MEMBERS:
-        task->flock_members = flock_parse_whole(state, "flock-members", arg, 1);
+        task->flock_members = options_whole(state, "--flock-members", arg, 1);
         return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
-    case KEY_BINS: task->bins = flock_parse_whole(state, "bins", arg, 0); return 0;
+    case KEY_BINS: task->bins = options_whole(state, "--bins", arg, 0); return 0;
     case KEY_MEASURES: task->measures = arg; return 0;
     case KEY_RESTART: task->restart = arg; return 0;
     case KEY_PLOT: task->plot = arg; return 0;

@@ -11,19 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t flock_parse_whole(struct argp_state *state, const char *name, const char *arg,
-                          int64_t least)
-{
-    int64_t value = 0;
-    if (!parse_count(arg, &value)) {
-        argp_error(state, "--%s: got '%s', expected a whole number", name, arg);
-    }
-    if (value < least) {
-        options_invalid(name, arg, least ? "1 or more" : "0 or more");
-    }
-    return value;
-}
-
 /** A finite number from 0 to most. */
 static double bounded(struct argp_state *state, const char *name, const char *arg, double most,
                       const char *expected)
@@ -115,7 +102,7 @@ error_t flock_set_model(flock_stage *stage, int key, const char *arg, struct arg
     case KEY_MAX_SPEED: m->max_speed = at_least_0(state, "max-speed", arg); return 0;
     case KEY_TIME_STEP: m->time_step = options_positive(state, "--time-step", arg); return 0;
     case KEY_NOISE: m->noise = bounded(state, "noise", arg, 1, "0 to 1"); return 0;
-    case KEY_NEAREST: m->nearest = flock_parse_whole(state, "nearest", arg, 0); return 0;
+    case KEY_NEAREST: m->nearest = options_whole(state, "--nearest", arg, 0); return 0;
     case KEY_BLIND:
         m->blind_angle = bounded(state, "blind-angle", arg, 2 * half_turn, "0 to 360 degrees") /
                          half_turn * pi;

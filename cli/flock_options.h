@@ -50,8 +50,4 @@ void flock_note_change(flock_task *task, const char *text);
 /** Make the stages, after all options. */
 void flock_make_stages(flock_task *task, struct argp_state *state);
 
-/** A whole number of at least `least`; ends the command when it is not one. */
-int64_t flock_parse_whole(struct argp_state *state, const char *name, const char *arg,
-                          int64_t least);
-
 #endif

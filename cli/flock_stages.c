@@ -142,7 +142,7 @@ static change parse_change(const char *text, struct argp_state *state)
     if (option->arg && (!value || *value == '\0')) {
         refuse_change(state, text, "which has no value");
     }
-    const change made = {.step = flock_parse_whole(state, "at", copy, 0),
+    const change made = {.step = options_whole(state, "--at", copy, 0),
                          .option = option,
                          .value = need(strdup(value ? value : ""))};
     free(copy);

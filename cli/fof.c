@@ -45,19 +45,6 @@ static const struct argp_option fof_options[] = {
     {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
     {0}};
 
-static int64_t parse_at_least(const char *option, const char *arg, int64_t least,
-                              struct argp_state *state)
-{
-    int64_t value = 0;
-    if (!parse_int64(arg, &value)) {
-        argp_error(state, "%s: got '%s', expected a whole number", option, arg);
-    }
-    if (value < least) {
-        options_invalid(option, arg, least ? "1 or more" : "0 or more");
-    }
-    return value;
-}
-
 static void parse_spacing(fof_task *task, const char *arg, struct argp_state *state)
 {
     static const char *const names[] = {
@@ -134,9 +121,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
     case KEY_SPACING: parse_spacing(task, arg, state); return 0;
     case KEY_MIN_MEMBERS:
-        task->min_members = parse_at_least("--min-members", arg, 1, state);
+        task->min_members = options_whole(state, "--min-members", arg, 1);
         return 0;
-    case KEY_MIN_LINKS: task->min_links = parse_at_least("--min-links", arg, 0, state); return 0;
+    case KEY_MIN_LINKS: task->min_links = options_whole(state, "--min-links", arg, 0); return 0;
     case KEY_PHASE_SPACE: parse_velocity(task, arg, state); return 0;
     case KEY_LINK: task->link = arg; return 0;
     case KEY_ATTACH: task->attach = arg; return 0;

@@ -2,6 +2,7 @@
  *
  * The command `kith VERB ...`: finds the verb and hands over.
  */
+#include "guard.h"
 #include "report.h"
 #include "verbs.h"
 
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
      * writing, which are reported. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    guard_start();
     atexit(report_close_stdout);
     argp_err_exit_status = STATUS_USAGE;
 

@@ -133,12 +133,7 @@ static void parse_argument(make_task *task, const char *arg, struct argp_state *
     if (task->n >= 0) {
         argp_error(state, "too many arguments: '%s'", arg);
     }
-    if (!parse_count(arg, &task->n)) {
-        argp_error(state, "N: got '%s', expected a whole number such as 1000000, 1e6 or 1M", arg);
-    }
-    if (task->n < 0) {
-        options_invalid("N", arg, "0 or more");
-    }
+    task->n = options_whole(state, "N", arg, 0);
     if (task->n > INT32_MAX) {
         exit(report_error(STATUS_LIMIT, NULL, "N: got %s, expected at most 2^31 - 1 = 2147483647",
                           arg));

@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include "guard.h"
 #include "parse.h"
 #include "report.h"
 
@@ -48,6 +49,7 @@ void options_operand(struct argp_state *state, const char *name, const char *arg
         argp_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
     }
     *out = arg;
+    guard_name(arg);
 }
 
 double options_positive(struct argp_state *state, const char *option, const char *arg)
@@ -58,6 +60,19 @@ double options_positive(struct argp_state *state, const char *option, const char
     }
     if (!isfinite(value) || !(value > 0)) {
         options_invalid(option, arg, "a finite number above 0");
+    }
+    return value;
+}
+
+int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
+{
+    int64_t value = 0;
+    if (!parse_count(arg, &value)) {
+        argp_error(state, "%s: got '%s', expected a whole number such as 1000000, 1e6 or 1M",
+                   option, arg);
+    }
+    if (value < least) {
+        options_invalid(option, arg, least ? "1 or more" : "0 or more");
     }
     return value;
 }
@@ -94,14 +109,7 @@ static error_t parse_reading(int key, char *arg, struct argp_state *state)
     case KEY_COLUMNS: o->read.columns = arg; return 0;
     case KEY_SPECIES: o->read.species = arg; return 0;
     case KEY_PRECISION: o->read.precision = options_precision(state, arg); return 0;
-    case KEY_FRAME:
-        if (!parse_int64(arg, &o->read.frame)) {
-            argp_error(state, "--frame: got '%s', expected a whole number from 0", arg);
-        }
-        if (o->read.frame < 0) {
-            options_invalid("--frame", arg, "0 or more");
-        }
-        return 0;
+    case KEY_FRAME: o->read.frame = options_whole(state, "--frame", arg, 0); return 0;
     case KEY_FRAMES: o->frames = arg; return 0;
     case KEY_TOPOLOGY: o->topology = arg; return 0;
     case KEY_BY: parse_label(o, arg, state); return 0;
@@ -159,7 +167,7 @@ static error_t parse_engine(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_BACKEND: o->backend = arg; return 0;
     case KEY_THREADS:
-        if (!parse_int64(arg, &threads)) {
+        if (!parse_count(arg, &threads)) {
             argp_error(state, "--threads: got '%s', expected a whole number from 1", arg);
         }
         if (threads < 1 || threads > INT_MAX) {

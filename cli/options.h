@@ -52,11 +52,16 @@ char *options_command(char **argv);
 /** End the command: this option's value makes no sense (exit status 6). */
 _Noreturn void options_invalid(const char *option, const char *value, const char *expected);
 
-/** Take the one operand of a verb, such as "INPUT"; ends the command at a second. */
+/** Take the one operand of a verb, such as "INPUT", the file it reads; ends the command at a
+ *  second. */
 void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out);
 
 /** Read a finite number above 0; ends the command when it is not one. */
 double options_positive(struct argp_state *state, const char *option, const char *arg);
+
+/** Read a whole number, such as 1000000, 1_000_000, 1e6 or 1M, of at least 0 or 1; ends the command
+ *  when it is not one. */
+int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least);
 
 /** Read the value of --precision; ends the command when it is not one. */
 kith_precision options_precision(struct argp_state *state, const char *text);

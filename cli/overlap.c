@@ -55,18 +55,6 @@ static kith_overlap_measure parse_measure(const char *arg, struct argp_state *st
     return KITH_COSINE;
 }
 
-static int64_t parse_number(const char *option, const char *arg, struct argp_state *state)
-{
-    int64_t value = 0;
-    if (!parse_count(arg, &value)) {
-        argp_error(state, "%s: got '%s', expected a whole number", option, arg);
-    }
-    if (value < 1) {
-        options_invalid(option, arg, "1 or more");
-    }
-    return value;
-}
-
 static void parse_range(overlap_task *task, const char *arg, struct argp_state *state)
 {
     double range[2];
@@ -122,10 +110,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
     case KEY_MEASURE: task->how.measure = parse_measure(arg, state); return 0;
     case KEY_MEAN: task->how.subtract_mean = 1; return 0;
-    case KEY_BINS: task->how.bins = parse_number("--bins", arg, state); return 0;
+    case KEY_BINS: task->how.bins = options_whole(state, "--bins", arg, 1); return 0;
     case KEY_RANGE: parse_range(task, arg, state); return 0;
     case KEY_SPINS: task->spins = true; return 0;
-    case KEY_PACKED: task->packed = parse_number("--packed", arg, state); return 0;
+    case KEY_PACKED: task->packed = options_whole(state, "--packed", arg, 1); return 0;
     case KEY_MATRIX: task->matrix = arg; return 0;
     case KEY_PLOT:
         if (!gnuplot_known(arg)) {

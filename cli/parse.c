@@ -44,14 +44,6 @@ int parse_reals(const char *text, int capacity, double *out)
     return 0;
 }
 
-bool parse_int64(const char *text, int64_t *out)
-{
-    char *end = NULL;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0 && !isspace((unsigned char)*text);
-}
-
 bool parse_uint64(const char *text, uint64_t *out)
 {
     char *end = NULL;
@@ -79,7 +71,7 @@ bool parse_count(const char *text, int64_t *out)
     plain[length] = '\0';
 
     double value = 0;
-    const char *suffix = read_real(plain, &value);
+    const char *suffix = strpbrk(plain, "xX") ? NULL : read_real(plain, &value); /* no 0x10 */
     static const struct {
         const char *name;
         double unit;

@@ -16,7 +16,6 @@ bool parse_real(const char *text, double *out);
 int parse_reals(const char *text, int capacity, double *out);
 
 /** Read a decimal integer. */
-bool parse_int64(const char *text, int64_t *out);
 bool parse_uint64(const char *text, uint64_t *out);
 
 /** Read a whole number written as 1000000, 1_000_000, 1e6, 1M, 2.5k or 1G. */

@@ -84,23 +84,10 @@ static const struct argp_option rdf_options[] = {
     {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
     {0}};
 
-static int64_t parse_whole(const char *option, const char *arg, int64_t least,
-                           struct argp_state *state)
-{
-    int64_t value = 0;
-    if (!parse_count(arg, &value)) {
-        argp_error(state, "%s: got '%s', expected a whole number", option, arg);
-    }
-    if (value < least) {
-        options_invalid(option, arg, least ? "1 or more" : "0 or more");
-    }
-    return value;
-}
-
 static int64_t parse_most(const char *option, const char *arg, int64_t least, int64_t most,
                           struct argp_state *state)
 {
-    const int64_t value = parse_whole(option, arg, least, state);
+    const int64_t value = options_whole(state, option, arg, least);
     if (value > most) {
         char expected[40];
         snprintf(expected, sizeof expected, "at most %lld", (long long)most);
@@ -205,7 +192,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
     case KEY_R_MIN: task->r_min = parse_r_min(arg, state); return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
-    case KEY_BINS: task->bins = parse_whole("--bins", arg, 1, state); return 0;
+    case KEY_BINS: task->bins = options_whole(state, "--bins", arg, 1); return 0;
     case KEY_WIDTH: task->width = options_positive(state, "--width", arg); return 0;
     case KEY_LOG: task->log = true; return 0;
     case KEY_EDGES: task->edges = arg; return 0;

@@ -192,6 +192,7 @@ static void draw_spot(const render *r, const spot *s, const tint *colour, int lo
         const float weight = s->weight * down[j];
         float *to = r->light + ((ptrdiff_t)(top + j) * r->width + left + begin) * CHANNELS;
         for (int i = begin; i < end; i++, to += CHANNELS) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): i < columns */
             const float part = weight * across[i];
             for (int c = 0; c < CHANNELS; c++) {
                 to[c] += part * colour->channel[c];

@@ -79,4 +79,21 @@ def test_wrong_usage():
         cli.fails(2, *arguments)
 
 
+def test_whole_numbers():
+    """All are written as users write them; the same words are none anywhere."""
+    cli.ok("make", "uniform", "1e2", "-o", "a.npy", "-q")
+    fof = ("fof", "a.npy", "--box", "1", "-q", "--min-members")
+    rdf = ("rdf", "a.npy", "--box", "1", "--r-max", "0.2", "-q", "--bins")
+    flock = ("flock", "--box", "20", "--boids", "10", "-q", "--steps")
+    for command in (fof, rdf, flock, ("make", "uniform", "-o", "b.npy", "-q"),
+                    ("pairs", "a.npy", "-c", "0.1", "-q", "--threads")):
+        every = command == fof
+        for number in ("10", "1_0", "0.01k", "1e1")[0 if every else 3:]:
+            cli.ok(*command, number)
+        for word in ("", "x", "1.5", "1e", "10 ", " 10", "nan", "inf", "1e99", "0x10")[
+                0 if every else 9:]:
+            cli.fails(2, *command, word, says=["whole number"])
+    cli.fails(6, *fof, "-1", says=["--min-members", "expected"])
+
+
 sys.exit(cli.main(globals()))
