@@ -14,6 +14,7 @@
 #include "bench_gpu_fof.h"
 #include "bench_gpu_overlap.h"
 #include "bench_gpu_rdf.h"
+#include "bench_gpu_waves.h"
 #include "bench_pairs.h"
 #include "result.h"
 #include "rung.h"
@@ -408,5 +409,6 @@ bool bench_gpu(const bench_options *options, json *out)
     ok = bench_gpu_fof(options, out) && ok;
     json_close(out, ']');
     ok = bench_gpu_rdf(options, out) && ok;
-    return bench_gpu_overlap(options, out) && ok;
+    ok = bench_gpu_overlap(options, out) && ok;
+    return bench_gpu_waves(options, out) && ok;
 }

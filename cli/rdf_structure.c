@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 };
+enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 }; /* as kith_waves_sum takes */
 
 /** Partials need classes that are of one selection, or of both alike. */
 static bool has_overlap(const rdf_task *task, const rdf_classes *classes)
@@ -80,13 +80,12 @@ int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *
                       const rdf_part *part)
 {
     const double start = progress_clock();
-    const int failed = waves_sum(&found->structure.waves, &part->points, box, part->species,
-                                 found->classes.n, kith_threads(found->ctx), progress_interrupted);
+    const kith_status summed = waves_sum(&found->structure.waves, found->ctx, &part->points, box,
+                                         part->species, found->classes.n);
     found->sum_seconds += progress_clock() - start;
-    if (failed < 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "%s: no memory for S(q)", task->input);
-    }
-    return failed ? STATUS_INTERRUPTED : STATUS_OK;
+    return summed == KITH_OK          ? STATUS_OK
+           : summed == KITH_CANCELLED ? STATUS_INTERRUPTED
+                                      : report_kith(found->ctx, summed, task->input);
 }
 
 void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *part, double *row)

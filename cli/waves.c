@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * exp(i q.r) = A^h B^k C^l with phases A, B, C of a particle's fractional coordinates: for a chunk
- * of particles their powers are tabulated once, and each vector then costs two products of complex
- * numbers a particle. A vector's sum is taken in one order whatever the number of threads.
+ * Which vectors of a box are summed over.
  */
 #include "waves.h"
 
@@ -82,7 +80,6 @@ static bool add(waves *w, const int32_t hkl[3])
     for (int k = 0; k < 3; k++) {
         const int32_t at = first < 0 ? -hkl[k] : hkl[k];
         w->hkl[w->n][k] = at;
-        w->most[k] = at > w->most[k] ? at : -at > w->most[k] ? -at : w->most[k];
     }
     w->n++;
     return true;
@@ -177,146 +174,27 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
             }
         }
     }
-    size_t powers = 0;
-    for (int k = 0; k < 3; k++) {
-        powers += (size_t)out->most[k] + 1;
-    }
-    out->table = malloc(powers * 2 * WAVES_CHUNK * sizeof *out->table);
-    return out->table != NULL;
+    return true;
 }
 
-/** Fractional coordinates in order of class. @param[out] begin  [classes + 1] */
-static void sort_places(waves *w, const kith_points *points, const basis *rows,
-                        const int32_t *classes, int n_classes, int64_t *begin)
-{
-    memset(begin, 0, ((size_t)n_classes + 1) * sizeof *begin);
-    for (int64_t p = 0; p < points->n; p++) {
-        begin[classes[p] + 1]++;
-    }
-    for (int c = 0; c < n_classes; c++) {
-        begin[c + 1] += begin[c];
-    }
-    for (int64_t p = 0; p < points->n; p++) {
-        const int64_t from = p * points->stride, to = begin[classes[p]]++;
-        const void *const axis[3] = {points->x, points->y, points->z};
-        double r[3];
-        for (int k = 0; k < 3; k++) {
-            r[k] = points->precision == KITH_FLOAT ? (double)((const float *)axis[k])[from]
-                                                   : ((const double *)axis[k])[from];
-        }
-        for (int k = 0; k < 3; k++) {
-            w->place[to][k] = r[0] * rows->row[k][0] + r[1] * rows->row[k][1] +
-                              r[2] * rows->row[k][2];
-        }
-    }
-    memmove(begin + 1, begin, (size_t)n_classes * sizeof *begin);
-    begin[0] = 0;
-}
-
-/** Powers 0 to most of the phases along one axis: [power][real, imaginary][chunk]. Where there is
- *  no particle they are 0. */
-static void fill_powers(const waves *w, int axis, int64_t first, int n, double *table)
-{
-    double *one = table + 2 * (size_t)WAVES_CHUNK;
-    for (int p = 0; p < WAVES_CHUNK; p++) {
-        const double x = p < n ? w->place[first + p][axis] : 0;
-        table[p] = p < n ? 1 : 0;
-        table[WAVES_CHUNK + p] = 0;
-        if (w->most[axis] > 0) {
-            one[p] = p < n ? cos(x) : 0;
-            one[WAVES_CHUNK + p] = p < n ? sin(x) : 0;
-        }
-    }
-    for (int32_t m = 2; m <= w->most[axis]; m++) {
-        const double *a = table + 2 * (size_t)(m / 2) * WAVES_CHUNK;
-        const double *b = table + 2 * (size_t)(m - m / 2) * WAVES_CHUNK;
-        double *to = table + 2 * (size_t)m * WAVES_CHUNK;
-        for (int p = 0; p < WAVES_CHUNK; p++) {
-            to[p] = a[p] * b[p] - a[WAVES_CHUNK + p] * b[WAVES_CHUNK + p];
-            to[WAVES_CHUNK + p] = a[p] * b[WAVES_CHUNK + p] + a[WAVES_CHUNK + p] * b[p];
-        }
-    }
-}
-
-/** Sum of A^h B^k C^l over the chunk, in lanes that a processor adds side by side. */
-static void add_wave(const int32_t hkl[3], double *const table[3], double sum[2])
-{
-    enum { LANES = 2 };
-    const double *t[3];
-    double sign[3];
-    for (int k = 0; k < 3; k++) {
-        const int32_t power = hkl[k] < 0 ? -hkl[k] : hkl[k];
-        t[k] = table[k] + 2 * (size_t)power * WAVES_CHUNK;
-        sign[k] = hkl[k] < 0 ? -1 : 1;
-    }
-    double real[LANES] = {0}, imaginary[LANES] = {0};
-    for (int at = 0; at < WAVES_CHUNK; at += LANES) {
-        for (int lane = 0; lane < LANES; lane++) {
-            const int p = at + lane;
-            const double ai = sign[0] * t[0][WAVES_CHUNK + p], bi = sign[1] * t[1][WAVES_CHUNK + p];
-            const double ci = sign[2] * t[2][WAVES_CHUNK + p];
-            const double re = t[0][p] * t[1][p] - ai * bi, im = t[0][p] * bi + ai * t[1][p];
-            real[lane] += re * t[2][p] - im * ci;
-            imaginary[lane] += re * ci + im * t[2][p];
-        }
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        sum[0] += real[lane];
-        sum[1] += imaginary[lane];
-    }
-}
-
-static bool need(waves *w, int64_t n, int n_classes)
+kith_status waves_sum(waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                      const int32_t *classes, int n_classes)
 {
     if (!w->sum) {
         w->sum = malloc((size_t)w->n * (size_t)n_classes * 2 * sizeof *w->sum + 1);
     }
-    if (n > w->n_place) {
-        free(w->place);
-        w->place = malloc((size_t)n * sizeof *w->place);
-        w->n_place = w->place ? n : 0;
-    }
-    return w->sum && (w->place || n == 0);
-}
-
-int waves_sum(waves *w, const kith_points *points, const kith_box *box, const int32_t *classes,
-              int n_classes, int threads, bool (*stop)(void))
-{
-    int64_t *begin = malloc(((size_t)n_classes + 1) * sizeof *begin);
-    int status = begin && need(w, points->n, n_classes) ? 0 : -1;
-    const basis rows = reciprocal(box);
-    double *table[3] = {w->table};
-    for (int k = 1; k < 3; k++) {
-        table[k] = table[k - 1] + 2 * ((size_t)w->most[k - 1] + 1) * WAVES_CHUNK;
-    }
-    if (status == 0) {
-        memset(w->sum, 0, (size_t)w->n * (size_t)n_classes * 2 * sizeof *w->sum);
-        sort_places(w, points, &rows, classes, n_classes, begin);
-    }
-    (void)threads; /* a build without OpenMP */
-    for (int c = 0; c < n_classes && status == 0; c++) {
-        for (int64_t at = begin[c]; at < begin[c + 1] && status == 0; at += WAVES_CHUNK) {
-            const int64_t left = begin[c + 1] - at;
-            const int n = left < WAVES_CHUNK ? (int)left : WAVES_CHUNK;
-            for (int k = 0; k < 3; k++) {
-                fill_powers(w, k, at, n, table[k]);
-            }
-#pragma omp parallel for num_threads(threads) schedule(static)
-            for (int64_t v = 0; v < w->n; v++) {
-                add_wave(w->hkl[v], table, w->sum + 2 * (v * n_classes + c));
-            }
-            status = stop() ? 1 : 0;
-        }
-    }
-    free(begin);
-    return status;
+    kith_waves all;
+    kith_waves_init(&all);
+    all.n = w->n;
+    all.hkl = (const int32_t *)w->hkl;
+    all.species = classes;
+    all.n_species = n_classes;
+    return w->sum ? kith_waves_sum(ctx, points, box, &all, w->sum) : KITH_NO_MEMORY;
 }
 
 void waves_free(waves *w)
 {
     free(w->hkl);
-    free(w->table);
     free(w->sum);
-    free(w->place);
     *w = (waves){0};
 }

@@ -10,18 +10,12 @@
 #include <kith.h>
 #include <stdbool.h>
 
-enum { WAVES_CHUNK = 128 };
-
 typedef struct waves {
     double q_min, width;
     int64_t bins;
     int64_t n, room;
-    int32_t (*hkl)[3];  /**< [n], one of each q and -q: the first that is not 0 is positive */
-    int32_t most[3];    /**< largest |h|, |k|, |l| */
-    double *table;      /**< powers of each particle's phases, of one chunk */
-    double *sum;        /**< [n][classes][2] real and imaginary part */
-    double (*place)[3]; /**< fractional coordinates, in order of class */
-    int64_t n_place;
+    int32_t (*hkl)[3]; /**< [n], one of each q and -q: the first that is not 0 is positive */
+    double *sum;       /**< [n][classes][2] real and imaginary part */
 } waves;
 
 /** The smallest |q| along an axis of the box. */
@@ -34,11 +28,9 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
 /** |q| of a vector in a box. */
 double waves_length(const waves *w, const kith_box *box, int64_t wave);
 
-/** Sum over a frame's particles into w->sum.
- *  @param stop  asked now and then; true ends it
- *  @return 0; 1: stopped; -1: no memory */
-int waves_sum(waves *w, const kith_points *points, const kith_box *box, const int32_t *classes,
-              int n_classes, int threads, bool (*stop)(void));
+/** Sum over a frame's particles into w->sum. @return as kith_waves_sum */
+kith_status waves_sum(waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                      const int32_t *classes, int n_classes);
 
 void waves_free(waves *w);
 

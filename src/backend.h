@@ -59,6 +59,15 @@ struct kith__rdf {
     double *pushes;  /**< [partials][2][bins + 1] likewise; NULL without forces */
 };
 
+/** Waves to sum: kith_waves, checked. */
+struct kith__waves {
+    int64_t n;
+    const int32_t *hkl; /**< [n][3] */
+    const int32_t *species;
+    int32_t n_species;
+    double *sums; /**< [n][n_species][2] */
+};
+
 /** Number of the partial of species a and b. */
 KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
 {
@@ -109,6 +118,10 @@ struct kith__backend {
 
     /** Count all pairs of different replicas. */
     kith_status (*overlap_count)(kith_ctx *ctx, const struct kith__overlap *overlap);
+
+    /** The question has no cutoff. */
+    kith_status (*waves_sum)(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__waves *waves);
 
     /** Go `steps` further: after each, the states have changed places, flock->step is one more and
      *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */

@@ -7,8 +7,9 @@
 
 #include "histogram.h"
 #include "push.h"
+#include "species.h"
 
-enum { MOST_BINS = 1 << 20, MOST_SPECIES = 1024, MOST_COUNTERS = 1 << 24 };
+enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
 void kith_rdf_options_init(kith_rdf_options *options)
 {
@@ -34,17 +35,6 @@ static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
         KITH_CHECK(ctx, k == 0 || o->edges[k] > o->edges[k - 1], KITH_INVALID,
                    "options.edges[%lld] is %g, no more than the one before it", (long long)k,
                    o->edges[k]);
-    }
-    return KITH_OK;
-}
-
-static kith_status check_species(kith_ctx *ctx, const char *name, const int32_t *species, int64_t n,
-                                 int32_t n_species)
-{
-    for (int64_t p = 0; p < n && species; p++) {
-        KITH_CHECK(ctx, species[p] >= 0 && species[p] < n_species, KITH_INVALID,
-                   "options.%s[%lld] is %d, expected 0 to n_species - 1, %d", name, (long long)p,
-                   (int)species[p], (int)n_species - 1);
     }
     return KITH_OK;
 }
@@ -103,8 +93,6 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
     const bool cross = q->cross;
-    KITH_CHECK(ctx, o->n_species >= 1 && o->n_species <= MOST_SPECIES, KITH_INVALID,
-               "options.n_species is %d, expected 1 to 1024", (int)o->n_species);
     KITH_CHECK(ctx,
                !cross ||
                    (!o->species == !o->species_against && !o->molecules == !o->molecules_against &&
@@ -112,6 +100,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
                KITH_INVALID,
                "options: species, molecules and weights are given for both sets or for none");
     const int32_t n = o->n_species;
+    static const char *const count = "options.n_species";
+    KITH_TRY(kith__check_species(ctx, count, "options.species", o->species, q->a.n, n));
     *rdf = (struct kith__rdf){
         .bins = o->bins,
         .n_species = n,
@@ -129,8 +119,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     KITH_CHECK(ctx, rdf->partials * rdf->bins <= MOST_COUNTERS, KITH_LIMIT,
                "%d histograms of %lld bins are more than 2^24 counters", (int)rdf->partials,
                (long long)rdf->bins);
-    KITH_TRY(check_species(ctx, "species", rdf->species[0], q->a.n, n));
-    KITH_TRY(check_species(ctx, "species_against", rdf->species[1], q->b.n, n));
+    KITH_TRY(
+        kith__check_species(ctx, count, "options.species_against", rdf->species[1], q->b.n, n));
     KITH_TRY(check_bonds(ctx, o, q->a.n, q->b.n));
     return o->weights ? scale_weights(ctx, q, rdf) : KITH_OK;
 }

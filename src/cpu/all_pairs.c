@@ -26,52 +26,82 @@ static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs 
                                                    uint32_t *fine, int32_t i, int32_t j,
                                                    struct batch *batch)
 {
-    const bool single = all->scale->question->precision == KITH_FLOAT;
+    int32_t at[BATCH], counter[BATCH];
     for (int o = 0; o < batch->n_open; o++) {
         const int k = batch->open[o];
-        const int32_t copy = copy_of(all->scale, k);
-        const int32_t guess = batch->counter[k] - copy;
-        const int32_t right = single ? settle_f(all, i, j + k, guess)
-                                     : settle_d(all, i, j + k, guess);
-        batch->counter[k] = copy + right;
-        if (fine) {
-            fine[copy + guess]--;
-            fine[copy + right]++;
+        at[o] = j + k;
+        counter[o] = batch->counter[k] - copy_of(all->scale, k);
+    }
+    if (all->scale->question->precision == KITH_FLOAT) {
+        settle_f(all, i, at, batch->n_open, counter);
+    } else {
+        settle_d(all, i, at, batch->n_open, counter);
+    }
+    for (int o = 0; o < batch->n_open; o++) {
+        const int k = batch->open[o];
+        const int32_t right = copy_of(all->scale, k) + counter[o];
+        if (fine && right != batch->counter[k]) {
+            fine[batch->counter[k]]--;
+            fine[right]++;
         }
+        batch->counter[k] = right;
     }
 }
 
-/** Count the pairs of i with [begin, end), a piece at most. */
+/** A row of pairs: i with those from one of b on. */
+struct row {
+    const int32_t *x, *y, *z;
+    vi ix, iy, iz;
+    vf ux, uy, uz; /* units */
+};
+
+KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, int32_t begin)
+{
+    const int32_t *const *a = (const int32_t *const *)all->a.fraction;
+    return (struct row){.x = all->b.fraction[0] + begin,
+                        .y = all->b.fraction[1] + begin,
+                        .z = all->b.fraction[2] + begin,
+                        .ix = vi_set(a[0][i]),
+                        .iy = vi_set(a[1][i]),
+                        .iz = vi_set(a[2][i]),
+                        .ux = vf_set(all->unit[0]),
+                        .uy = vf_set(all->unit[1]),
+                        .uz = vf_set(all->unit[2])};
+}
+
+/** r2 / cutoff^2 of W pairs. */
+KITH_INLINE vf squares_of(const struct row *row, int k)
+{
+    const vf least = vf_set(1e-30f); /* has a root */
+    const vf dx = vf_from(vi_wrapped(vi_load(row->x + k), row->ix)) * row->ux;
+    const vf dy = vf_from(vi_wrapped(vi_load(row->y + k), row->iy)) * row->uy;
+    const vf dz = vf_from(vi_wrapped(vi_load(row->z + k), row->iz)) * row->uz;
+    return vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
+}
+
+/** Count the pairs of i with [begin, end), a piece at most. Each round has squares, roots, counters
+ *  and counts of different pairs: one after the other they would take longer than a processor looks
+ *  ahead. Up to 3 W pairs after the last are looked at in vain. */
 KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally *tally, int32_t i,
-                           int32_t begin, int32_t end, const struct binner *bins, int32_t row,
+                           int32_t begin, int32_t end, const struct binner *bins, int32_t first,
                            bool linear)
 {
     const bool plain = all->scale->plain;
-    uint32_t *fine = tally->fine + row;
-    const int32_t *const *a = (const int32_t *const *)all->a.fraction;
-    const int32_t *x = all->b.fraction[0] + begin;
-    const int32_t *y = all->b.fraction[1] + begin;
-    const int32_t *z = all->b.fraction[2] + begin;
-    const vi ix = vi_set(a[0][i]);
-    const vi iy = vi_set(a[1][i]);
-    const vi iz = vi_set(a[2][i]);
-    const vf ux = vf_set(all->unit[0]);
-    const vf uy = vf_set(all->unit[1]);
-    const vf uz = vf_set(all->unit[2]);
-    const vf least = vf_set(1e-30f); /* has a root */
+    uint32_t *fine = tally->fine + first;
+    const struct row row = start_row(all, i, begin);
     const int n = end - begin;
     struct batch batch;
     batch.n_open = 0;
+    vf squares = squares_of(&row, 0);
+    vf r = linear ? vf_root(squares) : squares;
+    squares = squares_of(&row, W);
     for (int k = 0; k < n; k += W) {
-        const vf dx = vf_from(vi_wrapped(vi_load(x + k), ix)) * ux;
-        const vf dy = vf_from(vi_wrapped(vi_load(y + k), iy)) * uy;
-        const vf dz = vf_from(vi_wrapped(vi_load(z + k), iz)) * uz;
-        const vf r2 = vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
         unsigned open;
-        const vi counter = linear ? even_counters(bins, r2, &open)
-                                  : table_counters(bins, r2, &open);
+        const vi counter = linear ? even_counters(bins, r, &open) : table_counters(bins, r, &open);
+        r = linear ? vf_root(squares) : squares;
+        squares = squares_of(&row, k + 2 * W);
         add_to_batch(bins, &batch, k, counter, open, n - k);
-        if (plain && k > 0) { /* the pairs before, while these are computed */
+        if (plain && k > 0) {
             count_lanes(fine, &batch, k - W);
         }
     }
@@ -80,7 +110,7 @@ KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally
     }
     settle_batch(all, plain ? fine : NULL, i, begin, &batch);
     for (int k = 0; k < n && !plain; k++) {
-        kith__tally_one(all->scale, tally, batch.counter[k] + row, all->a.id[i],
+        kith__tally_one(all->scale, tally, batch.counter[k] + first, all->a.id[i],
                         all->b.id[begin + k]);
     }
 }

@@ -15,7 +15,7 @@ enum { KITH_PIECE = 1024 }; /**< the most particles of a piece */
 /** One set. */
 struct kith__ranked {
     int64_t n;
-    int32_t *fraction[3]; /**< [n + KITH_LANES] */
+    int32_t *fraction[3]; /**< [n + 3 KITH_LANES] */
     void *xyz[3];         /**< [n] wrapped, precision of the points */
     int32_t *id;          /**< [n] the caller's index */
     int64_t *first;       /**< [n_species + 1] for sorting */

@@ -1,20 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counter of a pair's nearest image by the definition, for one precision. Included by
- * all_pairs.c once for float and once for double; no include guard on purpose.
+ * The counters of nearest images by the definition, for one precision. Included by all_pairs.c once
+ * for float and once for double; no include guard on purpose.
  */
 
-static int32_t KITH_REAL(settle)(const struct kith__all_pairs *all, int32_t i, int32_t j,
-                                 int32_t guess)
+/** The least |d| of images along an axis. */
+static inline real KITH_REAL(folded)(real d, real side)
 {
-    const real *const *a = (const real *const *)all->a.xyz;
-    const real *const *b = (const real *const *)all->b.xyz;
-    const real ri[3] = {a[0][i], a[1][i], a[2][i]};
-    const real rj[3] = {b[0][j], b[1][j], b[2][j]};
+    const real far = d < 0 ? -d : d;
+    const real moved = far - side < 0 ? side - far : far - side;
+    return moved < far ? moved : far;
+}
+
+/** r2 of i with places `at` of b: of the two images along an axis the nearer one has the least |d|,
+ *  and all have its square. */
+static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, int32_t i,
+                                             const int32_t *at, int n, real *r2)
+{
     const struct KITH_REAL(kith__lattice) *box = &all->scale->question->KITH_REAL(box);
-    int32_t s[3];
-    real d[3];
-    KITH_REAL(kith__nearest)(box, ri, rj, s);
-    const real r2 = KITH_REAL(kith__separation)(box, ri, rj, s, d);
-    return KITH_REAL(kith__settled)(all->scale->rdf, r2, guess);
+    const real *const *a = (const real *const *)all->a.xyz;
+    const real *x = all->b.xyz[0], *y = all->b.xyz[1], *z = all->b.xyz[2];
+    const real none = (real)INFINITY;
+    const real sx = box->periodic[0] ? box->row[0][0] : none;
+    const real sy = box->periodic[1] ? box->row[1][1] : none;
+    const real sz = box->periodic[2] ? box->row[2][2] : none;
+    const real ix = a[0][i], iy = a[1][i], iz = a[2][i];
+    for (int o = 0; o < n; o++) { /* in vectors */
+        const real dx = KITH_REAL(folded)(x[at[o]] - ix, sx);
+        const real dy = KITH_REAL(folded)(y[at[o]] - iy, sy);
+        const real dz = KITH_REAL(folded)(z[at[o]] - iz, sz);
+        r2[o] = (dx * dx + dy * dy) + dz * dz;
+    }
+}
+
+/** Replace guesses at counters of i with places `at` of b by those of the definition. */
+static void KITH_REAL(settle)(const struct kith__all_pairs *all, int32_t i, const int32_t *at,
+                              int n, int32_t *counter)
+{
+    enum { AT_ONCE = 64 };
+    real r2[AT_ONCE];
+    for (int first = 0; first < n; first += AT_ONCE) {
+        const int here = n - first < AT_ONCE ? n - first : AT_ONCE;
+        KITH_REAL(squares_by_definition)(all, i, at + first, here, r2);
+        for (int o = 0; o < here; o++) {
+            counter[first + o] = KITH_REAL(kith__settled)(all->scale->rdf, r2[o],
+                                                          counter[first + o]);
+        }
+    }
 }

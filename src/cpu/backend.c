@@ -15,6 +15,7 @@ struct choice {
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
+    const struct kith__phaser *phaser;
     bool runs; /**< on this processor */
 };
 
@@ -24,7 +25,7 @@ enum { CHOICES = 3 };
     (struct choice) \
     { \
         &kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
-            can_run \
+            &kith__phaser_##isa, can_run \
     }
 
 /** Best first. */
@@ -82,6 +83,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
                               .linker = chosen->linker,
                               .pairer = chosen->pairer,
                               .comparer = chosen->comparer,
+                              .phaser = chosen->phaser,
                               .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
@@ -124,6 +126,7 @@ const struct kith__backend kith__cpu_backend = {
     .fof_find = kith__cpu_fof_find,
     .halos_measure = kith__cpu_halos_measure,
     .rdf_count = kith__cpu_rdf_count,
+    .waves_sum = kith__cpu_waves_sum,
     .flock_step = kith__cpu_flock_step,
     .overlap_count = kith__cpu_overlap_count,
 };

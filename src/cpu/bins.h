@@ -114,10 +114,10 @@ KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
     return counter;
 }
 
-/** The same, where the error of r is bounded instead. */
-KITH_INLINE vi even_counters(const struct binner *b, vf r2, unsigned *open)
+/** The same, where the error of r is bounded instead, and r is given. */
+KITH_INLINE vi even_counters(const struct binner *b, vf r, unsigned *open)
 {
-    const vf u = vf_fma(vf_root(r2), b->even_factor, b->even_offset);
+    const vf u = vf_fma(r, b->even_factor, b->even_offset);
     const vi fine = vi_from(vf_min(vf_max(u, b->even_least), b->even_most));
     *open = vi_gt(b->even_bound, fine & b->even_fraction);
     return fine >> b->even_bits;

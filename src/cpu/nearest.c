@@ -24,7 +24,7 @@ static const double whole_side = 4294967296.0; /* 2^32 */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
                         int slot, struct kith__ranked *ranked)
 {
-    const size_t room = ((size_t)n + (size_t)2 * KITH_LANES) / KITH_LANES * KITH_LANES;
+    const size_t room = ((size_t)n + (size_t)4 * KITH_LANES) / KITH_LANES * KITH_LANES;
     const size_t pieces = (size_t)kith__most_pieces(n, n_species, KITH_PIECE);
     const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
     const size_t firsts = ((size_t)n_species + 1) * sizeof(int64_t);

@@ -183,6 +183,12 @@ static kith_status overlap_count(kith_ctx *ctx, const struct kith__overlap *over
     return leave(ctx, kith__gpu_overlap_count(ctx, overlap));
 }
 
+static kith_status waves_sum(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__waves *waves)
+{
+    return leave(ctx, kith__gpu_waves_sum(ctx, question, waves));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -197,4 +203,5 @@ const struct kith__backend kith__cuda_backend = {
     .halos_measure = halos_measure,
     .rdf_count = rdf_count,
     .overlap_count = overlap_count,
+    .waves_sum = waves_sum,
 };

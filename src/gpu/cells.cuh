@@ -72,9 +72,9 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
  * a row that hold few particles together; else a cell, or an even part of one with many.
  */
 static __device__ inline bool begins_home(const struct kith__gpu_set &set,
-                                          const struct kith__gpu_plan &plan, int64_t p)
+                                          const struct kith__gpu_plan &plan, uint32_t most,
+                                          int64_t p)
 {
-    const uint32_t most = KITH_GPU_HOME;
     const uint32_t enough = most / 2;
     const int64_t cell = (int64_t)set.key[p];
     const int64_t first = first_of_cell(set, plan.table, cell);

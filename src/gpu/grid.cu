@@ -165,7 +165,9 @@ static __global__ void choose_cells(const struct kith__question q,
                                     struct kith__gpu_plan *plan)
 {
     __shared__ double anchor[3];
-    find_anchor<real>(q, anchor);
+    if (!q.box_d.periodic[0] || !q.box_d.periodic[1] || !q.box_d.periodic[2]) {
+        find_anchor<real>(q, anchor); /* which only open axes have */
+    }
     if (threadIdx.x > 0) {
         return;
     }

@@ -12,8 +12,9 @@
 #include "../cells.h"
 #include "gpu.h"
 
-/* A home holds at most this many particles: one bit each in a candidate's mask. */
-enum { KITH_GPU_HOME = 32 };
+/* A home holds at most this many particles: one bit each in a candidate's mask; where no masks are
+ * made, more. */
+enum { KITH_GPU_HOME = 32, KITH_GPU_LARGE_HOME = 64 };
 
 /** The cells chosen, in device memory. */
 struct kith__gpu_plan {
@@ -44,6 +45,7 @@ struct kith__gpu_grid {
     double blur;
     struct kith__gpu_plan *plan;
     struct kith__gpu_set a, b; /**< b is a unless the question has two sets */
+    int home;                  /**< the most particles in a home */
     int32_t *homes;            /**< [*n_homes] first particle of each home, ascending */
     int32_t *n_homes;
 };

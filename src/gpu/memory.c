@@ -8,6 +8,7 @@
 #include "state.h"
 
 static const size_t lane_bytes = (size_t)8 << 20;
+static const size_t step_bytes = (size_t)2 << 20; /* of an upload, so that it starts soon */
 static const size_t page_bytes = (size_t)64 << 10;
 
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
@@ -94,7 +95,7 @@ void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 /** memcpy by all threads: one core cannot feed the bus. */
 static void copy(const kith_ctx *ctx, void *to, const void *from, size_t bytes)
 {
-    enum { PIECE = 1 << 20 };
+    enum { PIECE = 1 << 17 };
     const int64_t pieces = (int64_t)((bytes + PIECE - 1) / PIECE);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (pieces > 1)
     for (int64_t p = 0; p < pieces; p++) {
@@ -120,8 +121,8 @@ static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
 kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes)
 {
     const struct kith__gpu *gpu = ctx->state;
-    for (size_t at = 0, number = 0; at < bytes; at += lane_bytes, number++) {
-        const size_t n = bytes - at < lane_bytes ? bytes - at : lane_bytes;
+    for (size_t at = 0, number = 0; at < bytes; at += step_bytes, number++) {
+        const size_t n = bytes - at < step_bytes ? bytes - at : step_bytes;
         struct kith__gpu_lane *lane;
         KITH_TRY(take_lane(ctx, number, n, &lane));
         copy(ctx, lane->pinned.data, (const char *)from + at, n);

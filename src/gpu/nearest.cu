@@ -10,22 +10,11 @@
  */
 #include "tally.cuh"
 
-#ifndef V_NEAREST_THREADS
-#define V_NEAREST_THREADS 512
-#endif
-#ifndef V_NEAREST_BLOCKS
-#define V_NEAREST_BLOCKS 2
-#endif
 enum {
-    THREADS = V_NEAREST_THREADS,
-    BLOCKS = V_NEAREST_BLOCKS, /* resident at a time */
+    THREADS = 512,
+    BLOCKS = 2, /* resident at a time */
     DEEP = KITH_GPU_PIECE / THREADS,
     TILE = 512
-};
-
-/** A particle. */
-template <typename real> struct alignas(4 * sizeof(real)) place {
-    real x, y, z, nothing;
 };
 
 /** A thread's particles: place first + d, which is no particle unless it is below end. */
@@ -69,25 +58,6 @@ static __device__ __forceinline__ double folded(double d, double side)
     return moved < fabs(d) ? moved : fabs(d);
 }
 
-static __device__ __forceinline__ float square_of(float x, float y, float z)
-{
-    return KITH_ADD_F(KITH_ADD_F(KITH_MUL_F(x, x), KITH_MUL_F(y, y)), KITH_MUL_F(z, z));
-}
-static __device__ __forceinline__ double square_of(double x, double y, double z)
-{
-    return KITH_ADD_D(KITH_ADD_D(KITH_MUL_D(x, x), KITH_MUL_D(y, y)), KITH_MUL_D(z, z));
-}
-
-/** Not a number: the distance of what is no pair. */
-static __device__ __forceinline__ float no_pair(float)
-{
-    return nanf("");
-}
-static __device__ __forceinline__ double no_pair(double)
-{
-    return nan("");
-}
-
 template <typename real> struct sides {
     real x, y, z; /**< infinite where the box is not periodic */
 };
@@ -127,20 +97,32 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
     }
 }
 
+/** The pairs of a thread's particles with the one at place `at` of b. */
+struct meeting {
+    const struct kith__gpu_nearest &all;
+    int32_t own, at;
+    int64_t partial; /**< first counter in device memory */
+
+    __device__ __forceinline__ uint32_t first(int) const
+    {
+        return 0; /* there is one partial at a time */
+    }
+    __device__ __forceinline__ void count(const struct kith__gpu_scale &s,
+                                          const struct bins &counters, int d, uint32_t k) const
+    {
+        count_carefully(s, counters, partial, 0, k, all.a.id[own + d], all.b.id[at]);
+    }
+};
+
 /** Count the pairs of j, at place `at` of b, with the thread's particles; with LATER those that
  *  stand before it. */
 template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
                                             const sides<real> &side, const holder<real> &own,
                                             const place<real> &j, int32_t at, int64_t first,
-                                            const struct counters &counters)
+                                            const struct bins &counters)
 {
-    const struct kith__gpu_scale &s = all.scale;
-    const uint32_t bins = (uint32_t)s.rdf.bins;
     real r2[DEEP];
-    uint32_t bin[DEEP];
-    bool clear[DEEP];
-    bool all_clear = true;
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
         r2[d] = square_of(folded(j.x - own.x[d], side.x), folded(j.y - own.y[d], side.y),
@@ -149,34 +131,8 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
             r2[d] = no_pair((real)0);
         }
     }
-#pragma unroll
-    for (int d = 0; d < DEEP; d++) {
-        clear[d] = find_bin<real, WAY>(s, r2[d], &bin[d]);
-        all_clear = all_clear && clear[d];
-    }
-    if (WAY != WITH_CARE) {
-#pragma unroll
-        for (int d = 0; d < DEEP; d++) {
-            if (clear[d] && bin[d] < bins) {
-                count_one(counters, bin[d]);
-            }
-        }
-        if (all_clear) {
-            return;
-        }
-    }
-#pragma unroll
-    for (int d = 0; d < DEEP; d++) {
-        if (WAY != WITH_CARE && clear[d]) {
-            continue;
-        }
-        const uint32_t k = clear[d] ? bin[d] : settle<real, WAY>(s, r2[d], bin[d]);
-        if (k < bins && WAY == WITH_CARE) {
-            count_carefully(s, counters, first, 0, k, all.a.id[own.first + d], all.b.id[at]);
-        } else if (k < bins) {
-            count_one(counters, k);
-        }
-    }
+    const struct meeting who = {all, own.first, at, first};
+    count_pairs<real, WAY, DEEP>(all.scale, counters, r2, who);
 }
 
 /** Meet places [begin, begin + n) of b, which are in the tile. */
@@ -184,7 +140,7 @@ template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void meet_tile(const struct kith__gpu_nearest &all,
                                                  const sides<real> &side, const holder<real> &own,
                                                  const place<real> *tile, int32_t begin, int n,
-                                                 int64_t first, const struct counters &counters)
+                                                 int64_t first, const struct bins &counters)
 {
 #pragma unroll 1
     for (int k = 0; k < n; k++) {
@@ -211,7 +167,7 @@ static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest 
 template <typename real, int WAY>
 static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &all,
                                                const struct task &t, place<real> *tile,
-                                               const struct counters &counters)
+                                               const struct bins &counters)
 {
     const sides<real> side = sides_of<real>(all.question);
     holder<real> own;
@@ -242,7 +198,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __shared__ unsigned taken;
     const struct kith__gpu_scale &s = all.scale;
     const int64_t bins = s.rdf.bins;
-    const struct counters counters = own_counters(fine, s.copies);
+    const struct bins counters = own_bins(fine, bins, s.copies);
     int64_t first = 0; /* counter in device memory of what is in shared memory, */
     int64_t since = 0; /* and the most pairs there */
     clear_counters(fine, bins, s.copies);
@@ -300,7 +256,7 @@ gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStre
 template <typename real, int WAY>
 static gpuError_t run(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {
-    const size_t shared = (size_t)(all->scale.rdf.bins * all->scale.copies) * sizeof(uint32_t);
+    const size_t shared = counter_bytes(all->scale.rdf.bins, all->scale.copies);
     gpuError_t error = gpuFuncSetAttribute((const void *)nearest_kernel<real, WAY>,
                                            gpuFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (error == gpuSuccess) {

@@ -17,9 +17,10 @@
 struct is_home {
     struct kith__gpu_set set;
     const struct kith__gpu_plan *plan;
+    uint32_t most;
     __device__ bool operator()(int32_t p) const
     {
-        return plan->status == KITH_OK && begins_home(set, *plan, p);
+        return plan->status == KITH_OK && begins_home(set, *plan, most, p);
     }
 };
 
@@ -99,7 +100,7 @@ static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wa
 gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
                                   gpuStream_t stream)
 {
-    const is_home home = {grid->a, grid->plan};
+    const is_home home = {grid->a, grid->plan, (uint32_t)grid->home};
     return select(temporary, bytes, grid->a.n, home, grid->homes, grid->n_homes, stream);
 }
 

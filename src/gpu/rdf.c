@@ -65,8 +65,8 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 
 /**
  * Bounds on bins from roots, in units of 2^-24. r2 is exact. The fast root errs by 2 of r, the
- * factor and the sum are rounded (1 each), so are the edge and its square in float (1.5), or r2 in
- * double (0.5): 7 of r / width. The offset is rounded: 2 of itself.
+ * factor is rounded (1), so are the edge and its square in float (1.5), or r2 in double (1), and
+ * the product where it is not rounded down (1): less than 7 of r / width.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
@@ -75,16 +75,15 @@ static void set_scale(struct kith__gpu_scale *scale, const struct kith__question
     const bool single = q->precision == KITH_FLOAT;
     const double square = q->cutoff * q->cutoff;
     const double widths = q->cutoff / rdf->width;
-    const double skipped = rdf->r_min / rdf->width;
+    scale->rooted = rdf->linear && rdf->r_min == 0;
     scale->inverse2 = single ? 1 : 1 / square;
     scale->per_cell = (float)(KITH_GPU_EDGE_CELLS / (single ? square : 1));
     for (int side = 0; side < 2; side++) {
         const double sign = side ? 1 : -1;
         scale->factor[side] = (float)((single ? 1 / rdf->width : widths) * (1 + sign * 7 * unit));
-        scale->offset[side] = (float)(-0.5 - skipped + sign * 2 * unit * skipped);
     }
     scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
-                  (rdf->linear && 7 * unit * widths + 2 * unit * skipped > 0.25);
+                  (scale->rooted && 7 * unit * widths > 0.25);
 }
 
 int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
@@ -95,6 +94,28 @@ int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
         copies *= 2;
     }
     return copies;
+}
+
+/** Whether every pair counts, and without weights. */
+static bool is_plain(const struct kith__rdf *rdf)
+{
+    return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
+}
+
+/** Shared memory that the counters of a block of the sweep may have. */
+static int64_t most_shared(const struct kith__gpu *gpu)
+{
+    return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
+}
+
+/** Whether the sweep meets pairs one by one, and so has small homes. */
+static bool is_careful(const struct kith__gpu *gpu, const struct kith__question *q,
+                       const struct kith__rdf *rdf)
+{
+    struct kith__gpu_scale scale = {.rdf = *rdf, .plain = is_plain(rdf)};
+    set_scale(&scale, q);
+    scale.copies = kith__gpu_choose_copies(rdf->partials * rdf->bins, 0, most_shared(gpu));
+    return kith__gpu_is_careful(&scale);
 }
 
 /** Clear the counters in device memory, and prepare all else that kernels need. */
@@ -109,7 +130,7 @@ static kith_status prepare(struct count *c)
     c->scale = (struct kith__gpu_scale){
         .rdf = *rdf,
         .cross = q->cross,
-        .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
+        .plain = is_plain(rdf),
         .counts = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_COUNTS, bytes),
     };
     KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
@@ -118,7 +139,7 @@ static kith_status prepare(struct count *c)
     KITH_TRY(bring_arrays(c, q));
     set_scale(&c->scale, q);
     KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(c->scale.counts, 0, bytes, gpu->stream));
-    if (!rdf->linear) {
+    if (!c->scale.rooted) {
         KITH_GPU_TRY(ctx, "sorting edges", kith__gpu_edge_cells(&c->scale, q, gpu->stream));
     }
     return KITH_OK;
@@ -150,13 +171,15 @@ static kith_status fetch(struct count *c)
 /** All images in reach, by cells. */
 static kith_status sweep_cells(struct count *c)
 {
-    static const int64_t wanted = 28 << 10; /* leaves room for as many blocks as without */
     kith_ctx *ctx = c->s.ctx;
     const struct kith__gpu *gpu = c->s.gpu;
     const struct kith__rdf *rdf = c->rdf;
-    const int64_t most = (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
-    c->scale.copies = kith__gpu_choose_copies(rdf->partials * rdf->bins,
-                                              wanted < most ? wanted : most, most);
+    const int resident = kith__gpu_tally_blocks();
+    const int64_t taken = (int64_t)kith__gpu_tally_static_bytes();
+    c->scale.copies = kith__gpu_choose_copies(
+        rdf->partials * rdf->bins, gpu->shared_all / resident - taken - 1024, most_shared(gpu));
+    const int most = resident * gpu->processors; /* more blocks would empty counters in vain */
+    c->s.sweep.blocks = c->s.sweep.blocks < most ? c->s.sweep.blocks : most;
     c->s.sweep.forward = !c->scale.cross;
     KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
     return kith__gpu_read_back(&c->s, NULL, NULL);
@@ -239,8 +262,9 @@ kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
     struct count c = {.rdf = rdf};
     KITH_CHECK(ctx, !rdf->forces[0], KITH_UNSUPPORTED,
                "options.forces: pair distributions from forces are not offered on GPUs yet");
+    const int home = is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME : KITH_GPU_LARGE_HOME;
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
-                          : kith__gpu_search_begin(ctx, q, NULL, true, &c.s));
+                          : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
     if (c.s.empty) {
         return KITH_OK; /* and the counts are 0 */
     }

@@ -22,10 +22,11 @@ struct kith__gpu_scale {
     bool cross;
     bool plain; /**< every pair counts, and without weights */
 
-    /** Linear bins: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor + offset rounded
-     *  to nearest, if that is the same for [0] and [1]; else look at the edge between. */
+    /** Linear bins from 0: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor rounded
+     *  down, if that is the same for [0] and [1]; else look at the edge between. */
+    bool rooted;
     double inverse2; /**< 1 in float */
-    float factor[2], offset[2];
+    float factor[2];
 
     /** Other bins: r2 * per_cell is the number of a cell, with the edges before it and none or one
      *  in it; or -1, where there are several. */
@@ -70,7 +71,12 @@ int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most);
 size_t kith__gpu_tally_static_bytes(void);
 size_t kith__gpu_nearest_static_bytes(void);
 
-/** Blocks of the kernel that a multiprocessor is meant to hold. */
+/** Whether pairs are counted one by one: so that each can be left out, weighed, or counted in
+ *  device memory. */
+bool kith__gpu_is_careful(const struct kith__gpu_scale *scale);
+
+/** Blocks of the kernels that a multiprocessor is meant to hold. */
+int kith__gpu_tally_blocks(void);
 int kith__gpu_nearest_blocks(void);
 
 /** Fill scale->first from the edges. */

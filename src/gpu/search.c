@@ -176,8 +176,8 @@ static void settle(struct kith__buffer *slot, const void *data, struct kith__buf
     }
 }
 
-/** See that the device can be used, and bring the coordinates to it. */
-static kith_status bring_question(struct kith__gpu_search *s, const struct kith__question *question)
+kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
+                                     const struct kith__question *question)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__question *q = &s->sweep.grid.question;
@@ -265,23 +265,24 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
     struct kith__gpu_sort sort;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = ctx->state};
     const struct kith__question *q = &s->sweep.grid.question;
-    KITH_TRY(bring_question(s, question));
+    KITH_TRY(kith__gpu_bring_question(s, question));
     KITH_TRY(plan_cells(s, 0, &sort));
     s->empty = q->a.n == 0 || q->b.n == 0;
     return kith__gpu_read_back(s, NULL, NULL);
 }
 
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait,
+                                   const struct kith__list *list, bool wait, int home,
                                    struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = ctx->state;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
     struct kith__gpu_grid *grid = &s->sweep.grid;
+    grid->home = home;
     const struct kith__question *q = &grid->question;
     const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
     struct kith__gpu_sort sort;
-    KITH_TRY(bring_question(s, question));
+    KITH_TRY(kith__gpu_bring_question(s, question));
     KITH_TRY(plan_cells(s, n, &sort));
     s->empty = q->a.n == 0 || q->b.n == 0;
     if (s->empty) {

@@ -33,11 +33,16 @@ struct kith__gpu_search {
     int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of homes or rows */
 };
 
+/** See that the device can be used, and bring the coordinates to it: s->sweep.grid.question. */
+kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
+                                     const struct kith__question *question);
+
 /** Queue the grid of a question, and the homes where cells have no parts.
  *  @param wait  the number of cells may be asked for, so that fewer bits are sorted; without,
- *               nothing waits for the device */
+ *               nothing waits for the device
+ *  @param home  the most particles in a home */
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait,
+                                   const struct kith__list *list, bool wait, int home,
                                    struct kith__gpu_search *s);
 
 /** Bring the question to the device and check the coordinates there, for what needs no grid. Waits.

@@ -41,6 +41,8 @@ enum {
     KITH_GPU_OVERLAP_ROWS,
     KITH_GPU_OVERLAP_PANELS,
     KITH_GPU_OVERLAP_ARRAYS,
+    KITH_GPU_WAVES_PLACES,
+    KITH_GPU_WAVES_SUMS,
     KITH_GPU_SLOTS,
     KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
 };
@@ -145,5 +147,7 @@ kith_status kith__gpu_halos_measure(kith_ctx *ctx, const struct kith__question *
 kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__rdf *rdf);
 kith_status kith__gpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
+kith_status kith__gpu_waves_sum(kith_ctx *ctx, const struct kith__question *question,
+                                const struct kith__waves *waves);
 
 #endif

@@ -16,6 +16,9 @@
  *     void end(visit, shared)                  the home ends
  * and, where blocks have something in common, overloads of
  *     begin_block(operation), end_block(operation)    all threads, before and after all homes
+ * and, where candidates are to meet the home's particles without masks, overloads of
+ *     visit_candidates(...)             instead of take,
+ *     prepare_home(visit, operation)    and of what scales coordinates
  */
 #ifndef KITH_GPU_SWEEP_CUH
 #define KITH_GPU_SWEEP_CUH
@@ -277,17 +280,24 @@ template <typename real> static __device__ float load_home(const visit<real> &v)
     return band;
 }
 
-/** Candidate number c of the listed segments, scaled; at->segment is where the search begins. */
+/** Candidate number c of the listed segments; at->segment is where the search begins. */
 template <typename real>
-static __device__ __forceinline__ void load_candidate(const visit<real> &v, int64_t c,
-                                                      struct candidate *at, float r[3])
+static __device__ __forceinline__ void find_candidate(const visit<real> &v, int64_t c,
+                                                      struct candidate *at)
 {
-    const struct kith__gpu_grid &grid = v.sweep->grid;
     while (c >= v.shared->end[at->segment]) {
         at->segment++;
     }
     at->place = (int32_t)(c + v.shared->from[at->segment]);
     at->shift = v.shared->shift[at->segment];
+}
+
+/** A candidate's coordinates, scaled. */
+template <typename real>
+static __device__ __forceinline__ void load_candidate(const visit<real> &v,
+                                                      const struct candidate *at, float r[3])
+{
+    const struct kith__gpu_grid &grid = v.sweep->grid;
     const double *const o = v.shared->origin;
     double origin[3] = {o[0], o[1], o[2]};
     const double unit = v.shared->unit;
@@ -335,7 +345,8 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
     for (int d = 0; d < DEEP; d++) {
         const int64_t mine = c + d * LANES + v.lane;
         at[d].segment = segment[d];
-        load_candidate(v, mine < total ? mine : total - 1, &at[d], r[d]);
+        find_candidate(v, mine < total ? mine : total - 1, &at[d]);
+        load_candidate(v, &at[d], r[d]);
         q[d] = mine < total ? r[d][0] * r[d][0] + r[d][1] * r[d][1] + r[d][2] * r[d][2] : never;
         segment[d] = at[d].segment;
         mask[d] = 0;
@@ -362,6 +373,12 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         mask[d] &= allowed(v, at[d]);
     }
     operation.take(v, shared, at, mask);
+}
+
+template <typename real, class Operation>
+static __device__ __forceinline__ float prepare_home(const visit<real> &v, const Operation &)
+{
+    return load_home(v);
 }
 
 template <class Operation> static __device__ __forceinline__ void begin_block(Operation &)
@@ -402,7 +419,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         const int64_t end = v.home + 1 < n_homes ? sweep.grid.homes[v.home + 1] : sweep.grid.a.n;
         v.n = (int)(end - v.begin);
         sync_warp();
-        v.band = load_home(v);
+        v.band = prepare_home(v, operation);
         sync_warp();
         if (!operation.begin(v, shared)) {
             continue;

@@ -12,7 +12,7 @@
 
 /** What a kernel is compiled for. */
 enum kith__way {
-    BY_ROOT,  /**< linear bins, plain, counters in shared memory */
+    BY_ROOT,  /**< linear bins from 0, plain, counters in shared memory */
     BY_TABLE, /**< other bins, likewise */
     WITH_CARE /**< anything */
 };
@@ -20,6 +20,21 @@ enum kith__way {
 /* 1.5 * 2^23: floats around it are whole numbers, and differ as their bits do. */
 static const float whole = 12582912.0f;
 static const uint32_t whole_bits = 0x4b400000u;
+
+/** `whole` and x * y, rounded down; where that is 2^22 or more it is some such number, or NaN. */
+static __device__ __forceinline__ float whole_and_product(float x, float y)
+{
+#if defined(__CUDA_ARCH__)
+    return __fmaf_rd(x, y, whole);
+#else
+    return KITH_ADD_F(floorf(KITH_MUL_F(x, y)), whole);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t bits_of(float x)
+{
+    return (uint32_t)__float_as_int(x);
+}
 
 /** sqrt(x), to 2^-23 of it, or 0 where x is below 2^-126. */
 static __device__ __forceinline__ float fast_root(float x)
@@ -33,11 +48,6 @@ static __device__ __forceinline__ float fast_root(float x)
 #else
     return sqrtf(x);
 #endif
-}
-
-static __device__ __forceinline__ uint32_t bits_of(float x)
-{
-    return (uint32_t)__float_as_int(x);
 }
 
 /* ------------------------------------------------------------------------------- by precision */
@@ -70,10 +80,8 @@ static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale 
                                                    uint32_t *bin)
 {
     const float r = fast_root(scaled(s, r2));
-    const uint32_t low = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor[0], s.offset[0]), whole));
-    const uint32_t high = bits_of(KITH_ADD_F(__fmaf_rn(r, s.factor[1], s.offset[1]), whole));
-    *bin = low - whole_bits;
-    return low == high;
+    *bin = bits_of(whole_and_product(r, s.factor[0])) - whole_bits;
+    return *bin == bits_of(whole_and_product(r, s.factor[1])) - whole_bits;
 }
 
 template <typename real>
@@ -142,7 +150,7 @@ static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s,
     return WAY == BY_ROOT    ? bin_by_root(s, r2, bin)
            : WAY == BY_TABLE ? bin_by_table(s, r2, bin)
            : s.wild          ? false
-           : s.rdf.linear    ? bin_by_root(s, r2, bin)
+           : s.rooted        ? bin_by_root(s, r2, bin)
                              : bin_by_table(s, r2, bin);
 }
 
@@ -159,9 +167,49 @@ static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t
     }
 }
 
+/** A block's counters of bins, and LANES more that nobody reads. */
+struct bins {
+    struct counters own;
+    uint32_t address; /**< in shared memory where the copy's counter -whole_bits would be, */
+    uint32_t vain;    /**< and of the lane's counter that nobody reads */
+};
+
+/** n counters. */
+static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n, int copies)
+{
+    struct bins b;
+    b.own = own_counters(fine, copies);
+#if defined(__CUDA_ARCH__)
+    const uint32_t begin = (uint32_t)__cvta_generic_to_shared(fine);
+    b.address = begin + b.own.start - whole_bits * b.own.step;
+    b.vain = begin + (uint32_t)n * b.own.step + 4u * (uint32_t)my_lane();
+#else
+    b.address = b.vain = 0;
+#endif
+    return b;
+}
+
+/** Add to the counter of the bin that bin_and_whole says; beyond `end` to one that nobody reads.
+ *  There is no branch, which costs more than counting in vain. */
+static __device__ __forceinline__ void add_before(const struct bins &b, float bin_and_whole,
+                                                  float end, uint32_t first, uint32_t value)
+{
+#if defined(__CUDA_ARCH__)
+    const uint32_t at = (bits_of(bin_and_whole) + first) * b.own.step + b.address;
+    asm volatile("red.shared.add.u32 [%0], %1;"
+                 :
+                 : "r"(bin_and_whole < end ? at : b.vain), "r"(value));
+#else
+    if (bin_and_whole < end) {
+        const uint32_t k = first + bits_of(bin_and_whole) - whole_bits;
+        atomicAdd((uint32_t *)((char *)b.own.fine + (k * b.own.step + b.own.start)), value);
+    }
+#endif
+}
+
 /** Count a pair of the caller's i and j, of which the bin is known, unless it is left out. */
 static __device__ __forceinline__ void count_carefully(const struct kith__gpu_scale &s,
-                                                       const struct counters &c, int64_t first,
+                                                       const struct bins &c, int64_t first,
                                                        int64_t first_here, uint32_t bin, int32_t i,
                                                        int32_t j)
 {
@@ -169,7 +217,7 @@ static __device__ __forceinline__ void count_carefully(const struct kith__gpu_sc
         return;
     }
     if (s.copies > 0) {
-        count_one(c, (uint32_t)first_here + bin);
+        count_one(c.own, (uint32_t)first_here + bin);
     } else {
         atomicAdd(&s.counts[first + bin], 1ull);
     }
@@ -178,11 +226,133 @@ static __device__ __forceinline__ void count_carefully(const struct kith__gpu_sc
     }
 }
 
+/* --------------------------------------------------------------------------------- coordinates */
+
+/** A particle. */
+template <typename real> struct alignas(4 * sizeof(real)) place {
+    real x, y, z, nothing;
+};
+
+/** Not a number: the distance of what is no pair. */
+static __device__ __forceinline__ float no_pair(float)
+{
+    return nanf("");
+}
+static __device__ __forceinline__ double no_pair(double)
+{
+    return nan("");
+}
+
+static __device__ __forceinline__ float square_of(float x, float y, float z)
+{
+    return KITH_ADD_F(KITH_ADD_F(KITH_MUL_F(x, x), KITH_MUL_F(y, y)), KITH_MUL_F(z, z));
+}
+static __device__ __forceinline__ double square_of(double x, double y, double z)
+{
+    return KITH_ADD_D(KITH_ADD_D(KITH_MUL_D(x, x), KITH_MUL_D(y, y)), KITH_MUL_D(z, z));
+}
+
+/** Count N pairs of a thread by the roots of their r2. Those that these leave open are counted in
+ *  the lower bin, and moved where that is wrong. */
+template <typename real, int N, class Who>
+static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
+                                                     const struct bins &counters, const real r2[N],
+                                                     const Who &who)
+{
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    const float end = whole + (float)s.rdf.bins;
+    float low[N];
+    bool open[N];
+    bool some = false;
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        const float r = fast_root(scaled(s, r2[d]));
+        low[d] = whole_and_product(r, s.factor[0]);
+        open[d] = low[d] < whole_and_product(r, s.factor[1]);
+        some = some || open[d];
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        add_before(counters, low[d], end, who.first(d), 1);
+    }
+    if (!some) {
+        return;
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        if (!open[d]) {
+            continue;
+        }
+        const uint32_t guess = bits_of(low[d]) - whole_bits;
+        const uint32_t k = settle_beside(s, r2[d], guess);
+        if (k != guess) {
+            add_before(counters, low[d], end, who.first(d), ~0u);
+        }
+        if (k != guess && k < bins) {
+            count_one(counters.own, who.first(d) + k);
+        }
+    }
+}
+
+/**
+ * Count N pairs of a thread. `who` knows them:
+ *     uint32_t first(d)               first counter of pair d's partial in the block's memory
+ *     void count(s, counters, d, k)   count pair d in bin k, WITH_CARE
+ */
+template <typename real, int WAY, int N, class Who>
+static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale &s,
+                                                   const struct bins &counters, const real r2[N],
+                                                   const Who &who)
+{
+    if (WAY == BY_ROOT) {
+        count_by_root<real, N>(s, counters, r2, who);
+        return;
+    }
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    uint32_t bin[N];
+    bool clear[N];
+    bool all_clear = true;
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        clear[d] = find_bin<real, WAY>(s, r2[d], &bin[d]);
+        all_clear = all_clear && clear[d];
+    }
+    if (WAY != WITH_CARE) {
+#pragma unroll
+        for (int d = 0; d < N; d++) {
+            if (clear[d] && bin[d] < bins) {
+                count_one(counters.own, who.first(d) + bin[d]);
+            }
+        }
+        if (all_clear) {
+            return;
+        }
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        if (WAY != WITH_CARE && clear[d]) {
+            continue;
+        }
+        const uint32_t k = clear[d] ? bin[d] : settle<real, WAY>(s, r2[d], bin[d]);
+        if (k < bins && WAY == WITH_CARE) {
+            who.count(s, counters, d, k);
+        } else if (k < bins) {
+            count_one(counters.own, who.first(d) + k);
+        }
+    }
+}
+
 /* ----------------------------------------------------------------------------------- launching */
 
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
-    return !s->plain || s->wild || s->copies == 0 ? WITH_CARE : s->rdf.linear ? BY_ROOT : BY_TABLE;
+    return !s->plain || s->wild || s->copies == 0 ? WITH_CARE : s->rooted ? BY_ROOT : BY_TABLE;
+}
+
+/** Shared memory of a block's counters [bytes]. */
+static inline size_t counter_bytes(int64_t n, int copies)
+{
+    return (size_t)(n * copies + LANES) * sizeof(uint32_t);
 }
 
 /** run<real, way>(...) for a precision. */

@@ -101,6 +101,11 @@ class Overlaps(C.Structure):
                 ("pairs", C.c_int64), ("spins", C.c_int), ("owner", C.c_void_p)]
 
 
+class Waves(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("n", C.c_int64), ("hkl", C.c_void_p),
+                ("species", C.c_void_p), ("n_species", C.c_int32)]
+
+
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
@@ -108,4 +113,5 @@ STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,
            "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
            "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,
-           "kith_overlaps": Overlaps}
+           "kith_overlaps": Overlaps,
+           "kith_waves": Waves}

@@ -173,5 +173,12 @@ int main(void)
     FIELD(kith_overlaps, pairs);
     FIELD(kith_overlaps, spins);
     FIELD(kith_overlaps, owner);
+
+    SIZE(kith_waves);
+    FIELD(kith_waves, size);
+    FIELD(kith_waves, n);
+    FIELD(kith_waves, hkl);
+    FIELD(kith_waves, species);
+    FIELD(kith_waves, n_species);
     return 0;
 }

@@ -4,6 +4,7 @@
  * many cells, pieces, tiles and blocks: too many pairs for brute force to be asked often.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,12 +79,14 @@ static void check_forms(kith_ctx *ctx, kith_ctx *cpu, const char *name, const ki
                         kith_rdf_options o)
 {
     static const kith_points two_sets; /* any: which they are is decided later */
-    for (int form = 0; form < 8; form++) {
+    for (int form = 0; form < 12; form++) {
         const kith_precision precision = form % 2 ? KITH_DOUBLE : KITH_FLOAT;
+        const bool cross = form == 6 || form == 7 || form > 9;
+        o.bins = form > 7 ? 300 : BINS; /* then all partials fit the memory of a block */
         o.edges = form == 2 || form == 3 ? log_edges : NULL;
-        o.against = form > 5 ? &two_sets : NULL;
+        o.against = cross ? &two_sets : NULL;
         o.species = form > 3 ? species[0] : NULL;
-        o.species_against = form > 5 ? species[1] : NULL;
+        o.species_against = cross ? species[1] : NULL;
         o.n_species = form > 3 ? KINDS : 1;
         o.molecules = form == 4 || form == 7 ? molecules[0] : NULL;
         o.molecules_against = form == 7 ? molecules[1] : NULL;
@@ -104,6 +107,8 @@ int main(int argc, char **argv)
     o.bins = BINS;
     o.r_max = 0.07;
     check_forms(ctx, cpu, "cells", &box, o);
+    o.r_min = 0.02;
+    check_forms(ctx, cpu, "cells from r_min", &box, o);
     o.r_max = 0.8;
     o.r_min = 0.1;
     o.minimum_image = 1;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Structure factors by direct sum on a GPU: 200 bins of 100 vectors, as `kith rdf` takes them at
+ * most. The sums over some of them are first compared with the CPU's.
+ */
+#include "bench_gpu_waves.h"
+
+#include <kith.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { WAVES = 20000, CHECKED = 100, MOST_POWER = 40 };
+
+typedef struct problem {
+    kith_ctx *cpu, *gpu;
+    double *xyz;
+    int32_t *hkl;
+    double *sums, *right;
+    kith_points points;
+    kith_box box;
+    kith_waves waves;
+} problem;
+
+static bool problem_make(problem *p, int64_t n)
+{
+    kith_options options;
+    kith_options_init(&options);
+    *p = (problem){.box = kith_box_periodic(1, 1, 1),
+                   .xyz = bench_make_set("uniform", n),
+                   .hkl = malloc((size_t)WAVES * 3 * sizeof *p->hkl),
+                   .sums = malloc((size_t)WAVES * 2 * sizeof *p->sums),
+                   .right = malloc((size_t)CHECKED * 2 * sizeof *p->right)};
+    options.backend = "cuda";
+    bool ok = p->xyz && p->hkl && p->sums && p->right && kith_open(&options, &p->gpu) == KITH_OK;
+    options.backend = "cpu";
+    ok = ok && kith_open(&options, &p->cpu) == KITH_OK;
+    uint64_t state = 1;
+    for (int64_t at = 0; ok && at < (int64_t)3 * WAVES; at++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        p->hkl[at] = (int32_t)((state >> 33) % (2 * MOST_POWER + 1)) - MOST_POWER;
+    }
+    p->points = kith_points_packed(p->xyz, n, KITH_DOUBLE);
+    kith_waves_init(&p->waves);
+    p->waves.hkl = p->hkl;
+    return ok;
+}
+
+static void problem_free(problem *p)
+{
+    kith_close(p->cpu);
+    kith_close(p->gpu);
+    free(p->xyz);
+    free(p->hkl);
+    free(p->sums);
+    free(p->right);
+}
+
+static bool sum(void *user)
+{
+    problem *const p = user;
+    p->waves.n = WAVES;
+    return kith_waves_sum(p->gpu, &p->points, &p->box, &p->waves, p->sums) == KITH_OK;
+}
+
+static bool verify(problem *p)
+{
+    p->waves.n = CHECKED;
+    bool ok = kith_waves_sum(p->cpu, &p->points, &p->box, &p->waves, p->right) == KITH_OK && sum(p);
+    const double may = 1e-12 * (double)p->points.n;
+    for (int at = 0; ok && at < 2 * CHECKED; at++) {
+        ok = fabs(p->sums[at] - p->right[at]) <= may;
+    }
+    return ok;
+}
+
+bool bench_gpu_waves(const bench_options *options, json *out)
+{
+    static const char *const name = "waves";
+    harness_times times;
+    problem p;
+    json_open(out, "waves", '[');
+    bool ok = true;
+    if (!options->only || strcmp(options->only, name) == 0) {
+        ok = problem_make(&p, options->n) && verify(&p) &&
+             harness_time(sum, &p, options->least_seconds, &times);
+        if (ok) {
+            const double terms = (double)WAVES * (double)p.points.n;
+            json_open(out, NULL, '{');
+            json_text(out, "case", name);
+            json_text(out, "backend", kith_backend(p.gpu));
+            json_integer(out, "n", p.points.n);
+            json_integer(out, "waves", WAVES);
+            json_number(out, "billion_terms_per_second", 1e-9 * terms / times.median);
+            harness_write_times(out, &times);
+            json_close(out, '}');
+            printf("%-24s %9lld points %6d waves %11.3f ms %9.1f G terms/s\n", name,
+                   (long long)p.points.n, WAVES, 1e3 * times.median, 1e-9 * terms / times.median);
+        } else {
+            fprintf(stderr, "kith_bench: %s: wrong sums %s\n", name, kith_message(p.gpu));
+        }
+        problem_free(&p);
+    }
+    json_close(out, ']');
+    return ok;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sums over plane waves, chunk by chunk; threads share the waves, so that each sum is taken in one
+ * order.
+ */
+#include "../waves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pieces.h"
+#include "phases.h"
+#include "state.h"
+
+/** The particles by species, and powers of the phases of one chunk. */
+struct chunks {
+    const struct kith__piece *piece; /**< [n] of up to KITH_CHUNK */
+    int64_t n;
+    double (*turns)[3];
+    double *table[3];
+    int32_t most[3];
+};
+
+static kith_status place(kith_ctx *ctx, const struct kith__question *q,
+                         const struct kith__waves *waves, struct chunks *out)
+{
+    const size_t n = (size_t)q->a.n;
+    const size_t kinds = (size_t)waves->n_species;
+    const size_t pieces = (size_t)kith__most_pieces(q->a.n, waves->n_species, KITH_CHUNK);
+    const size_t firsts = (kinds + 1) * sizeof(int64_t);
+    char *at = kith__work_need(&ctx->work, KITH_WAVES_PLACES,
+                               n * sizeof *out->turns + firsts + n * sizeof(int32_t) +
+                                   pieces * sizeof *out->piece);
+    KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
+               (long long)n);
+    out->turns = (double(*)[3])(void *)at;
+    int64_t *first = (int64_t *)(void *)(at + n * sizeof *out->turns);
+    int32_t *id = (int32_t *)(void *)((char *)first + firsts);
+    struct kith__piece *piece = (struct kith__piece *)(void *)(id + n);
+    out->n = kith__cut_pieces(waves->species, q->a.n, waves->n_species, KITH_CHUNK, first, id,
+                              piece);
+    out->piece = piece;
+    int64_t bad = INT64_MAX;
+    kith_status status = KITH_OK;
+    for (size_t s = 0; s < n; s++) {
+        const kith_status here = kith__turns(q, id[s], out->turns[s]);
+        if (here != KITH_OK && id[s] < bad) {
+            bad = id[s];
+            status = here;
+        }
+    }
+    return status == KITH_OK ? KITH_OK : kith__refuse(ctx, q, "points", status, bad);
+}
+
+static kith_status make_tables(kith_ctx *ctx, const struct kith__waves *waves, struct chunks *out)
+{
+    for (int k = 0; k < 3; k++) {
+        for (int64_t w = 0; w < waves->n; w++) {
+            const int32_t power = abs(waves->hkl[3 * w + k]);
+            out->most[k] = power > out->most[k] ? power : out->most[k];
+        }
+    }
+    int64_t size = 0;
+    for (int k = 0; k < 3; k++) {
+        size += kith__table_size(out->most[k]);
+    }
+    double *at = kith__work_need(&ctx->work, KITH_WAVES_TABLES, (size_t)size * sizeof *at);
+    KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory for %lld powers of phases",
+               (long long)size);
+    for (int k = 0; k < 3; k++) {
+        out->table[k] = at;
+        at += kith__table_size(out->most[k]);
+    }
+    return KITH_OK;
+}
+
+kith_status kith__cpu_waves_sum(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__waves *waves)
+{
+    enum { WATCH_EACH = 16 };
+    const struct kith__phaser *phaser = ((const struct kith__cpu *)ctx->state)->phaser;
+    const int64_t kinds = waves->n_species;
+    struct chunks all = {.n = 0};
+    KITH_TRY(place(ctx, q, waves, &all));
+    KITH_TRY(make_tables(ctx, waves, &all));
+    const double *const table[3] = {all.table[0], all.table[1], all.table[2]};
+    memset(waves->sums, 0, (size_t)(waves->n * kinds) * 2 * sizeof *waves->sums);
+    for (int64_t c = 0; c < all.n; c++) {
+        const struct kith__piece *piece = &all.piece[c];
+        KITH_CHECK(ctx, c % WATCH_EACH != 0 || !kith__watch(ctx, c, all.n), KITH_CANCELLED,
+                   "cancelled by the watch callback");
+        for (int k = 0; k < 3; k++) {
+            phaser->fill(&all.turns[piece->begin][k], piece->end - piece->begin, all.most[k],
+                         all.table[k]);
+        }
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t w = 0; w < waves->n; w++) {
+            phaser->add(waves->hkl + 3 * w, table, waves->sums + 2 * (w * kinds + piece->species));
+        }
+    }
+    return KITH_OK;
+}
