@@ -15,6 +15,7 @@ struct choice {
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
+    const struct kith__siner *siner;
     bool runs; /**< on this processor */
 };
 
@@ -24,7 +25,7 @@ enum { CHOICES = 3 };
     (struct choice) \
     { \
         &kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
-            can_run \
+            &kith__siner_##isa, can_run \
     }
 
 /** Best first. */
@@ -82,6 +83,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
                               .linker = chosen->linker,
                               .pairer = chosen->pairer,
                               .comparer = chosen->comparer,
+                              .siner = chosen->siner,
                               .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
@@ -108,7 +110,7 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
         bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
                            s->order.bytes + s->id_memory.bytes + s->slot_memory.bytes +
                            s->shift_memory.bytes + s->r2_memory.bytes + s->row_memory.bytes +
-                           s->tally.memory.bytes);
+                           s->tally.memory.bytes + s->pushed_memory.bytes);
     }
     return bytes;
 }
@@ -124,6 +126,7 @@ const struct kith__backend kith__cpu_backend = {
     .fof_find = kith__cpu_fof_find,
     .halos_measure = kith__cpu_halos_measure,
     .rdf_count = kith__cpu_rdf_count,
+    .debye_sum = kith__cpu_debye_sum,
     .flock_step = kith__cpu_flock_step,
     .overlap_count = kith__cpu_overlap_count,
 };

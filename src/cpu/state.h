@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include "link.h"
 #include "compare.h"
+#include "siner.h"
 
 /** Slots of the context's scratch beside the grid's. */
 enum {
@@ -45,6 +46,7 @@ struct kith__cpu {
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
+    const struct kith__siner *siner;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
@@ -59,6 +61,7 @@ kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *ques
                                 const struct kith__rdf *rdf);
 kith_status kith__cpu_halos_measure(kith_ctx *ctx, const struct kith__question *question,
                                     const struct kith__members *members, kith_halos *out);
+kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye);
 kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,
