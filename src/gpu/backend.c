@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../list.h"
+#include "debye.h"
 #include "grid.h"
 #include "state.h"
 
@@ -183,6 +184,11 @@ static kith_status overlap_count(kith_ctx *ctx, const struct kith__overlap *over
     return leave(ctx, kith__gpu_overlap_count(ctx, overlap));
 }
 
+static kith_status debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
+{
+    return leave(ctx, kith__gpu_debye_sum(ctx, debye));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -197,4 +203,5 @@ const struct kith__backend kith__cuda_backend = {
     .halos_measure = halos_measure,
     .rdf_count = rdf_count,
     .overlap_count = overlap_count,
+    .debye_sum = debye_sum,
 };
