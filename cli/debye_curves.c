@@ -10,30 +10,60 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double pi = 3.141592653589793;
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, LANES = 8 };
 
-/** Sum over the bins of a cluster at one q, in A. n: counts / r. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/* The best instruction set is chosen when the command starts; sums are the same with each. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_PROCESSOR \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+/** sum_j n_j cos(q j width) and sum_j n_j sin(q j width) of a block, by lanes. */
+FOR_EACH_PROCESSOR
+static void sum_blocks(int64_t blocks, const double *n, const double *cosine, const double *sine,
+                       double (*out)[2])
+{
+    for (int64_t b = 0; b < blocks; b++) {
+        lanes in = {0}, beside = {0}, value, factor;
+        for (int j = 0; j < BLOCK; j += LANES) {
+            memcpy(&value, n + b * BLOCK + j, sizeof value);
+            memcpy(&factor, cosine + j, sizeof factor);
+            in += value * factor;
+            memcpy(&factor, sine + j, sizeof factor);
+            beside += value * factor;
+        }
+        out[b][0] = ((in[0] + in[4]) + (in[1] + in[5])) + ((in[2] + in[6]) + (in[3] + in[7]));
+        out[b][1] = ((beside[0] + beside[4]) + (beside[1] + beside[5])) +
+                    ((beside[2] + beside[6]) + (beside[3] + beside[7]));
+    }
+}
+
+/** Sum over the bins of a cluster at one q, in A. n: counts / r, with room for whole blocks. */
 static double sum_bins(double q, double width, int64_t bins, const double *n)
 {
-    double cosine[BLOCK], sine[BLOCK], sum = 0;
+    enum { AT_ONCE = 64 };
+    double cosine[BLOCK], sine[BLOCK], part[AT_ONCE][2], sum = 0;
     for (int j = 0; j < BLOCK; j++) {
         cosine[j] = cos(q * j * width);
         sine[j] = sin(q * j * width);
     }
-    for (int64_t first = 0; first < bins; first += BLOCK) {
-        const double phase = q * ((double)first + 0.5) * width;
-        double in[4] = {0, 0, 0, 0}, out[4] = {0, 0, 0, 0};
-        for (int j = 0; j < BLOCK; j += 4) { /* the last block is padded */
-            for (int l = 0; l < 4; l++) {
-                in[l] += n[first + j + l] * cosine[j + l];
-                out[l] += n[first + j + l] * sine[j + l];
-            }
+    const int64_t blocks = (bins + BLOCK - 1) / BLOCK;
+    for (int64_t first = 0; first < blocks; first += AT_ONCE) {
+        const int64_t left = blocks - first < AT_ONCE ? blocks - first : AT_ONCE;
+        sum_blocks(left, n + first * BLOCK, cosine, sine, part);
+        for (int64_t b = 0; b < left; b++) {
+            const double phase = q * ((double)((first + b) * BLOCK) + 0.5) * width;
+            sum += sin(phase) * part[b][0] + cos(phase) * part[b][1];
         }
-        sum += sin(phase) * ((in[0] + in[1]) + (in[2] + in[3])) +
-               cos(phase) * ((out[0] + out[1]) + (out[2] + out[3]));
     }
     const double half = q * width / 2;
     return sum / q * (half > 1e-8 ? sin(half) / half : 1);

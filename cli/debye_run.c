@@ -11,12 +11,13 @@
 #include "rdf.h"
 #include "report.h"
 
+#include <kith_debye.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINS = 1 << 20, LEAST_BINS = 1000, MOST_COUNTERS = 1 << 24 };
+enum { MOST_BINS = 1 << 20, LEAST_BINS = 10000, MOST_COUNTERS = 1 << 24 };
 
 /* Bins of the histogram are so narrow that q r changes by this at most in one. */
 static const double phase_in_bin = 0.005;

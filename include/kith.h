@@ -614,37 +614,6 @@ KITH_API kith_status kith_shell_volumes(const kith_box *box, int minimum_image, 
 /** Free the arrays and zero the struct. @param histogram  NULL or zeroed is fine. */
 KITH_API void kith_histogram_free(kith_histogram *histogram);
 
-/* --------------------------------------------------------------------------------- scattering */
-
-/** At which q to sum. Fill with kith_debye_options_init, set q_width and n_q, then change what you
- *  need. */
-typedef struct kith_debye_options {
-    size_t size;            /**< sizeof(kith_debye_options): set by the init call */
-    double q_min, q_width;  /**< q number k is q_min + k * q_width; 0 or more, > 0 */
-    int64_t n_q;            /**< 1 to 2^20 */
-    const int32_t *species; /**< [n] 0 to n_species - 1; NULL: all are 0 */
-    int32_t n_species;      /**< 1 to 1024 */
-} kith_debye_options;
-
-/** Set every field to its default: one species, from q = 0; q_width and n_q are 0, to be set. */
-KITH_API void kith_debye_options_init(kith_debye_options *options);
-
-/**
- * Sums of sin(q r) / (q r) over all pairs of a finite cluster, exactly: what an intensity is made of
- * (Debye 1915, Ann. Phys. 351, 809), I(q) = sum_a N_a f_a^2 + 2 sum_{a <= b} f_a f_b S_ab(q). In
- * double, in an order that does not depend on threads or instruction sets; on a GPU in another.
- * Cost: O(n^2 n_q). By histogram, with kith_rdf_count in fine bins, it is O(n^2 + bins n_q).
- * @param ctx        the context
- * @param points     the particles, in host memory; z NULL: 0
- * @param options    which q and species
- * @param[out] sums  [partials][n_q] S_ab: the unordered pairs of species a and b; partials are
- *                   numbered as those of a kith_histogram of one set
- * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure the sums are undefined.
- */
-KITH_API kith_status kith_debye_sum(kith_ctx *ctx, const kith_points *points,
-                                    const kith_debye_options *options, double *sums);
-
 /* ------------------------------------------------------------------------------------- flocks */
 
 /** How a particle's new velocity follows from those of the others. */

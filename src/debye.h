@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Debye's sums as backends take them: particles sorted by species and cut into pieces, and q in
- * runs. Within a run sin(q r) follows from sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x). Each
+ * runs. Within a run sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x) gives sin(q r). Each
  * piece has a row of sums with each species, which are added in the order of the pieces.
  */
-#ifndef KITH_DEBYE_H
-#define KITH_DEBYE_H
+#ifndef KITH_DEBYE_SUMS_H
+#define KITH_DEBYE_SUMS_H
+
+#include <kith_debye.h>
 
 #include "context.h"
 #include "pieces.h"

@@ -39,8 +39,8 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
                                                           n[set] * sizeof(int32_t), NULL};
         array[WEIGHTS + set] = (struct kith__gpu_array){rdf->weights[set], n[set] * sizeof(double),
                                                         NULL};
-        array[FORCES + set] = (struct kith__gpu_array){
-            rdf->forces[set], n[set] * 3 * (size_t)q->precision, NULL};
+        array[FORCES + set] = (struct kith__gpu_array){rdf->forces[set],
+                                                       n[set] * 3 * (size_t)q->precision, NULL};
     }
     if (rdf->bond_offsets) {
         array[OFFSETS] = (struct kith__gpu_array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t),

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "kith_debye.h"
 #include "kith_overlap.h"
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
