@@ -21,6 +21,7 @@ static const struct verb {
     {"fof", "kith fof", "find halos by friends-of-friends and measure them", verb_fof},
     {"rdf", "kith rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
     {"overlap", "kith overlap", "histogram the overlaps of replicas", verb_overlap},
+    {"debye", "kith debye", "compute what X-rays or neutrons see", verb_debye},
     {"flock", "kith flock", "let a flock fly, and measure it", verb_flock},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},

@@ -9,6 +9,7 @@
 int verb_pairs(int argc, char **argv);
 int verb_fof(int argc, char **argv);
 int verb_rdf(int argc, char **argv);
+int verb_debye(int argc, char **argv);
 int verb_flock(int argc, char **argv);
 int verb_overlap(int argc, char **argv);
 int verb_info(int argc, char **argv);

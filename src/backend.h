@@ -6,6 +6,7 @@
 #ifndef KITH_BACKEND_H
 #define KITH_BACKEND_H
 
+#include "debye.h"
 #include "halo.h"
 
 /** What list is wanted: kith_pairs_options, checked. */
@@ -122,6 +123,9 @@ struct kith__backend {
     /** The question has no cutoff. */
     kith_status (*waves_sum)(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__waves *waves);
+
+    /** Sum over the pairs of a cluster. */
+    kith_status (*debye_sum)(kith_ctx *ctx, const struct kith__debye *debye);
 
     /** Go `steps` further: after each, the states have changed places, flock->step is one more and
      *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */

@@ -16,6 +16,7 @@ struct choice {
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
     const struct kith__phaser *phaser;
+    const struct kith__siner *siner;
     bool runs; /**< on this processor */
 };
 
@@ -25,7 +26,7 @@ enum { CHOICES = 3 };
     (struct choice) \
     { \
         &kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
-            &kith__phaser_##isa, can_run \
+            &kith__phaser_##isa, &kith__siner_##isa, can_run \
     }
 
 /** Best first. */
@@ -84,6 +85,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
                               .pairer = chosen->pairer,
                               .comparer = chosen->comparer,
                               .phaser = chosen->phaser,
+                              .siner = chosen->siner,
                               .sweeps = sweeps};
     ctx->state = cpu;
     snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
@@ -110,7 +112,7 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
         bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
                            s->order.bytes + s->id_memory.bytes + s->slot_memory.bytes +
                            s->shift_memory.bytes + s->r2_memory.bytes + s->row_memory.bytes +
-                           s->tally.memory.bytes);
+                           s->tally.memory.bytes + s->pushed_memory.bytes);
     }
     return bytes;
 }
@@ -127,6 +129,7 @@ const struct kith__backend kith__cpu_backend = {
     .halos_measure = kith__cpu_halos_measure,
     .rdf_count = kith__cpu_rdf_count,
     .waves_sum = kith__cpu_waves_sum,
+    .debye_sum = kith__cpu_debye_sum,
     .flock_step = kith__cpu_flock_step,
     .overlap_count = kith__cpu_overlap_count,
 };

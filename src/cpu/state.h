@@ -11,6 +11,7 @@
 #include "link.h"
 #include "compare.h"
 #include "phases.h"
+#include "siner.h"
 
 /** Slots of the context's scratch beside the grid's. */
 enum {
@@ -49,6 +50,7 @@ struct kith__cpu {
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
     const struct kith__phaser *phaser;
+    const struct kith__siner *siner;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
@@ -65,6 +67,7 @@ kith_status kith__cpu_halos_measure(kith_ctx *ctx, const struct kith__question *
                                     const struct kith__members *members, kith_halos *out);
 kith_status kith__cpu_waves_sum(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__waves *waves);
+kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye);
 kith_status kith__cpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap);
 kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *question,

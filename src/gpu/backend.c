@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../list.h"
+#include "debye.h"
 #include "grid.h"
 #include "state.h"
 
@@ -189,6 +190,11 @@ static kith_status waves_sum(kith_ctx *ctx, const struct kith__question *questio
     return leave(ctx, kith__gpu_waves_sum(ctx, question, waves));
 }
 
+static kith_status debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
+{
+    return leave(ctx, kith__gpu_debye_sum(ctx, debye));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -204,4 +210,5 @@ const struct kith__backend kith__cuda_backend = {
     .rdf_count = rdf_count,
     .overlap_count = overlap_count,
     .waves_sum = waves_sum,
+    .debye_sum = debye_sum,
 };

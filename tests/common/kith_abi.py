@@ -54,6 +54,11 @@ class RdfOptions(C.Structure):
                 ("forces", C.c_void_p), ("forces_against", C.c_void_p)]
 
 
+class DebyeOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("q_min", C.c_double), ("q_width", C.c_double),
+                ("n_q", C.c_int64), ("species", C.c_void_p), ("n_species", C.c_int32)]
+
+
 class Histogram(C.Structure):
     _fields_ = [("bins", C.c_int64), ("n_species", C.c_int32), ("partials", C.c_int32),
                 ("against", C.c_int), ("frames", C.c_int64), ("edges", C.c_void_p),
@@ -110,6 +115,7 @@ STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,
+           "kith_debye_options": DebyeOptions,
            "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,
            "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
            "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,

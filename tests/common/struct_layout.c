@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "kith_debye.h"
 #include "kith_overlap.h"
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
@@ -95,6 +96,14 @@ int main(void)
     FIELD(kith_rdf_options, minimum_image);
     FIELD(kith_rdf_options, forces);
     FIELD(kith_rdf_options, forces_against);
+
+    SIZE(kith_debye_options);
+    FIELD(kith_debye_options, size);
+    FIELD(kith_debye_options, q_min);
+    FIELD(kith_debye_options, q_width);
+    FIELD(kith_debye_options, n_q);
+    FIELD(kith_debye_options, species);
+    FIELD(kith_debye_options, n_species);
 
     SIZE(kith_histogram);
     FIELD(kith_histogram, bins);

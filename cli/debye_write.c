@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tables of `kith debye`, and what it says at the end.
+ */
+#include "debye.h"
+#include "engine.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *how_of(const debye_task *task, const debye_outcome *found)
+{
+    return task->exact   ? "exact sums over pairs"
+           : found->open ? "a histogram of all distances"
+                         : "a transform of the pair distributions";
+}
+
+static char *notes_of(const debye_task *task, const debye_outcome *found)
+{
+    char *notes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&notes, &size);
+    if (!out) {
+        return NULL;
+    }
+    fprintf(out, "input: %s, %s\nframes: %lld\nparticles: %lld", task->input, found->description,
+            (long long)found->frames, (long long)found->particles);
+    for (int a = 0; a < found->n_elements; a++) {
+        fprintf(out, "%s%s %.9g", a ? ", " : "; ", found->element[a], found->members[a]);
+    }
+    fprintf(out, "\nradiation: %s\nI: of all particles, by %s",
+            task->neutron ? "neutrons, lengths in fm (Rauch & Waschkowski 2003)"
+                          : "X-rays, form factors of Waasmaier & Kirfel 1995",
+            how_of(task, found));
+    if (!task->exact) {
+        fprintf(out, ", %lld bins to r = %s", (long long)found->histogram.bins,
+                report_real(found->histogram.edges[found->histogram.bins]).s);
+    }
+    if (!found->open) {
+        fprintf(out, ", window %s", task->window == WINDOW_LORCH ? "of Lorch" : "none");
+    }
+    fprintf(out, "; B = %s A^2\nS: (I/N - <f^2>) / <f>^2 + 1; F: q (S - 1)\n",
+            report_real(task->b_iso).s);
+    if (fclose(out) != 0) {
+        free(notes);
+        return NULL;
+    }
+    return notes;
+}
+
+static int write_table(const char *path, table_format format, table *t, bool fits,
+                       const debye_task *task, const debye_outcome *found)
+{
+    int status = STATUS_OK;
+    if (fits && t->notes) {
+        json_t *facts = debye_json(task, found);
+        status = table_write(path, format, t, facts);
+        json_decref(facts);
+    } else {
+        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
+    }
+    table_free(t);
+    return status;
+}
+
+int debye_write(const debye_task *task, const debye_outcome *found)
+{
+    int status = STATUS_OK;
+    if (task->shared.output) {
+        table t = {.title = "Scattered intensity",
+                   .x_title = "q",
+                   .y_title = "I(q), S(q), F(q)",
+                   .unit = "A",
+                   .power = -1,
+                   .command = task->command,
+                   .notes = notes_of(task, found),
+                   .rows = found->n_q};
+        const bool fits = table_add(&t, TABLE_X, "q", "q", found->q) &&
+                          table_add(&t, TABLE_Y, "I(q)", "I", found->intensity) &&
+                          table_add(&t, TABLE_Y, "S(q)", "S", found->s) &&
+                          table_add(&t, TABLE_Y, "F(q)", "F", found->f);
+        status = write_table(task->shared.output, task->format, &t, fits, task, found);
+    }
+    if (status == STATUS_OK && task->gr) {
+        table t = {.title = "Reduced pair distribution function",
+                   .x_title = "r",
+                   .y_title = "G(r)",
+                   .unit = "A",
+                   .power = 1,
+                   .command = task->command,
+                   .notes = notes_of(task, found),
+                   .rows = found->n_r};
+        const bool fits = table_add(&t, TABLE_X, "r", "r", found->r) &&
+                          table_add(&t, TABLE_Y, "G(r)", "G", found->g);
+        status = write_table(task->gr, TABLE_BY_NAME, &t, fits, task, found);
+    }
+    return status;
+}
+
+static int64_t highest(const double *values, int64_t n)
+{
+    int64_t top = 0;
+    for (int64_t k = 0; k < n; k++) {
+        top = values[k] > values[top] ? k : top;
+    }
+    return top;
+}
+
+void debye_print(const debye_task *task, const debye_outcome *found)
+{
+    const style look = report_style();
+    const int64_t top = highest(found->s, found->n_q);
+    printf("%s%s%s\n", look.bold, task->input, look.end);
+    report_label(&look, "frames");
+    printf("%s, %s\n", report_count(found->frames).s, found->description);
+    report_label(&look, "particles");
+    printf("%s", report_count(found->particles).s);
+    for (int a = 0; a < found->n_elements; a++) {
+        printf("%s %s %.6g", a ? "," : ";", found->element[a], found->members[a]);
+    }
+    putchar('\n');
+    report_label(&look, "box");
+    if (found->open) {
+        puts("none: a cluster in open space");
+    } else {
+        space_print(&found->space);
+    }
+    report_label(&look, "q");
+    printf("%s from %s to %s 1/A, %s\n", report_count(found->n_q).s, report_real(found->q[0]).s,
+           report_real(found->q[found->n_q - 1]).s, task->neutron ? "neutrons" : "X-rays");
+    report_label(&look, "S(q)");
+    printf("highest %s%.4g%s at %.4g 1/A, by %s\n", look.bold, found->s[top], look.end,
+           found->q[top], how_of(task, found));
+    if (found->n_r > 0) {
+        const int64_t peak = highest(found->g, found->n_r);
+        report_label(&look, "G(r)");
+        printf("highest %s%.4g%s at %.4g A\n", look.bold, found->g[peak], look.end, found->r[peak]);
+        report_output(&look, "", task->gr);
+    }
+    report_label(&look, "time");
+    printf("pairs %s, transforms %s on ", report_seconds(found->count_seconds).s,
+           report_seconds(found->sum_seconds).s);
+    engine_print(found->ctx);
+    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
+    report_output(&look, "output", task->shared.output);
+}
+
+json_t *debye_json(const debye_task *task, const debye_outcome *found)
+{
+    const int64_t top = highest(found->s, found->n_q);
+    json_t *elements = json_object();
+    for (int a = 0; a < found->n_elements; a++) {
+        json_object_set_new(elements, found->element[a], json_real(found->members[a]));
+    }
+    json_t *outputs = json_pack("{s:o, s:o}", "table",
+                                task->shared.output ? report_json_text(task->shared.output)
+                                                    : json_null(),
+                                "gr", task->gr ? report_json_text(task->gr) : json_null());
+    json_t *q = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)found->n_q, "min", found->q[0], "max",
+                          found->q[found->n_q - 1]);
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->read_seconds, "pairs",
+                                found->count_seconds, "transforms", found->sum_seconds);
+    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:o, s:s, s:s, s:I, s:o,"
+                     " s:{s:f, s:o}, s:f, s:s, s:i, s:o, s:I, s:o}",
+                     "kith", kith_version(), "verb", "debye", "command",
+                     report_json_text(task->command), "input", report_json_text(task->input),
+                     "format", found->description, "frames", (json_int_t)found->frames, "particles",
+                     (json_int_t)found->particles, "elements", elements, "open", found->open, "box",
+                     found->open ? json_null() : space_json(&found->space), "radiation",
+                     task->neutron ? "neutron" : "xray", "method", how_of(task, found), "bins",
+                     (json_int_t)found->histogram.bins, "q", q, "highest", "q", found->q[top], "S",
+                     report_json_real(found->s[top]), "b_iso", task->b_iso, "backend",
+                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
+                     seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Looking scatterers up.
+ */
+#include "scatterers.h"
+
+#include <math.h>
+#include <string.h>
+
+bool scatterer_find(const char *name, bool neutron, scatterer *out)
+{
+    *out = (scatterer){0};
+    for (const neutron_length *n = neutron_lengths; neutron && *n->name; n++) {
+        if (strcmp(n->name, name) == 0) {
+            out->length = n->b;
+            return true;
+        }
+    }
+    for (const form_factor *f = form_factors; !neutron && *f->name; f++) {
+        if (strcmp(f->name, name) == 0) {
+            out->xray = f;
+            return true;
+        }
+    }
+    return false;
+}
+
+double scatterer_at(const scatterer *s, double q)
+{
+    const double per_turn = 4 * 3.141592653589793;
+    const form_factor *f = s->xray;
+    if (!f) {
+        return s->length;
+    }
+    double sum = f->c;
+    for (int k = 0; k < 5; k++) {
+        sum += f->a[k] * exp(-f->b[k] * (q / per_turn) * (q / per_turn));
+    }
+    return sum;
+}
