@@ -130,6 +130,11 @@ struct kith__backend {
     /** Go `steps` further: after each, the states have changed places, flock->step is one more and
      *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */
     kith_status (*flock_step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
+    /** Bring the state to `now`, before the host reads it; NULL: it is always there, and in `next`
+     *  while a step is under way, which no other backend needs. */
+    kith_status (*flock_fetch)(kith_ctx *ctx, const struct kith_flock *flock);
+    /** Free flock->device; NULL: there is none. */
+    void (*flock_forget)(struct kith_flock *flock);
 };
 
 extern const struct kith__backend kith__cpu_backend;

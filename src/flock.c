@@ -29,9 +29,10 @@ static bool lay_out(struct kith_flock *flock)
     const size_t real = (size_t)flock->question.precision;
     const size_t row = (n * real + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN + KITH_ALIGN;
     const size_t ids = (n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
-    char *at = kith__buffer_need(&flock->memory, 2 * (6 * row + ids));
+    const int states = flock->ctx->backend->flock_fetch ? 1 : 2; /* the other is elsewhere */
+    char *at = kith__buffer_need(&flock->memory, (size_t)states * (6 * row + ids));
     struct kith__herd *const herds[2] = {&flock->now, &flock->next};
-    for (int h = 0; h < 2 && at; h++) {
+    for (int h = 0; h < states && at; h++) {
         for (int k = 0; k < 3; k++, at += row) {
             herds[h]->r[k] = at;
         }
@@ -138,9 +139,25 @@ int64_t kith_flock_steps(const kith_flock *flock)
     return flock->step;
 }
 
+kith_status kith__flock_fetch(const struct kith_flock *flock)
+{
+    kith_ctx *ctx = flock->ctx;
+    return ctx->backend->flock_fetch ? ctx->backend->flock_fetch(ctx, flock) : KITH_OK;
+}
+
+kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle)
+{
+    return kith__fail(flock->ctx, KITH_NOT_FINITE,
+                      "step %lld takes particle %d (counted from 0) out of the range of numbers: "
+                      "options.time_step is %g",
+                      (long long)flock->step + 1, (int)particle, flock->rules.time_step);
+}
+
 kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities)
 {
     KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    flock->ctx->message[0] = '\0';
+    KITH_TRY(kith__flock_fetch(flock));
     if (flock->question.precision == KITH_FLOAT) {
         read_f(flock, flock->now.r, positions);
         read_f(flock, flock->now.v, velocities);
@@ -161,6 +178,9 @@ void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things)
 void kith_flock_close(kith_flock *flock)
 {
     if (flock) {
+        if (flock->device) {
+            flock->ctx->backend->flock_forget(flock);
+        }
         kith__buffer_free(&flock->memory);
         free(flock);
     }

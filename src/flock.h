@@ -24,10 +24,17 @@ struct kith_flock {
     int64_t step; /**< steps done */
     struct kith__herd now, next;
     struct kith__buffer memory; /**< of both */
+    void *device;               /**< the backend's own state; NULL: none yet */
 };
 
 /** Check options against the flock's n, precision and box; fill question and rules. */
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
+
+/** See that `now` is the state as it is. */
+kith_status kith__flock_fetch(const struct kith_flock *flock);
+
+/** Say which particle the step to come takes where numbers end. @return KITH_NOT_FINITE */
+kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle);
 
 /** Points to the state: the question's sets are its positions. */
 void kith__flock_aim(struct kith_flock *flock);

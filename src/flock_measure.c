@@ -109,6 +109,7 @@ kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out)
         KITH_TRY(kith_pairs_count(ctx, &q->a, &flock->box, flock->rules.reach, NULL, &pairs, NULL));
     }
     struct view view;
+    KITH_TRY(kith__flock_fetch(flock));
     KITH_TRY(open_view(flock, &view));
     measure(q, &view, flock->n, out);
     out->neighbours = 2 * (double)pairs / (double)flock->n;

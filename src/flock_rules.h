@@ -341,4 +341,30 @@ KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, d
     *x = *x < lo ? lo : *x > hi ? hi : *x;
 }
 
+/** A predator's next place: it goes along the way to what is nearest to it, and no further. */
+KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
+                               const struct kith__lattice_d *box, const double way[3],
+                               kith_flock_thing *predator)
+{
+    const double far = predator->speed * rules->time_step;
+    const double distance = kith__flock_length(way);
+    const double part = distance > far ? far / distance : 1;
+    int32_t image[3];
+    for (int k = 0; k < 3; k++) {
+        predator->place[k] += part * way[k];
+    }
+    (void)kith__wrap_d(box, predator->place, image);
+}
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "flock_move_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "flock_move_real.h"
+#undef real
+#undef KITH_REAL
+
 #endif

@@ -102,8 +102,8 @@ static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_
     }
 }
 
-/** Say which particle has gone where numbers end. */
-static kith_status refuse_lost(kith_ctx *ctx, const struct kith_flock *flock)
+/** The first particle that has gone where numbers end. */
+static int32_t find_lost(const struct kith_flock *flock)
 {
     int32_t first = INT32_MAX;
     for (int64_t s = 0; s < flock->n; s++) {
@@ -112,10 +112,7 @@ static kith_status refuse_lost(kith_ctx *ctx, const struct kith_flock *flock)
                              : ((const double *)flock->next.r[0])[s];
         first = isnan(x) && flock->next.id[s] < first ? flock->next.id[s] : first;
     }
-    return kith__fail(ctx, KITH_NOT_FINITE,
-                      "step %lld takes particle %d (counted from 0) out of the range of numbers: "
-                      "options.time_step is %g",
-                      (long long)flock->step + 1, (int)first, flock->rules.time_step);
+    return first;
 }
 
 /** One step, into flock->next. */
@@ -148,7 +145,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     }
     run->block = flight.grid ? flock_block : alone_block;
     KITH_TRY(kith__run(run));
-    return atomic_load(&flight.lost) ? refuse_lost(ctx, flock) : KITH_OK;
+    return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
 }
 
 /** Let predators go for what was nearest in the old state, into the things of the new one. */
@@ -173,13 +170,7 @@ static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flo
 #pragma omp critical(kith_prey)
             best = is_nearer(&here, &best) ? here : best;
         }
-        const double far = thing->speed * rules->time_step;
-        const double part = best.distance > far ? far / best.distance : 1;
-        int32_t image[3];
-        for (int k = 0; k < 3; k++) {
-            thing->place[k] += part * best.way[k];
-        }
-        (void)kith__wrap_d(&flock->question.box_d, thing->place, image);
+        kith__flock_chase(rules, &flock->question.box_d, best.way, thing);
     }
 }
 

@@ -66,36 +66,20 @@ static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
                             const struct kith__flock_sums *sums)
 {
     const struct kith_flock *flock = flight->flock;
-    const struct kith__flock_rules *rules = flight->rules;
     const struct kith__herd *next = &flock->next;
     const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
                                      flight->offset_unit};
-    const struct kith__lattice_d *box = &flock->question.box_d;
-    double x[3], v[3], u[3];
+    const struct kith__question *q = &flock->question;
+    real r[3], v[3];
     for (int k = 0; k < 3; k++) {
-        x[k] = (double)((const real *)next->r[k])[slot];
-        v[k] = (double)((const real *)next->v[k])[slot];
+        r[k] = ((const real *)next->r[k])[slot];
+        v[k] = ((const real *)next->v[k])[slot];
     }
-    kith__flock_wish(rules, box, sums, unit, flock->step, next->id[slot], x, v, u);
-    for (int k = 0; k < 3; k++) {
-        u[k] = (double)(real)u[k];
-        x[k] += u[k] * rules->time_step;
-        if (rules->reflecting[k]) {
-            kith__flock_reflect(rules, k, &x[k], &u[k]);
-        }
-    }
-    kith__flock_stop(rules, box, x, u);
-    real r[3];
-    bool fits = true;
-    for (int k = 0; k < 3; k++) {
-        r[k] = (real)x[k];
-        fits = fits && isfinite(r[k]) && isfinite((real)u[k]);
-    }
-    int32_t image[3];
-    fits = fits && KITH_REAL(kith__wrap)(&flock->question.KITH_REAL(box), r, image);
+    const int fits = KITH_REAL(kith__flock_move)(flight->rules, &q->box_d, &q->KITH_REAL(box), sums,
+                                                 unit, flock->step, next->id[slot], r, v);
     for (int k = 0; k < 3; k++) {
         ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
-        ((real *)next->v[k])[slot] = (real)u[k];
+        ((real *)next->v[k])[slot] = v[k];
     }
     if (!fits) {
         atomic_store(&flight->lost, true);

@@ -195,6 +195,16 @@ static kith_status debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
     return leave(ctx, kith__gpu_debye_sum(ctx, debye));
 }
 
+static kith_status flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
+{
+    return leave(ctx, kith__gpu_flock_step(ctx, flock, steps));
+}
+
+static kith_status flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
+{
+    return leave(ctx, kith__gpu_flock_fetch(ctx, flock));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -211,4 +221,7 @@ const struct kith__backend kith__cuda_backend = {
     .overlap_count = overlap_count,
     .waves_sum = waves_sum,
     .debye_sum = debye_sum,
+    .flock_step = flock_step,
+    .flock_fetch = flock_fetch,
+    .flock_forget = kith__gpu_flock_forget,
 };

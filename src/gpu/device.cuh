@@ -23,6 +23,13 @@
 #define KITH_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 #endif
 
+/* A kernel's parameter whose address is taken, and that no thread copies for that. */
+#ifdef __HIP_PLATFORM_AMD__
+#define KITH_IN_PLACE
+#else
+#define KITH_IN_PLACE __grid_constant__
+#endif
+
 /* ---------------------------------------------------------------------------------------- lanes */
 
 #ifdef __HIP_PLATFORM_AMD__

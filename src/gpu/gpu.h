@@ -25,6 +25,12 @@
 #define gpuFuncGetAttributes hipFuncGetAttributes
 #define gpuFuncSetAttribute hipFuncSetAttribute
 #define gpuFreeHost hipHostFree
+#define gpuGraphDestroy hipGraphDestroy
+#define gpuGraphExecDestroy hipGraphExecDestroy
+#define gpuGraphExec_t hipGraphExec_t
+#define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, NULL, NULL, 0)
+#define gpuGraphLaunch hipGraphLaunch
+#define gpuGraph_t hipGraph_t
 #define gpuGetDevice hipGetDevice
 #define gpuGetDeviceCount hipGetDeviceCount
 #define gpuGetDeviceProperties hipGetDeviceProperties
@@ -40,8 +46,11 @@
 #define gpuSharedBytes sharedMemPerBlock
 #define gpuSharedBytesOfAll maxSharedMemoryPerMultiProcessor
 #define gpuSetDevice hipSetDevice
+#define gpuStreamBeginCapture hipStreamBeginCapture
+#define gpuStreamCaptureModeThreadLocal hipStreamCaptureModeThreadLocal
 #define gpuStreamCreate hipStreamCreate
 #define gpuStreamDestroy hipStreamDestroy
+#define gpuStreamEndCapture hipStreamEndCapture
 #define gpuStreamQuery hipStreamQuery
 #define gpuStreamSynchronize hipStreamSynchronize
 #define gpuStreamWaitEvent hipStreamWaitEvent
@@ -66,6 +75,12 @@
 #define gpuFuncGetAttributes cudaFuncGetAttributes
 #define gpuFuncSetAttribute cudaFuncSetAttribute
 #define gpuFreeHost cudaFreeHost
+#define gpuGraphDestroy cudaGraphDestroy
+#define gpuGraphExecDestroy cudaGraphExecDestroy
+#define gpuGraphExec_t cudaGraphExec_t
+#define gpuGraphInstantiate(exec, graph) cudaGraphInstantiateWithFlags(exec, graph, 0)
+#define gpuGraphLaunch cudaGraphLaunch
+#define gpuGraph_t cudaGraph_t
 #define gpuGetDevice cudaGetDevice
 #define gpuGetDeviceCount cudaGetDeviceCount
 #define gpuGetDeviceProperties cudaGetDeviceProperties
@@ -81,8 +96,11 @@
 #define gpuSharedBytes sharedMemPerBlockOptin
 #define gpuSharedBytesOfAll sharedMemPerMultiprocessor
 #define gpuSetDevice cudaSetDevice
+#define gpuStreamBeginCapture cudaStreamBeginCapture
+#define gpuStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
 #define gpuStreamCreate cudaStreamCreate
 #define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamEndCapture cudaStreamEndCapture
 #define gpuStreamQuery cudaStreamQuery
 #define gpuStreamSynchronize cudaStreamSynchronize
 #define gpuStreamWaitEvent cudaStreamWaitEvent

@@ -97,6 +97,10 @@ gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2]
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
                           gpuStream_t stream);
 
+/** start[k] becomes the sum of the counts before it. */
+gpuError_t kith__gpu_scan_table(void *temporary, size_t *bytes, const uint32_t *count,
+                                uint32_t *start, int64_t n, gpuStream_t stream);
+
 /** Write the places of n where a key differs from the one before, ascending, and their number. */
 gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,
                                     uint32_t *places, int32_t *n_places, gpuStream_t stream);

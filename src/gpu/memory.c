@@ -13,7 +13,7 @@ static const size_t page_bytes = (size_t)64 << 10;
 
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
 {
-    const gpuError_t error = gpuGetDevice(&gpu->outside);
+    const gpuError_t error = gpu->outside < 0 ? gpuGetDevice(&gpu->outside) : gpuSuccess;
     return error == gpuSuccess ? gpuSetDevice(gpu->device) : error;
 }
 

@@ -83,6 +83,17 @@ gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_
 #endif
 }
 
+gpuError_t kith__gpu_scan_table(void *temporary, size_t *bytes, const uint32_t *count,
+                                uint32_t *start, int64_t n, gpuStream_t stream)
+{
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::exclusive_scan(temporary, *bytes, count, start, (uint32_t)0, (size_t)n,
+                                   rocprim::plus<uint32_t>(), stream);
+#else
+    return cub::DeviceScan::ExclusiveSum(temporary, *bytes, count, start, n, stream);
+#endif
+}
+
 /** Write the places of n that the predicate wants. */
 template <typename place, typename predicate>
 static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wanted, place *places,

@@ -143,14 +143,14 @@ struct around {
     int64_t segments;     /**< all, also those outside an open axis */
 };
 
-static __device__ struct around look_around(const struct kith__gpu_sweep &sweep, int64_t begin,
-                                            int n)
+/** Around cells `first` to `last` of a row. */
+static __device__ struct around look_around(const struct kith__gpu_sweep &sweep, int64_t first,
+                                            int64_t last)
 {
     const struct kith__axis *axis = sweep.grid.plan->axis;
-    const struct kith__gpu_set &a = sweep.grid.a;
     struct around c;
-    const int64_t row = row_of_cell((int64_t)a.key[begin], axis[0].n, &c.x0);
-    row_of_cell((int64_t)a.key[begin + n - 1], axis[0].n, &c.x1);
+    const int64_t row = row_of_cell(first, axis[0].n, &c.x0);
+    row_of_cell(last, axis[0].n, &c.x1);
     c.z = row_of_cell(row, axis[1].n, &c.y);
     c.sx = 0;
     c.n_sx = 1;
@@ -424,7 +424,8 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         if (!operation.begin(v, shared)) {
             continue;
         }
-        const struct around around = look_around(sweep, v.begin, v.n);
+        const uint64_t *key = sweep.grid.a.key + v.begin;
+        const struct around around = look_around(sweep, (int64_t)key[0], (int64_t)key[v.n - 1]);
         for (int64_t s = 0; s < around.segments; s += LANES) {
             operation.flush(v, shared);
             sync_warp();

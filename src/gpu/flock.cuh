@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What all kernels of flocks do: read a particle, move it, note where it came.
+ */
+#ifndef KITH_GPU_FLOCK_CUH
+#define KITH_GPU_FLOCK_CUH
+
+#include "flock.h"
+#include "sweep.cuh"
+
+/* ------------------------------------------------------------------------------- by precision */
+
+/** A record of a herd. */
+template <typename real> struct record;
+
+template <> struct __align__(16) record<float>
+{
+    float x, y, z;
+    int32_t number;
+};
+
+template <> struct __align__(16) record<double>
+{
+    double x, y, z;
+    int64_t number;
+};
+
+static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+                                           const struct kith__flock_sums *sums,
+                                           const double unit[KITH_RULES], int64_t step, int64_t id,
+                                           float r[3], float v[3])
+{
+    const struct kith__question &q = f.sweep.grid.question;
+    return kith__flock_move_f(&f.rules, &q.box_d, &q.box_f, sums, unit, step, id, r, v);
+}
+
+static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+                                           const struct kith__flock_sums *sums,
+                                           const double unit[KITH_RULES], int64_t step, int64_t id,
+                                           double r[3], double v[3])
+{
+    const struct kith__question &q = f.sweep.grid.question;
+    return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
+}
+
+/** Number of the cell that holds a place. */
+template <typename real>
+static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f, const real r[3])
+{
+    typedef definition<real> def;
+    const struct kith__axis *axis = f.sweep.grid.plan->axis;
+    double fraction[3];
+    int64_t cell[3];
+    def::fractions(def::box(f.sweep.grid.question), r, fraction);
+    for (int k = 0; k < 3; k++) {
+        cell[k] = kith__plain_cell(&axis[k], fraction[k]);
+    }
+    return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];
+}
+
+/** May the step go on? */
+static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
+{
+    return f.turn->lost == KITH_GPU_NOBODY &&
+           (f.order == KITH_GPU_AS_IT_IS || f.sweep.grid.plan->status == KITH_OK);
+}
+
+/** What is summed of a particle here: its position, or its velocity, in units. */
+static __device__ __forceinline__ int4 *cargo_of(const struct kith__gpu_flight &f, int64_t slot)
+{
+    return (int4 *)f.cargo + 2 * slot;
+}
+
+static __device__ __forceinline__ void read_speed(const struct kith__gpu_flight &f, int64_t slot,
+                                                  int32_t v[3])
+{
+    const int4 speed = cargo_of(f, slot)[1];
+    v[0] = speed.x ^ INT32_MIN;
+    v[1] = speed.y ^ INT32_MIN;
+    v[2] = speed.z ^ INT32_MIN;
+}
+
+/** Where a candidate's image is, in units from the particle that looks. */
+static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int4 here,
+                                                 int4 there, int32_t shift, int32_t d[3])
+{
+    int32_t s[3];
+    const int32_t i[3] = {here.x, here.y, here.z};
+    const int32_t j[3] = {there.x, there.y, there.z};
+    kith__unpack_shift(shift, s);
+    for (int c = 0; c < 3; c++) {
+        uint32_t moved = (uint32_t)j[c];
+        for (int k = 0; k < 3; k++) {
+            moved += (uint32_t)s[k] * (uint32_t)f.row[k][c];
+        }
+        d[c] = kith__flock_offset(i[c], (int32_t)moved);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- moving */
+
+/** The largest component of a warp's velocities, to the turn. */
+template <typename real>
+static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
+                                                    const real v[3])
+{
+    double most = fmax(fmax(fabs((double)v[0]), fabs((double)v[1])), fabs((double)v[2]));
+    for (int lanes = LANES / 2; lanes > 0; lanes /= 2) {
+        most = fmax(most, from_partner(most, lanes));
+    }
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(most);
+    unsigned long long *fastest = &f.turn->fastest[f.side];
+    if (my_lane() == 0 && bits > *fastest) { /* what is read may be old, and then too small */
+        atomicMax(fastest, bits);
+    }
+}
+
+/** Count a particle that came there. @return its place in its cell */
+template <typename real>
+static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
+                                                    const real r[3])
+{
+    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, r)], 1u) : 0;
+}
+
+/** Take a particle there, where its sums lead it. */
+template <typename real>
+static __device__ __forceinline__ void leave(const struct kith__gpu_flight &f, int64_t slot,
+                                             const record<real> &from, const record<real> &v_from,
+                                             const struct kith__flock_sums *sums, real v[3])
+{
+    real r[3] = {from.x, from.y, from.z};
+    const double unit[KITH_RULES] = {f.offset_unit, f.turn->velocity_unit, f.offset_unit};
+    v[0] = v_from.x;
+    v[1] = v_from.y;
+    v[2] = v_from.z;
+    int32_t place = 0;
+    if (move(f, sums, unit, f.turn->step, from.number, r, v)) {
+        place = note_cell(f, r);
+    } else {
+        atomicMin(&f.turn->lost, (int32_t)from.number);
+        v[0] = v[1] = v[2] = 0;
+    }
+    const record<real> next = {r[0], r[1], r[2], from.number};
+    const record<real> v_next = {v[0], v[1], v[2], place};
+    ((record<real> *)f.there.r)[slot] = next;
+    ((record<real> *)f.there.v)[slot] = v_next;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the kernels of flocks share with the host.
+ *
+ * A flock stands in device memory in the order of the cells (`here`). A step takes it to `there`,
+ * particle by particle, in the same places; and then back to `here`, each to its new cell.
+ */
+#ifndef KITH_GPU_FLOCK_H
+#define KITH_GPU_FLOCK_H
+
+#include "../flock.h"
+#include "sweep.h"
+
+/** Particles in device memory. A record has four numbers of the precision. */
+struct kith__gpu_herd {
+    void *r; /**< [n] x, y, z, and the index in the caller's order */
+    void *v; /**< [n] x, y, z; there: and the place in the new cell; here: and the cell */
+};
+
+enum { KITH_GPU_NOBODY = INT32_MAX };
+
+/** What changes from step to step, in device memory. */
+struct kith__gpu_turn {
+    int64_t step;                  /**< steps done */
+    unsigned long long fastest[2]; /**< bits of the largest component of a velocity there: of this
+                                        turn and, 0, of the next; then they change places */
+    double velocity_unit;
+    int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY */
+};
+
+/** What a predator goes for. */
+struct kith__gpu_prey {
+    unsigned long long distance; /**< bits of a double */
+    int32_t id, slot;            /**< of equally near ones the smallest index */
+};
+
+enum kith__gpu_arrangement {
+    KITH_GPU_AS_IT_IS, /**< no rule looks at others */
+    KITH_GPU_COUNTED,  /**< by counting cells: all are in a table, the same at every step */
+    KITH_GPU_SORTED    /**< by the sorted keys of a search */
+};
+
+/** How a step is made. */
+enum kith__gpu_way { KITH_GPU_FLY, KITH_GPU_NEAR, KITH_GPU_TILES };
+
+struct kith__gpu_flight {
+    struct kith__gpu_sweep sweep; /**< grid.a is what finds the particles of a cell */
+    struct kith__flock_rules rules;
+    enum kith__gpu_arrangement order;
+    struct kith__gpu_herd here, there;
+    void *cargo; /**< [n][2] uint4, here: position in units and 1, velocity likewise plus 2^31 */
+    uint32_t *count; /**< [cells + 1] particles of each cell there, and 0; KITH_GPU_COUNTED */
+    int64_t entries; /**< of the table, or 0 */
+    struct kith__gpu_turn *turn;
+    int side; /**< of turn->fastest */
+    double offset_unit;
+    int32_t row[3][3];         /**< of the box, in units */
+    double square[KITH_RULES]; /**< radius^2 by the definition */
+    float unit;                /**< 1 / cutoff */
+    double blur, own_blur;     /**< what the definition may round, of cutoff^2: at images, else */
+    float beyond[KITH_RULES];  /**< 1 - radius^2 / cutoff^2; large where a rule is off */
+    bool usual;                /**< alignment and cohesion reach as far as any rule */
+    enum kith__gpu_way way;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Particles came there from elsewhere: find the fastest, count the cells. */
+gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *flight, gpuStream_t stream);
+
+/** Take everybody from there to here, and clear the counts for the next turn. A step is over if
+ *  `stepped`. */
+gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *flight, bool stepped,
+                                   gpuStream_t stream);
+
+/** One step: take everybody there. flight->way says which of them can and should; fly can all. */
+gpuError_t kith__gpu_flock_near(const struct kith__gpu_flight *flight, gpuStream_t stream);
+gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *flight, gpuStream_t stream);
+gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *flight, gpuStream_t stream);
+
+/** Find who is nearest to a place, here. prey: device memory. Its slot leads to it. */
+gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *flight, const double place[3],
+                                struct kith__gpu_prey *prey, gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

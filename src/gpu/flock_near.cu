@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a flock whose particles look at all others in reach, where these are few. A thread takes
+ * a particle and goes through the rows of cells around it. Who is near is decided by the definition
+ * (pair.h) at once, and put on a list in shared memory; lists are summed for the whole warp
+ * together, so that its lanes wait for each other once a list and not once a neighbour.
+ */
+#include "flock_rows.cuh"
+
+enum {
+    NEAR_THREADS = 128,
+    LISTED = 32,   /* neighbours on a list: their sums fit 32 bits */
+    AT_A_TIME = 4, /* candidates */
+    ENOUGH = LISTED / 2
+};
+
+/** A thread's particle. */
+template <typename real> struct seer {
+    const struct kith__gpu_flight *f;
+    int32_t *list; /**< [LISTED] slots, a column of the block's; the sign: not within separation */
+    int n;         /**< on it */
+    int64_t slot;
+    real r[3];
+    real reach2, close2; /**< squares of the largest radius and that of separation */
+    int4 here;           /**< its cargo */
+    struct kith__flock_sums sums;
+};
+
+/** What the rules sum of neighbours, a list long. */
+struct short_sums {
+    int32_t n[KITH_RULES];
+    int32_t sum[KITH_RULES][3];
+};
+
+/** Add a neighbour to the rules that reach it: on[rule]. */
+template <typename real>
+static __device__ __forceinline__ void add(const seer<real> &me, int64_t j, int32_t shift,
+                                           const bool on[KITH_RULES], struct short_sums *s)
+{
+    int32_t v[3], d[3];
+    offset_of(*me.f, me.here, cargo_of(*me.f, j)[0], shift, d);
+    read_speed(*me.f, j, v);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        s->n[rule] += on[rule];
+        for (int c = 0; c < 3; c++) {
+            s->sum[rule][c] += !on[rule] ? 0 : rule == KITH_ALIGNMENT ? v[c] : d[c];
+        }
+    }
+}
+
+template <typename real>
+static __device__ __forceinline__ void add_up(seer<real> &me, const struct short_sums &s)
+{
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        me.sums.n[rule] += s.n[rule];
+        for (int c = 0; c < 3; c++) {
+            me.sums.sum[rule][c] += s.sum[rule][c];
+        }
+    }
+}
+
+/** Which rules reach r2? */
+template <typename real>
+static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2,
+                                                   bool on[KITH_RULES])
+{
+    const struct kith__flock_rules &rules = me.f->rules;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        on[rule] = rules.radius[rule] > 0 && (double)r2 <= me.f->square[rule];
+    }
+}
+
+template <typename real>
+static __device__ __forceinline__ real separation_of(const seer<real> &me, int64_t j,
+                                                     const int32_t image[3])
+{
+    typedef definition<real> def;
+    const record<real> other = ((const record<real> *)me.f->here.r)[j];
+    const real rj[3] = {other.x, other.y, other.z};
+    real d[3];
+    return def::separation(def::box(me.f->sweep.grid.question), me.r, rj, image, d);
+}
+
+/** Sum the list. USUAL: alignment and cohesion reach all on it. */
+template <typename real, bool USUAL> static __device__ __forceinline__ void sum_list(seer<real> &me)
+{
+    const int32_t none[3] = {0, 0, 0};
+    struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    for (int k = 0; k < me.n; k++) {
+        const int32_t entry = me.list[k * NEAR_THREADS];
+        const int32_t j = entry & INT32_MAX;
+        bool on[KITH_RULES] = {entry >= 0, true, true};
+        if (!USUAL) {
+            which_rules(me, separation_of(me, j, none), on);
+        }
+        add(me, j, no_shift, on, &s);
+    }
+    me.n = 0;
+    add_up(me, s);
+}
+
+/** Put those of [begin, end) that are near on the list. */
+template <typename real, bool USUAL>
+static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, int32_t end)
+{
+    typedef definition<real> def;
+    const record<real> *const all = (const record<real> *)me.f->here.r;
+    const int32_t none[3] = {0, 0, 0};
+    for (int32_t j = begin; j < end; j += AT_A_TIME) {
+        record<real> r[AT_A_TIME];
+#pragma unroll
+        for (int k = 0; k < AT_A_TIME; k++) {
+            r[k] = all[min(j + k, end - 1)];
+        }
+        if (me.n > LISTED - AT_A_TIME) {
+            sum_list<real, USUAL>(me);
+        }
+#pragma unroll
+        for (int k = 0; k < AT_A_TIME; k++) {
+            const real rj[3] = {r[k].x, r[k].y, r[k].z};
+            real d[3];
+            const real r2 = def::separation(def::box(me.f->sweep.grid.question), me.r, rj, none, d);
+            if (r2 <= me.reach2 && j + k < end && j + k != me.slot) {
+                me.list[me.n * NEAR_THREADS] = r2 <= me.close2 ? j + k : (j + k) | INT32_MIN;
+                me.n++;
+            }
+        }
+    }
+}
+
+/** Look at an image of [begin, end). */
+template <typename real>
+static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t begin, int32_t end,
+                                                     const int32_t image[3])
+{
+    const int32_t shift = kith__pack_shift(image);
+    for (int32_t j = begin; j < end; j++) {
+        const real r2 = separation_of(me, j, image);
+        if (r2 <= me.reach2) {
+            struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+            bool on[KITH_RULES];
+            which_rules(me, r2, on);
+            add(me, j, shift, on, &s);
+            add_up(me, s);
+        }
+    }
+}
+
+/** All rows around. The whole warp calls. */
+template <typename real, bool USUAL>
+static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell)
+{
+    const struct kith__axis *axis = me.f->sweep.grid.plan->axis;
+    const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
+    const int32_t row = cell / nx;
+    const int32_t x = cell - row * nx;
+    const int32_t z = row / ny;
+    const int32_t y = row - z * ny;
+    const int reach = axis[0].reach;
+    for (int dz = -axis[2].reach; dz <= axis[2].reach; dz++) {
+        for (int dy = -axis[1].reach; dy <= axis[1].reach; dy++) {
+            int32_t image[3] = {0, 0, 0};
+            int32_t to_y = y + dy, to_z = z + dz;
+            if (wrap_cell(axis[1], &to_y, &image[1]) && wrap_cell(axis[2], &to_z, &image[2])) {
+                const struct row_of_cells r = {nx, reach, axis[0].periodic, x, x};
+                const int32_t first = r.periodic ? floor_divide(x - reach, nx) : 0;
+                const int32_t last = r.periodic ? floor_divide(x + reach, nx) : 0;
+                for (image[0] = first; image[0] <= last; image[0]++) {
+                    int32_t begin, end;
+                    range_of(me.f->sweep.grid, r, ((int64_t)to_z * ny + to_y) * nx, image[0],
+                             &begin, &end);
+                    if (image[0] | image[1] | image[2]) {
+                        look_at_image(me, begin, end, image);
+                    } else {
+                        list_near<real, USUAL>(me, begin, end);
+                    }
+                }
+            }
+            if (which_lanes(me.n >= ENOUGH)) {
+                sum_list<real, USUAL>(me);
+            }
+        }
+    }
+    sum_list<real, USUAL>(me);
+}
+
+template <typename real, bool USUAL>
+static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f)
+{
+    typedef definition<real> def;
+    __shared__ int32_t lists[LISTED * NEAR_THREADS];
+    if (!is_well(f)) {
+        return;
+    }
+    const int64_t n = f.sweep.grid.a.n;
+    const int64_t slot = (int64_t)blockIdx.x * NEAR_THREADS + threadIdx.x;
+    const int64_t at = slot < n ? slot : n - 1; /* lanes beyond the end do as the last */
+    const record<real> mine = ((const record<real> *)f.here.r)[at];
+    const record<real> old = ((const record<real> *)f.here.v)[at];
+    seer<real> me;
+    me.f = &f;
+    me.list = lists + threadIdx.x;
+    me.n = 0;
+    me.slot = at;
+    me.r[0] = mine.x;
+    me.r[1] = mine.y;
+    me.r[2] = mine.z;
+    me.reach2 = def::square((real)f.sweep.grid.question.cutoff);
+    me.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
+    me.here = cargo_of(f, at)[0];
+    me.sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    look_around_in_rows<real, USUAL>(me, (int32_t)old.number);
+    real v[3] = {0, 0, 0};
+    if (slot < n) {
+        leave(f, slot, mine, old, &me.sums, v);
+    }
+    note_fastest(f, v);
+}
+
+template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    const int64_t blocks = (f->sweep.grid.a.n + NEAR_THREADS - 1) / NEAR_THREADS;
+    if (f->usual) {
+        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f);
+    } else {
+        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f);
+    }
+}
+
+gpuError_t kith__gpu_flock_near(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    if (f->sweep.grid.question.precision == KITH_FLOAT) {
+        launch<float>(f, stream);
+    } else {
+        launch<double>(f, stream);
+    }
+    return gpuGetLastError();
+}
