@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_gpu_flock.h"
 #include "bench_gpu_fof.h"
 #include "bench_gpu_overlap.h"
 #include "bench_gpu_rdf.h"
@@ -410,5 +411,6 @@ bool bench_gpu(const bench_options *options, json *out)
     json_close(out, ']');
     ok = bench_gpu_rdf(options, out) && ok;
     ok = bench_gpu_overlap(options, out) && ok;
-    return bench_gpu_waves(options, out) && ok;
+    ok = bench_gpu_waves(options, out) && ok;
+    return bench_gpu_flock(options, out) && ok;
 }

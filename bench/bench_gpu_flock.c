@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of boids on a GPU by the rules and numbers of UPenn's CIS 565, in a periodic box as dense
+ * as a case asks for, by the host's clock; the state stays on the device. A flock as dense, of no
+ * more than some boids, is first flown on the CPU, too: all bits must be the same. The window of
+ * steps that were timed is stored, and the neighbours at its end.
+ */
+#include "bench_gpu_flock.h"
+
+#include <kith.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { CHECKED = 100000, CHECKED_STEPS = 4, WARM_UP = 8, MOST_STEPS = 2000 };
+
+static const struct flock_case {
+    const char *name;
+    double n, neighbours; /* of a million that the benchmark is asked for; at the start */
+    kith_precision precision;
+} cases[] = {
+    {"flock 50 thousand", 0.05, 3.3, KITH_FLOAT},
+    {"flock 7", 10, 7, KITH_FLOAT},
+    {"flock 31", 1, 31, KITH_FLOAT},
+    {"flock 61", 1, 61, KITH_FLOAT},
+    {"flock 302", 5, 302, KITH_FLOAT},
+    {"flock 31 double", 1, 31, KITH_DOUBLE},
+};
+
+/* Boids at random. */
+typedef struct herd {
+    int64_t n;
+    kith_precision precision;
+    double side;
+    void *r, *v; /* [n][3] */
+} herd;
+
+static void *random_vectors(int64_t n, kith_precision precision, double low, double high, int turn)
+{
+    double *const xyz = bench_make_set("uniform", n);
+    void *const out = malloc(((size_t)n * 3 + 1) * (size_t)precision);
+    for (int64_t e = 0; xyz && out && e < 3 * n; e++) {
+        const double x = low + (high - low) * xyz[turn ? 3 * n - 1 - e : e];
+        if (precision == KITH_FLOAT) {
+            ((float *)out)[e] = (float)x;
+        } else {
+            ((double *)out)[e] = x;
+        }
+    }
+    free(xyz);
+    return out;
+}
+
+static bool herd_make(herd *h, const struct flock_case *c, int64_t n)
+{
+    static const double sphere = 4.0 / 3 * 3.14159265358979323846 * 125; /* radius 5 */
+    const double side = fmax(cbrt((double)n * sphere / c->neighbours), 15.1);
+    *h = (herd){.n = n, .precision = c->precision, .side = (double)(float)side};
+    h->r = random_vectors(n, c->precision, 0, side * 0.9999999, 0);
+    h->v = random_vectors(n, c->precision, -1, 1, 1);
+    return h->r && h->v;
+}
+
+static void herd_free(herd *h)
+{
+    free(h->r);
+    free(h->v);
+}
+
+/* Open a flock with a context of its own. */
+static bool open_flock(const char *backend, const herd *h, kith_ctx **ctx, kith_flock **flock)
+{
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = backend;
+    const kith_points r = kith_points_packed(h->r, h->n, h->precision);
+    const kith_points v = kith_points_packed(h->v, h->n, h->precision);
+    const kith_box box = kith_box_periodic(h->side, h->side, h->side);
+    return kith_open(&options, ctx) == KITH_OK &&
+           kith_flock_open(*ctx, &r, &v, &box, NULL, flock) == KITH_OK;
+}
+
+/* Fly some steps, and take the state over. */
+static bool fly(const char *backend, herd *h)
+{
+    kith_ctx *ctx = NULL;
+    kith_flock *flock = NULL;
+    const bool ok = open_flock(backend, h, &ctx, &flock) &&
+                    kith_flock_step(flock, CHECKED_STEPS) == KITH_OK &&
+                    kith_flock_read(flock, h->r, h->v) == KITH_OK;
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s\n", kith_message(ctx));
+    }
+    kith_flock_close(flock);
+    kith_close(ctx);
+    return ok;
+}
+
+/* Does the GPU take the case where the CPU takes it? */
+static bool agrees(const struct flock_case *c, int64_t n)
+{
+    herd cpu = {0}, gpu = {0};
+    n = n < CHECKED ? n : CHECKED;
+    const size_t bytes = (size_t)n * 3 * (size_t)c->precision;
+    bool ok = herd_make(&cpu, c, n) && herd_make(&gpu, c, n) && fly("cpu", &cpu) &&
+              fly("cuda", &gpu);
+    if (ok && (memcmp(cpu.r, gpu.r, bytes) != 0 || memcmp(cpu.v, gpu.v, bytes) != 0)) {
+        fprintf(stderr, "kith_bench: %s: not the CPU's bits\n", c->name);
+        ok = false;
+    }
+    herd_free(&cpu);
+    herd_free(&gpu);
+    return ok;
+}
+
+typedef struct job {
+    kith_flock *flock;
+    int64_t steps;
+} job;
+
+static bool do_steps(void *user)
+{
+    const job *j = user;
+    return kith_flock_step(j->flock, j->steps) == KITH_OK;
+}
+
+/* Time steps, about 20 ms of them at a time. The times are those of a step. */
+static bool time_steps(job *j, double least, harness_times *times)
+{
+    j->steps = WARM_UP;
+    if (!do_steps(j)) {
+        return false;
+    }
+    const double start = harness_now();
+    if (!do_steps(j)) {
+        return false;
+    }
+    const double step = (harness_now() - start) / WARM_UP;
+    j->steps = (int64_t)fmax(1, fmin(MOST_STEPS, 0.02 / step));
+    if (!harness_time(do_steps, j, least, times)) {
+        return false;
+    }
+    const double each = 1 / (double)j->steps;
+    times->first *= each;
+    times->median *= each;
+    times->least *= each;
+    times->most *= each;
+    return true;
+}
+
+static void report(const struct flock_case *c, const herd *h, const kith_flock *flock,
+                   const kith_ctx *ctx, const kith_flock_measures *m, const harness_times *times,
+                   json *out)
+{
+    json_open(out, NULL, '{');
+    json_text(out, "case", c->name);
+    json_text(out, "backend", kith_backend(ctx));
+    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
+    json_integer(out, "n", h->n);
+    json_number(out, "side", h->side);
+    json_integer(out, "first_step", 2 * WARM_UP);
+    json_integer(out, "last_step", kith_flock_steps(flock));
+    json_number(out, "neighbours", m->neighbours);
+    json_number(out, "steps_per_second", 1 / times->median);
+    harness_write_times(out, times);
+    json_close(out, '}');
+    printf("%-24s %9lld %10.1f %7lld %11.4f %11.4f %12.1f %12.1f\n", c->name, (long long)h->n,
+           m->neighbours, (long long)kith_flock_steps(flock), 1e3 * times->median,
+           1e3 * times->least, 1 / times->median, 1e-6 * (double)h->n / times->median);
+    fflush(stdout);
+}
+
+static bool run(const struct flock_case *c, int64_t n, const bench_options *options, json *out)
+{
+    herd h = {0};
+    kith_ctx *ctx = NULL;
+    job j = {NULL, 0};
+    harness_times times;
+    kith_flock_measures m;
+    bool ok = agrees(c, n) && herd_make(&h, c, n) && open_flock("cuda", &h, &ctx, &j.flock);
+    ok = ok && time_steps(&j, options->least_seconds, &times) &&
+         kith_flock_measure(j.flock, &m) == KITH_OK;
+    if (ok) {
+        report(c, &h, j.flock, ctx, &m, &times, out);
+    } else {
+        fprintf(stderr, "kith_bench: %s: %s\n", c->name, kith_message(ctx));
+    }
+    kith_flock_close(j.flock);
+    kith_close(ctx);
+    herd_free(&h);
+    return ok;
+}
+
+bool bench_gpu_flock(const bench_options *options, json *out)
+{
+    bool ok = true;
+    printf("%-24s %9s %10s %7s %11s %11s %12s %12s\n", "case", "n", "neighbours", "steps",
+           "ms/step", "least", "steps/s", "million/s");
+    json_open(out, "flocks", '[');
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+            continue;
+        }
+        ok = run(&cases[c], (int64_t)(cases[c].n * (double)options->n), options, out) && ok;
+    }
+    json_close(out, ']');
+    return ok;
+}
