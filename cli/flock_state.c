@@ -179,8 +179,7 @@ static int check_head(const flock_task *task, const head *h)
     const int status = space_choose(o, task->restart, &like, &wanted);
     if (status == STATUS_OK && !is_same_box(&wanted.box, &h->box)) {
         return report_error(STATUS_INVALID, hint,
-                            "%s: its box was another: --box, --origin or "
-                            "--periodic",
+                            "%s: its box was another: --box, --origin or --periodic",
                             task->restart);
     }
     return status;
@@ -219,13 +218,12 @@ int flock_load(flock_task *task, flock_run *run)
                    : report_error(STATUS_INPUT, NULL, "%s: %s", task->restart, strerror(errno));
     }
     head h;
-    int status = STATUS_OK;
     if (!is_whole(data, size, &h)) {
-        status = report_error(STATUS_FORMAT, "remove it to start anew",
-                              "%s: is not a whole restart file of kith flock", task->restart);
-    } else {
-        status = check_head(task, &h);
+        free(data);
+        return report_error(STATUS_FORMAT, "remove it to start anew",
+                            "%s: is not a whole restart file of kith flock", task->restart);
     }
+    int status = check_head(task, &h);
     if (status == STATUS_OK && !take_body(&h, data + sizeof h, run)) {
         status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->restart);
     }
