@@ -5,7 +5,7 @@
  */
 #include "bench_gpu_waves.h"
 
-#include <kith.h>
+#include <kith_waves.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,6 +23,8 @@ for package in numpy $peers; do
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$package" ||
         echo "peers.sh: $package could not be installed, left out" >&2
 done
+[ "$question" != rdf ] || command -v gsl-config >/dev/null ||
+    echo "peers.sh: Corrfunc is compiled, for minutes, with GSL (Debian: libgsl-dev)" >&2
 "$venv/bin/python" -c 'import numpy' 2>/dev/null || {
     echo "peers.sh: no NumPy, no peers" >&2
     exit 0

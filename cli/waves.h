@@ -7,7 +7,7 @@
 #ifndef KITH_CLI_WAVES_H
 #define KITH_CLI_WAVES_H
 
-#include <kith.h>
+#include <kith_waves.h>
 #include <stdbool.h>
 
 typedef struct waves {

@@ -11,10 +11,13 @@
  *   4  mainline        hits packed, bins found and counted in vectors:         rung_rdf_mainline.c
  *                      kith_rdf_count
  *
+ * On a GPU four more, of all pairs: rung_rdf_gpu_climb.c.
+ *
  *   ladder_rdf [n] [cutoff] [bins]   n uniform points in the unit cube; ladder_rdf 1000000 0.033
  */
 #include "climb.h"
 #include "rung_rdf.h"
+#include "rung_rdf_gpu.h"
 
 #include <sets.h>
 #include <stdio.h>
@@ -22,6 +25,7 @@
 #include <string.h>
 
 enum { MOST_ALL_PAIRS = 20000, MOST_BINS = 1 << 20, ORACLE = 1, RUNGS = 4 };
+enum { MOST_ON_GPU = 100000, MOST_GPU_BINS = 8192 };
 
 static const struct way {
     const char *name;
@@ -191,7 +195,9 @@ int main(int argc, char **argv)
     if (ok) {
         sets_uniform(xyz, n, 1);
         const rung_input in = {.xyz = xyz, .n = n, .cutoff = cutoff, .ctx = ctx};
-        ok = climb(&in, (int32_t)bins);
+        ok = climb(&in, (int32_t)bins) &&
+             rung_rdf_gpu_climb(n < MOST_ON_GPU ? n : MOST_ON_GPU,
+                                bins < MOST_GPU_BINS ? bins : MOST_GPU_BINS);
     }
     if (ctx && !xyz) {
         fprintf(stderr, "ladder_rdf: no memory for %lld points\n", n);

@@ -2,7 +2,7 @@
  *
  * The public sum over plane waves: check the arguments once, then ask the backend.
  */
-#include "waves.h"
+#include "turns.h"
 
 #include "backend.h"
 #include "species.h"

@@ -3,7 +3,7 @@
  * Sums over plane waves, chunk by chunk; threads share the waves, so that each sum is taken in one
  * order.
  */
-#include "../waves.h"
+#include "../turns.h"
 
 #include <stdlib.h>
 #include <string.h>

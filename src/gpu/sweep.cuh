@@ -37,17 +37,11 @@ static const float far_out = 1e9f;
 
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-#ifndef V_BLOCKS
-#define V_BLOCKS 6
-#endif
-#ifndef V_DEEP
-#define V_DEEP 2
-#endif
 enum {
     WARPS = 4,
     SWEEP_THREADS = WARPS * LANES,
-    SWEEP_BLOCKS = V_BLOCKS,
-    DEEP = V_DEEP,
+    SWEEP_BLOCKS = 6,
+    DEEP = 2,
     UNROLL = 4
 };
 

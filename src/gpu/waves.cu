@@ -7,7 +7,7 @@
 #include "waves.h"
 
 #include "device.cuh"
-#include "../waves.h"
+#include "../turns.h"
 
 enum {
     THREADS = 128,

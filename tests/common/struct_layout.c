@@ -8,6 +8,7 @@
 
 #include "kith_debye.h"
 #include "kith_overlap.h"
+#include "kith_waves.h"
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
 #define FIELD(type, field) printf(#type "." #field " %zu\n", offsetof(type, field))

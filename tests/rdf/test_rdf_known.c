@@ -3,6 +3,7 @@
  * Known answers: volumes of shells cut by a box, shells of lattices, an ideal gas to the corner of
  * its box, frames of changing volume, and processes whose g(r) is known in closed form.
  */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,6 +352,87 @@ static void check_rods(kith_ctx *ctx)
     kith_histogram_free(&h);
 }
 
+enum { GINIBRE = 80 };
+
+/* z^k exp(-|z|^2 / 2) / sqrt(pi k!) for all k < GINIBRE. */
+static void ginibre_modes(double complex z, double complex mode[GINIBRE])
+{
+    mode[0] = exp(-0.5 * creal(z * conj(z))) / sqrt(pi);
+    for (int k = 1; k < GINIBRE; k++)
+        mode[k] = mode[k - 1] * z / sqrt(k);
+}
+
+/* The Ginibre ensemble's eigenvalues without a matrix: the modes' determinantal process, point by
+ * point, each after those before it have been projected out (Hough, Krishnapur, Peres and Virag,
+ * Probability Surveys 3, 206, 2006, algorithm 18). Density 1 / pi. */
+static void ginibre_points(rng *r, double complex z[GINIBRE])
+{
+    static double complex basis[GINIBRE][GINIBRE], mode[GINIBRE];
+    for (int n = 0; n < GINIBRE;) {
+        double square = 0; /* |z|^2 of a mode is a sum of exponential numbers */
+        for (int64_t k = rng_below(r, GINIBRE); k >= 0; k--)
+            square -= log(1 - rng_uniform(r, 0, 1));
+        z[n] = sqrt(square) * cexp(I * rng_uniform(r, 0, 2 * pi));
+        ginibre_modes(z[n], mode);
+        double all = 0, left = 0;
+        for (int k = 0; k < GINIBRE; k++)
+            all += creal(mode[k] * conj(mode[k]));
+        for (int b = 0; b < n; b++) {
+            double complex along = 0;
+            for (int k = 0; k < GINIBRE; k++)
+                along += mode[k] * conj(basis[b][k]);
+            for (int k = 0; k < GINIBRE; k++)
+                mode[k] -= along * basis[b][k];
+        }
+        for (int k = 0; k < GINIBRE; k++)
+            left += creal(mode[k] * conj(mode[k]));
+        if (rng_uniform(r, 0, 1) * all < left) {
+            for (int k = 0; k < GINIBRE; k++)
+                basis[n][k] = mode[k] / sqrt(left);
+            n++;
+        }
+    }
+}
+
+/* g = 1 - exp(-pi r^2) at density 1, around points far from the edge (Ginibre 1965). */
+static void check_ginibre(kith_ctx *ctx)
+{
+    enum { BINS = 6 };
+    const int frames = check_brief() ? 20 : 60;
+    const double inner = sqrt(GINIBRE) - 4;
+    kith_box box = kith_box_open();
+    box.dim = 2;
+    kith_rdf_options o;
+    kith_rdf_options_init(&o);
+    o.bins = BINS;
+    o.r_min = 0.1; /* all points are in both sets */
+    o.r_max = 1.3;
+    kith_histogram h = {0};
+    rng r = {5};
+    for (int frame = 0; frame < frames; frame++) {
+        static double complex z[GINIBRE];
+        double xyz[3 * GINIBRE] = {0}, middle[3 * GINIBRE] = {0};
+        int64_t n = 0;
+        ginibre_points(&r, z);
+        for (int p = 0; p < GINIBRE; p++) {
+            xyz[3 * p] = creal(z[p]) / sqrt(pi);
+            xyz[3 * p + 1] = cimag(z[p]) / sqrt(pi);
+            if (cabs(z[p]) < inner)
+                memcpy(middle + 3 * n++, xyz + 3 * p, 3 * sizeof *xyz);
+        }
+        const kith_points all = kith_points_packed(xyz, GINIBRE, KITH_DOUBLE);
+        o.against = &all;
+        count(ctx, middle, n, &box, &o, &h);
+    }
+    for (int k = 0; k < BINS; k++) {
+        const double a = h.edges[k], b = h.edges[k + 1]; /* the ring's integral is exact */
+        const double expected = (double)h.centres[0] *
+                                (pi * (b * b - a * a) + exp(-pi * b * b) - exp(-pi * a * a));
+        near("Ginibre", (double)h.counts[k], expected, 5 * sqrt(expected));
+    }
+    kith_histogram_free(&h);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -361,6 +443,7 @@ int main(int argc, char **argv)
     check_changing_box(ctx);
     check_thomas(ctx);
     check_rods(ctx);
+    check_ginibre(ctx);
     kith_close(ctx);
     return check_done();
 }

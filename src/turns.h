@@ -2,8 +2,10 @@
  *
  * Where particles are for waves that fit the box, for every backend.
  */
-#ifndef KITH_WAVES_H
-#define KITH_WAVES_H
+#ifndef KITH_TURNS_H
+#define KITH_TURNS_H
+
+#include <kith_waves.h>
 
 #include "question.h"
 

@@ -8,8 +8,6 @@
  *   2  integer atomics   the same with integers                              rung_rdf_gpu_global.cu
  *   3  private           a histogram for each block in shared memory         rung_rdf_gpu_shared.cu
  *   4  mainline          kith_rdf_count                                     rung_rdf_gpu_mainline.c
- *
- *   ladder_rdf_gpu [n] [bins]      n uniform points in the unit cube; ladder_rdf_gpu 100000 2000
  */
 #include "climb.h"
 #include "rung_rdf_gpu.h"
@@ -47,7 +45,7 @@ static bool do_job(void *user)
 /* Counts by the CPU backend. @return false when it fails */
 static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
 {
-    kith_ctx *const ctx = climb_open("ladder_rdf_gpu");
+    kith_ctx *const ctx = climb_open("ladder_rdf");
     const kith_points points = kith_points_packed(in->xyz, in->n, KITH_FLOAT);
     const kith_box box = kith_box_periodic(1, 1, 1);
     kith_histogram h = {0};
@@ -91,7 +89,7 @@ static bool check(const rung_rdf_gpu *all)
     for (int r = 0; ok && r < RUNGS; r++) {
         ok = ways[r].count(&in, counts) && is_right(&in, r == RUNGS - 1, counts, right);
         if (!ok) {
-            fprintf(stderr, "ladder_rdf_gpu: rung \"%s\" is wrong\n", ways[r].name);
+            fprintf(stderr, "ladder_rdf: rung \"%s\" is wrong\n", ways[r].name);
         }
     }
     free(right);
@@ -104,8 +102,9 @@ static bool climb(const rung_rdf_gpu *in)
     int64_t *const counts = malloc((size_t)in->bins * sizeof *counts);
     const double pairs = 0.5 * (double)in->n * (double)(in->n - 1);
     bool ok = counts != NULL;
-    printf("%lld uniform points, %lld bins, median of %d\n%-30s %12s %14s %10s\n", (long long)in->n,
-           (long long)in->bins, CLIMB_REPEATS, "rung", "s", "billion/s", "lost");
+    printf("\nall pairs on a GPU: %lld uniform points, %lld bins, median of %d\n%-30s %12s %14s "
+           "%10s\n",
+           (long long)in->n, (long long)in->bins, CLIMB_REPEATS, "rung", "s", "billion/s", "lost");
     for (int r = 0; ok && r < RUNGS; r++) {
         job j = {ways[r].count, in, counts};
         double seconds;
@@ -123,21 +122,15 @@ static bool climb(const rung_rdf_gpu *in)
     return ok;
 }
 
-int main(int argc, char **argv)
+bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
 {
-    rung_rdf_gpu in = {.n = argc > 1 ? strtoll(argv[1], NULL, 10) : 10000,
-                       .bins = argc > 2 ? strtoll(argv[2], NULL, 10) : 2000,
-                       .r_max = 0.8661}; /* beyond half the diagonal */
-    if (argc > 3 || in.n < 2 || in.n > 1 << 24 || in.bins < 1 || in.bins > 8192) {
-        fprintf(stderr, "usage: ladder_rdf_gpu [n] [bins]\n");
-        return 2;
-    }
+    rung_rdf_gpu in = {.n = n, .bins = bins, .r_max = 0.8661}; /* beyond half the diagonal */
     kith_options options;
     kith_options_init(&options);
     options.backend = "cuda";
     if (kith_open(&options, &in.ctx) != KITH_OK) {
-        printf("no GPU can be used here: %s\n", kith_message(NULL));
-        return 77;
+        printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
+        return true;
     }
     double *const xyz = malloc((size_t)in.n * 3 * sizeof *xyz);
     float *const single = malloc((size_t)in.n * 3 * sizeof *single);
@@ -152,10 +145,10 @@ int main(int argc, char **argv)
         rung_rdf_gpu_free(&in);
     }
     if (!ok) {
-        fprintf(stderr, "ladder_rdf_gpu: failed: %s\n", kith_message(in.ctx));
+        fprintf(stderr, "ladder_rdf: a GPU failed: %s\n", kith_message(in.ctx));
     }
     free(single);
     free(xyz);
     kith_close(in.ctx);
-    return !ok;
+    return ok;
 }
