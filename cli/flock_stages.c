@@ -5,7 +5,6 @@
  */
 #include "flock_options.h"
 
-#include "parse.h"
 #include "report.h"
 
 #include <errno.h>
