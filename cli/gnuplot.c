@@ -90,7 +90,7 @@ static int write_text(const struct text *t, const void *what)
     char *text = NULL;
     size_t size = 0;
     io_error error = {0};
-    FILE *out = t->path ? open_memstream(&text, &size) : NULL;
+    FILE *out = open_memstream(&text, &size);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
     }
@@ -181,7 +181,9 @@ int gnuplot_draw(const char *path, const char *command, gnuplot_put put_data,
                  gnuplot_put put_script, const void *what)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
-    int status = write_text(&(struct text){data, NULL, NULL, command, put_data}, what);
+    int status = script && data
+                     ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
+                     : report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
     if (status == STATUS_OK) {
         status = write_text(&(struct text){script, path, data, command, put_script}, what);
     }

@@ -247,6 +247,8 @@ static io_status read_vector(const table *t, const char *line, double *to)
 static io_status read_vectors(table *t, io_vectors *out)
 {
     int64_t capacity = 0;
+    if (t->columns < 1)
+        return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
     out->dim = t->columns;
     out->size = KITH_DOUBLE;
     for (;;) {
@@ -286,8 +288,6 @@ io_status io__text_vectors(io_file *file, io_vectors *out)
     io_status status = io__lines_open(&t.lines, file);
     if (status == IO_OK)
         status = find_rows(&t);
-    if (status == IO_OK && t.columns == 0)
-        status = io__file_fail(file, IO_FORMAT, "holds no rows of numbers");
     if (status == IO_OK)
         status = read_vectors(&t, out);
     io__lines_close(&t.lines);

@@ -44,7 +44,7 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     enum {
         WIDTH = KITH_PANEL_BYTES / sizeof(real),
         PANELS = KITH_COMPARE_BLOCK / WIDTH,
-        COLUMNS = VECTORS * VECTOR / sizeof(real)
+        COLUMNS = (size_t)VECTORS * VECTOR / sizeof(real)
     };
     const struct kith__overlap *o = compare->overlap;
     const real *panels = compare->panels;
