@@ -37,13 +37,7 @@ static const float far_out = 1e9f;
 
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-enum {
-    WARPS = 4,
-    SWEEP_THREADS = WARPS * LANES,
-    SWEEP_BLOCKS = 6,
-    DEEP = 2,
-    UNROLL = 4
-};
+enum { WARPS = 4, SWEEP_THREADS = WARPS * LANES, SWEEP_BLOCKS = 6, DEEP = 2, UNROLL = 4 };
 
 /** A home, and the ranges of candidates that are looked at. In shared memory, one for each warp. */
 struct visit_shared {
