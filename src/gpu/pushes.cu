@@ -100,7 +100,8 @@ template <typename real> struct push_tally {
                    1;
         }
         const float r = fast_root(scaled(scale, r2));
-        const int32_t guess = (int32_t)__fmaf_rn(r, scale.factor[0], scale.offset[0] + 1.5f);
+        const float first = (float)(1 - scale.rdf.r_min / scale.rdf.width);
+        const int32_t guess = (int32_t)__fmaf_rn(r, scale.factor[0], first);
         return settled(&scale.rdf, r2, guess);
     }
 
