@@ -313,7 +313,7 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
     struct kith__gpu_small *small;
     const size_t most = (size_t)question->a.n + 1;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
-    KITH_TRY(bring_question(s, question));
+    KITH_TRY(kith__gpu_bring_question(s, question));
     KITH_TRY(need_small(s, &small));
     key[0] = kith__gpu_need(gpu, KITH_GPU_KEY, most * sizeof **key);
     key[1] = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, most * sizeof **key);
