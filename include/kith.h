@@ -699,7 +699,7 @@ KITH_API void kith_flock_options_init(kith_flock_options *options);
  *     v' = u with |u| between the speeds,   r' = r + v' time_step, wrapped or reflected.
  * In double, v' and r' rounded to the precision of the points. A u of 0 that must not stand is v.
  *
- * THE SAME BITS come out for any number of threads and instruction set, and when a flock is read
+ * THE SAME BITS come out for any number of threads, any backend, and when a flock is read
  * and opened again. Sums are of integers, so that their order does not matter: r and v are first
  * rounded to multiples of 2^-23 R and 2^-23 V, R and V the powers of 2 next above the largest
  * radius and the largest component of a velocity.
@@ -707,7 +707,8 @@ KITH_API void kith_flock_options_init(kith_flock_options *options);
 typedef struct kith_flock kith_flock;
 
 /**
- * Start a flock. Cost: two states, 28 bytes a particle each in float, 52 in double.
+ * Start a flock. Cost: two states, 28 bytes a particle each in float, 52 in double; on a GPU one,
+ * and 96 or 160 bytes a particle there, where it stays from the first step on.
  * @param ctx         the context that steps it; to be closed after the flock
  * @param points      r, in host memory; in a 2-D box z is not read
  * @param velocities  v: as many, of the same precision, laid out in any way
@@ -744,7 +745,7 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  * @param[out] positions   [n][3], precision of the points, wrapped; z is 0 in a 2-D box. NULL: not
  *                         wanted
  * @param[out] velocities  [n][3] likewise
- * @return KITH_OK.
+ * @return KITH_OK; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too.
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
 

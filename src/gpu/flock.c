@@ -129,7 +129,9 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         f->square[rule] = q->precision == KITH_FLOAT ? (double)narrow : radius * radius;
     }
     const bool bounded = is_bounded(flock);
-    if (f->offset_unit > 0 && cutoff == g->cutoff && bounded == (f->order == KITH_GPU_COUNTED)) {
+    /* what a search sorted is in the context's memory, and may have gone */
+    if (f->offset_unit > 0 && f->order != KITH_GPU_SORTED && cutoff == g->cutoff &&
+        bounded == (f->order == KITH_GPU_COUNTED)) {
         return KITH_OK;
     }
     if (!g->there_is_now) {
@@ -182,7 +184,8 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
         const kith_watch_fn watch = ctx->watch;
         point_at(flock, &f->there, &q);
         ctx->watch = NULL; /* it is asked once a step */
-        const kith_status status = kith__gpu_search_begin(ctx, &q, NULL, true, &search);
+        const kith_status status = kith__gpu_search_begin(ctx, &q, NULL, true, KITH_GPU_HOME,
+                                                          &search);
         ctx->watch = watch;
         KITH_TRY(status);
         f->sweep = search.sweep;
