@@ -94,14 +94,13 @@ template <typename real> struct push_tally {
 
     __device__ __forceinline__ int32_t counter_of(real r2) const
     {
-        if (!scale.rdf.linear || scale.wild) {
+        if (!scale.rdf.linear) {
             return look_up<real>(scale.rdf.edge2, (int32_t)scale.rdf.bins, scale.rdf.linear,
                                  scale.rdf.r_min, scale.rdf.width, r2, 0) +
                    1;
         }
-        const float r = fast_root(scaled(scale, r2));
-        const float first = (float)(1 - scale.rdf.r_min / scale.rdf.width);
-        const int32_t guess = (int32_t)__fmaf_rn(r, scale.factor[0], first);
+        const float r = fast_root((float)r2) - (float)scale.rdf.r_min;
+        const int32_t guess = (int32_t)(r / (float)scale.rdf.width) + 1;
         return settled(&scale.rdf, r2, guess);
     }
 
