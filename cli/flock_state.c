@@ -83,7 +83,9 @@ int flock_save(const flock_task *task, const flock_run *run)
     memcpy(data, &h, sizeof h);
     memcpy(at, p->pos, vectors);
     memcpy(at + vectors, p->velocity, vectors);
-    memcpy(at + 2 * vectors, run->samples, samples);
+    if (samples > 0) {
+        memcpy(at + 2 * vectors, run->samples, samples);
+    }
     h.sum = sum_bytes(data + SUMMED_FROM, size - SUMMED_FROM);
     memcpy(data, &h, sizeof h);
     io_error error = {0};
