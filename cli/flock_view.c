@@ -132,6 +132,9 @@ static void send_points(flock_view *view, flock_run *run)
         view->shown = run->step;
         view->last_shown = progress_clock();
         spend(&view->points, start, sent);
+        if (view->sample.cost <= 0) { /* the first one waits until the first points are paid for */
+            view->sample.next = view->points.next;
+        }
     }
 }
 
