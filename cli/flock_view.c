@@ -147,7 +147,7 @@ static void keep_row(flock_view *view, const flock_sample *s)
     }
     view->skipped = 0;
     if (view->rows == VIEW_ROWS) {
-        for (int k = 0; k < VIEW_ROWS / 2; k++) {
+        for (size_t k = 0; k < VIEW_ROWS / 2; k++) {
             memcpy(view->curve[k], view->curve[2 * k], sizeof view->curve[k]);
         }
         view->rows /= 2;

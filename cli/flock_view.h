@@ -48,6 +48,6 @@ flock_stage *flock_view_stage(const flock_view *view, const flock_run *run);
 json_t *flock_view_rules(const flock_view *view, const flock_run *run);
 
 /** Set rules: an object of names and numbers. What is wrong is said in view->message. */
-void flock_view_set_rules(flock_view *view, flock_run *run, json_t *rules);
+void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted);
 
 #endif

@@ -131,7 +131,10 @@ json_t *view_plot_json(view_run *run)
 {
     enum { BINS = 200 };
     const io_particles *p = run->now;
-    const double r_max = p && p->n > 1 ? reach(p, &run->space.box) : 0;
+    if (!p || p->n < 2) {
+        return NULL;
+    }
+    const double r_max = reach(p, &run->space.box);
     if (!(r_max > 0)) {
         return NULL;
     }

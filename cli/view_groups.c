@@ -77,7 +77,7 @@ json_t *view_groups_json(const view_run *run)
     for (int64_t g = 0; g < run->halos.n && g < MOST; g++) {
         const kith_halo *h = &run->halos.halo[g];
         json_t *one = json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o]}", "label",
-                                (json_int_t)(g + 1), "members", (json_int_t)h->members, "centre",
+                                (json_int_t)g + 1, "members", (json_int_t)h->members, "centre",
                                 vector(h->centre), "radius", report_json_real(h->radius_rms),
                                 "radius_max", report_json_real(h->radius_max), "mass",
                                 report_json_real(h->mass), "shape",
