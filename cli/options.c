@@ -189,7 +189,7 @@ static error_t parse_viewing(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_ADDRESS: o->address = arg; return 0;
     case KEY_PORT:
-        if (!parse_int64(arg, &port)) {
+        if (!parse_count(arg, &port)) {
             argp_error(state, "--port: got '%s', expected a whole number from 1", arg);
         }
         if (port < 1 || port > MOST) {
