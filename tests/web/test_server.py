@@ -102,11 +102,11 @@ def test_steering():
         run.send(limit=0)
         watch = Viewer(run).until(lambda w: w.head["step"] > 3 and CURVES in w.newest)
         run.send(pause=True)
-        watch.until(lambda w: w.state["paused"])
+        first = watch.until(lambda w: w.state["paused"] and w.state["rate"] == 0).head["step"]
         run.send(step=2)
-        first = watch.until(lambda w: w.state["rate"] == 0).head["step"]
+        watch.until(lambda w: w.head["step"] == first + 2)
         run.send(step=5)
-        watch.until(lambda w: w.head["step"] == first + 5)
+        watch.until(lambda w: w.head["step"] == first + 7)
         run.send(set={"separation.radius": 1.5, "max_speed": 0.5})
         rules = {r["name"]: r["value"] for r in watch.until(lambda w: any(
             r["value"] == 1.5 for r in w.state["rules"])).state["rules"]}
