@@ -33,7 +33,8 @@ enum {
     KEY_MEMBERS,
     KEY_R_MAX,
     KEY_BINS,
-    KEY_PLOT
+    KEY_PLOT,
+    KEY_VIEW
 };
 
 /* Options that go together share a line of the help. */
@@ -45,7 +46,8 @@ const struct argp_option flock_options[] = {
     {"--boids=N, --dim=2|3", 0, 0, LINE, "in place of INPUT, uniform in the box", 1},
     {"steps", KEY_STEPS, "N", HIDDEN, 0, 2},
     {"seed", 's', "S", HIDDEN, 0, 2},
-    {"--steps=N, --seed=S", 0, 0, LINE, "how far to go; of start and noise, default 0", 2},
+    {"--steps=N, --seed=S", 0, 0, LINE, "how far; of start and noise; --view: in a browser", 2},
+    {"view", KEY_VIEW, 0, HIDDEN, 0, 2},
     {"parameters", KEY_PARAMETERS, "FILE", 0, "lines NAME = VALUE of these options", 3},
     {"at", KEY_AT, "STEP:NAME=V", 0, "a change on the way, such as 500:noise=0.2", 4},
     {"model", KEY_MODEL, "NAME", HIDDEN, 0, 5},
@@ -94,6 +96,7 @@ const struct argp_child flock_children[] = {[FLOCK_FILM] = {&options_film, 0, NU
                                             {&options_one_frame, 0, NULL, 0},
                                             {&options_space, 0, NULL, 0},
                                             {&options_engine, 0, NULL, 0},
+                                            {&options_viewing_unseen, 0, NULL, 0},
                                             {&options_result, 0, NULL, 0},
                                             {0}};
 
@@ -147,6 +150,7 @@ error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state
     case KEY_MEASURES: task->measures = arg; return 0;
     case KEY_RESTART: task->restart = arg; return 0;
     case KEY_PLOT: task->plot = arg; return 0;
+    case KEY_VIEW: task->view = true; return 0;
     default: return flock_set_model(&task->start, key, arg, state);
     }
 }
@@ -202,6 +206,16 @@ static void check_noise(const flock_task *task)
     }
 }
 
+/** Fly until Ctrl-C, watched. */
+static void make_endless(flock_task *task, const struct argp_state *state)
+{
+    if ((task->shared.output || task->film.path) && task->record_every < 0) {
+        argp_error(state, "a run without --steps is recorded with --record-every N");
+    }
+    task->endless = true;
+    task->steps = INT64_MAX / 2;
+}
+
 static void check_task(flock_task *task, struct argp_state *state)
 {
     if (!task->input && task->boids == 0) {
@@ -210,8 +224,11 @@ static void check_task(flock_task *task, struct argp_state *state)
     if (task->input && task->boids > 0) {
         argp_error(state, "the particles are those of INPUT or of --boids: leave one out");
     }
-    if (task->steps < 0) {
+    if (task->steps < 0 && !task->view) {
         argp_error(state, "no --steps N given");
+    }
+    if (task->steps < 0) {
+        make_endless(task, state);
     }
     if (task->plot && !flock_plot_named(task->plot)) {
         argp_error(state, "--plot: '%s' does not end in .png, .svg or .pdf", task->plot);
@@ -265,9 +282,13 @@ int verb_flock(int argc, char **argv)
     progress_catch_signals();
     flock_run run = {.step = 0};
     int status = flock_start(&task, &run);
+    if (status == STATUS_OK && task.view) {
+        status = flock_view_open(&task, &run);
+    }
     if (status == STATUS_OK) {
         status = flock_fly(&task, &run);
     }
+    flock_view_close(&run);
     if (status == STATUS_OK && task.plot) {
         status = flock_plot(&task, &run);
     }

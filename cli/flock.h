@@ -34,6 +34,8 @@ typedef struct flock_task {
     double r_max;                          /**< of g(r); 0: by default */
     int64_t bins;                          /**< 0: no g(r) */
     const char *measures, *restart, *plot; /**< files */
+    bool view;                             /**< in a browser */
+    bool endless;                          /**< until Ctrl-C */
     char *parameters;                      /**< text of --parameters, which options borrow from */
     const char **change;                   /**< [n_changes] texts of --at */
     int64_t n_changes;
@@ -65,7 +67,9 @@ typedef struct flock_run {
     int64_t first, step; /**< the run's first step, and where it stands */
     flock_sample *samples;
     int64_t n_samples, room;
-    double seconds; /**< of stepping */
+    double seconds;          /**< of stepping */
+    struct flock_view *view; /**< NULL: none */
+    bool left;               /**< an endless run was ended */
 } flock_run;
 
 /** The options of a stage. */
@@ -84,12 +88,32 @@ int flock_start(flock_task *task, flock_run *run);
 /** Fly, measure and record to the end. @return an exit status, reported. */
 int flock_fly(const flock_task *task, flock_run *run);
 
+/** Open the context's flock with the particles as they are. @return an exit status, reported. */
+int flock_open(const flock_task *task, flock_run *run);
+
+/** Go some steps, timed. */
+kith_status flock_step(flock_run *run, int64_t steps);
+
+/** Do steps cross no more than half the box? */
+bool flock_steps_fit(const kith_flock_options *model, const kith_box *box);
+
+/** Serve the live view, and print its address. The task is steered from there. @return an exit
+ *  status, reported. */
+int flock_view_open(flock_task *task, flock_run *run);
+
+/** Go up to so many steps, as viewers wish. Comes back earlier after a reset, or an interrupt. */
+kith_status flock_view_advance(flock_run *run, int64_t steps);
+void flock_view_close(flock_run *run);
+
 /** Write the restart file. @return an exit status, reported. */
 int flock_save(const flock_task *task, const flock_run *run);
 
 /** Take particles, step and lengths of files from the restart file, if there is one. @return an
  *  exit status, reported. */
 int flock_load(flock_task *task, flock_run *run);
+
+/** Take a sample of the flock, whose state was read; run->groups are its flocks then. */
+kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out);
 
 /** Measure the flock, whose state was read: keep the sample, write it. @return an exit status,
  *  reported. */

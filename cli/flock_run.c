@@ -126,6 +126,15 @@ static int64_t next_stop(const flock_task *task, const flock_run *run, const int
     return next;
 }
 
+kith_status flock_step(flock_run *run, int64_t steps)
+{
+    const double start = progress_clock();
+    const kith_status status = kith_flock_step(run->flock, steps);
+    run->seconds += progress_clock() - start;
+    run->step = kith_flock_steps(run->flock);
+    return status;
+}
+
 /** Go to the last step, looking on the way. */
 static int go(const flock_task *task, flock_run *run, progress *bar)
 {
@@ -134,12 +143,10 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
                                   [SAVE] = interval(task->restart_every, task->steps, 10),
                                   [SHOW] = interval(task->record_every, task->steps, 600)};
     int status = look(task, run, every);
-    while (status == STATUS_OK && run->step < task->steps) {
-        const int64_t next = next_stop(task, run, every);
-        const double start = progress_clock();
-        const kith_status stepped = kith_flock_step(run->flock, next - run->step);
-        run->seconds += progress_clock() - start;
-        run->step = kith_flock_steps(run->flock);
+    while (status == STATUS_OK && run->step < task->steps && !run->left) {
+        const int64_t steps = next_stop(task, run, every) - run->step;
+        const kith_status stepped = run->view ? flock_view_advance(run, steps)
+                                              : flock_step(run, steps);
         if (stepped == KITH_CANCELLED && task->restart) {
             (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
             status = save(task, run);
@@ -152,7 +159,7 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
         }
         progress_end(bar);
         status = stepped == KITH_OK ? change(task, run) : report_kith(run->ctx, stepped, NULL);
-        status = status == STATUS_OK ? look(task, run, every) : status;
+        status = status == STATUS_OK && !run->left ? look(task, run, every) : status;
     }
     return status;
 }
@@ -198,7 +205,7 @@ static int try_stages(const flock_task *task, const flock_run *run)
     return STATUS_OK;
 }
 
-static int open_flock(const flock_task *task, flock_run *run)
+int flock_open(const flock_task *task, flock_run *run)
 {
     const io_particles *p = &run->in.particles;
     const kith_points points = input_points(&run->in);
@@ -216,7 +223,7 @@ int flock_fly(const flock_task *task, flock_run *run)
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
     int status = engine_open(&task->shared, &bar, &run->ctx);
     if (status == STATUS_OK) {
-        status = open_flock(task, run);
+        status = flock_open(task, run);
     }
     if (status != STATUS_OK) {
         return status;

@@ -20,7 +20,7 @@ static double flock_length(const flock_task *task)
 }
 
 /** Count flocks: friends of friends of positions, or of positions and velocities. */
-static int count_flocks(const flock_task *task, flock_run *run, flock_sample *sample)
+static kith_status count_flocks(const flock_task *task, flock_run *run, flock_sample *sample)
 {
     const double length = flock_length(task);
     kith_fof_options how;
@@ -30,16 +30,22 @@ static int count_flocks(const flock_task *task, flock_run *run, flock_sample *sa
     how.velocity_length = task->flock_velocity;
     const kith_points points = input_points(&run->in);
     if (!(length > 0)) {
-        return STATUS_OK;
+        return KITH_OK;
     }
     const kith_status status = kith_fof_find(run->ctx, &points, &run->space, length, &how,
                                              &run->groups);
-    if (status != KITH_OK) {
-        return report_kith(run->ctx, status, "--flock-length");
+    if (status == KITH_OK) {
+        sample->flocks = run->groups.n;
+        sample->largest = run->groups.n > 0 ? run->groups.members[0] : 0;
     }
-    sample->flocks = run->groups.n;
-    sample->largest = run->groups.n > 0 ? run->groups.members[0] : 0;
-    return STATUS_OK;
+    return status;
+}
+
+kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out)
+{
+    *out = (flock_sample){.step = run->step};
+    const kith_status status = kith_flock_measure(run->flock, &out->all);
+    return status == KITH_OK ? count_flocks(task, run, out) : status;
 }
 
 /** Count pairs by distance, up to the largest radius at the start. run->g is NULL where there is no
@@ -147,10 +153,10 @@ static int write_line(const flock_task *task, flock_run *run, const json_t *valu
 
 int flock_measure(const flock_task *task, flock_run *run)
 {
-    flock_sample sample = {.step = run->step};
-    const kith_status measured = kith_flock_measure(run->flock, &sample.all);
-    int status = measured == KITH_OK ? STATUS_OK : report_kith(run->ctx, measured, NULL);
-    status = status == STATUS_OK ? count_flocks(task, run, &sample) : status;
+    flock_sample sample;
+    const kith_status measured = flock_take_sample(task, run, &sample);
+    const char *about = measured == KITH_INVALID ? "--flock-length" : NULL;
+    int status = measured == KITH_OK ? STATUS_OK : report_kith(run->ctx, measured, about);
     status = status == STATUS_OK ? count_pairs(task, run) : status;
     status = status == STATUS_OK ? flock_keep_sample(run, &sample) : status;
     if (status != STATUS_OK) {

@@ -342,21 +342,28 @@ static int read_input(flock_task *task, flock_run *run)
     return choose_box(task, task->input, run);
 }
 
+bool flock_steps_fit(const kith_flock_options *m, const kith_box *box)
+{
+    for (int k = 0; k < box->dim; k++) {
+        const double *row = box->row[k];
+        const double side = hypot(hypot(row[0], row[1]), row[2]);
+        if ((box->periodic[k] || m->reflecting[k]) && m->max_speed * m->time_step > side / 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /** Steps that cross half the box make no sense: neighbours are those of nobody. */
 static int check_steps(const flock_stage *stage, const flock_run *run)
 {
     const kith_flock_options *m = &stage->model;
-    for (int k = 0; k < run->box.dim; k++) {
-        const double *row = run->box.row[k];
-        const double side = hypot(hypot(row[0], row[1]), row[2]);
-        if ((run->box.periodic[k] || m->reflecting[k]) && m->max_speed * m->time_step > side / 2) {
-            return report_error(STATUS_INVALID, NULL,
-                                "--time-step: %s at --max-speed %s crosses more than half the box "
-                                "in a step; expected less",
-                                report_real(m->time_step).s, report_real(m->max_speed).s);
-        }
-    }
-    return STATUS_OK;
+    return flock_steps_fit(m, &run->box)
+               ? STATUS_OK
+               : report_error(STATUS_INVALID, NULL,
+                              "--time-step: %s at --max-speed %s crosses more than half the box "
+                              "in a step; expected less",
+                              report_real(m->time_step).s, report_real(m->max_speed).s);
 }
 
 int flock_start(flock_task *task, flock_run *run)

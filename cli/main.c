@@ -23,6 +23,7 @@ static const struct verb {
     {"overlap", "kith overlap", "histogram the overlaps of replicas", verb_overlap},
     {"debye", "kith debye", "compute what X-rays or neutrons see", verb_debye},
     {"flock", "kith flock", "let a flock fly, and measure it", verb_flock},
+    {"view", "kith view", "look at particles, halos and trajectories in a browser", verb_view},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},
 };

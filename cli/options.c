@@ -30,6 +30,8 @@ enum {
     KEY_TOPOLOGY,
     KEY_BACKEND,
     KEY_THREADS,
+    KEY_PORT,
+    KEY_ADDRESS,
     KEY_JSON
 };
 
@@ -179,6 +181,26 @@ static error_t parse_engine(int key, char *arg, struct argp_state *state)
     }
 }
 
+static error_t parse_viewing(int key, char *arg, struct argp_state *state)
+{
+    enum { MOST = 65535 };
+    options *o = state->input;
+    int64_t port = 0;
+    switch (key) {
+    case KEY_ADDRESS: o->address = arg; return 0;
+    case KEY_PORT:
+        if (!parse_count(arg, &port)) {
+            argp_error(state, "--port: got '%s', expected a whole number from 1", arg);
+        }
+        if (port < 1 || port > MOST) {
+            options_invalid("--port", arg, "1 to 65535");
+        }
+        o->port = (int)port;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is argp's */
 static error_t parse_result(int key, char *arg, struct argp_state *state)
 {
@@ -246,6 +268,15 @@ static const struct argp_option engine[] = {
     {"threads", KEY_THREADS, "N", 0, "CPU threads; default: all cores", 30},
     {0}};
 
+static const struct argp_option viewing[] = {
+    {"port", KEY_PORT, "N", 0, "of the live view; default: 8420, else a free one", 35},
+    {"address", KEY_ADDRESS, "A", 0, "to serve it at; default: 127.0.0.1, this machine alone", 35},
+    {0}};
+static const struct argp_option viewing_unseen[] = {
+    {"port", KEY_PORT, "N", OPTION_HIDDEN, 0, 35},
+    {"address", KEY_ADDRESS, "A", OPTION_HIDDEN, 0, 35},
+    {0}};
+
 #define REPORT_OPTIONS \
     {0, 0, 0, 0, "Result:", 40}, {"json", KEY_JSON, 0, 0, "summary as JSON", 40}, \
     { \
@@ -261,6 +292,8 @@ const struct argp options_trajectory = {.options = trajectory, .parser = parse_r
 const struct argp options_vectors = {.options = vectors, .parser = parse_reading};
 const struct argp options_space = {.options = space, .parser = parse_space};
 const struct argp options_engine = {.options = engine, .parser = parse_engine};
+const struct argp options_viewing = {.options = viewing, .parser = parse_viewing};
+const struct argp options_viewing_unseen = {.options = viewing_unseen, .parser = parse_viewing};
 const struct argp options_report = {.options = report, .parser = parse_result};
 const struct argp options_result = {.options = result, .parser = parse_result};
 

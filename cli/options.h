@@ -25,15 +25,19 @@ typedef struct options {
     const char *backend; /**< group engine: NULL by default */
     int threads;         /**< 0 by default */
 
+    const char *address; /**< group viewing: NULL by default */
+    int port;            /**< 0 by default */
+
     bool json, quiet;   /**< group report */
     const char *output; /**< group result: NULL by default, "-" for standard output */
 } options;
 
 /** Groups: what to read of one frame, the same in one line of the help, what to read of many
- *  frames, of vectors, the space, how to compute, how to report, where the result goes (which
- *  includes how to report). */
+ *  frames, of vectors, the space, how to compute, where the live view is served, the same unseen in
+ *  the help, how to report, where the result goes (which includes how to report). */
 extern const struct argp options_reading, options_one_frame, options_trajectory, options_vectors,
-    options_space, options_engine, options_report, options_result;
+    options_space, options_engine, options_viewing, options_viewing_unseen, options_report,
+    options_result;
 
 /** The groups of a verb that asks one set of particles: reading, space, engine, result. */
 extern const struct argp_child options_particles[];

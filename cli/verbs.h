@@ -12,6 +12,7 @@ int verb_rdf(int argc, char **argv);
 int verb_debye(int argc, char **argv);
 int verb_flock(int argc, char **argv);
 int verb_overlap(int argc, char **argv);
+int verb_view(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_make(int argc, char **argv);
 

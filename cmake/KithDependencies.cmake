@@ -13,6 +13,14 @@ if(PkgConfig_FOUND)
     pkg_check_modules(PNG IMPORTED_TARGET libpng)
 endif()
 
+find_path(CIVETWEB_INCLUDE civetweb.h)
+find_library(CIVETWEB_LIBRARY civetweb)
+mark_as_advanced(CIVETWEB_INCLUDE CIVETWEB_LIBRARY)
+set(CIVETWEB_FOUND OFF)
+if(CIVETWEB_INCLUDE AND CIVETWEB_LIBRARY)
+    set(CIVETWEB_FOUND ON)
+endif()
+
 # KITH_HAVE_CUDA: a compiler is there and so is something for it to compile.
 set(KITH_HAVE_CUDA OFF)
 file(GLOB gpu_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/gpu/*.cu")

@@ -42,6 +42,13 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
  *  ParticleIDs where known). 0: in no group; in HDF5 2147483647, as SWIFT has it. */
 io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error);
 
+/** Read such labels of n particles, .npy or text as .grp, from whomever. Labels below 1 mean no
+ *  group; others are numbered anew by falling size, equal ones by the number they had.
+ *  @param[out] labels  [n] 0: in none
+ *  @param[out] groups  how many there are */
+io_status io_read_labels(const char *path, int64_t n, int32_t *labels, int64_t *groups,
+                         io_error *error);
+
 /** Write the particles sorted by type, then by group, those in none last, as a snapshot in Gadget's
  *  HDF5 layout and units (.hdf5 or .h5): positions, velocities, masses, ids,
  *  potentials and densities, where known. */

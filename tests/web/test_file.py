@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kith view FILE: snapshots, labelled groups, frames of trajectories with g(r), and bad input."""
+import math
+import random
+import struct
+import sys
+
+import viewer  # noqa: F401
+from viewer import GROUPS, PLOT, STATE, Served, Viewer, cli
+
+
+def blobs(side=10.0):
+    """Three clumps of 60, 40, 25 points and 75 alone; their labels by size."""
+    rng = random.Random(2)
+    points, labels = [], []
+    for label, (n, centre) in enumerate(((60, (2, 2, 2)), (40, (7, 7, 2)), (25, (9.95, 5, 8))), 1):
+        points += [tuple((c + rng.uniform(-0.2, 0.2)) % side for c in centre) for _ in range(n)]
+        labels += [label] * n
+    points += [tuple(rng.uniform(0, side) for _ in range(3)) for _ in range(75)]
+    return points, labels + [0] * 75
+
+
+def write_labels(path, labels, kind="i"):
+    text = f"{{'descr': '<{'i4' if kind == 'i' else 'i8'}', 'fortran_order': False, 'shape': " \
+           f"({len(labels)},), }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(struct.pack(f"<{len(labels)}{kind}", *labels))
+
+
+def write_xyz(path, frames, side):
+    with open(path, "w", encoding="ascii") as file:
+        for points in frames:
+            file.write(f'{len(points)}\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" '
+                       "Properties=species:S:1:pos:R:3\n")
+            for p in points:
+                file.write("Ar %.9g %.9g %.9g\n" % p)
+
+
+def check_groups(watch, labels):
+    """Colours are the labels; the properties are those of the points."""
+    found = watch.points()
+    assert sorted(c for _, c in found) == sorted(labels)
+    for h in watch.newest[GROUPS]["largest"]:
+        members = [p for p, c in found if c == h["label"]]
+        assert len(members) == h["members"] == labels.count(h["label"])
+        away = [[(p[k] - h["centre"][k] + 5) % 10 - 5 for k in range(3)] for p in members]
+        assert all(abs(sum(a[k] for a in away)) / len(away) < 1e-5 for k in range(3))
+        rms = math.sqrt(sum(x * x for a in away for x in a) / len(away))
+        assert abs(rms - h["radius"]) < 1e-5, (rms, h)
+
+
+def test_labels_from_files_and_found():
+    points, labels = blobs()
+    cli.write_npy("p.npy", points)
+    write_labels("labels.npy", labels)
+    write_labels("other.npy", [{0: -1, 1: 900, 2: 17, 3: 2 ** 31 - 2}[k] for k in labels], "q")
+    with open("labels.grp", "w", encoding="ascii") as file:
+        file.write("\n".join(map(str, [len(labels), *labels])) + "\n")
+    for more in (("--labels", "labels.npy"), ("--labels", "other.npy"), ("--labels", "labels.grp"),
+                 ("--link", "0.3", "--members", "10")):
+        with Served("view", "p.npy", "--box", "10", *more) as run:
+            watch = Viewer(run).until(lambda w: GROUPS in w.newest and w.head["step"] == 0)
+            assert watch.state["colour"] == "group" and watch.state["grouped"] is True
+            assert watch.newest[GROUPS]["groups"] == 3
+            check_groups(watch, labels)
+            watch.close()
+            assert run.end() == 0
+
+
+def test_frames_with_their_g_of_r():
+    rng = random.Random(3)
+    frames = [[tuple(rng.uniform(0, 8) for _ in range(3)) for _ in range(400)] for _ in range(4)]
+    frames[2] = [(x, y, z / 2) for x, y, z in frames[2]]
+    write_xyz("t.xyz", frames, 8)
+    with Served("view", "t.xyz", "--frame", "1") as run:
+        watch = Viewer(run)
+        for number in (1, 2, 3, 0, 2, 1):
+            if number != 1 or watch.state:
+                run.send(frame=number)
+            watch.until(lambda w, n=number: w.head["frame"] == n and PLOT in w.newest
+                        and w.state["frame"] == n)
+            shown = sorted(p for p, _ in watch.points())
+            for p, q in zip(shown, sorted(frames[number])):
+                assert max(abs(p[k] - q[k]) for k in range(3)) < 1e-5, (p, q)
+        run.send(frame=2)
+        plot = watch.until(lambda w: w.newest[PLOT]["frame"] == 2
+                           and w.state["frame"] == 2).newest[PLOT]
+        width = plot["x"][1] - plot["x"][0]
+        r_max, count = width * len(plot["x"]), 0
+        for i, p in enumerate(frames[2]):
+            for q in frames[2][:i]:
+                d2 = sum(((p[k] - q[k] + 4) % 8 - 4) ** 2 for k in range(3))
+                count += d2 <= r_max * r_max
+        edges = [k * width for k in range(len(plot["x"]) + 1)]
+        ideal = [400 * 399 / 2 * 4 / 3 * math.pi * (b ** 3 - a ** 3) / 512
+                 for a, b in zip(edges, edges[1:])]
+        total = sum(g * i for g, i in zip(plot["y"], ideal) if g is not None)
+        assert abs(total - count) < 2, (total, count)
+        run.send(frame=99)
+        run.send(frame=-1)
+        run.send(colour="speed")         # not known here: stays
+        watch.until(lambda w: w.read() == STATE)
+        assert watch.state["colour"] == "plain" and watch.state["frame"] == 2
+        watch.close()
+        assert run.end() == 0
+
+
+def test_a_frame_that_breaks_off():
+    write_xyz("t.xyz", [[(1, 1, 1), (2, 2, 2)], [(1, 1, 1), (2, 2, float("nan"))],
+                        [(3, 3, 3), (4, 4, 4)]], 8)
+    with Served("view", "t.xyz") as run:
+        watch = Viewer(run).until(lambda w: w.head["frame"] == 0)
+        run.send(frame=1)
+        watch.until(lambda w: w.state["message"])
+        run.send(frame=2)
+        watch.until(lambda w: w.head["frame"] == 2)
+        watch.close()
+
+
+def test_bad_input():
+    points, labels = blobs()
+    cli.write_npy("p.npy", points)
+    write_labels("short.npy", labels[:-1])
+    cli.write_npy("reals.npy", points)
+    with open("words.grp", "w", encoding="ascii") as file:
+        file.write("200\none\n")
+    with open("few.grp", "w", encoding="ascii") as file:
+        file.write("200\n1\n2\n")
+    with open("other.grp", "w", encoding="ascii") as file:
+        file.write("7\n1\n")
+    for name, says in (("short.npy", "199"), ("reals.npy", "whole"), ("words.grp", "one"),
+                       ("few.grp", "2 labels"), ("other.grp", "7 particles"), ("none.npy", "none")):
+        cli.fails(4, "view", "p.npy", "--box", "10", "--labels", name, says=(says,))
+    cli.fails(2, "view", "p.npy", "--labels", "a.npy", "--link", "1", says=("leave one out",))
+    cli.fails(2, "view", says=("FILE",))
+    cli.fails(3, "view", "missing.npy", says=("missing.npy",))
+    cli.write_npy("nan.npy", [(0, 0, 0), (1, float("nan"), 0)])
+    cli.fails(5, "view", "nan.npy", says=("particle 1",))
+    write_xyz("t.xyz", [[(1, 1, 1)], [(2, 2, 2)]], 8)
+    cli.fails(6, "view", "t.xyz", "--labels", "short.npy", says=("2 frames",))
+
+
+if cli.run("view", __file__).stderr.find("libciv") >= 0:
+    print("this kith has no live view")
+    sys.exit(cli.SKIPPED)
+sys.exit(cli.main(globals()))

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mouse, touch and keyboard; and the legend of colours.
+"use strict";
+
+function turn(camera, dx, dy) {
+  camera.yaw -= dx;
+  camera.pitch = Math.max(-Math.PI / 2, Math.min(Math.PI / 2, camera.pitch + dy));
+}
+
+function shift(scene, dx, dy) {
+  const camera = scene.camera, {right, up} = camera.axes();
+  const scale = 1 / scene.project(camera.centre).scale;
+  camera.centre = camera.centre.map((c, k) => c + scale * (dy * up[k] - dx * right[k]));
+}
+
+function zoom(camera, factor) {
+  camera.zoom = Math.max(0.2, Math.min(400, camera.zoom * factor));
+}
+
+function addPointer(view) {
+  const canvas = view.scene.canvas, scene = view.scene, held = new Map();
+  let moved = 0;
+  canvas.addEventListener("contextmenu", e => e.preventDefault());
+  canvas.addEventListener("pointerdown", e => {
+    canvas.setPointerCapture(e.pointerId);
+    canvas.classList.add("held");
+    held.set(e.pointerId, {x: e.clientX, y: e.clientY});
+    moved = held.size > 1 ? 99 : 0;
+  });
+  canvas.addEventListener("pointermove", e => {
+    const last = held.get(e.pointerId);
+    if (!last) {
+      return;
+    }
+    const dx = e.clientX - last.x, dy = e.clientY - last.y;
+    moved += Math.abs(dx) + Math.abs(dy);
+    if (held.size === 2) {
+      const other = [...held].find(([id]) => id !== e.pointerId)[1];
+      const gap = p => Math.hypot(p.x - other.x, p.y - other.y);
+      zoom(scene.camera, gap({x: e.clientX, y: e.clientY}) / Math.max(1, gap(last)));
+      shift(scene, dx / 2, dy / 2);
+    } else if (e.buttons & 2 || e.shiftKey || (scene.head && scene.head.dim === 2)) {
+      shift(scene, dx, dy);
+    } else {
+      turn(scene.camera, dx * 0.006, dy * 0.006);
+    }
+    Object.assign(last, {x: e.clientX, y: e.clientY});
+    scene.dirty = true;
+  });
+  const release = e => {
+    if (held.delete(e.pointerId) && moved < 6 && e.type === "pointerup") {
+      view.pick(e.clientX, e.clientY);
+    }
+    canvas.classList.toggle("held", held.size > 0);
+  };
+  canvas.addEventListener("pointerup", release);
+  canvas.addEventListener("pointercancel", release);
+  canvas.addEventListener("wheel", e => {
+    e.preventDefault();
+    zoom(scene.camera, Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : 0.0015)));
+    scene.dirty = true;
+  }, {passive: false});
+  canvas.addEventListener("dblclick", () => {
+    const halo = (view.groups || []).find(h => h.label === view.chosen);
+    if (halo) {
+      scene.camera.centre = halo.centre.slice();
+      zoom(scene.camera, 2.5);
+      scene.dirty = true;
+    }
+  });
+}
+
+function addKeys(view) {
+  const scene = view.scene, camera = scene.camera, a = 0.08;
+  const keys = {
+    " ": () => view.pause(), "p": () => view.pause(), ".": () => view.step(1),
+    ",": () => view.step(-1), "r": () => view.reset(), "c": () => view.nextColour(),
+    "h": () => view.fold(), "0": () => scene.home(), "t": () => view.spin(),
+    "g": () => view.rings(), "Escape": () => view.choose(null),
+    "ArrowLeft": () => turn(camera, a, 0), "ArrowRight": () => turn(camera, -a, 0),
+    "ArrowUp": () => turn(camera, 0, a), "ArrowDown": () => turn(camera, 0, -a),
+    "+": () => zoom(camera, 1.15), "=": () => zoom(camera, 1.15), "-": () => zoom(camera, 1 / 1.15),
+  };
+  window.addEventListener("keydown", e => {
+    const busy = e.target.closest && e.target.closest("input, button, summary");
+    const typed = e.target.type === "text" || (busy && /^(Arrow| )/.test(e.key));
+    if (keys[e.key] && !typed && !e.ctrlKey && !e.metaKey && !e.altKey) {
+      e.preventDefault();
+      keys[e.key]();
+      scene.dirty = true;
+    }
+  });
+}
+
+// The colours as JavaScript has them: a few stops of each map, and Oklch by CSS.
+const STOPS = {
+  plain: ["#120a30", "#56106e", "#bb3754", "#f98c0a", "#fcffa4"],
+  speed: ["#2f0596", "#7e03a8", "#cc4778", "#f89540", "#f0f921"],
+  heading: Array.from({length: 13}, (_, k) => `oklch(0.74 0.15 ${30 * k - 180 + 34})`),
+};
+
+function drawLegend(legend, colour, head) {
+  const ends = legend.querySelectorAll("span"), stops = STOPS[colour];
+  legend.hidden = !stops || !head;
+  if (legend.hidden) {
+    return;
+  }
+  const text = colour === "speed" ? head.range.map(x => shown(x))
+             : colour === "heading" ? ["−180°", "180°"] : ["few", "many"];
+  ends.forEach((end, k) => { end.textContent = text[k]; });
+  if (legend.dataset.colour === colour) {
+    return;
+  }
+  legend.dataset.colour = colour;
+  const canvas = legend.querySelector("canvas"), to = canvas.getContext("2d");
+  const ramp = to.createLinearGradient(0, 0, canvas.width, 0);
+  stops.forEach((s, k) => ramp.addColorStop(k / (stops.length - 1), s));
+  to.fillStyle = ramp;
+  to.fillRect(0, 0, canvas.width, canvas.height);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The server of the live view, by civetweb: who may ask, and what is answered.
+ */
+#include "hub.h"
+
+#include <civetweb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { TOKEN_BYTES = 16, TOKEN_LENGTH = 2 * TOKEN_BYTES, CHUNK = 1 << 18 };
+
+struct web_server {
+    hub hub;
+    struct mg_context *mg;
+    char token[TOKEN_LENGTH + 1];
+    char address[128];
+    bool open; /* to other machines */
+    int port;
+    char host[96];
+    char trouble[256]; /* what civetweb said first */
+    atomic_bool stopped;
+};
+
+/* The page loads nothing from elsewhere, runs nothing inline and stands in no other page. */
+#define SAFETY \
+    "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; base-uri 'none'\r\n" \
+    "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n" \
+    "Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\n" \
+    "Connection: close\r\n"
+
+static int answer(struct mg_connection *to, int status, const char *text)
+{
+    mg_printf(to,
+              "HTTP/1.1 %d %s\r\n" SAFETY "Content-Type: text/plain\r\nContent-Length: %zu\r\n\r\n"
+              "%s\n",
+              status, status == 200 ? "OK" : "Refused", strlen(text) + 1, text);
+    return status;
+}
+
+/** A number of the query; 0 where there is none. */
+static int64_t query(const struct mg_request_info *request, const char *name)
+{
+    char value[24];
+    const char *text = request->query_string;
+    if (!text || mg_get_var(text, strlen(text), name, value, sizeof value) <= 0) {
+        return 0;
+    }
+    char *end;
+    const long long number = strtoll(value, &end, 10);
+    return *end == '\0' && number > 0 ? (int64_t)number : 0;
+}
+
+/** Is the host that the browser thinks it talks to this machine? A page elsewhere whose name was
+ *  made to point here has another. */
+static bool is_here(const web_server *server, const char *host)
+{
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    if (!host || server->open) {
+        return host != NULL;
+    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const size_t length = strlen(names[k]);
+        if (strncmp(host, names[k], length) == 0 && (host[length] == '\0' || host[length] == ':')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_own_origin(const char *origin, const char *host)
+{
+    return !origin || (strncmp(origin, "http://", 7) == 0 && strcmp(origin + 7, host) == 0) ||
+           (strncmp(origin, "https://", 8) == 0 && strcmp(origin + 8, host) == 0);
+}
+
+/** The part of the path behind the token; NULL: without it, or not to be answered at all. The time
+ *  it takes does not depend on how much of a wrong token is right. */
+static const char *find_path(const web_server *server, const struct mg_connection *from)
+{
+    const struct mg_request_info *request = mg_get_request_info(from);
+    const char *host = mg_get_header(from, "Host");
+    const char *path = request->local_uri_raw;
+    if (!path || strlen(path) < TOKEN_LENGTH + 2 || path[0] != '/' ||
+        path[TOKEN_LENGTH + 1] != '/') {
+        return NULL;
+    }
+    unsigned wrong = 0;
+    for (int k = 0; k < TOKEN_LENGTH; k++) {
+        wrong |= (unsigned)(path[k + 1] ^ server->token[k]);
+    }
+    return wrong == 0 && is_here(server, host) && is_own_origin(mg_get_header(from, "Origin"), host)
+               ? path + TOKEN_LENGTH + 2
+               : NULL;
+}
+
+static int send_file(struct mg_connection *to, const char *name)
+{
+    for (const web_file *file = web__files; file->name; file++) {
+        if (strcmp(file->name, *name ? name : "index.html") == 0) {
+            mg_printf(to,
+                      "HTTP/1.1 200 OK\r\n" SAFETY "Content-Type: %s\r\n"
+                      "Content-Length: %zu\r\n\r\n",
+                      file->type, file->size);
+            mg_write(to, file->data, file->size);
+            return 200;
+        }
+    }
+    return answer(to, 404, "no such page");
+}
+
+static void put_word(unsigned char *at, uint32_t word)
+{
+    for (int k = 0; k < 4; k++) {
+        at[k] = (unsigned char)(word >> (8 * k));
+    }
+}
+
+static bool send_all(struct mg_connection *to, const unsigned char *data, size_t size,
+                     atomic_bool *dropped)
+{
+    for (size_t sent = 0; sent < size;) {
+        const size_t part = size - sent < CHUNK ? size - sent : CHUNK;
+        if ((dropped && atomic_load(dropped)) || mg_write(to, data + sent, part) != (int)part) {
+            return false;
+        }
+        sent += part;
+    }
+    return true;
+}
+
+static bool send_message(struct mg_connection *to, const hub_message *m)
+{
+    unsigned char head[16];
+    put_word(head, WEB_MAGIC);
+    put_word(head + 4, m->channel);
+    put_word(head + 8, (uint32_t)m->size);
+    put_word(head + 12, m->version);
+    return send_all(to, head, sizeof head, NULL) &&
+           (!m->blob ||
+            send_all(to, m->blob->shown.data, m->size, m->blob->points ? &m->blob->dropped : NULL));
+}
+
+static int send_frames(web_server *server, struct mg_connection *to,
+                       const struct mg_request_info *request)
+{
+    const int viewer = hub_enter(&server->hub, (uint32_t)query(request, "client"),
+                                 query(request, "window"), query(request, "points"));
+    if (viewer < 0) {
+        return answer(to, 503, "too many viewers");
+    }
+    mg_printf(to, "HTTP/1.1 200 OK\r\n" SAFETY "Content-Type: application/octet-stream\r\n\r\n");
+    hub_message message;
+    for (bool fine = true; fine && hub_next(&server->hub, viewer, &message);) {
+        fine = send_message(to, &message);
+        hub_sent(&server->hub, message.blob);
+    }
+    hub_leave(&server->hub, viewer);
+    return 200;
+}
+
+/** The parser calls itself for each bracket, on the small stack of a worker of civetweb. */
+static bool is_shallow(const char *text, int size)
+{
+    enum { DEEPEST = 16 };
+    int depth = 0;
+    for (int k = 0; k < size && depth <= DEEPEST; k++) {
+        depth += (text[k] == '[' || text[k] == '{') - (text[k] == ']' || text[k] == '}');
+    }
+    return depth <= DEEPEST;
+}
+
+static int take_command(web_server *server, struct mg_connection *from,
+                        const struct mg_request_info *request)
+{
+    char body[WEB_MOST_COMMAND];
+    const char *type = mg_get_header(from, "Content-Type");
+    if (!type || strncmp(type, "application/json", strlen("application/json")) != 0) {
+        return answer(from, 415, "expected application/json");
+    }
+    if (request->content_length < 0) {
+        return answer(from, 411, "expected a Content-Length");
+    }
+    if (request->content_length > WEB_MOST_COMMAND) {
+        return answer(from, 413, "too long");
+    }
+    int size = 0;
+    for (int got = 1; got > 0 && size < (int)request->content_length;) {
+        got = mg_read(from, body + size, (size_t)request->content_length - (size_t)size);
+        size += got > 0 ? got : 0;
+    }
+    json_t *command = is_shallow(body, size)
+                          ? json_loadb(body, (size_t)size, JSON_REJECT_DUPLICATES, NULL)
+                          : NULL;
+    if (!json_is_object(command)) {
+        json_decref(command);
+        return answer(from, 400, "expected an object of JSON");
+    }
+    if (!hub_put_command(&server->hub, command)) {
+        json_decref(command);
+        return answer(from, 503, "too many commands wait");
+    }
+    return answer(from, 200, "taken");
+}
+
+static int handle(struct mg_connection *conn)
+{
+    web_server *server = mg_get_user_data(mg_get_context(conn));
+    const struct mg_request_info *request = mg_get_request_info(conn);
+    const char *path = find_path(server, conn);
+    if (!path) {
+        return answer(conn, 403, "the address needs its token, and a page of this origin");
+    }
+    const bool get = strcmp(request->request_method, "GET") == 0;
+    if (!get && strcmp(request->request_method, "POST") != 0) {
+        return answer(conn, 405, "expected GET or POST");
+    }
+    if (!get && strcmp(path, "seen") == 0) {
+        hub_seen(&server->hub, (uint32_t)query(request, "client"), query(request, "points"));
+        return answer(conn, 200, "thanks");
+    }
+    if (!get) {
+        return strcmp(path, "control") == 0 ? take_command(server, conn, request)
+                                            : answer(conn, 404, "no such page");
+    }
+    return strcmp(path, "frames") == 0 ? send_frames(server, conn, request) : send_file(conn, path);
+}
+
+static int keep_trouble(const struct mg_connection *conn, const char *message)
+{
+    web_server *server = mg_get_user_data(mg_get_context(conn));
+    if (server && !server->mg && !server->trouble[0]) { /* while it starts */
+        snprintf(server->trouble, sizeof server->trouble, "%s", message);
+    }
+    return 1;
+}
+
+static bool make_token(web_server *server)
+{
+    unsigned char bytes[TOKEN_BYTES];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        return false;
+    }
+    for (size_t k = 0; k < TOKEN_BYTES; k++) {
+        snprintf(server->token + 2 * k, 3, "%02x", bytes[k]);
+    }
+    return true;
+}
+
+static bool listen_at(web_server *server, const char *address, int port)
+{
+    char at[96];
+    const bool bracket = strchr(address, ':') && address[0] != '[';
+    snprintf(at, sizeof at, bracket ? "[%s]:%d" : "%s:%d", address, port);
+    /* A worker for each viewer, and some for all else. */
+    const char *options[] = {"listening_ports",
+                             at,
+                             "num_threads",
+                             "116",
+                             "request_timeout_ms",
+                             "5000",
+                             "tcp_nodelay",
+                             "1",
+                             "enable_keep_alive",
+                             "no",
+                             "max_request_size",
+                             "8192",
+                             "decode_url",
+                             "no",
+                             NULL};
+    const struct mg_callbacks callbacks = {.begin_request = handle, .log_message = keep_trouble};
+    server->trouble[0] = '\0';
+    server->mg = mg_start(&callbacks, server, options);
+    struct mg_server_port ports[1] = {{0}};
+    if (!server->mg || mg_get_server_ports(server->mg, 1, ports) != 1) {
+        return false;
+    }
+    server->port = ports[0].port;
+    snprintf(server->host, sizeof server->host, "%s", address);
+    snprintf(server->address, sizeof server->address,
+             bracket ? "http://[%s]:%d/%s/" : "http://%s:%d/%s/", address, server->port,
+             server->token);
+    return true;
+}
+
+bool web_open(const web_options *options, web_server **out, char *error, size_t room)
+{
+    const char *address = options->address ? options->address : "127.0.0.1";
+    web_server *server = calloc(1, sizeof *server);
+    *out = server;
+    if (!server || !hub_open(&server->hub)) {
+        free(server);
+        *out = NULL;
+        snprintf(error, room, "no memory for the live view");
+        return false;
+    }
+    server->open = strcmp(address, "localhost") != 0 && strcmp(address, "::1") != 0 &&
+                   strcmp(address, "[::1]") != 0 && strncmp(address, "127.", 4) != 0;
+    if (make_token(server) &&
+        (listen_at(server, address, options->port ? options->port : WEB_PORT) ||
+         (!options->port && listen_at(server, address, 0)))) {
+        return true;
+    }
+    snprintf(error, room, "cannot serve the live view at %s, port %d: %s", address,
+             options->port ? options->port : WEB_PORT,
+             server->trouble[0] ? server->trouble : "no random numbers to be had");
+    web_close(server);
+    *out = NULL;
+    return false;
+}
+
+static void *stop(void *user)
+{
+    web_server *server = user;
+    mg_stop(server->mg);
+    atomic_store(&server->stopped, true);
+    return NULL;
+}
+
+/** civetweb looks only every two seconds whether it was told to stop, or when somebody calls. */
+static void stop_soon(web_server *server)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, stop, server) != 0) {
+        mg_stop(server->mg);
+        return;
+    }
+    while (!atomic_load(&server->stopped)) {
+        char error[64];
+        const struct timespec moment = {.tv_nsec = 10000000};
+        struct mg_connection *call = mg_connect_client(server->host, server->port, 0, error,
+                                                       sizeof error);
+        if (call) {
+            mg_close_connection(call);
+        }
+        nanosleep(&moment, NULL);
+    }
+    pthread_join(thread, NULL);
+}
+
+void web_close(web_server *server)
+{
+    if (!server) {
+        return;
+    }
+    hub_stop(&server->hub);
+    if (server->mg) {
+        stop_soon(server);
+    }
+    hub_close(&server->hub);
+    free(server);
+}
+
+const char *web_address(const web_server *server)
+{
+    return server->address;
+}
+
+int web_port(const web_server *server)
+{
+    return server->port;
+}
+
+bool web_is_open(const web_server *server)
+{
+    return server->open;
+}
+
+web_blob *web_blob_new(web_server *server, web_channel channel, size_t size)
+{
+    return hub_blob_new(&server->hub, channel == WEB_POINTS, size);
+}
+
+void web_publish(web_server *server, web_channel channel, web_blob *blob)
+{
+    hub_publish(&server->hub, channel, blob);
+}
+
+void web_publish_json(web_server *server, web_channel channel, json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    web_blob *blob = text ? web_blob_new(server, channel, strlen(text)) : NULL;
+    if (blob) {
+        memcpy(blob->data, text, blob->size);
+        web_publish(server, channel, blob);
+    }
+    free(text);
+    json_decref(value);
+}
+
+bool web_wants_points(web_server *server)
+{
+    return hub_wants(&server->hub);
+}
+
+int64_t web_points_wanted(web_server *server)
+{
+    return hub_wanted(&server->hub);
+}
+
+int web_viewers(web_server *server)
+{
+    return hub_viewers(&server->hub);
+}
+
+json_t *web_next_command(web_server *server)
+{
+    return hub_take_command(&server->hub);
+}
+
+void web_wait(web_server *server, bool points, double seconds)
+{
+    hub_wait(&server->hub, points, seconds);
+}

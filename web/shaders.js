@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What runs on the graphics processor. Points are added up in a buffer of half floats, as glow
+// (colour times weight, weight); a second pass brings the sum to the screen.
+"use strict";
+
+// Polynomials of the colour maps inferno and viridis: Matt Zucker, shadertoy.com/view/WlfXRN, CC0.
+const COLOURS = `
+vec3 power(float t, vec3 a, vec3 b, vec3 c, vec3 d, vec3 e, vec3 f, vec3 g) {
+  return clamp(a + t*(b + t*(c + t*(d + t*(e + t*(f + t*g))))), 0.0, 1.0);
+}
+vec3 inferno(float t) {
+  return power(t, vec3(0.000219, 0.001651, -0.019481), vec3(0.106513, 0.563956, 3.932712),
+    vec3(11.602493, -3.972854, -15.942394), vec3(-41.703996, 17.436399, 44.354145),
+    vec3(77.162936, -33.402359, -81.807309), vec3(-71.319428, 32.626064, 73.209520),
+    vec3(25.131126, -12.242669, -23.070325));
+}
+vec3 plasma(float t) {
+  return power(t, vec3(0.058732, 0.023337, 0.543340), vec3(2.176515, 0.238383, 0.753960),
+    vec3(-2.689460, -7.455851, 3.110800), vec3(6.130348, 42.346188, -28.518855),
+    vec3(-11.107436, -82.666311, 60.139848), vec3(10.023066, 71.413618, -54.072187),
+    vec3(-3.658714, -22.931535, 18.191908));
+}
+// Oklch to linear sRGB (Ottosson 2020): equal steps look equal, round the circle too.
+vec3 oklch(float l, float c, float h) {
+  float a = c * cos(h), b = c * sin(h);
+  vec3 m = vec3(l + 0.3963378*a + 0.2158038*b, l - 0.1055613*a - 0.0638542*b,
+                l - 0.0894842*a - 1.2914855*b);
+  m = m * m * m;
+  vec3 rgb = vec3(4.0767417*m.x - 3.3077116*m.y + 0.2309699*m.z,
+                  -1.2684380*m.x + 2.6097574*m.y - 0.3413194*m.z,
+                  -0.0041961*m.x - 0.7034186*m.y + 1.7076147*m.z);
+  return pow(clamp(rgb, 0.0, 1.0), vec3(1.0 / 2.2));
+}
+vec3 heading(vec3 d) {
+  return oklch(0.74 + 0.12 * d.z, 0.15, atan(d.y, d.x) + 0.6);
+}
+vec3 group(float label) {
+  return label < 0.5 ? vec3(0.30, 0.36, 0.55)
+                     : oklch(0.76 + 0.08 * fract(label * 0.37), 0.15, 2.399963 * label);
+}`;
+
+const POINT_VERTEX = `#version 300 es
+layout(location = 0) in vec3 next;
+layout(location = 1) in vec3 last;
+layout(location = 2) in float colour;
+uniform mat4 camera;
+uniform vec3 origin, rowA, rowB, rowC, wraps;
+uniform vec4 how;       // 1 / steps, time between frames, kind of colour, weight
+uniform vec4 size;      // in the world, least, most [pixels], height of the screen
+uniform vec2 depth;     // near, far of the box
+out vec3 tint;
+out float weight;
+${COLOURS}
+vec3 unfold(float packed) {
+  vec2 e = vec2(mod(packed, 256.0), floor(packed / 256.0)) / 127.5 - 1.0;
+  vec3 d = vec3(e, 1.0 - abs(e.x) - abs(e.y));
+  if (d.z < 0.0) d.xy = (1.0 - abs(d.yx)) * vec2(d.x < 0.0 ? -1.0 : 1.0, d.y < 0.0 ? -1.0 : 1.0);
+  return normalize(d);
+}
+void main() {
+  vec3 b = next * how.x, a = last * how.x, way = b - a;
+  way -= wraps * round(way);
+  vec3 f = a + how.y * way;
+  f -= wraps * floor(f);
+  gl_Position = camera * vec4(origin + f.x * rowA + f.y * rowB + f.z * rowC, 1.0);
+  float pixels = size.x * size.w / max(gl_Position.w, 1e-6);
+  gl_PointSize = clamp(pixels, size.y, size.z);
+  float far = clamp((gl_Position.w - depth.x) / (depth.y - depth.x), 0.0, 1.0);
+  weight = how.w * mix(1.0, 0.45, far) * min(1.0, pow(pixels / size.y, 1.2));
+  int kind = int(how.z);
+  tint = kind == 1 ? plasma(0.12 + 0.86 * colour / 65535.0)
+       : kind == 2 ? heading(unfold(colour))
+       : kind == 3 ? group(colour) : vec3(1.0);
+  if (kind == 3 && colour < 0.5) weight *= 0.35;
+}`;
+
+const POINT_PIXEL = `#version 300 es
+precision mediump float;
+in vec3 tint;
+in float weight;
+out vec4 sum;
+void main() {
+  vec2 p = 2.0 * gl_PointCoord - 1.0;
+  float r = dot(p, p);
+  if (r > 1.0) discard;
+  float w = weight * (1.25 * exp(-14.0 * r) + 0.30 * exp(-4.0 * r) - 0.0055);
+  sum = vec4(tint * w, w);
+}`;
+
+const SCREEN_VERTEX = `#version 300 es
+out vec2 at;
+void main() {
+  at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0;
+  gl_Position = vec4(2.0 * at - 1.0, 0.0, 1.0);
+}`;
+
+const TONE_PIXEL = `#version 300 es
+precision highp float;
+in vec2 at;
+uniform sampler2D sums;
+uniform float plain, exposure;
+out vec4 colour;
+${COLOURS}
+void main() {
+  vec4 s = texture(sums, at);
+  float w = s.a * exposure;
+  vec3 back = mix(vec3(0.030, 0.034, 0.070), vec3(0.012, 0.012, 0.024), length(at - 0.5) * 1.4);
+  if (plain > 0.5) {
+    float mean = textureLod(sums, vec2(0.5), 20.0).a * exposure;
+    float t = log(1.0 + 6.0 * w) / log(1.0 + 6.0 * max(8.0, 150.0 * mean));
+    vec3 c = inferno(clamp(0.04 + t, 0.0, 1.0));
+    colour = vec4(max(back, c * smoothstep(0.0, 0.06, t) + back * (1.0 - t)), 1.0);
+    return;
+  }
+  vec3 hue = s.rgb / max(s.a, 1e-6);
+  float light = 1.0 - exp(-1.6 * w);
+  vec3 c = hue * light * 1.05 + 0.30 * smoothstep(1.0, 2.2, log(1.0 + w)) * (0.25 + 0.75 * hue);
+  colour = vec4(back * (1.0 - light) + min(c, vec3(1.0)), 1.0);
+}`;
+
+const FADE_PIXEL = `#version 300 es
+precision mediump float;
+uniform float keep;
+out vec4 sum;
+void main() { sum = vec4(0.0, 0.0, 0.0, keep); }`;
+
+// Lines: edges of the box, and circles that face the eye around groups.
+const LINE_VERTEX = `#version 300 es
+layout(location = 0) in vec3 place;
+layout(location = 1) in vec4 ring;      // centre, radius; radius 0: an edge
+layout(location = 2) in vec2 mark;      // label, chosen
+uniform mat4 camera;
+uniform vec3 right, up;
+uniform float least;    // radius of the smallest circle, at distance 1
+out vec4 tint;
+${COLOURS}
+void main() {
+  float away = (camera * vec4(ring.xyz, 1.0)).w;
+  float radius = max(ring.w, (1.0 + 0.35 * mark.y) * least * away);
+  vec3 at = ring.w > 0.0 ? ring.xyz + radius * (place.x * right + place.y * up) : place;
+  gl_Position = camera * vec4(at, 1.0);
+  tint = ring.w > 0.0 ? vec4(mix(group(mark.x), vec3(1.0), 0.25 + 0.75 * mark.y),
+                             0.6 + 0.4 * mark.y)
+                      : vec4(0.55, 0.62, 0.95, 0.20);
+}`;
+
+const LINE_PIXEL = `#version 300 es
+precision mediump float;
+in vec4 tint;
+out vec4 colour;
+void main() { colour = vec4(tint.rgb * tint.a, tint.a); }`;

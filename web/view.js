@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page: what is pressed, and what is told.
+"use strict";
+
+const $ = id => document.getElementById(id);
+const FEWEST = 20000, MOST = 4000000, MOST_RINGS = 150;
+
+class View {
+  constructor() {
+    this.scene = new Scene($("scene"));
+    this.curves = new Curves($("curves"));
+    this.state = {};
+    this.sliders = new Map();
+    this.touched = 0;
+    this.waiting = null;      // points that came and were not drawn yet
+    this.frames = 0;
+    this.playing = false;
+    this.most = MOST;
+    this.link = new Link({message: (c, b) => this.message(c, b), status: s => this.status(s)});
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.scene.look.trails = 0;
+    }
+    this.addLooks();
+    this.addButtons();
+    addPointer(this);
+    addKeys(this);
+    new ResizeObserver(() => this.settle()).observe($("panel"));
+    window.addEventListener("resize", () => this.settle());
+    requestAnimationFrame(now => this.tick(now));
+  }
+
+  message(channel, bytes) {
+    if (channel === POINTS) {
+      if (this.waiting) {
+        this.link.giveBack(this.waiting);
+      }
+      this.waiting = bytes;
+      return;
+    }
+    if (channel === CURVES) {
+      this.rows = bytes;
+      this.curves.setRows(bytes);
+      return;
+    }
+    const value = JSON.parse(new TextDecoder().decode(bytes));
+    if (channel === STATE) {
+      this.setState(value);
+    } else if (channel === GROUPS) {
+      this.setGroups(value);
+    } else if (channel === PLOT) {
+      this.plot = value;
+      drawPlot($("plot"), value);
+    }
+  }
+
+  status(s) {
+    const ended = this.state.ended && s !== "live";
+    $("link").className = s === "live" ? "" : ended ? "ended" : "lost";
+    $("link").lastChild.textContent = s === "live" ? ""
+        : ended ? "the run has ended" : s === "refused"
+        ? "this address is not valid any more: open the one that kith printed last"
+        : "connection lost, trying again";
+    $("link").hidden = s === "live" && !this.state.ended;
+    document.body.dataset.link = s;
+  }
+
+  setState(s) {
+    const before = this.state;
+    this.state = s;
+    document.title = `${s.title} · kith`;
+    $("title").textContent = s.title;
+    if (s.message !== before.message) {
+      $("message").textContent = s.message;
+      clearTimeout(this.clearing);
+      this.clearing = setTimeout(() => { $("message").textContent = ""; }, 6000);
+    }
+    $("run").hidden = s.kind !== "flock";
+    $("frames").hidden = !(s.frames > 1);
+    $("rings").hidden = !s.grouped;
+    if (s.kind === "flock") {
+      $("pause").textContent = s.paused ? "go on" : "pause";
+      $("reset").disabled = !s.can_reset;
+      if (before.seed !== s.seed) {
+        $("seed").value = s.seed;
+      }
+      this.curves.setNames(s.columns);
+      this.setRules(s);
+    } else if (s.frames > 1) {
+      $("seek").max = s.frames - 1;
+      if (document.activeElement !== $("seek") || this.playing) {
+        $("seek").value = s.frame;
+      }
+      $("frame").textContent = `${s.frame + 1} of ${s.frames}`;
+    }
+    if (JSON.stringify(before.colours) !== JSON.stringify(s.colours) || before.colour !== s.colour) {
+      this.setColours(s);
+    }
+    this.tell();
+  }
+
+  setRules(s) {
+    const names = s.rules.map(r => r.name).join();
+    if (names !== this.ruleNames) {
+      this.ruleNames = names;
+      this.sliders.clear();
+      $("rules").replaceChildren(
+        ...s.rules.map(r => r.choices ? this.choice(r) : this.slider(r, v => this.set(r.name, v))),
+        this.slider({name: "limit", label: "steps/s (0: all)", min: 0, max: 240, step: 5,
+                     value: s.limit}, v => this.link.send({limit: v})));
+    }
+    if (performance.now() - this.touched < 1000) {
+      return;
+    }
+    for (const r of s.rules.concat({name: "limit", value: s.limit, max: 240})) {
+      const slider = this.sliders.get(r.name);
+      if (slider && slider.value !== r.value) {
+        slider.show(r.value, r.max);
+      }
+    }
+  }
+
+  set(name, value) {
+    this.touched = performance.now();
+    this.changes = Object.assign(this.changes || {}, {[name]: value});
+    this.changing = this.changing || setTimeout(() => {
+      this.link.send({set: this.changes});
+      this.changes = this.changing = null;
+    }, 50);
+  }
+
+  // r: {name, label, min, max, step, value}
+  slider(r, changed) {
+    const label = document.createElement("label"), name = document.createElement("span");
+    const value = document.createElement("output"), input = document.createElement("input");
+    label.className = "slider";
+    name.textContent = r.label;
+    Object.assign(input, {type: "range", min: r.min, max: r.max, step: r.step, id: `rule-${r.name}`});
+    label.append(name, value, input);
+    const slider = {show: (v, max) => {
+      slider.value = v;
+      input.max = Math.max(max === undefined ? r.max : max, v);
+      input.value = v;
+      value.textContent = shown(v);
+    }};
+    slider.show(r.value);
+    input.addEventListener("input", () => {
+      slider.value = Number(input.value);
+      value.textContent = shown(slider.value);
+      changed(slider.value);
+    });
+    this.sliders.set(r.name, slider);
+    return label;
+  }
+
+  choice(r) {
+    const box = document.createElement("div"), row = document.createElement("div");
+    box.className = "slider";
+    row.className = "row";
+    const buttons = r.choices.map((text, k) => {
+      const b = document.createElement("button");
+      b.textContent = text;
+      b.addEventListener("click", () => this.set(r.name, k));
+      return b;
+    });
+    row.append(...buttons);
+    box.append(Object.assign(document.createElement("span"), {textContent: r.label}), row);
+    const slider = {show: v => {
+      slider.value = v;
+      buttons.forEach((b, k) => b.setAttribute("aria-pressed", String(k === v)));
+    }};
+    slider.show(r.value);
+    this.sliders.set(r.name, slider);
+    return box;
+  }
+
+  setColours(s) {
+    $("colours").replaceChildren(...s.colours.map(c => {
+      const b = document.createElement("button");
+      b.textContent = c.label;
+      b.setAttribute("role", "radio");
+      b.setAttribute("aria-checked", String(c.name === s.colour));
+      b.addEventListener("click", () => this.link.send({colour: c.name}));
+      return b;
+    }));
+  }
+
+  nextColour() {
+    const names = (this.state.colours || []).map(c => c.name);
+    this.link.send({colour: names[(names.indexOf(this.state.colour) + 1) % names.length]});
+  }
+
+  setGroups(g) {
+    this.groups = g.largest;
+    this.choose(this.groups.find(h => h.label === this.chosen) || null);
+  }
+
+  // Circles on groups: 1.6 times the rms radius holds most of one.
+  choose(halo) {
+    this.chosen = halo ? halo.label : 0;
+    this.scene.setRings((this.groups || []).slice(0, MOST_RINGS).map(h => (
+      {centre: h.centre, radius: 1.6 * h.radius, label: h.label, chosen: h === halo})));
+    showHalo(halo, () => this.choose(null));
+  }
+
+  pick(x, y) {
+    let best = null, nearest = 14;
+    for (const h of (this.groups || []).slice(0, MOST_RINGS)) {
+      const p = this.scene.project(h.centre);
+      const gap = Math.hypot(p.x - x, p.y - y) - Math.min(40, 1.6 * h.radius * p.scale);
+      if (p.depth > 0 && gap < nearest) {
+        [best, nearest] = [h, Math.max(gap, Math.hypot(p.x - x, p.y - y) / 10 - 10)];
+      }
+    }
+    this.choose(best);
+  }
+
+  addLooks() {
+    const look = this.scene.look, again = () => { this.scene.dirty = true; };
+    const slider = (name, label, min, max, step, value, set) =>
+      this.slider({name, label, min, max, step, value}, v => { set(v); again(); });
+    $("looks").append(
+      slider("size", "size of points", 0.2, 4, 0.1, 1, v => { look.size = v; }),
+      slider("exposure", "brightness", -3, 3, 0.1, 0, v => { look.exposure = 2 ** v; }),
+      slider("trails", "trails", 0, 1, 0.05, look.trails, v => { look.trails = v; }),
+      slider("points", "most points, thousands", 20, 4000, 20, 4000, v => {
+        this.most = 1000 * v;
+        this.link.points = Math.min(this.link.points, this.most);
+      }));
+  }
+
+  addButtons() {
+    const on = (id, act) => $(id).addEventListener("click", act);
+    on("pause", () => this.pause());
+    on("step", () => this.step(1));
+    on("reset", () => this.reset());
+    on("back", () => this.step(-1));
+    on("next", () => this.step(1));
+    on("play", () => this.play(!this.playing));
+    on("home", () => this.scene.home());
+    on("fold", () => this.fold());
+    on("spin", () => this.spin());
+    on("rings", () => this.rings());
+    $("seek").addEventListener("input", () => this.goTo(Number($("seek").value)));
+    $("seed").addEventListener("keydown", e => e.key === "Enter" && this.reset());
+  }
+
+  pause() {
+    this.state.kind === "flock" ? this.link.send({pause: !this.state.paused})
+                                : this.play(!this.playing);
+  }
+
+  step(way) {
+    this.state.kind === "flock" ? this.link.send({step: 1})
+                                : this.goTo(this.state.frame + way);
+  }
+
+  reset() {
+    const seed = Number($("seed").value);
+    this.link.send({reset: Number.isSafeInteger(seed) && seed >= 0 ? seed : 0});
+  }
+
+  goTo(frame) {
+    const n = this.state.frames || 1;
+    if (n > 1 && !this.going) {
+      this.going = true;
+      setTimeout(() => { this.going = false; }, 40);
+      this.link.send({frame: (frame + n) % n});
+    }
+  }
+
+  play(go) {
+    this.playing = go && this.state.frames > 1;
+    $("play").textContent = this.playing ? "stop" : "play";
+    if (this.playing) {
+      this.step(1);
+    }
+  }
+
+  // Leave room for the panel: the picture's middle is that of what is left.
+  settle() {
+    const panel = $("panel").getBoundingClientRect(), w = innerWidth, h = innerHeight;
+    const beside = panel.width > 0 && panel.width < 0.5 * w;
+    const tall = Math.min(1, 1.2 * panel.height / h);
+    this.scene.camera.aside = [beside ? tall * (panel.left - w) / w : 0,
+                               beside || !panel.height ? 0 : (h - panel.top) / h];
+    this.scene.dirty = this.scene.wipe = true;
+    this.replot();
+  }
+
+  fold() {
+    document.body.classList.toggle("folded");
+    this.settle();
+    $("fold").setAttribute("aria-expanded", String(!document.body.classList.contains("folded")));
+  }
+
+  spin() {
+    this.scene.spin = !this.scene.spin;
+    $("spin").setAttribute("aria-pressed", String(this.scene.spin));
+  }
+
+  rings() {
+    this.scene.showRings = !this.scene.showRings;
+    this.scene.dirty = true;
+    $("rings").setAttribute("aria-pressed", String(this.scene.showRings));
+  }
+
+  replot() {
+    drawPlot($("plot"), this.plot);
+    if (this.rows) {
+      this.curves.setRows(this.rows);
+    }
+  }
+
+  tell() {
+    const h = this.scene.head, s = this.state, parts = [];
+    const bold = x => { const b = document.createElement("b"); b.textContent = x; return b; };
+    parts.push(bold(shown(s.particles)), " particles");
+    if (h && h.shown < h.all) {
+      parts.push(", ", bold(shown(h.shown)), " of them shown");
+    }
+    if (h && s.kind === "flock") {
+      parts.push(" · step ", bold(shown(h.step)), " · ", bold(shown(s.rate, 2)), " steps/s");
+    }
+    if (h && s.kind === "file" && Number.isFinite(h.time)) {
+      parts.push(" · time ", bold(shown(h.time)));
+    }
+    if (this.rate && s.kind === "flock") {
+      parts.push(" · ", bold(shown(Math.round(this.rate))), " frames/s");
+    }
+    $("facts").replaceChildren(...parts);
+    drawLegend($("legend"), s.colour, h);
+  }
+
+  // As many points as are drawn smoothly.
+  adapt(gap) {
+    this.gap = 0.9 * (this.gap || gap) + 0.1 * gap;
+    const now = performance.now();
+    if (now - (this.adapted || 0) < 1200 || !this.scene.head) {
+      return;
+    }
+    this.adapted = now;
+    const {shown: drawn, all} = this.scene.head;
+    if (this.gap > 80 && this.link.points > FEWEST) {
+      this.link.points = Math.max(FEWEST, Math.round(Math.min(drawn, this.link.points) * 0.6));
+    } else if (this.gap < 24 && drawn < all && drawn >= this.link.points) {
+      this.link.points = Math.min(this.most, this.link.points * 2);
+    }
+  }
+
+  tick(now) {
+    requestAnimationFrame(t => this.tick(t));
+    if (this.waiting) {
+      const bytes = this.waiting;
+      this.waiting = null;
+      this.scene.setPoints(bytes);
+      this.link.giveBack(bytes);
+      this.link.seen();
+      this.frames++;
+      document.body.dataset.frames = this.frames;
+      document.body.dataset.step = this.scene.head.step;
+      if (this.playing) {
+        setTimeout(() => this.playing && this.step(1), 60);
+      }
+    }
+    if (this.scene.draw(now)) {
+      this.adapt(Math.min(500, now - (this.ticked || now)));
+    }
+    this.ticked = now;
+    if (now - (this.told || 0) > 500) {
+      this.rate = (this.frames - (this.counted || 0)) / (now - (this.told || 0)) * 1000;
+      this.counted = this.frames;
+      this.told = now;
+      this.tell();
+    }
+  }
+}
+
+function showHalo(halo, close) {
+  const card = $("halo");
+  card.hidden = !halo;
+  if (!halo) {
+    return;
+  }
+  const title = document.createElement("h2"), list = document.createElement("dl");
+  const cross = Object.assign(document.createElement("button"), {textContent: "×"});
+  cross.setAttribute("aria-label", "close");
+  cross.addEventListener("click", close);
+  title.append(`group ${halo.label}`, cross);
+  const three = v => v.map(x => shown(x, 3)).join(", ");
+  const rows = [["members", shown(halo.members)], ["mass", shown(halo.mass, 4)],
+                ["centre", three(halo.centre)], ["rms radius", shown(halo.radius)],
+                ["largest radius", shown(halo.radius_max)],
+                ["b/a, c/a", halo.shape.map(x => shown(x, 2)).join(", ")]];
+  if (halo.velocity) {
+    rows.push(["velocity", three(halo.velocity)], ["dispersion", shown(halo.dispersion)]);
+  }
+  for (const [name, value] of rows) {
+    list.append(Object.assign(document.createElement("dt"), {textContent: name}),
+                Object.assign(document.createElement("dd"), {textContent: value}));
+  }
+  card.replaceChildren(title, list);
+}
+
+window.addEventListener("DOMContentLoaded", () => {
+  try {
+    window.kith = new View();
+  } catch (error) {
+    $("link").className = "lost";
+    $("link").lastChild.textContent = error.message;
+  }
+});
