@@ -49,16 +49,16 @@ static void send_state(flock_view *view, const flock_run *run, bool ended)
     const bool recorded = is_recorded(run, view->task);
     web_publish_json(
         view->server, WEB_STATE,
-        json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:I, s:s, s:o, s:o, s:s,"
-                  " s:[s,s,s,s,s,s,s]}",
-                  "kind", "flock", "title", "kith flock", "particles",
-                  (json_int_t)run->in.particles.n, "rate", view->rate, "limit", view->limit,
-                  "time_step", flock_view_stage(view, run)->model.time_step, "paused", view->paused,
-                  "ended", ended, "can_reset", !recorded, "seed",
-                  (json_int_t)view->task->start.model.seed, "colour",
-                  viewer_colour_name(view->colour), "colours", viewer_colours(true, true, "flock"),
-                  "rules", flock_view_rules(view, run), "message", view->message, "columns", "step",
-                  "polarisation", "milling", "speed", "neighbours", "flocks", "largest"));
+        json_pack(
+            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:I, s:s, s:o, s:o, s:s,"
+            " s:[s,s,s,s,s,s,s]}",
+            "kind", "flock", "title", "kith flock", "particles", (json_int_t)run->in.particles.n,
+            "step", (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
+            flock_view_stage(view, run)->model.time_step, "paused", view->paused, "ended", ended,
+            "can_reset", !recorded, "seed", (json_int_t)view->task->start.model.seed, "colour",
+            viewer_colour_name(view->colour), "colours", viewer_colours(true, true, "flock"),
+            "rules", flock_view_rules(view, run), "message", view->message, "columns", "step",
+            "polarisation", "milling", "speed", "neighbours", "flocks", "largest"));
     view->announced = true;
     view->last_state = progress_clock();
 }

@@ -98,7 +98,8 @@ class Browser:
         if method == "Runtime.exceptionThrown":
             self.errors.append(str(p["exceptionDetails"])[:2000])
         elif method == "Log.entryAdded" and p["entry"]["level"] == "error":
-            self.errors.append(str(p["entry"])[:2000])
+            if "/frames?" not in p["entry"].get("url", ""):  # a stream that is lost comes back
+                self.errors.append(str(p["entry"])[:2000])
         elif method == "Runtime.consoleAPICalled" and p["type"] in ("error", "assert"):
             self.errors.append(str(p["args"])[:2000])
 

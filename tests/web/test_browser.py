@@ -52,7 +52,8 @@ def watch_a_flock(browser):
         run.end()
     browser.until("document.body.dataset.link === 'lost' || "
                   "/ended/.test(document.getElementById('link').textContent)")
-    browser.errors.clear()                       # that nobody answers was noted
+    browser.open("about:blank")
+    browser.errors.clear()             # that nobody answers was noted
     browser.size(480, 320)
 
 

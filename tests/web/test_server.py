@@ -102,7 +102,8 @@ def test_steering():
         run.send(limit=0)
         watch = Viewer(run).until(lambda w: w.head["step"] > 3 and CURVES in w.newest)
         run.send(pause=True)
-        first = watch.until(lambda w: w.state["paused"] and w.state["rate"] == 0).head["step"]
+        first = watch.until(lambda w: w.state["paused"] and w.state["rate"] == 0 and
+                            w.state["step"] == w.head["step"]).head["step"]
         run.send(step=2)
         watch.until(lambda w: w.head["step"] == first + 2)
         run.send(step=5)
