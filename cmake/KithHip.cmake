@@ -10,8 +10,10 @@ if(NOT KITH_HIPCC OR NOT KITH_HIP_INCLUDE)
 endif()
 
 # Contraction is off for the whole file: the _rn intrinsics do not forbid it here as in CUDA. Loops
-# that hold votes are not unrolled, which clang says each time.
-set(hip_flags -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -Wno-pass-failed)
+# that hold votes are not unrolled, which clang says each time. The run-time's header comes first,
+# as with nvcc.
+set(hip_flags -include hip/hip_runtime.h -std=c++17 -O1 -ffp-contract=off -Wall -Wextra
+              -Wno-pass-failed)
 if(KITH_WERROR)
     list(APPEND hip_flags -Werror)
 endif()

@@ -132,8 +132,8 @@ struct around {
 };
 
 /** Around cells `first` to `last` of a row. */
-static __device__ struct around look_around(const struct kith__gpu_sweep &sweep, int64_t first,
-                                            int64_t last)
+static __device__ inline struct around look_around(const struct kith__gpu_sweep &sweep,
+                                                   int64_t first, int64_t last)
 {
     const struct kith__axis *axis = sweep.grid.plan->axis;
     struct around c;
@@ -164,9 +164,9 @@ static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, 
 }
 
 /** Particles [*begin, *end) of b in segment number s around a home, and their image. */
-static __device__ void find_segment(const struct kith__gpu_sweep &sweep, const struct around &c,
-                                    int64_t home_begin, int64_t s, int64_t *begin, int64_t *end,
-                                    int32_t image[3])
+static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
+                                           const struct around &c, int64_t home_begin, int64_t s,
+                                           int64_t *begin, int64_t *end, int32_t image[3])
 {
     const struct kith__gpu_plan &plan = *sweep.grid.plan;
     const struct kith__axis *axis = plan.axis;
