@@ -62,20 +62,6 @@ static const struct argp_option debye_options[] = {
     {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg; lengths are A or nm", 40},
     {0}};
 
-static double parse_from_zero(struct argp_state *state, const char *option, const char *arg)
-{
-    double value = 0;
-    return parse_real(arg, &value) && value == 0 ? 0 : options_positive(state, option, arg);
-}
-
-static structure_window parse_window(const char *option, const char *arg, struct argp_state *state)
-{
-    if (strcmp(arg, "lorch") != 0 && strcmp(arg, "none") != 0) {
-        argp_error(state, "%s: got '%s', expected lorch or none", option, arg);
-    }
-    return strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
-}
-
 static void check_task(debye_task *task, struct argp_state *state)
 {
     const double most_q = 1 << 20;
@@ -96,20 +82,8 @@ static void check_task(debye_task *task, struct argp_state *state)
     if (task->gr && strcmp(task->gr, "-") == 0) {
         argp_error(state, "--gr needs the name of a file");
     }
-    if (o->output && strcmp(o->output, "-") == 0 && (o->json || task->format == TABLE_NPY)) {
-        argp_error(state, o->json ? "-o - and --json both want standard output"
-                                  : "a .npy needs the name of a file");
-    }
-    if (task->format != TABLE_BY_NAME && !o->output) {
-        argp_error(state, "--format is that of -o FILE");
-    }
+    table_check_options(state, o, task->format);
 }
-
-static const struct argp_child children[] = {{&options_trajectory, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
 
 static void parse_names(debye_task *task, int key, const char *arg, struct argp_state *state)
 {
@@ -134,24 +108,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     debye_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_INIT: options_parse_init(state, options_of_frames, &task->shared); return 0;
     case KEY_RADIATION:
     case KEY_FORMAT:
     case KEY_UNIT: parse_names(task, key, arg, state); return 0;
     case KEY_EXACT: task->exact = true; return 0;
     case KEY_ELEMENTS: task->elements = arg; return 0;
-    case KEY_Q_MIN: task->q_min = parse_from_zero(state, "--q-min", arg); return 0;
+    case KEY_Q_MIN: task->q_min = options_from_zero(state, "--q-min", arg); return 0;
     case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
     case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
-    case KEY_B_ISO: task->b_iso = parse_from_zero(state, "--b-iso", arg); return 0;
+    case KEY_B_ISO: task->b_iso = options_from_zero(state, "--b-iso", arg); return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
     case KEY_R_WIDTH: task->r_width = options_positive(state, "--r-width", arg); return 0;
-    case KEY_WINDOW: task->window = parse_window("--window", arg, state); return 0;
+    case KEY_WINDOW: task->window = structure_parse_window(state, "--window", arg); return 0;
     case KEY_GR: task->gr = arg; return 0;
-    case KEY_GR_WINDOW: task->gr_window = parse_window("--gr-window", arg, state); return 0;
+    case KEY_GR_WINDOW:
+        task->gr_window = structure_parse_window(state, "--gr-window", arg);
+        return 0;
     case KEY_GR_MAX: task->gr_max = options_positive(state, "--gr-max", arg); return 0;
     case KEY_GR_WIDTH: task->gr_width = options_positive(state, "--gr-width", arg); return 0;
-    case KEY_Q_DAMP: task->q_damp = parse_from_zero(state, "--q-damp", arg); return 0;
+    case KEY_Q_DAMP: task->q_damp = options_from_zero(state, "--q-damp", arg); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -166,7 +142,7 @@ static const struct argp arguments = {
            "\vExample:\n"
            "  printf '2\\n\\nO 0 0 0\\nO 0 0 1.21\\n' > oxygen.xyz\n"
            "  kith debye oxygen.xyz --exact -o iq.txt --gr gr.txt",
-    .children = children};
+    .children = options_of_frames};
 
 static void free_outcome(debye_outcome *found)
 {
@@ -198,7 +174,7 @@ static int report(const debye_task *task, const debye_outcome *found)
     if (o->json) {
         return report_json(debye_json(task, found));
     }
-    if (!o->quiet && !(o->output && strcmp(o->output, "-") == 0)) {
+    if (!o->quiet && !options_to_stdout(o)) {
         debye_print(task, found);
     }
     return STATUS_OK;

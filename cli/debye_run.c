@@ -7,6 +7,7 @@
  */
 #include "debye.h"
 #include "engine.h"
+#include "input.h"
 #include "progress.h"
 #include "rdf.h"
 #include "report.h"
@@ -270,42 +271,25 @@ static int take_frame(const debye_task *task, debye_outcome *found, const io_fra
     return status;
 }
 
-/** Read frames until there are no more. */
-static int take_frames(const debye_task *task, debye_outcome *found, io_trajectory *from,
-                       progress *bar)
+struct work {
+    const debye_task *task;
+    debye_outcome *found;
+    progress *bar;
+};
+
+static int take(void *user, const io_frame *frame)
 {
-    const io_frame *frame = NULL;
-    io_error error = {0};
-    for (;;) {
-        const double start = progress_clock();
-        const io_status status = io_trajectory_next(from, &frame, &error);
-        found->read_seconds += progress_clock() - start;
-        if (status == IO_CANCELLED || progress_interrupted()) {
-            return STATUS_INTERRUPTED;
-        }
-        if (status != IO_OK) {
-            return report_io(&error, false);
-        }
-        if (!frame) {
-            return found->frames > 0
-                       ? STATUS_OK
-                       : report_error(STATUS_FORMAT, NULL, "%s: has no frames", task->input);
-        }
-        const int taken = take_frame(task, found, frame);
-        if (taken != STATUS_OK) {
-            return taken;
-        }
-        bar->items += frame->particles.n;
-    }
+    const struct work *w = user;
+    const int status = take_frame(w->task, w->found, frame);
+    w->bar->items += status == STATUS_OK ? frame->particles.n : 0;
+    return status;
 }
 
 int debye_run(const debye_task *task, debye_outcome *found)
 {
     progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
-    const io_trajectory_options how = {.read = task->shared.read,
-                                       .frames = task->shared.frames,
-                                       .label = task->shared.label,
-                                       .topology = task->shared.topology};
+    const io_trajectory_options how = input_how(&task->shared);
+    struct work work = {.task = task, .found = found, .bar = &bar};
     int status = engine_open(&task->shared, &bar, &found->ctx);
     if (status != STATUS_OK) {
         return status;
@@ -316,7 +300,10 @@ int debye_run(const debye_task *task, debye_outcome *found)
         return report_io(&error, false);
     }
     snprintf(found->description, sizeof found->description, "%s", io_trajectory_description(from));
-    status = take_frames(task, found, from, &bar);
+    status = input_each_frame(from, take, &work, &found->read_seconds);
+    if (status == STATUS_OK && found->frames == 0) {
+        status = report_error(STATUS_FORMAT, NULL, "%s: has no frames", task->input);
+    }
     io_trajectory_close(from);
     progress_end(&bar);
     if (status == STATUS_INTERRUPTED) {

@@ -27,6 +27,36 @@ void input_free(input *in)
     io_particles_free(&in->particles);
 }
 
+io_trajectory_options input_how(const options *o)
+{
+    return (io_trajectory_options){
+        .read = o->read, .frames = o->frames, .label = o->label, .topology = o->topology};
+}
+
+int input_each_frame(io_trajectory *from, input_frame_fn take, void *user, double *seconds)
+{
+    const io_frame *frame = NULL;
+    io_error error = {0};
+    for (;;) {
+        const double start = progress_clock();
+        const io_status status = io_trajectory_next(from, &frame, &error);
+        *seconds += progress_clock() - start;
+        if (status == IO_CANCELLED || progress_interrupted()) {
+            return STATUS_INTERRUPTED;
+        }
+        if (status != IO_OK) {
+            return report_io(&error, false);
+        }
+        if (!frame) {
+            return STATUS_OK;
+        }
+        const int taken = take(user, frame);
+        if (taken != STATUS_OK) {
+            return taken;
+        }
+    }
+}
+
 kith_points input_points(const input *in)
 {
     return kith_points_packed(in->particles.pos, in->particles.n, in->particles.precision);

@@ -6,6 +6,7 @@
 #define KITH_CLI_INPUT_H
 
 #include "options.h"
+#include "trajectory.h"
 
 #include <jansson.h>
 
@@ -19,6 +20,17 @@ typedef struct input {
 /** Read path. Zero the input first; input_free frees it. */
 io_status input_read(const options *o, const char *path, input *in, io_error *error);
 void input_free(input *in);
+
+/** Which frames the options ask for, and how to read them. */
+io_trajectory_options input_how(const options *o);
+
+/** What a verb does with a frame. @return exit status, reported; STATUS_OK: go on */
+typedef int (*input_frame_fn)(void *user, const io_frame *frame);
+
+/** Hand over the frames until there are no more, or Ctrl-C.
+ *  @param[in,out] seconds  that were spent waiting for frames
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+int input_each_frame(io_trajectory *from, input_frame_fn take, void *user, double *seconds);
 
 /** The particles as the library takes them; borrowed. */
 kith_points input_points(const input *in);

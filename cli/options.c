@@ -79,6 +79,17 @@ int64_t options_whole(struct argp_state *state, const char *option, const char *
     return value;
 }
 
+double options_from_zero(struct argp_state *state, const char *option, const char *arg)
+{
+    double value = 0;
+    return parse_real(arg, &value) && value == 0 ? 0 : options_positive(state, option, arg);
+}
+
+bool options_to_stdout(const options *o)
+{
+    return o->output && strcmp(o->output, "-") == 0;
+}
+
 kith_precision options_precision(struct argp_state *state, const char *text)
 {
     if (strcmp(text, "float") == 0) {
@@ -298,6 +309,12 @@ const struct argp options_report = {.options = report, .parser = parse_result};
 const struct argp options_result = {.options = result, .parser = parse_result};
 
 const struct argp_child options_particles[] = {{&options_reading, 0, NULL, 0},
+                                               {&options_space, 0, NULL, 0},
+                                               {&options_engine, 0, NULL, 0},
+                                               {&options_result, 0, NULL, 0},
+                                               {0}};
+
+const struct argp_child options_of_frames[] = {{&options_trajectory, 0, NULL, 0},
                                                {&options_space, 0, NULL, 0},
                                                {&options_engine, 0, NULL, 0},
                                                {&options_result, 0, NULL, 0},

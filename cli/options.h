@@ -39,8 +39,9 @@ extern const struct argp options_reading, options_one_frame, options_trajectory,
     options_space, options_engine, options_viewing, options_viewing_unseen, options_report,
     options_result;
 
-/** The groups of a verb that asks one set of particles: reading, space, engine, result. */
-extern const struct argp_child options_particles[];
+/** The groups of a verb that asks one set of particles: reading, space, engine, result; and of one
+ *  that asks the frames of a trajectory. */
+extern const struct argp_child options_particles[], options_of_frames[];
 
 void options_init(options *o);
 
@@ -62,6 +63,12 @@ void options_operand(struct argp_state *state, const char *name, const char *arg
 
 /** Read a finite number above 0; ends the command when it is not one. */
 double options_positive(struct argp_state *state, const char *option, const char *arg);
+
+/** The same, or 0. */
+double options_from_zero(struct argp_state *state, const char *option, const char *arg);
+
+/** Does the result go to standard output? */
+bool options_to_stdout(const options *o);
 
 /** Read a whole number, such as 1000000, 1_000_000, 1e6 or 1M, of at least 0 or 1; ends the command
  *  when it is not one. */

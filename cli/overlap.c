@@ -86,13 +86,7 @@ static void check_task(const overlap_task *task, struct argp_state *state)
     if (task->format == TABLE_LAMMPS) {
         argp_error(state, "--format: lammps is for g(r)");
     }
-    if (task->format != TABLE_BY_NAME && !o->output) {
-        argp_error(state, "--format is that of -o FILE");
-    }
-    if (o->output && strcmp(o->output, "-") == 0 && (o->json || task->format == TABLE_NPY)) {
-        argp_error(state, o->json ? "-o - and --json both want standard output"
-                                  : "a .npy needs the name of a file");
-    }
+    table_check_options(state, o, task->format);
     if (task->matrix && strcmp(task->matrix, "-") == 0) {
         argp_error(state, "--matrix needs the name of a file");
     }
@@ -148,7 +142,7 @@ static int report(const overlap_task *task, const overlap_outcome *found)
     if (o->json) {
         return report_json(overlap_json(task, found));
     }
-    if (!o->quiet && !(o->output && strcmp(o->output, "-") == 0)) {
+    if (!o->quiet && !options_to_stdout(o)) {
         overlap_print(task, found);
     }
     return STATUS_OK;

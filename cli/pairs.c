@@ -55,7 +55,7 @@ static void check_task(const pairs_task *task, struct argp_state *state)
     if (task->count_only && o->output) {
         argp_error(state, "--count writes no list: leave out --count or --output");
     }
-    if (o->json && o->output && strcmp(o->output, "-") == 0) {
+    if (o->json && options_to_stdout(o)) {
         argp_error(state, "-o - and --json both want standard output");
     }
 }
@@ -220,7 +220,7 @@ static int summarise(const pairs_task *task, pairs_outcome *found)
     }
     if (task->count_only) {
         printf("%lld\n", (long long)found->n);
-    } else if (!o->quiet && !(o->output && strcmp(o->output, "-") == 0)) {
+    } else if (!o->quiet && !options_to_stdout(o)) {
         pairs_print(task, found);
     }
     return STATUS_OK;

@@ -106,26 +106,12 @@ static void parse_slope(rdf_task *task, const char *arg, struct argp_state *stat
     }
 }
 
-static void parse_window(rdf_task *task, const char *arg, struct argp_state *state)
-{
-    if (strcmp(arg, "lorch") != 0 && strcmp(arg, "none") != 0) {
-        argp_error(state, "--window: got '%s', expected lorch or none", arg);
-    }
-    task->window = strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
-}
-
 static void parse_estimator(rdf_task *task, const char *arg, struct argp_state *state)
 {
     if (strcmp(arg, "histogram") != 0 && strcmp(arg, "force") != 0) {
         argp_error(state, "--estimator: got '%s', expected histogram or force", arg);
     }
     task->force = strcmp(arg, "force") == 0;
-}
-
-static double parse_r_min(const char *arg, struct argp_state *state)
-{
-    double value = 0;
-    return parse_real(arg, &value) && value == 0 ? 0 : options_positive(state, "--r-min", arg);
 }
 
 static void check_task(const rdf_task *task, struct argp_state *state)
@@ -159,10 +145,6 @@ static void check_task(const rdf_task *task, struct argp_state *state)
     if (task->with && !task->select) {
         argp_error(state, "--with names the second species: --select the first");
     }
-    if (o->output && strcmp(o->output, "-") == 0 && (o->json || task->format == TABLE_NPY)) {
-        argp_error(state, o->json ? "-o - and --json both want standard output"
-                                  : "a .npy needs the name of a file");
-    }
     const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
                        task->slope[1] > 0 || task->q_vectors >= 0;
     if (has_q && !task->sq) {
@@ -174,23 +156,15 @@ static void check_task(const rdf_task *task, struct argp_state *state)
     if (task->sq && strcmp(task->sq, "-") == 0) {
         argp_error(state, "--sq needs the name of a file");
     }
-    if (task->format != TABLE_BY_NAME && !o->output) {
-        argp_error(state, "--format is that of -o FILE");
-    }
+    table_check_options(state, o, task->format);
 }
-
-static const struct argp_child children[] = {{&options_trajectory, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     rdf_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case KEY_R_MIN: task->r_min = parse_r_min(arg, state); return 0;
+    case ARGP_KEY_INIT: options_parse_init(state, options_of_frames, &task->shared); return 0;
+    case KEY_R_MIN: task->r_min = options_from_zero(state, "--r-min", arg); return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
     case KEY_BINS: task->bins = options_whole(state, "--bins", arg, 1); return 0;
     case KEY_WIDTH: task->width = options_positive(state, "--width", arg); return 0;
@@ -228,7 +202,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_Q_VECTORS:
         task->q_vectors = parse_most("--q-vectors", arg, 0, 100000, state);
         return 0;
-    case KEY_WINDOW: parse_window(task, arg, state); return 0;
+    case KEY_WINDOW: task->window = structure_parse_window(state, "--window", arg); return 0;
     case KEY_SLOPE: parse_slope(task, arg, state); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
@@ -244,7 +218,7 @@ static const struct argp arguments = {
            "\vExample:\n"
            "  kith make uniform 100k --seed 1 -o gas.npy\n"
            "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt",
-    .children = children};
+    .children = options_of_frames};
 
 static int report(const rdf_task *task, const rdf_outcome *found)
 {
@@ -252,7 +226,7 @@ static int report(const rdf_task *task, const rdf_outcome *found)
     if (o->json) {
         return report_json(rdf_json(task, found));
     }
-    if (!o->quiet && !(o->output && strcmp(o->output, "-") == 0)) {
+    if (!o->quiet && !options_to_stdout(o)) {
         rdf_print(task, found);
     }
     return STATUS_OK;

@@ -3,6 +3,7 @@
  * The frames of a trajectory, one by one: its box, its particles, their pairs.
  */
 #include "engine.h"
+#include "input.h"
 #include "progress.h"
 #include "rdf.h"
 #include "report.h"
@@ -274,31 +275,21 @@ static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *
     return status;
 }
 
-/** Read frames and count them until there are no more, or Ctrl-C. */
-static int take_frames(const rdf_task *task, rdf_outcome *found, io_trajectory *from, watch *w)
+struct work {
+    const rdf_task *task;
+    rdf_outcome *found;
+    watch *watch;
+};
+
+static int take(void *user, const io_frame *frame)
 {
-    const io_frame *frame = NULL;
-    io_error error = {0};
-    for (;;) {
-        const double start = progress_clock();
-        const io_status status = io_trajectory_next(from, &frame, &error);
-        found->read_seconds += progress_clock() - start;
-        if (status == IO_CANCELLED || progress_interrupted()) {
-            return STATUS_INTERRUPTED;
-        }
-        if (status != IO_OK) {
-            return report_io(&error, false);
-        }
-        if (!frame) {
-            return STATUS_OK;
-        }
-        const int taken = take_frame(task, found, frame);
-        if (taken != STATUS_OK) {
-            return taken;
-        }
-        w->frames++;
-        w->bar->items += frame->particles.n;
+    const struct work *w = user;
+    const int status = take_frame(w->task, w->found, frame);
+    if (status == STATUS_OK) {
+        w->watch->frames++;
+        w->watch->bar->items += frame->particles.n;
     }
+    return status;
 }
 
 static int finish(const rdf_task *task, rdf_outcome *found, int status)
@@ -326,10 +317,8 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
 {
     progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
     watch w = {.bar = &bar, .of = -1};
-    io_trajectory_options how = {.read = task->shared.read,
-                                 .frames = task->shared.frames,
-                                 .label = task->shared.label,
-                                 .topology = task->shared.topology};
+    struct work work = {.task = task, .found = found, .watch = &w};
+    io_trajectory_options how = input_how(&task->shared);
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
                       (task->without_bonds ? (unsigned)IO_BONDS : 0) |
                       (task->force ? (unsigned)IO_FORCES : 0);
@@ -347,7 +336,7 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     w.of = found->frames_wanted = io_trajectory_frames(from);
     snprintf(found->description, sizeof found->description, "%s", io_trajectory_description(from));
     found->unit = task->unit ? task->unit : strstr(found->description, "chemfiles") ? "A" : "";
-    status = take_frames(task, found, from, &w);
+    status = input_each_frame(from, take, &work, &found->read_seconds);
     io_trajectory_close(from);
     progress_end(&bar);
     return finish(task, found, status);

@@ -57,6 +57,17 @@ bool table_format_find(const char *name, table_format *out)
     return false;
 }
 
+void table_check_options(struct argp_state *state, const options *o, table_format format)
+{
+    if (options_to_stdout(o) && (o->json || format == TABLE_NPY)) {
+        argp_error(state, o->json ? "-o - and --json both want standard output"
+                                  : "a .npy needs the name of a file");
+    }
+    if (format != TABLE_BY_NAME && !o->output) {
+        argp_error(state, "--format is that of -o FILE");
+    }
+}
+
 static table_format format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -5,7 +5,7 @@
 #ifndef KITH_CLI_TABLE_H
 #define KITH_CLI_TABLE_H
 
-#include "io.h"
+#include "options.h"
 
 #include <jansson.h>
 
@@ -50,6 +50,10 @@ bool table_add(table *t, table_role role, const char *label, const char *field,
 
 /** Find a format by its name. */
 bool table_format_find(const char *name, table_format *out);
+
+/** End the command where the options of a table contradict each other: the format of none, or two
+ *  for standard output. */
+void table_check_options(struct argp_state *state, const options *o, table_format format);
 
 /** Write a table; "-": as text to standard output. @param facts  what a JSON file holds beside the
  *  columns; borrowed. @return an exit status, reported. */
