@@ -75,7 +75,7 @@ static void add_push(tally *t, const oracle_pair *p, int64_t partial, int64_t k)
 {
     const rdf_case *c = t->c;
     const double *other = c->against ? c->forces_against : c->forces;
-    const int dim = c->box ? c->box->dim : 3;
+    const int dim = c->box && c->box->dim == 2 ? 2 : 3;
     double push = 0, r2 = 0;
     for (int m = 0; m < dim; m++) {
         double d = t->xyz[1][3 * p->j + m];
