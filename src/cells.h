@@ -250,15 +250,7 @@ KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int pa
     }
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "cells_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "cells_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cells_real.h"
+#include "twice.h"
 
 #endif

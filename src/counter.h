@@ -9,16 +9,8 @@
 
 #include "push.h"
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "counter_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "counter_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "counter_real.h"
+#include "twice.h"
 
 /** Is j among the bonded partners of i? */
 KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)

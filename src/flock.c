@@ -11,16 +11,8 @@
 #include "backend.h"
 #include "cells.h"
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "flock_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "flock_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "flock_real.h"
+#include "twice.h"
 
 /** Lay both states out. Arrays are padded: vectors are read from any place. */
 static bool lay_out(struct kith_flock *flock)

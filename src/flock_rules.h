@@ -356,15 +356,7 @@ KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
     (void)kith__wrap_d(box, predator->place, image);
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "flock_move_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "flock_move_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "flock_move_real.h"
+#include "twice.h"
 
 #endif

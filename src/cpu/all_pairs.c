@@ -7,16 +7,8 @@
 
 #include "bins.h"
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "all_pairs_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "all_pairs_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/all_pairs_real.h"
+#include "../twice.h"
 
 _Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
 

@@ -24,16 +24,16 @@ typedef double vector_d __attribute__((vector_size(VECTOR)));
 
 /* a * b + c, rounded once where the processor can. */
 #if defined(__AVX512F__)
-#define MULTIPLY_ADD_F(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
-#define MULTIPLY_ADD_D(a, b, c) \
+#define multiply_add_f(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define multiply_add_d(a, b, c) \
     ((vector_d)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #elif defined(__AVX2__)
-#define MULTIPLY_ADD_F(a, b, c) ((vector_f)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define MULTIPLY_ADD_D(a, b, c) \
+#define multiply_add_f(a, b, c) ((vector_f)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define multiply_add_d(a, b, c) \
     ((vector_d)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #else
-#define MULTIPLY_ADD_F(a, b, c) ((a) * (b) + (c))
-#define MULTIPLY_ADD_D(a, b, c) ((a) * (b) + (c))
+#define multiply_add_f(a, b, c) ((a) * (b) + (c))
+#define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
 
 static inline float root_f(float x)
@@ -96,21 +96,8 @@ static inline int64_t members(const struct kith__overlap *o, int64_t B)
     return left < KITH_COMPARE_BLOCK ? left : KITH_COMPARE_BLOCK;
 }
 
-#define real float
-#define KITH_REAL(name) name##_f
-#define MULTIPLY_ADD MULTIPLY_ADD_F
-#include "compare_real.h"
-#undef real
-#undef KITH_REAL
-#undef MULTIPLY_ADD
-
-#define real double
-#define KITH_REAL(name) name##_d
-#define MULTIPLY_ADD MULTIPLY_ADD_D
-#include "compare_real.h"
-#undef real
-#undef KITH_REAL
-#undef MULTIPLY_ADD
+#define KITH_TWICE "cpu/compare_real.h"
+#include "../twice.h"
 
 static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,
                              int64_t I, int64_t J)

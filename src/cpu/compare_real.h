@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void KITH_REAL(multiply)(const real
             const KITH_REAL(vector) left = a[k * WIDTH + r] - (KITH_REAL(vector)){0};
 #pragma GCC unroll 3
             for (int v = 0; v < VECTORS; v++) {
-                sum[r][v] = MULTIPLY_ADD(left, right[v], sum[r][v]);
+                sum[r][v] = KITH_REAL(multiply_add)(left, right[v], sum[r][v]);
             }
         }
     }

@@ -21,16 +21,8 @@ static bool is_nearer(const struct prey *a, const struct prey *b)
     return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "flock_step_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "flock_step_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/flock_step_real.h"
+#include "../twice.h"
 
 /** Choose the units: powers of 2, from the largest radius and the largest velocity. */
 static void find_units(kith_ctx *ctx, struct kith__flight *flight)
@@ -81,7 +73,7 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
 static void flock_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->kernel->flock(sweep, block);
+    cpu->loops.kernel->flock(sweep, block);
 }
 
 /** Without rules that look at others there is nothing to sweep. */

@@ -33,16 +33,8 @@ struct ruler {
     int last_part, part_bits;
 };
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "grid_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "grid_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/grid_real.h"
+#include "../twice.h"
 
 /** The part of n items that the calling thread of a parallel region does. */
 static void my_part(int64_t n, int64_t *begin, int64_t *end)

@@ -88,16 +88,8 @@ static inline bool turned(const struct kith__sweep *sweep, const struct kith__ro
     return sweep->stencil == KITH_FORWARD && row->id > sweep->hit_id[h];
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "extras_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "extras_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/extras_real.h"
+#include "../twice.h"
 
 /** Write the shifts of buffered hits [first, first + row->n) from pair p on, for the coordinates as
  *  the caller gave them: the wrapping of both ends is taken out. */

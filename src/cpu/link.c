@@ -158,16 +158,8 @@ static const struct kith__part_row *make_index(struct kith__friends *f,
     return rows;
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "link_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "link_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/link_real.h"
+#include "../twice.h"
 
 KITH_INLINE void each_cell(struct kith__friends *f, struct kith__sweep *sweep, int64_t block,
                            bool located,

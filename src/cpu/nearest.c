@@ -9,16 +9,8 @@
 
 static const double whole_side = 4294967296.0; /* 2^32 */
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "nearest_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "nearest_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/nearest_real.h"
+#include "../twice.h"
 
 /** Lay a set's arrays out in a buffer of the context. */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
@@ -89,7 +81,7 @@ static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t
         q = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
         p = task - q * (q + 1) / 2;
     }
-    cpu->pairer->tally(all, &sweep->tally, &all->a.piece[p], &all->b.piece[q]);
+    cpu->loops.pairer->tally(all, &sweep->tally, &all->a.piece[p], &all->b.piece[q]);
 }
 
 kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,

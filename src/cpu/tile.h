@@ -100,16 +100,8 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     tile->n = at;
 }
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "tile_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "tile_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "cpu/tile_real.h"
+#include "../twice.h"
 
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
