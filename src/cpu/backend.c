@@ -11,12 +11,7 @@
 #include "state.h"
 
 struct choice {
-    const struct kith__kernel *kernel;
-    const struct kith__linker *linker;
-    const struct kith__pairer *pairer;
-    const struct kith__comparer *comparer;
-    const struct kith__phaser *phaser;
-    const struct kith__siner *siner;
+    struct kith__loops loops;
     bool runs; /**< on this processor */
 };
 
@@ -25,8 +20,9 @@ enum { CHOICES = 3 };
 #define CHOICE(isa, can_run) \
     (struct choice) \
     { \
-        &kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
-            &kith__phaser_##isa, &kith__siner_##isa, can_run \
+        {&kith__kernel_##isa,   &kith__linker_##isa, &kith__pairer_##isa, \
+         &kith__comparer_##isa, &kith__phaser_##isa, &kith__siner_##isa}, \
+            can_run \
     }
 
 /** Best first. */
@@ -66,7 +62,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
     list_choices(choices);
     const struct choice *chosen = NULL;
     for (int c = 0; c < CHOICES && !chosen; c++) {
-        if (choices[c].runs && (!*variant || strcmp(variant, choices[c].kernel->name) == 0)) {
+        if (choices[c].runs && (!*variant || strcmp(variant, choices[c].loops.kernel->name) == 0)) {
             chosen = &choices[c];
         }
     }
@@ -80,15 +76,9 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
         free(sweeps);
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     }
-    *cpu = (struct kith__cpu){.kernel = chosen->kernel,
-                              .linker = chosen->linker,
-                              .pairer = chosen->pairer,
-                              .comparer = chosen->comparer,
-                              .phaser = chosen->phaser,
-                              .siner = chosen->siner,
-                              .sweeps = sweeps};
+    *cpu = (struct kith__cpu){.loops = chosen->loops, .sweeps = sweeps};
     ctx->state = cpu;
-    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->kernel->name);
+    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->loops.kernel->name);
     return KITH_OK;
 }
 

@@ -9,7 +9,7 @@ static void sum_task(struct kith__run *run, struct kith__sweep *sweep, int64_t t
     const struct kith__debye *d = run->job;
     const struct kith__cpu *cpu = run->ctx->state;
     (void)sweep;
-    cpu->siner->sum(d, (int32_t)(task % d->pieces), task / d->pieces);
+    cpu->loops.siner->sum(d, (int32_t)(task % d->pieces), task / d->pieces);
 }
 
 kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye)

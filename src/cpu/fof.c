@@ -173,13 +173,13 @@ static kith_status find_crowds(kith_ctx *ctx, struct kith__friends *f)
 static void link_inside(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->linker->inside(run->job, sweep, block);
+    cpu->loops.linker->inside(run->job, sweep, block);
 }
 
 static void link_across(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->linker->across(run->job, sweep, block);
+    cpu->loops.linker->across(run->job, sweep, block);
 }
 
 /** Unite all that are friends. */

@@ -121,7 +121,8 @@ static void count_task(struct kith__run *run, struct kith__sweep *sweep, int64_t
     int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
     J += (J + 1) * (J + 2) / 2 <= task;
     J -= J * (J + 1) / 2 > task;
-    cpu->comparer->count(job->compare, &job->own[sweep - cpu->sweeps], task - J * (J + 1) / 2, J);
+    cpu->loops.comparer->count(job->compare, &job->own[sweep - cpu->sweeps], task - J * (J + 1) / 2,
+                               J);
 }
 
 kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o)

@@ -22,7 +22,7 @@ static void count_block(struct kith__run *run, struct kith__sweep *sweep, int64_
     const struct kith__cpu *cpu = run->ctx->state;
     int64_t *counts = run->job;
     const int64_t before = sweep->hits;
-    cpu->kernel->count(sweep, block);
+    cpu->loops.kernel->count(sweep, block);
     if (counts) {
         counts[block] = sweep->hits - before;
     }
@@ -41,7 +41,7 @@ static int64_t sum_hits(const kith_ctx *ctx)
 static void count_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->kernel->count_rows(sweep, block);
+    cpu->loops.kernel->count_rows(sweep, block);
 }
 
 /** Count each particle's hits into counts[a.n], by the caller's index. */
@@ -122,7 +122,7 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
 {
     const struct kith__cpu *cpu = append->run.ctx->state;
     if (at + sweep->n_hits <= append->capacity) {
-        cpu->kernel->write(sweep, at);
+        cpu->loops.kernel->write(sweep, at);
     }
     sweep->n_hits = 0;
     sweep->n_rows = 0;
@@ -149,7 +149,7 @@ static void append_block(struct kith__run *run, struct kith__sweep *sweep, int64
     sweep->block = block;
     sweep->n_hits = 0;
     sweep->n_rows = 0;
-    cpu->kernel->collect(sweep, block);
+    cpu->loops.kernel->collect(sweep, block);
     if (!sweep->no_memory && wait_turn(append, block)) {
         const int64_t at = append->total;
         append->total += sweep->n_hits;
@@ -191,7 +191,7 @@ static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int
     const int64_t step = blocks > SAMPLE ? blocks / SAMPLE : 1;
     int64_t seen = 0;
     for (int64_t block = step / 2; block < blocks; block += step) {
-        cpu->kernel->count(sweep, block);
+        cpu->loops.kernel->count(sweep, block);
         seen++;
     }
     KITH_CHECK(ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
@@ -231,7 +231,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 static void fill_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->kernel->fill_rows(sweep, block);
+    cpu->loops.kernel->fill_rows(sweep, block);
 }
 
 /** Prepare the sweeps for rows; *offsets is where each row begins in the list, [a.n + 1]. */
@@ -358,7 +358,7 @@ static void flush_stream(struct kith__sweep *sweep)
     const int64_t n = sweep->n_hits;
     sweep->no_memory = sweep->no_memory || stage(stream, n) != KITH_OK;
     if (!sweep->no_memory && !stream->stopped) {
-        cpu->kernel->write(sweep, 0);
+        cpu->loops.kernel->write(sweep, 0);
         (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
     }
     sweep->n_hits = 0;
@@ -376,7 +376,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     sweep->driver = stream;
     sweep->n_hits = 0;
     sweep->n_rows = 0;
-    cpu->kernel->collect(sweep, block);
+    cpu->loops.kernel->collect(sweep, block);
     flush_stream(sweep);
     KITH_CHECK(stream->ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
     KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");

@@ -105,7 +105,7 @@ static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
 static void tally_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->kernel->tally(sweep, block);
+    cpu->loops.kernel->tally(sweep, block);
 }
 
 /** All images in reach, by cells. */

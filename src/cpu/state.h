@@ -44,13 +44,18 @@ enum {
 };
 _Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SHARED, "every purpose needs its own buffer");
 
-struct kith__cpu {
+/** What is compiled once for each instruction set. */
+struct kith__loops {
     const struct kith__kernel *kernel;
     const struct kith__linker *linker;
     const struct kith__pairer *pairer;
     const struct kith__comparer *comparer;
     const struct kith__phaser *phaser;
     const struct kith__siner *siner;
+};
+
+struct kith__cpu {
+    struct kith__loops loops;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };

@@ -78,7 +78,7 @@ kith_status kith__cpu_waves_sum(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__waves *waves)
 {
     enum { WATCH_EACH = 16 };
-    const struct kith__phaser *phaser = ((const struct kith__cpu *)ctx->state)->phaser;
+    const struct kith__phaser *phaser = ((const struct kith__cpu *)ctx->state)->loops.phaser;
     const int64_t kinds = waves->n_species;
     struct chunks all = {.n = 0};
     KITH_TRY(place(ctx, q, waves, &all));
