@@ -239,7 +239,12 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
 {
     typedef definition<real> def;
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= points.n || plan->status != KITH_OK) {
+    if (p >= points.n) {
+        return;
+    }
+    id[p] = (int32_t)p;
+    if (plan->status != KITH_OK) {
+        key[p] = 0; /* the sort runs all the same: no wait to ask */
         return;
     }
     real r[3];
@@ -256,7 +261,6 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
     }
     const int64_t number = (cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0];
     key[p] = (uint64_t)number << kith__part_bits(plan->axis) | parts;
-    id[p] = (int32_t)p;
 }
 
 /** Write coordinates in cell order, and the part of the table that each particle begins. Where many

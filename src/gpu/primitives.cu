@@ -56,8 +56,8 @@ gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2]
 #else
     cub::DoubleBuffer<uint64_t> keys(key[0], key[1]);
     cub::DoubleBuffer<int32_t> ids(id[0], id[1]);
-    const gpuError_t error = cub::DeviceRadixSort::SortPairs(temporary, *bytes, keys, ids, n, 0,
-                                                             bits, stream);
+    const gpuError_t error = cub::DeviceRadixSort::SortPairs(temporary, *bytes, keys, ids, (int)n,
+                                                             0, bits, stream);
     uint64_t *const sorted_keys = keys.Current();
     int32_t *const sorted_ids = ids.Current();
 #endif
