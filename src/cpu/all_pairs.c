@@ -130,7 +130,4 @@ static void tally(const struct kith__all_pairs *all, struct kith__tally *tally,
     }
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_PAIRER(isa) KITH_PASTE(kith__pairer_, isa)
-
-const struct kith__pairer KITH_PAIRER(KITH_ISA) = {.tally = tally};
+const struct kith__pairer KITH_OF_ISA(pairer) = {.tally = tally};

@@ -8,6 +8,7 @@
 #define KITH_CPU_ALL_PAIRS_H
 
 #include "../pieces.h"
+#include "isa.h"
 #include "tally.h"
 
 enum { KITH_PIECE = 1024 }; /**< the most particles of a piece */
@@ -38,8 +39,6 @@ struct kith__pairer {
                   const struct kith__piece *p, const struct kith__piece *q);
 };
 
-extern const struct kith__pairer kith__pairer_baseline;
-extern const struct kith__pairer kith__pairer_avx2;
-extern const struct kith__pairer kith__pairer_avx512;
+KITH_DECLARE_FOR_ISAS(pairer);
 
 #endif

@@ -127,7 +127,4 @@ static void count(const struct kith__compare *compare, struct kith__compare_own 
     }
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_COMPARER(isa) KITH_PASTE(kith__comparer_, isa)
-
-const struct kith__comparer KITH_COMPARER(KITH_ISA) = {.count = count};
+const struct kith__comparer KITH_OF_ISA(comparer) = {.count = count};

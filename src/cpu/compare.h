@@ -9,6 +9,7 @@
 #define KITH_CPU_COMPARE_H
 
 #include "../overlap.h"
+#include "isa.h"
 
 enum {
     KITH_PANEL_BYTES = 192,   /**< of one number of all its replicas: whole vectors of any set */
@@ -40,9 +41,7 @@ struct kith__comparer {
                   int64_t J);
 };
 
-extern const struct kith__comparer kith__comparer_baseline;
-extern const struct kith__comparer kith__comparer_avx2;
-extern const struct kith__comparer kith__comparer_avx512;
+KITH_DECLARE_FOR_ISAS(comparer);
 
 /** Replicas of a panel. */
 static inline int64_t kith__panel_width(kith_precision precision)

@@ -247,12 +247,10 @@ static void fill_rows(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, fill_row_operation, NULL);
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_KERNEL(isa) KITH_PASTE(kith__kernel_, isa)
 #define KITH_STRING(a) #a
 #define KITH_NAME(isa) KITH_STRING(isa)
 
-const struct kith__kernel KITH_KERNEL(KITH_ISA) = {
+const struct kith__kernel KITH_OF_ISA(kernel) = {
     .name = KITH_NAME(KITH_ISA),
     .count = count,
     .count_rows = count_rows,

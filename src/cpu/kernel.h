@@ -5,6 +5,7 @@
 #ifndef KITH_CPU_KERNEL_H
 #define KITH_CPU_KERNEL_H
 
+#include "isa.h"
 #include "sweep.h"
 
 /** Each sweeps block number `block` of the grid (kith__blocks) and does one thing at its pairs.
@@ -28,8 +29,6 @@ struct kith__kernel {
     void (*flock)(struct kith__sweep *sweep, int64_t block);
 };
 
-extern const struct kith__kernel kith__kernel_baseline;
-extern const struct kith__kernel kith__kernel_avx2;
-extern const struct kith__kernel kith__kernel_avx512;
+KITH_DECLARE_FOR_ISAS(kernel);
 
 #endif

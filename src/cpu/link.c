@@ -193,10 +193,7 @@ static void link_across(struct kith__friends *f, struct kith__sweep *sweep, int6
               f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_LINKER(isa) KITH_PASTE(kith__linker_, isa)
-
-const struct kith__linker KITH_LINKER(KITH_ISA) = {
+const struct kith__linker KITH_OF_ISA(linker) = {
     .inside = link_inside,
     .across = link_across,
 };

@@ -6,6 +6,7 @@
 #define KITH_CPU_LINK_H
 
 #include "friends.h"
+#include "isa.h"
 #include "sweep.h"
 
 /** Each deals with the cells that begin in block number `block`. The sweep is the thread's: its
@@ -17,8 +18,6 @@ struct kith__linker {
     void (*across)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
 };
 
-extern const struct kith__linker kith__linker_baseline;
-extern const struct kith__linker kith__linker_avx2;
-extern const struct kith__linker kith__linker_avx512;
+KITH_DECLARE_FOR_ISAS(linker);
 
 #endif

@@ -70,7 +70,4 @@ static void add(const int32_t hkl[3], const double *const table[3], double sum[2
     }
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_PHASER(isa) KITH_PASTE(kith__phaser_, isa)
-
-const struct kith__phaser KITH_PHASER(KITH_ISA) = {.fill = fill, .add = add};
+const struct kith__phaser KITH_OF_ISA(phaser) = {.fill = fill, .add = add};

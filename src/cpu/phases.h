@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "isa.h"
+
 enum { KITH_CHUNK = 128 }; /**< particles */
 
 /** Powers of phases along one axis: [power][real, imaginary][KITH_CHUNK]. */
@@ -26,8 +28,6 @@ struct kith__phaser {
     void (*add)(const int32_t hkl[3], const double *const table[3], double sum[2]);
 };
 
-extern const struct kith__phaser kith__phaser_baseline;
-extern const struct kith__phaser kith__phaser_avx2;
-extern const struct kith__phaser kith__phaser_avx512;
+KITH_DECLARE_FOR_ISAS(phaser);
 
 #endif

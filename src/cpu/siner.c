@@ -72,7 +72,4 @@ static void sum(const struct kith__debye *d, int32_t piece, int64_t run)
     }
 }
 
-#define KITH_PASTE(a, b) a##b
-#define KITH_SINER(isa) KITH_PASTE(kith__siner_, isa)
-
-const struct kith__siner KITH_SINER(KITH_ISA) = {.sum = sum};
+const struct kith__siner KITH_OF_ISA(siner) = {.sum = sum};

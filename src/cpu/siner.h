@@ -6,14 +6,13 @@
 #define KITH_CPU_SINER_H
 
 #include "../debye.h"
+#include "isa.h"
 
 struct kith__siner {
     /** Add the pairs of a piece with each species at the q of one run to debye->sums. */
     void (*sum)(const struct kith__debye *debye, int32_t piece, int64_t run);
 };
 
-extern const struct kith__siner kith__siner_baseline;
-extern const struct kith__siner kith__siner_avx2;
-extern const struct kith__siner kith__siner_avx512;
+KITH_DECLARE_FOR_ISAS(siner);
 
 #endif
