@@ -56,6 +56,7 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     const struct kith__question *q = &flock->question;
     static const double enough = 1.5; /* particles in a cell */
     static const double most = 16;
+    static const int64_t small_table = 1 << 20; /* as quick as a launch */
     static const double anchor[3] = {0, 0, 0};
     struct kith__survey whole = {{0, 0, 0}, {0, 0, 0}, INT64_MAX, INT64_MAX, 0};
     for (int k = 0; k < q->dim; k++) {
@@ -68,7 +69,8 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     if (parts > 1) {
         narrow(q, &whole, parts, plan);
     }
-    return plan->cells >= 0 && plan->cells <= kith__table_limit(q);
+    const int64_t limit = kith__table_limit(q);
+    return plan->cells >= 0 && plan->cells <= (limit > small_table ? limit : small_table);
 }
 
 /** Prepare for counting: a plan that stays, and its table. */
