@@ -6,7 +6,7 @@ import sys
 
 import cli
 
-VERBS = ("pairs", "fof", "rdf", "overlap", "flock", "info", "make")
+VERBS = ("pairs", "fof", "rdf", "overlap", "flock", "info", "make", "bench")
 
 
 def test_help():
