@@ -177,7 +177,8 @@ def parse():
     args.only = args.only.split(",")
     unknown = set(args.only) - set(names.split(","))
     if unknown:
-        parser.error(f"--only: {', '.join(sorted(unknown))}: expected some of {names}")
+        say(f"--only: got {', '.join(sorted(unknown))}, expected some of {names}")
+        sys.exit(2)
     return args
 
 

@@ -69,7 +69,7 @@ static const struct argp arguments = {
            "timed, median of five, beside other programs in the same run: vesin, "
            "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc and freud, installed from PyPI "
            "(into a folder of their own; those that cannot be are named). On a GPU too, where "
-           "kith has CUDA and there is one. Takes half an hour or so on a machine that does "
+           "kith has CUDA and there is one. Takes some twenty minutes, on a machine that should do "
            "nothing else; wants python3."
            "\vExample:\n"
            "  kith bench --threads 1,2\n"
