@@ -140,9 +140,10 @@ GPU = [
       for text, kind, n in (("groups at b = 0.2, periodic, uniform", "uniform", 10**7),
                             ("groups, halos over a background", "clustered", 10**8))
       for what, catalogue in (("", False), (", with the catalogue", True))),
-    ("histogram of all pairs, nearest image, 2,000 bins, float (host to host)", "distributions",
+    ("g(r) of all pairs, nearest image, 2,000 bins, float (host to host)", "distributions",
      {"case": "rdf all pairs"}),
-    ("histogram of the pairs in reach, 200 bins, float (host to host)", "distributions", {"case": "rdf short"}),
+    ("g(r) of the pairs in reach, 200 bins, float (host to host)", "distributions",
+     {"case": "rdf short"}),
     (OVERLAPS + " (host to host)", "overlaps", {"case": "overlap"}),
     ("a step of boids, 31 neighbours, float", "flocks", {"case": "flock 31"}),
     ("a step of boids, 302 neighbours, float", "flocks", {"case": "flock 302"}),
@@ -185,22 +186,26 @@ def gpu(data):
 KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu}
 
 
+def made_on(data):
+    """The machine and the build."""
+    machine, build = data["machine"], data["build"]
+    gpu_too = f", {data['gpu']['name']}" if "gpu" in data else ""
+    return (f"{machine['cpu']}, {machine['cores']} cores{gpu_too}; kith {build['version']}, "
+            f"commit {build['commit']}, {build['compiler']}")
+
+
 def everything(data):
     """All tables that have rows, with the machine."""
-    machine, build = data["machine"], data["build"]
-    said = [f"{machine['cpu']}, {machine['cores']} cores; kith {build['version']}, commit "
-            f"{build['commit']}, {build['compiler']}"]
-    if "gpu" in data:
-        said.append(data["gpu"]["name"])
-    said += [text for text in (make(data) for make in KINDS.values()) if text.count("\n") > 1]
-    return "\n\n".join(said)
+    tables = [text for text in (make(data) for make in KINDS.values()) if text.count("\n") > 1]
+    return "\n\n".join([made_on(data), *tables])
 
 
 def page_with_tables(page):
     """The page's text with its tables made anew."""
     def renew(found):
         start, kind, name, end = found.groups()
-        return f"{start}\n{KINDS[kind](results.load(page.parent / name))}\n\n{end}"
+        data = results.load(page.parent / name)
+        return f"{start}\n{KINDS[kind](data)}\n\n{made_on(data)}: [{name}]({name})\n\n{end}"
     text = page.read_text(encoding="utf-8")
     if not MARKED.search(text):
         raise ValueError("no tables")
