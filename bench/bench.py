@@ -9,7 +9,6 @@ that cannot be are named in the file and on the screen, and left out.
 """
 
 import argparse
-import contextlib
 import datetime
 import json
 import os
@@ -40,7 +39,7 @@ QUESTIONS = (
     Question("rdf", ("Corrfunc", "freud-analysis"), ("uniform",)),
     Question("flock"),
     Question("overlap"),
-    Question("gpu"),
+    Question("gpu", ("vesin", "cupy-cuda13x"), ("uniform",)),
 )
 
 
@@ -59,27 +58,26 @@ def run(*words, quiet=False, **environment):
 class Peers:
     """A Python that other programs are installed for, and which they are."""
 
-    def __init__(self, args, packages):
-        self.python = args.python
-        if not self.python:
-            self.python = pathlib.Path(args.work) / "peers-venv" / "bin" / "python"
-            self.install(args, packages)
-        self.versions = {name: self.version_of(name) for name in ("numpy", *packages)}
-        missing = [name for name, version in self.versions.items() if not version]
-        if missing:
-            say(f"could not be installed, left out: {', '.join(missing)}")
+    def __init__(self, args):
+        self.given, self.quick, self.versions = args.python, args.quick, {}
+        self.python = args.python or pathlib.Path(args.work) / "peers-venv" / "bin" / "python"
+        if not self.given and not self.python.exists():
+            os.makedirs(args.work, exist_ok=True)
+            if run(sys.executable, "-m", "venv", self.python.parent.parent) != 0:
+                say("no virtual environment (Debian: python3-venv)")
 
-    def install(self, args, packages):
-        if not self.python.exists() and run(sys.executable, "-m", "venv",
-                                            self.python.parent.parent) != 0:
-            say("no virtual environment (Debian: python3-venv)")
-            return
-        only = ["--only-binary", ":all:"] if args.quick else []
-        for name in ("numpy", *packages):
-            if not self.version_of(name):
+    def provide(self, names):
+        """Install what is not there, if it can be. Return whether any of it is there."""
+        only = ["--only-binary", ":all:"] if self.quick else []
+        for name in ("numpy", *names):
+            if name not in self.versions and not self.given and not self.version_of(name):
                 say(f"installing {name}")
                 run(self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                     *only, name, quiet=True)
+            self.versions[name] = self.version_of(name)
+            if not self.versions[name]:
+                say(f"{name} could not be installed, left out")
+        return self.versions["numpy"] and any(self.versions[name] for name in names)
 
     def version_of(self, name):
         found = subprocess.run(
@@ -93,7 +91,7 @@ class Peers:
         """Add to a results file what the peers do on the same question. Return whether all of
         their answers were kith's."""
         right = True
-        if not self.versions["numpy"] or not any(self.versions[name] for name in question.peers):
+        if not question.peers or not self.provide(question.peers):
             return right
         points = path.with_suffix(".npy")
         for name in question.sets:
@@ -103,7 +101,7 @@ class Peers:
                 self.python, HERE / ("peers.py" if question.name == "pairs" else
                                      f"peers_{question.name}.py"),
                 "--kith", args.library, "--points", points, "--set", name, "--threads",
-                args.threads, "--output", path) == 0
+                "1" if question.name == "gpu" else args.threads, "--output", path) == 0
         points.unlink(missing_ok=True)
         return right
 
@@ -184,14 +182,9 @@ def parse():
 
 def main():
     args = parse()
-    peers = None
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        packages = [name for question in QUESTIONS if question.name in args.only
-                    for name in question.peers]
-        if packages and not args.no_peers:
-            os.makedirs(args.work, exist_ok=True)
-            peers = Peers(args, list(dict.fromkeys(packages)))
+    wanted = any(question.peers for question in QUESTIONS if question.name in args.only)
+    peers = Peers(args) if wanted and not args.no_peers else None
+    with tempfile.TemporaryDirectory() as folder:
         files, right = measure(args, folder, peers)
     if not files:
         say("nothing was measured")

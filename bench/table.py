@@ -8,7 +8,7 @@
 
 On a page a table stands between the lines
 
-    <!-- table KIND FILE.json -->   KIND: peers, cpu or gpu; the file by its path from the page
+    <!-- table KIND FILE.json -->   KIND: peers, cpu, gpu or gpu_peers; the path is from the page
     <!-- end -->
 """
 
@@ -81,13 +81,26 @@ def products(data, many):
              *line]] if rows else []
 
 
+def compared(data, device):
+    """The results of peers of kith on a device."""
+    return [r for r in data["results"] if r.get("kith_backend", "").startswith(device)
+            and r.get("bins", ONE_BINNING) == ONE_BINNING]
+
+
+def gpu_peers(data):
+    """kith beside its peers on a GPU."""
+    lines = [[question(r), count(r["n"]), f"{r['program']} {r['version']}",
+              time(r["kith_seconds"]), time(r["seconds"]), f"{r['ratio']:.1f}"]
+             for r in compared(data, "cuda")]
+    return rows_of(lines, ["question", "n", "peer", "kith", "peer", "ratio"])
+
+
 def peers(data):
     """kith beside its peers: one row for each question to each, one thread and all of them."""
     found = {}
-    for r in data["results"]:
-        if r["program"] != "kith" and r.get("bins", ONE_BINNING) == ONE_BINNING:
-            key = question(r), f"{r['program']} {r['version']}", count(r["n"])
-            found.setdefault(key, {})[r["threads"]] = r
+    for r in compared(data, "cpu"):
+        key = question(r), f"{r['program']} {r['version']}", count(r["n"])
+        found.setdefault(key, {})[r["threads"]] = r
     many = max((threads for row in found.values() for threads in row), default=1)
     lines = []
     for (asked, peer, n), row in found.items():
@@ -183,7 +196,7 @@ def gpu(data):
     return rows_of(lines, ["question", "n", "time", "rate"])
 
 
-KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu}
+KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu, "gpu_peers": gpu_peers}
 
 
 def made_on(data):
