@@ -3,7 +3,7 @@
 #   make demo     install what is missing, build; all verbs on small inputs, with pictures and a page
 #   make test     install what is missing, build, and pass every test
 #   make          build the library and the command
-#   make bench    time the engine beside its peers, after verifying it
+#   make bench    time kith beside its peers, into bench/results, after verifying it
 #   make ladder   climb from all pairs to the mainline, each rung checked and timed
 #   make asan     tests with the address and undefined-behaviour sanitizers
 #   make tsan     tests of pairs with the thread sanitizer
@@ -60,7 +60,7 @@ hip: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_hip
 
 bench: release-build
-	cmake --build --preset release --target run_bench
+	cd bench/results && $(CURDIR)/$(KITH) bench
 
 ladder: release-build
 	cmake --build --preset release --target run_ladder

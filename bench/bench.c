@@ -90,14 +90,21 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
     return ok && optind == argc;
 }
 
+enum { NOTHING_TO_RUN_ON = 77 }; /* the exit status where there is no GPU */
+
 typedef bool (*bench_fn)(const bench_options *options, json *out);
 
 #ifndef KITH_HAVE_CUDA
+bool bench_gpu_can_run(void)
+{
+    fputs("kith_bench: this build has no CUDA\n", stderr);
+    return false;
+}
+
 bool bench_gpu(const bench_options *options, json *out)
 {
     (void)options;
     (void)out;
-    fputs("kith_bench: this build has no CUDA\n", stderr);
     return false;
 }
 #endif
@@ -178,7 +185,7 @@ int main(int argc, char **argv)
         return run(bench_overlap, argc, argv);
     }
     if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
-        return run(bench_gpu, argc, argv);
+        return bench_gpu_can_run() ? run(bench_gpu, argc, argv) : NOTHING_TO_RUN_ON;
     }
     if (argc == 5 && strcmp(argv[1], "points") == 0) {
         return write_points(argv[2], argv[3], argv[4]);

@@ -308,6 +308,16 @@ static double measure_store_rate(int64_t bytes)
     return ok ? (double)bytes / times.median : 0;
 }
 
+bool bench_gpu_can_run(void)
+{
+    int devices = 0;
+    const bool can = cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+    if (!can) {
+        fputs("kith_bench: no GPU can be used here\n", stderr);
+    }
+    return can;
+}
+
 static bool describe_gpu(const bench_options *options, json *out, double *store_rate)
 {
     struct cudaDeviceProp gpu;
@@ -316,7 +326,7 @@ static bool describe_gpu(const bench_options *options, json *out, double *store_
     if (cudaGetDeviceProperties(&gpu, 0) != cudaSuccess ||
         cudaRuntimeGetVersion(&runtime) != cudaSuccess ||
         cudaDriverGetVersion(&driver) != cudaSuccess) {
-        fputs("kith_bench: no GPU can be used here\n", stderr);
+        fputs("kith_bench: the GPU does not say what it is\n", stderr);
         return false;
     }
     *store_rate = measure_store_rate(4 * options->store_bytes);

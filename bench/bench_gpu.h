@@ -7,6 +7,9 @@
 
 #include "bench_pairs.h"
 
+/** Is there a GPU? Where not, stderr says so. */
+bool bench_gpu_can_run(void);
+
 /** Verify and time every case. Writes the array "results", and a table to stdout.
  *  @return false when a list is wrong or a call failed; stderr says which */
 bool bench_gpu(const bench_options *options, json *out);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Time other programs beside kith: same points, same process, by turns.
 
-    peers.py --kith libkith.so --points FILE.npy [--cutoff 0.03] [--threads 1,2] [-o results.json]
+    peers.py --kith libkith.so --points FILE.npy [--threads 1,2] [-o results.json]
 
 Each peer that can be imported makes the list that it is made for, in its fastest way. Its list is
 compared with kith's first, pair for pair by a hash of the set; then both run by turns, and the
@@ -21,6 +21,7 @@ from kith_ctypes import Kith
 from turns import all_cores, report, run, seconds, take_turns
 
 CUBE = np.eye(3)
+STANDARD_N, STANDARD_CUTOFF = 1e6, 0.03
 
 
 def vesin_half(threads, cutoff, periodic):
@@ -84,12 +85,12 @@ def set_hash(i, j, full):
     return len(i), total % 2**64
 
 
-def compare(kith, peer, find, xyz, args, periodic, threads):
+def compare(kith, peer, find, xyz, cutoff, args, periodic, threads):
     """Verify, then time by turns. Return a result, or None when the lists differ."""
     full, shifts = peer.full, periodic and peer.shifts
 
     def own():
-        return kith.find(xyz, args.cutoff, periodic, full, shifts)
+        return kith.find(xyz, cutoff, periodic, full, shifts)
 
     ours = set_hash(*own(), full)
     with all_cores():
@@ -104,7 +105,7 @@ def compare(kith, peer, find, xyz, args, periodic, threads):
     return {
         "program": peer.name, "version": importlib.metadata.version(peer.name),
         "case": ("full" if full else "half") + (" periodic" if periodic else ""),
-        "set": args.set, "n": len(xyz), "cutoff": args.cutoff, "periodic": periodic,
+        "set": args.set, "n": len(xyz), "cutoff": cutoff, "periodic": periodic,
         "precision": "double", "list": "ij", "full": full, "sorted": False, "shifts": shifts,
         "threads": threads, "pairs": ours[0],
         "million_half_pairs_per_second": 1e-6 * ours[0] / (2 if full else 1) / times["seconds"],
@@ -115,16 +116,17 @@ def compare(kith, peer, find, xyz, args, periodic, threads):
 def compare_all(args, threads):
     """All peers with one number of threads."""
     xyz = np.ascontiguousarray(np.load(args.points), dtype=np.float64)
+    cutoff = STANDARD_CUTOFF * (STANDARD_N / len(xyz)) ** (1 / 3)
     kith = Kith(args.kith, threads)
     results, wrong = [], False
     for peer in PEERS:
         for periodic in (False, True) if threads <= peer.most else ():
             try:
-                find = peer.make(threads, args.cutoff, periodic)
+                find = peer.make(threads, cutoff, periodic)
             except ImportError:
                 print(f"peers.py: {peer.name} is not installed, left out", file=sys.stderr)
                 break
-            result = compare(kith, peer, find, xyz, args, periodic, threads)
+            result = compare(kith, peer, find, xyz, cutoff, args, periodic, threads)
             wrong = wrong or result is None
             if result:
                 results.append(result)
@@ -137,7 +139,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
     parser.add_argument("--set", default="uniform", help="name of the points in the results")
-    parser.add_argument("--cutoff", type=float, default=0.03)
     return run(parser, compare_all)
 
 

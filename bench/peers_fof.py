@@ -60,7 +60,7 @@ class Peer(NamedTuple):
 
 PEERS = [
     Peer("kdcount", kdcount_groups, periodic=True, most=10**9),
-    Peer("scipy", scipy_groups, periodic=True, most=10**6),
+    Peer("scipy", scipy_groups, periodic=True, most=10**5),
     Peer("pyfof", pyfof_groups, periodic=False, most=10**9),
 ]
 

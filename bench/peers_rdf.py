@@ -53,7 +53,7 @@ class Peer(NamedTuple):
 
 
 PEERS = [
-    Peer("Corrfunc", corrfunc_counts, double=True, bins=(20, 200, 2000), most=10**9),
+    Peer("Corrfunc", corrfunc_counts, double=True, bins=(200,), most=10**9),
     Peer("freud-analysis", freud_counts, double=False, bins=(200,), most=10**5),
 ]
 

@@ -26,6 +26,7 @@ static const struct verb {
     {"view", "kith view", "look at particles, halos and trajectories in a browser", verb_view},
     {"info", "kith info", "say what is in a particle file", verb_info},
     {"make", "kith make", "make a reproducible set of particles", verb_make},
+    {"bench", "kith bench", "time kith on this machine, beside its peers", verb_bench},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

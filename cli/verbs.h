@@ -15,5 +15,6 @@ int verb_overlap(int argc, char **argv);
 int verb_view(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_make(int argc, char **argv);
+int verb_bench(int argc, char **argv);
 
 #endif

@@ -4,9 +4,10 @@
 # What kith does, on a crystal, a clustered universe, a liquid and a flock:
 #   demo.sh KITH FOLDER [DOCS]
 # Results, pictures and index.html, which shows them with the commands that made them, go to FOLDER.
-# With DOCS, docs/gallery.md and its smaller pictures are made anew too; wants ImageMagick.
+# With DOCS, gallery.md there and its smaller pictures are made anew too; wants ImageMagick.
 set -eu
 kith=$1 folder=$2 docs=${3:-}
+[ -z "$docs" ] || docs=$(cd "$docs" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 lennard_jones=$(cd "$(dirname "$kith")/../examples" && pwd)/lennard_jones
 kith=$(cd "$(dirname "$kith")" && pwd)/kith
@@ -17,6 +18,7 @@ rm -f index.html gallery.md
 # chapter TITLE TEXT; then run COMMAND...; then show PICTURE
 chapter()
 {
+    title=$1
     printf '\n%s\n' "$1: $2"
     printf '<h2>%s</h2>\n<p>%s</p>\n' "$1" "$2" >>index.html
     printf '\n## %s\n\n%s\n' "$1" "$2" >>gallery.md
@@ -40,10 +42,12 @@ run()
 show()
 {
     [ -s "$1" ] || return 0 # where cairo or gnuplot is missing there is no picture
-    printf '<img src="%s" alt="%s">\n' "$1" "$1" >>index.html
+    printf '<img src="%s" alt="%s">\n' "$1" "$title" >>index.html
     if [ -n "$docs" ]; then
-        convert "$1" -resize 800x -colors 128 "PNG8:$docs/figures/demo_$1"
-        printf '\n![%s](figures/demo_%s)\n' "$1" "$1" >>gallery.md
+        small=demo_$(echo "$1" | tr / _)
+        convert "$1" -resize '1000x>' -dither FloydSteinberg -colors 256 -define \
+            png:exclude-chunks=date,time "PNG8:$docs/figures/$small"
+        printf '\n![%s](figures/%s)\n' "$title" "$small" >>gallery.md
     fi
 }
 
@@ -59,7 +63,16 @@ img { max-width: 100%; margin: .5em 0 }
 </style>
 <h1>kith: which particles are near each other?</h1>
 HTML
-printf '# Gallery\n\nMade by `make demo`, with these commands.\n' >gallery.md
+cat >gallery.md <<'MARKDOWN'
+# Gallery
+
+The pictures of `make demo`, each under the commands that made it. To make this page anew:
+
+    sh examples/demo.sh build/release/cli/kith build/demo docs
+
+More pictures: [the live view](view.md), [films](film.md), [flocks](flock.md), [halos](halos.md),
+[g(r) from forces](force.md), [scattering](debye.md), [overlaps](overlap.md).
+MARKDOWN
 
 cp "$data/quartz.xyz" .
 chapter "Bonds" "Alpha quartz: every silicon atom (648 of them) is bonded to four oxygen atoms."
@@ -77,9 +90,15 @@ run kith rdf lj.xyz --unit sigma -o gr.txt --sq sq.txt --plot gr.png
 show gr.png
 
 chapter "A flock" "Boids that start in disorder, and agree on a way."
-run kith flock --boids 5000 --box 60 --steps 1000 --seed 1 -o flock.xyz --record-every 100 \
+run kith flock --boids 5000 --box 60 --steps 600 --seed 1 -o flock.xyz --record-every 100 \
     --plot flock.png
 show flock.png
+
+chapter "A film" "Twenty thousand boids that keep closer; the last of its pictures."
+run kith flock --boids 20000 --box 80 --separation 1.5,0.1 --alignment 4,0.15 --cohesion 5,0.02 \
+    --max-speed 1.5 --min-speed 0.5 --steps 160 --seed 5 --record film/ --record-every 2 \
+    --film-size 640x640 --film-turn 24 --quiet
+show film/000080.png
 
 printf '\n%s\n' "Numbers, pictures and index.html, which shows all, are in $PWD."
 if [ -n "$docs" ]; then

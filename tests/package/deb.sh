@@ -20,6 +20,7 @@ export LD_LIBRARY_PATH
 bin/kith --version | grep -qx "kith $version"
 bin/kith make uniform 1000 --seed 1 -q -o "$work/points.npy"
 bin/kith pairs "$work/points.npy" --box 1 --cutoff 0.1 -q -o "$work/pairs.npy"
+bin/kith bench --quick --no-peers --only overlap -o "$work/bench.json" >"$work/bench.log" 2>&1
 for name in include/kith.h share/doc/kith/LICENSE share/bash-completion/completions/kith; do
     test -s "$name" || { echo "not in the package: $name"; exit 1; }
 done
