@@ -31,4 +31,12 @@ typedef void (*gnuplot_put)(FILE *out, const void *what);
 int gnuplot_draw(const char *path, const char *command, gnuplot_put data, gnuplot_put script,
                  const void *what);
 
+/** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
+ *  writes no file itself; the script's variable `target` is where its figure goes.
+ *  @param folder  where it runs
+ *  @param script  a file there; "-": `input`, a file that is open
+ *  @param[out] text, size  to be freed
+ *  @return 0 or an errno; ECHILD when gnuplot itself failed */
+int gnuplot_print(const char *folder, const char *script, int input, char **text, size_t *size);
+
 #endif
