@@ -242,7 +242,8 @@ int table_write(const char *path, table_format format, const table *t, json_t *f
     format = format == TABLE_BY_NAME ? format_of(path) : format;
     if (strcmp(path, "-") == 0) {
         put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */
-        return STATUS_OK;
+        return report_json_whole() ? STATUS_OK
+                                   : report_error(STATUS_NO_MEMORY, NULL, "no memory for JSON");
     }
     if (format == TABLE_NPY) {
         return write_npy(path, t);
@@ -255,7 +256,7 @@ int table_write(const char *path, table_format format, const table *t, json_t *f
         put(out, format, t, facts);
     }
     int status = STATUS_OK;
-    if (!out || fclose(out) != 0) {
+    if (!out || fclose(out) != 0 || !text || !report_json_whole()) {
         status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
     } else if (io_write_bytes(path, text, (int64_t)length, &error) != IO_OK) {
         status = report_io(&error, true);
