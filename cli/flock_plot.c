@@ -71,10 +71,9 @@ static FILE *make_script(const flock_task *task, const flock_run *run)
 int flock_plot(const flock_task *task, const flock_run *run)
 {
     io_error error = {0};
-    char *figure = NULL;
-    size_t size = 0;
+    io_memo figure = {0};
     FILE *script = make_script(task, run);
-    const int failed = script ? gnuplot_print(".", "-", fileno(script), &figure, &size) : errno;
+    const int failed = script ? gnuplot_print(".", "-", fileno(script), &figure) : errno;
     int status = STATUS_OK;
     if (failed == ENOENT || failed == ECHILD) {
         status = report_error(STATUS_OUTPUT, "install gnuplot, or leave out --plot",
@@ -82,12 +81,12 @@ int flock_plot(const flock_task *task, const flock_run *run)
     } else if (failed) {
         status = report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_OUTPUT, NULL, "%s: %s",
                               task->plot, strerror(failed));
-    } else if (io_write_bytes(task->plot, figure, (int64_t)size, &error) != IO_OK) {
+    } else if (io_write_bytes(task->plot, figure.data, (int64_t)figure.n, &error) != IO_OK) {
         status = report_io(&error, true);
     }
     if (script) {
         fclose(script);
     }
-    free(figure);
+    free(figure.data);
     return status;
 }

@@ -87,10 +87,9 @@ struct text {
 
 static int write_text(const struct text *t, const void *what)
 {
-    char *text = NULL;
-    size_t size = 0;
+    io_memo text = {0};
     io_error error = {0};
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = io_memo_open(&text);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
     }
@@ -102,12 +101,12 @@ static int write_text(const struct text *t, const void *what)
         t->put(out, what);
     }
     int status = STATUS_OK;
-    if (!out || fclose(out) != 0 || !text) {
+    if (!io_memo_close(&text, out)) {
         status = report_error(STATUS_NO_MEMORY, NULL, "no memory for a figure");
-    } else if (io_write_bytes(t->path, text, (int64_t)size, &error) != IO_OK) {
+    } else if (io_write_bytes(t->path, text.data, (int64_t)text.n, &error) != IO_OK) {
         status = report_io(&error, true);
     }
-    free(text);
+    free(text.data);
     return status;
 }
 
@@ -130,26 +129,23 @@ static int start(const char *folder, char *const *words, int input, int output, 
     return failed;
 }
 
-/** Copy all that comes out of a pipe. */
-static void copy_all(int from, FILE *to)
+/** Keep all that comes out of a pipe. */
+static void keep_all(int from, io_memo *out)
 {
     char block[4096];
     ssize_t got = 0;
     while ((got = read(from, block, sizeof block)) > 0 || (got < 0 && errno == EINTR)) {
-        (void)fwrite(block, 1, got > 0 ? (size_t)got : 0, to);
+        (void)io_memo_add(out, block, got > 0 ? (size_t)got : 0);
     }
 }
 
-int gnuplot_print(const char *folder, const char *script, int input, char **text, size_t *size)
+int gnuplot_print(const char *folder, const char *script, int input, io_memo *out)
 {
     static const char target[] = "target='/dev/stdout'";
     char *words[] = {strdup("gnuplot"), strdup("-e"), strdup(target), strdup(script), NULL};
     int ends[2] = {-1, -1}, state = -1;
     pid_t child = 0;
-    *text = NULL;
-    *size = 0;
-    FILE *out = open_memstream(text, size);
-    int failed = out && words[0] && words[1] && words[2] && words[3] ? 0 : ENOMEM;
+    int failed = words[0] && words[1] && words[2] && words[3] ? 0 : ENOMEM;
     if (!failed && pipe2(ends, O_CLOEXEC) < 0) {
         failed = errno;
     }
@@ -157,7 +153,7 @@ int gnuplot_print(const char *folder, const char *script, int input, char **text
         failed = start(folder, words, input, ends[1], &child);
         close(ends[1]);
         if (!failed) {
-            copy_all(ends[0], out);
+            keep_all(ends[0], out);
             while (waitpid(child, &state, 0) < 0 && errno == EINTR) {}
         }
         close(ends[0]);
@@ -165,21 +161,18 @@ int gnuplot_print(const char *folder, const char *script, int input, char **text
     for (int k = 0; k < 4; k++) {
         free(words[k]);
     }
-    if (out && fclose(out) != 0) {
-        failed = ENOMEM;
-    }
-    return failed ? failed : !*text ? ENOMEM : state != 0 || *size == 0 ? ECHILD : 0;
+    return failed ? failed : out->lost ? ENOMEM : state != 0 || out->n == 0 ? ECHILD : 0;
 }
 
 /** Draw by the script that is written. */
 static int draw(const char *path, const char *script)
 {
     io_error error = {0};
-    char *folder = NULL, *figure = NULL;
-    size_t size = 0;
+    char *folder = NULL;
+    io_memo figure = {0};
     int status = STATUS_OK;
     const bool fits = asprintf(&folder, "%.*s.", (int)(file_of(path) - path), path) >= 0;
-    const int failed = fits ? gnuplot_print(folder, file_of(script), -1, &figure, &size) : ENOMEM;
+    const int failed = fits ? gnuplot_print(folder, file_of(script), -1, &figure) : ENOMEM;
     if (failed == ENOMEM) {
         status = report_error(STATUS_NO_MEMORY, NULL, "--plot %s: no memory to draw with", path);
     } else if (failed == ENOENT) {
@@ -189,11 +182,11 @@ static int draw(const char *path, const char *script)
     } else if (failed) {
         status = report_error(STATUS_OUTPUT, NULL,
                               "--plot %s: gnuplot failed; `gnuplot %s` says why", path, script);
-    } else if (io_write_bytes(path, figure, (int64_t)size, &error) != IO_OK) {
+    } else if (io_write_bytes(path, figure.data, (int64_t)figure.n, &error) != IO_OK) {
         status = report_io(&error, true);
     }
     free(folder);
-    free(figure);
+    free(figure.data);
     return status;
 }
 
