@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "report.h"
 
+#include <memo.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,9 +19,8 @@ static const char *how_of(const debye_task *task, const debye_outcome *found)
 
 static char *notes_of(const debye_task *task, const debye_outcome *found)
 {
-    char *notes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&notes, &size);
+    io_memo notes = {0};
+    FILE *out = io_memo_open(&notes);
     if (!out) {
         return NULL;
     }
@@ -42,11 +42,7 @@ static char *notes_of(const debye_task *task, const debye_outcome *found)
     }
     fprintf(out, "; B = %s A^2\nS: (I/N - <f^2>) / <f>^2 + 1; F: q (S - 1)\n",
             report_real(task->b_iso).s);
-    if (fclose(out) != 0) {
-        free(notes);
-        return NULL;
-    }
-    return notes;
+    return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
 static int write_table(const char *path, table_format format, table *t, bool fits,

@@ -7,9 +7,9 @@
 #include "io.h"
 
 #include <math.h>
+#include <memo.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void draw_background(cairo_t *cr, double width, double height)
 {
@@ -98,32 +98,14 @@ void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, d
     draw_text(cr, left + pixels / 2, y - 12 * size, 17 * size, ANCHOR_MIDDLE, text);
 }
 
-/** A file in memory. */
-typedef struct memory {
-    unsigned char *data;
-    size_t n, room;
-} memory;
-
-static cairo_status_t keep(void *closure, const unsigned char *data, unsigned n)
+static cairo_status_t keep(void *memo, const unsigned char *data, unsigned n)
 {
-    memory *m = closure;
-    if (m->n + n > m->room) {
-        const size_t room = 2 * m->room + n;
-        unsigned char *grown = realloc(m->data, room);
-        if (!grown) {
-            return CAIRO_STATUS_NO_MEMORY;
-        }
-        m->data = grown;
-        m->room = room;
-    }
-    memcpy(m->data + m->n, data, n);
-    m->n += n;
-    return CAIRO_STATUS_SUCCESS;
+    return io_memo_add(memo, data, n) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
 int draw_save(cairo_surface_t *surface, const char *path)
 {
-    memory png = {0};
+    io_memo png = {0};
     io_error error = {0};
     int status = STATUS_OK;
     const cairo_status_t drawn = cairo_surface_write_to_png_stream(surface, keep, &png);

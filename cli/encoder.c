@@ -253,7 +253,8 @@ static bool settle(const encoder *e, int told, encoder_problem *problem)
                             e->path, e->part, words);
     }
     return rename(e->part, e->path) == 0 ||
-           encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: %s", e->path, strerror(errno));
+           encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: cannot rename %s into place: %s",
+                        e->path, e->part, strerror(errno));
 }
 
 bool encoder_close(encoder *e, encoder_problem *problem)

@@ -293,10 +293,7 @@ int verb_flock(int argc, char **argv)
         status = flock_plot(&task, &run);
     }
     if (status == STATUS_OK && task.shared.json) {
-        json_t *summary = flock_summary_json(&task, &run);
-        json_dumpf(summary, stdout, JSON_COMPACT);
-        putchar('\n');
-        json_decref(summary);
+        status = report_json_line(flock_summary_json(&task, &run));
     } else if (status == STATUS_OK && !task.shared.quiet) {
         flock_print_summary(&task, &run);
     }

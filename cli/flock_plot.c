@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /** The terminal of gnuplot for a name's ending; NULL for others. */
@@ -29,11 +30,10 @@ static const char *terminal_of(const char *path)
     return NULL;
 }
 
-static void put_script(FILE *to, const char *terminal, const char *path, const flock_run *run)
+static void put_script(FILE *to, const char *terminal, const flock_run *run)
 {
-    fprintf(to, "set terminal %s\nset output ", terminal);
-    gnuplot_quote(to, path);
-    fputs("\nset xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
+    fprintf(to, "set terminal %s\nset output target\n", terminal);
+    fputs("set xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
           "set ytics nomirror\nset y2tics\nset key outside top center horizontal\n$data << END\n",
           to);
     for (int64_t k = 0; k < run->n_samples; k++) {
@@ -52,27 +52,41 @@ bool flock_plot_named(const char *path)
     return terminal_of(path) != NULL;
 }
 
+/** A file in memory that holds the script, to be read from its beginning. NULL with an errno. */
+static FILE *make_script(const flock_task *task, const flock_run *run)
+{
+    const int id = memfd_create("gnuplot", MFD_CLOEXEC);
+    FILE *script = id >= 0 ? fdopen(id, "w") : NULL;
+    if (!script) {
+        return NULL;
+    }
+    put_script(script, terminal_of(task->plot), run);
+    if (fflush(script) != 0 || lseek(id, 0, SEEK_SET) != 0) {
+        fclose(script);
+        return NULL;
+    }
+    return script;
+}
+
 int flock_plot(const flock_task *task, const flock_run *run)
 {
-    const char *terminal = terminal_of(task->plot);
-    char *part = NULL;
-    if (asprintf(&part, "%s.part", task->plot) < 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory to draw %s", task->plot);
-    }
+    io_error error = {0};
+    io_memo figure = {0};
+    FILE *script = make_script(task, run);
+    const int failed = script ? gnuplot_print(".", "-", fileno(script), &figure) : errno;
     int status = STATUS_OK;
-    FILE *gnuplot = popen("gnuplot", "w"); /* NOLINT(cert-env33-c): the command is fixed */
-    if (gnuplot) {
-        put_script(gnuplot, terminal, part, run);
-    }
-    if (!gnuplot || pclose(gnuplot) != 0) {
+    if (failed == ENOENT || failed == ECHILD) {
         status = report_error(STATUS_OUTPUT, "install gnuplot, or leave out --plot",
                               "%s: gnuplot did not draw it", task->plot);
-    } else if (rename(part, task->plot) != 0) {
-        status = report_error(STATUS_OUTPUT, NULL, "%s: %s", task->plot, strerror(errno));
+    } else if (failed) {
+        status = report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_OUTPUT, NULL, "%s: %s",
+                              task->plot, strerror(failed));
+    } else if (io_write_bytes(task->plot, figure.data, (int64_t)figure.n, &error) != IO_OK) {
+        status = report_io(&error, true);
     }
-    if (status != STATUS_OK) {
-        (void)unlink(part);
+    if (script) {
+        fclose(script);
     }
-    free(part);
+    free(figure.data);
     return status;
 }

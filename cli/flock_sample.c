@@ -141,7 +141,7 @@ static int write_line(const flock_task *task, flock_run *run, const json_t *valu
     char *text = json_dumps(value, JSON_COMPACT);
     io_error error = {0};
     io_status status = IO_NO_MEMORY;
-    if (text) {
+    if (text && report_json_whole()) {
         status = io_recording_line(run->measures, text, &error);
     }
     free(text);
@@ -166,10 +166,9 @@ int flock_measure(const flock_task *task, flock_run *run)
     if (run->measures) {
         status = write_line(task, run, value);
     }
-    if (task->shared.json) {
-        json_dumpf(value, stdout, JSON_COMPACT);
-        putchar('\n');
-    } else if (!task->shared.quiet) {
+    if (status == STATUS_OK && task->shared.json) {
+        status = report_json_line(json_incref(value));
+    } else if (status == STATUS_OK && !task->shared.quiet) {
         print_sample(task, run, &sample);
     }
     json_decref(value);

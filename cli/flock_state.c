@@ -127,8 +127,10 @@ static bool is_whole(const char *data, size_t size, head *h)
     }
     memcpy(h, data, sizeof *h);
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->order == 1 && h->n >= 0 &&
-           h->n <= INT32_MAX && (h->precision == KITH_FLOAT || h->precision == KITH_DOUBLE) &&
-           h->n_samples >= 0 && h->n_samples <= (int64_t)(size / sizeof(flock_sample)) &&
+           h->n <= INT32_MAX && (h->dim == 2 || h->dim == 3) && h->step >= 0 &&
+           h->record.bytes >= 0 && h->measures.bytes >= 0 &&
+           (h->precision == KITH_FLOAT || h->precision == KITH_DOUBLE) && h->n_samples >= 0 &&
+           h->n_samples <= (int64_t)(size / sizeof(flock_sample)) &&
            size == sizeof *h + 6 * (size_t)h->n * (size_t)h->precision +
                        (size_t)h->n_samples * sizeof(flock_sample) &&
            h->sum == sum_bytes(data + SUMMED_FROM, size - SUMMED_FROM);
@@ -215,9 +217,9 @@ int flock_load(flock_task *task, flock_run *run)
     errno = 0;
     char *data = read_whole(task->restart, &size);
     if (!data) {
-        return errno == ENOENT
-                   ? STATUS_OK
-                   : report_error(STATUS_INPUT, NULL, "%s: %s", task->restart, strerror(errno));
+        return errno == ENOENT ? STATUS_OK
+                               : report_error(errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_INPUT,
+                                              NULL, "%s: %s", task->restart, strerror(errno));
     }
     head h;
     if (!is_whole(data, size, &h)) {

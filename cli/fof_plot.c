@@ -28,6 +28,7 @@ typedef struct picture {
     double side;                   /* the longer of the sizes */
     bool wraps[2];                 /* the box, periodic along x and y */
     frame map;                     /* where it is shown */
+    bool no_memory;
 } picture;
 
 static double coordinate(const io_particles *p, int64_t k, int axis)
@@ -100,14 +101,14 @@ static int by_value(const void *a, const void *b)
 
 /** The densities that are dark and bright, in units of the mean: all but a few pixels are between.
  */
-static void choose_tones(const picture *d, const float *map, double *mean, double *dark,
-                         double *bright)
+static void choose_tones(picture *d, const float *map, double *mean, double *dark, double *bright)
 {
     enum { STEP = 4, MOST = MAP_SIDE / STEP * MAP_SIDE / STEP };
     const int columns = (int)(MAP_SIDE * d->size[0] / d->side);
     const int rows = (int)(MAP_SIDE * d->size[1] / d->side);
     double *some = malloc(MOST * sizeof *some), sum = 0;
     int n = 0, all = 0;
+    d->no_memory = d->no_memory || !some;
     *mean = *dark = *bright = 1;
     for (int j = 0; j < rows && some; j += STEP) {
         for (int i = 0; i < columns; i += STEP) {
@@ -332,12 +333,13 @@ static void draw_steps(const picture *d, const double *sizes, int64_t n, const l
 }
 
 /** Halos above each mass. */
-static void draw_mass_function(const picture *d, const frame *f)
+static void draw_mass_function(picture *d, const frame *f)
 {
     const kith_halos *halos = &d->found->halos;
     cairo_t *cr = d->cr;
     char text[IO_NAME_LENGTH + 32] = "members N";
     double *sizes = malloc(((size_t)halos->n + 1) * sizeof *sizes);
+    d->no_memory = d->no_memory || !sizes;
     draw_faint(cr);
     cairo_set_line_width(cr, 1);
     cairo_rectangle(cr, f->x, f->y, f->width, f->height);
@@ -399,30 +401,33 @@ static void draw_table(const picture *d, const frame *f)
     }
 }
 
-static int draw_all(picture *d, const char *path)
+/** @return false without memory */
+static bool draw_all(picture *d, const float *map)
+{
+    double mean, dark, bright;
+    draw_background(d->cr, WIDTH, HEIGHT);
+    choose_tones(d, map, &mean, &dark, &bright);
+    draw_map(d, map, mean, dark, bright);
+    draw_circles(d);
+    draw_scale_bar(d->cr, d->map.x + 24, d->map.y + d->map.height - 28, 1, ANCHOR_LEFT,
+                   PANEL / d->side, d->size[0] / 5, d->unit);
+    draw_colour_bar(d, dark, bright);
+    draw_title(d);
+    draw_mass_function(d, &(frame){1100, 100, 460, 500});
+    draw_table(d, &(frame){1050, 714, 510, 0});
+    return !d->no_memory && cairo_status(d->cr) == CAIRO_STATUS_SUCCESS;
+}
+
+static int draw_page(picture *d, const char *path)
 {
     cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+    d->cr = cairo_create(page);
     float *map = make_map(d);
-    int status = STATUS_OK;
-    if (!map || cairo_surface_status(page) != CAIRO_STATUS_SUCCESS) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", path);
-    } else {
-        double mean, dark, bright;
-        d->cr = cairo_create(page);
-        draw_background(d->cr, WIDTH, HEIGHT);
-        choose_tones(d, map, &mean, &dark, &bright);
-        draw_map(d, map, mean, dark, bright);
-        draw_circles(d);
-        draw_scale_bar(d->cr, d->map.x + 24, d->map.y + d->map.height - 28, 1, ANCHOR_LEFT,
-                       PANEL / d->side, d->size[0] / 5, d->unit);
-        draw_colour_bar(d, dark, bright);
-        draw_title(d);
-        draw_mass_function(d, &(frame){1100, 100, 460, 500});
-        draw_table(d, &(frame){1050, 714, 510, 0});
-        cairo_destroy(d->cr);
-        status = draw_save(page, path);
-    }
+    const int status = map && draw_all(d, map) ? draw_save(page, path)
+                                               : report_error(STATUS_NO_MEMORY, NULL,
+                                                              "%s: no memory to draw with", path);
     free(map);
+    cairo_destroy(d->cr);
     cairo_surface_destroy(page);
     return status;
 }
@@ -439,5 +444,5 @@ int fof_plot(const fof_task *task, const fof_outcome *found)
     io_unit_names(&found->in.particles.units, &d.units);
     snprintf(d.unit, sizeof d.unit, *d.units.length ? " %s" : "%s", d.units.length);
     choose_extent(&d);
-    return draw_all(&d, task->plot);
+    return draw_page(&d, task->plot);
 }

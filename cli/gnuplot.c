@@ -87,10 +87,9 @@ struct text {
 
 static int write_text(const struct text *t, const void *what)
 {
-    char *text = NULL;
-    size_t size = 0;
+    io_memo text = {0};
     io_error error = {0};
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = io_memo_open(&text);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
     }
@@ -102,78 +101,92 @@ static int write_text(const struct text *t, const void *what)
         t->put(out, what);
     }
     int status = STATUS_OK;
-    if (!out || fclose(out) != 0) {
+    if (!io_memo_close(&text, out)) {
         status = report_error(STATUS_NO_MEMORY, NULL, "no memory for a figure");
-    } else if (io_write_bytes(t->path, text, (int64_t)size, &error) != IO_OK) {
+    } else if (io_write_bytes(t->path, text.data, (int64_t)text.n, &error) != IO_OK) {
         status = report_io(&error, true);
     }
-    free(text);
+    free(text.data);
     return status;
 }
 
-/** Run gnuplot in the figure's folder. @return its exit status; -1: errno says why not. */
-static int run_gnuplot(const char *folder, const char *set_target, const char *script)
+/** Start gnuplot in a folder. @return 0 or an errno. */
+static int start(const char *folder, char *const *words, int input, int output, pid_t *child)
 {
-    char *arguments[] = {strdup("gnuplot"), strdup("-e"), strdup(set_target), strdup(script), NULL};
     posix_spawn_file_actions_t actions;
-    pid_t child = 0;
-    int state = -1;
-    int failed = arguments[0] && arguments[1] && arguments[2] && arguments[3] ? 0 : ENOMEM;
-    posix_spawn_file_actions_init(&actions);
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed) {
+        return failed;
+    }
     posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (input >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    }
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed) {
-        failed = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
-    }
+    failed = posix_spawnp(child, words[0], &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
-    while (!failed && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
-    for (int k = 0; k < 4; k++) {
-        free(arguments[k]);
-    }
-    errno = failed;
-    return failed ? -1 : state;
+    return failed;
 }
 
-/** What tells the script where to draw; to be freed. */
-static char *target_of(const char *name)
+/** Keep all that comes out of a pipe. */
+static void keep_all(int from, io_memo *out)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        return NULL;
+    char block[4096];
+    ssize_t got = 0;
+    while ((got = read(from, block, sizeof block)) > 0 || (got < 0 && errno == EINTR)) {
+        (void)io_memo_add(out, block, got > 0 ? (size_t)got : 0);
     }
-    fputs("target=", out);
-    gnuplot_quote(out, name);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
-/** Draw into a file beside the figure, and rename it. */
+int gnuplot_print(const char *folder, const char *script, int input, io_memo *out)
+{
+    static const char target[] = "target='/dev/stdout'";
+    char *words[] = {strdup("gnuplot"), strdup("-e"), strdup(target), strdup(script), NULL};
+    int ends[2] = {-1, -1}, state = -1;
+    pid_t child = 0;
+    int failed = words[0] && words[1] && words[2] && words[3] ? 0 : ENOMEM;
+    if (!failed && pipe2(ends, O_CLOEXEC) < 0) {
+        failed = errno;
+    }
+    if (!failed) {
+        failed = start(folder, words, input, ends[1], &child);
+        close(ends[1]);
+        if (!failed) {
+            keep_all(ends[0], out);
+            while (waitpid(child, &state, 0) < 0 && errno == EINTR) {}
+        }
+        close(ends[0]);
+    }
+    for (int k = 0; k < 4; k++) {
+        free(words[k]);
+    }
+    return failed ? failed : out->lost ? ENOMEM : state != 0 || out->n == 0 ? ECHILD : 0;
+}
+
+/** Draw by the script that is written. */
 static int draw(const char *path, const char *script)
 {
-    const char *name = file_of(path);
-    char *folder = NULL, *part = NULL;
+    io_error error = {0};
+    char *folder = NULL;
+    io_memo figure = {0};
     int status = STATUS_OK;
-    const bool fits = asprintf(&folder, "%.*s.", (int)(name - path), path) >= 0 &&
-                      asprintf(&part, "%s.%d.part", path, (int)getpid()) >= 0;
-    char *set_target = fits ? target_of(file_of(part)) : NULL;
-    const int state = set_target ? run_gnuplot(folder, set_target, file_of(script)) : -1;
-    if (state < 0 && errno == ENOENT) {
+    const bool fits = asprintf(&folder, "%.*s.", (int)(file_of(path) - path), path) >= 0;
+    const int failed = fits ? gnuplot_print(folder, file_of(script), -1, &figure) : ENOMEM;
+    if (failed == ENOMEM) {
+        status = report_error(STATUS_NO_MEMORY, NULL, "--plot %s: no memory to draw with", path);
+    } else if (failed == ENOENT) {
         status = report_error(
             STATUS_NO_BACKEND, "install it: apt-get install gnuplot-nox; then run it on the script",
             "--plot %s: gnuplot, which draws it, is not found; %s is written", path, script);
-    } else if (state != 0 || rename(part, path) != 0) {
+    } else if (failed) {
         status = report_error(STATUS_OUTPUT, NULL,
                               "--plot %s: gnuplot failed; `gnuplot %s` says why", path, script);
-        (void)unlink(part ? part : "");
+    } else if (io_write_bytes(path, figure.data, (int64_t)figure.n, &error) != IO_OK) {
+        status = report_io(&error, true);
     }
     free(folder);
-    free(part);
-    free(set_target);
+    free(figure.data);
     return status;
 }
 

@@ -5,8 +5,7 @@
 #ifndef KITH_CLI_GNUPLOT_H
 #define KITH_CLI_GNUPLOT_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include <memo.h>
 
 /** Colours of Okabe and Ito, which most colour-blind readers can tell apart. */
 enum { GNUPLOT_COLOURS = 7 };
@@ -30,5 +29,13 @@ typedef void (*gnuplot_put)(FILE *out, const void *what);
  *  @return an exit status, reported */
 int gnuplot_draw(const char *path, const char *command, gnuplot_put data, gnuplot_put script,
                  const void *what);
+
+/** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
+ *  writes no file itself; the script's variable `target` is where its figure goes.
+ *  @param folder  where it runs
+ *  @param script  a file there; "-": `input`, a file that is open
+ *  @param out  zeroed; to be freed
+ *  @return 0 or an errno; ECHILD when gnuplot itself failed */
+int gnuplot_print(const char *folder, const char *script, int input, io_memo *out);
 
 #endif

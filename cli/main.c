@@ -115,6 +115,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     guard_start();
+    report_json_start();
     atexit(report_close_stdout);
     argp_err_exit_status = STATUS_USAGE;
 

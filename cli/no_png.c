@@ -5,7 +5,7 @@
 #include "png_frames.h"
 #include "report.h"
 
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, png_data *out,
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
                   encoder_problem *problem)
 {
     (void)pixels;

@@ -10,6 +10,7 @@
 #include "report.h"
 
 #include <argz.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -333,7 +334,8 @@ void options_parse(const struct argp *argp, int argc, char **argv, void *input)
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     const error_t failed = argp_parse(argp, argc, argv, 0, NULL, input);
     if (failed) {
-        exit(report_error(STATUS_USAGE, NULL, "arguments: %s", strerror(failed)));
+        exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
+                          strerror(failed)));
     }
 }
 

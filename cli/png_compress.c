@@ -8,22 +8,12 @@
 
 #include <png.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void keep(png_structp png, png_bytep data, size_t n)
 {
-    png_data *m = png_get_io_ptr(png);
-    if (m->n + n > m->room) {
-        const size_t room = 2 * m->room + n;
-        unsigned char *grown = realloc(m->data, room);
-        if (!grown) {
-            png_error(png, "no memory");
-        }
-        m->data = grown;
-        m->room = room;
+    if (!io_memo_add(png_get_io_ptr(png), data, n)) {
+        png_error(png, "no memory");
     }
-    memcpy(m->data + m->n, data, n);
-    m->n += n;
 }
 
 static void keep_all(png_structp png)
@@ -32,7 +22,7 @@ static void keep_all(png_structp png)
 }
 
 /* libpng leaves by longjmp, to setjmp, where memory ends. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, png_data *out,
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
                   encoder_problem *problem)
 {
     enum { LEVEL = 3, BITS = 8 };

@@ -79,7 +79,7 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
                       int height, encoder_problem *problem)
 {
     char *name = name_of(path, number);
-    png_data png = {0};
+    io_memo png = {0};
     io_error error = {0};
     bool fine = true;
     if (!name) {

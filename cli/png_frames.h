@@ -7,7 +7,7 @@
 
 #include "encoder.h"
 
-#include <stddef.h>
+#include <memo.h>
 
 /** Is this the name of frames: "folder/", a folder that is there, or one of .png with one number in
  *  it, such as %d or %06d? */
@@ -18,14 +18,9 @@ bool png_frames_named(const char *path);
 bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, int width,
                       int height, encoder_problem *problem);
 
-/** A PNG file in memory. */
-typedef struct png_data {
-    unsigned char *data; /**< to be freed */
-    size_t n, room;
-} png_data;
-
-/** Compress a picture. @param name  for the problem. @return false with a problem. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, png_data *out,
+/** Compress a picture. @param name  for the problem. @param out  to be freed.
+ *  @return false with a problem. */
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
                   encoder_problem *problem);
 
 #endif

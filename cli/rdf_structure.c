@@ -80,6 +80,9 @@ int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *
                       const rdf_part *part)
 {
     const double start = progress_clock();
+    if (!waves_room(&found->structure.waves, found->classes.n)) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for sums over vectors q");
+    }
     const kith_status summed = waves_sum(&found->structure.waves, found->ctx, &part->points, box,
                                          part->species, found->classes.n);
     found->sum_seconds += progress_clock() - start;

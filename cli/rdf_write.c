@@ -5,6 +5,7 @@
 #include "rdf.h"
 #include "report.h"
 
+#include <memo.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,9 +23,8 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
 
 char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
 {
-    char *notes = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&notes, &length);
+    io_memo notes = {0};
+    FILE *out = io_memo_open(&notes);
     if (!out) {
         return NULL;
     }
@@ -48,11 +48,7 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
     } else {
         fputs("+-: nan: one frame, or --blocks 1, has no error bars\n", out);
     }
-    if (fclose(out) != 0) {
-        free(notes);
-        return NULL;
-    }
-    return notes;
+    return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
 /** Columns of curve k by forces. */
@@ -163,10 +159,9 @@ static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 /** The common lines, and what S and A are. */
 static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
 {
-    char *notes = NULL;
-    size_t size = 0;
+    io_memo notes = {0};
     char *common = rdf_notes(task, found);
-    FILE *out = common ? open_memstream(&notes, &size) : NULL;
+    FILE *out = common ? io_memo_open(&notes) : NULL;
     if (out) {
         const rdf_structure *s = &found->structure;
         fprintf(out, "%sS: by transform of g(r) to r = %s, window %s", common,
@@ -177,13 +172,9 @@ static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
         }
         fputs(s->n > 1 ? "\npartials: A are Faber-Ziman, S and S_sum Ashcroft-Langreth\n" : "\n",
               out);
-        if (fclose(out) != 0) {
-            free(notes);
-            notes = NULL;
-        }
     }
     free(common);
-    return notes;
+    return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
 int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)

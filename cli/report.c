@@ -216,18 +216,48 @@ int64_t report_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-int report_json(json_t *value)
+static bool json_lost;
+
+static void *json_memory(size_t bytes)
 {
-    if (!value) {
+    void *memory = malloc(bytes);
+    json_lost = json_lost || !memory;
+    return memory;
+}
+
+void report_json_start(void)
+{
+    json_set_alloc_funcs(json_memory, free);
+}
+
+bool report_json_whole(void)
+{
+    return !json_lost;
+}
+
+static int print_json(json_t *value, size_t flags)
+{
+    const bool whole = value && report_json_whole();
+    const bool written = whole && json_dumpf(value, stdout, flags) == 0;
+    json_decref(value);
+    if (!whole || !report_json_whole()) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for the JSON report");
     }
-    const int failed = json_dumpf(value, stdout, JSON_INDENT(2));
-    json_decref(value);
-    if (failed) {
+    if (!written) {
         return report_error(STATUS_OUTPUT, NULL, "standard output: %s", strerror(errno));
     }
     putchar('\n');
     return STATUS_OK;
+}
+
+int report_json(json_t *value)
+{
+    return print_json(value, JSON_INDENT(2));
+}
+
+int report_json_line(json_t *value)
+{
+    return print_json(value, JSON_COMPACT);
 }
 
 json_t *report_json_text(const char *s)

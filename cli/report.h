@@ -72,8 +72,16 @@ void report_output(const style *look, const char *name, const char *path);
 /** Bytes of memory the process has used at most. */
 int64_t report_peak_memory(void);
 
-/** Print a JSON value and let go of it. NULL says that memory ran out. @return exit status. */
+/** Have all JSON made with memory that is watched. */
+void report_json_start(void);
+
+/** Whether memory has sufficed so far: jansson leaves out what it has none for. */
+bool report_json_whole(void);
+
+/** Print a JSON value, over many lines or in one, and let go of it. NULL says that memory ran out.
+ *  @return exit status. */
 int report_json(json_t *value);
+int report_json_line(json_t *value);
 json_t *report_json_text(const char *s); /**< also where s is not UTF-8 */
 json_t *report_json_real(double x);      /**< null where x is not finite */
 

@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <memo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,24 +243,24 @@ int table_write(const char *path, table_format format, const table *t, json_t *f
     format = format == TABLE_BY_NAME ? format_of(path) : format;
     if (strcmp(path, "-") == 0) {
         put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */
-        return STATUS_OK;
+        return report_json_whole() ? STATUS_OK
+                                   : report_error(STATUS_NO_MEMORY, NULL, "no memory for JSON");
     }
     if (format == TABLE_NPY) {
         return write_npy(path, t);
     }
-    char *text = NULL;
-    size_t length = 0;
+    io_memo text = {0};
     io_error error = {0};
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = io_memo_open(&text);
     if (out) {
         put(out, format, t, facts);
     }
     int status = STATUS_OK;
-    if (!out || fclose(out) != 0) {
+    if (!io_memo_close(&text, out) || !report_json_whole()) {
         status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
-    } else if (io_write_bytes(path, text, (int64_t)length, &error) != IO_OK) {
+    } else if (io_write_bytes(path, text.data, (int64_t)text.n, &error) != IO_OK) {
         status = report_io(&error, true);
     }
-    free(text);
+    free(text.data);
     return status;
 }

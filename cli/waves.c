@@ -177,19 +177,24 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
     return true;
 }
 
-kith_status waves_sum(waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                      const int32_t *classes, int n_classes)
+bool waves_room(waves *w, int n_classes)
 {
     if (!w->sum) {
         w->sum = malloc((size_t)w->n * (size_t)n_classes * 2 * sizeof *w->sum + 1);
     }
+    return w->sum != NULL;
+}
+
+kith_status waves_sum(const waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                      const int32_t *classes, int n_classes)
+{
     kith_waves all;
     kith_waves_init(&all);
     all.n = w->n;
     all.hkl = (const int32_t *)w->hkl;
     all.species = classes;
     all.n_species = n_classes;
-    return w->sum ? kith_waves_sum(ctx, points, box, &all, w->sum) : KITH_NO_MEMORY;
+    return kith_waves_sum(ctx, points, box, &all, w->sum);
 }
 
 void waves_free(waves *w)

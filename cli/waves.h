@@ -28,8 +28,11 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
 /** |q| of a vector in a box. */
 double waves_length(const waves *w, const kith_box *box, int64_t wave);
 
-/** Sum over a frame's particles into w->sum. @return as kith_waves_sum */
-kith_status waves_sum(waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+/** Make room for the sums. @return false without memory */
+bool waves_room(waves *w, int n_classes);
+
+/** Sum over a frame's particles into w->sum, once there is room. @return as kith_waves_sum */
+kith_status waves_sum(const waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                       const int32_t *classes, int n_classes);
 
 void waves_free(waves *w);

@@ -4,6 +4,7 @@
  */
 #include "io_hdf5.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ void io__quiet_begin(io_quiet *quiet)
     /* A damaged file may leave the library with ids that it cannot close; at exit it would
        complain, or crash. All that kith writes is closed before. */
     H5dont_atexit();
+    errno = 0; /* ENOMEM then says why a step failed */
     H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -80,7 +82,10 @@ bool io__hdf5_exists(hid_t file, const char *path)
 
 io_status io__hdf5_open(io_file *file, hid_t *out)
 {
+    errno = 0;
     *out = io__source_open(file->path);
+    if (*out < 0 && errno == ENOMEM)
+        return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
     if (*out < 0)
         return io__file_fail(file, IO_TRUNCATED,
                              "begins as an HDF5 file, but cannot be opened: "

@@ -4,6 +4,7 @@
  */
 #include "io_hdf5.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool io__put_numbers(hid_t object, const char *name, hid_t type, const void *data, int64_t n)
@@ -37,12 +38,24 @@ bool io__put_text(hid_t object, const char *name, const char *text)
     return done;
 }
 
+hid_t io__create_dataset(hid_t where, const char *name, hid_t type, hid_t space,
+                         const hsize_t *chunk)
+{
+    const hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(plan, false);
+    if (chunk)
+        H5Pset_chunk(plan, H5Sget_simple_extent_ndims(space), chunk);
+    const hid_t dataset = H5Dcreate2(where, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Pclose(plan);
+    return dataset;
+}
+
 hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data, int64_t n,
                     int columns)
 {
     const hsize_t shape[2] = {(hsize_t)n, (hsize_t)columns};
     const hid_t space = H5Screate_simple(columns == 1 ? 1 : 2, shape, NULL);
-    hid_t dataset = H5Dcreate2(where, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = io__create_dataset(where, name, type, space, NULL);
     H5Sclose(space);
     if (dataset >= 0 && n > 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
         H5Dclose(dataset);
@@ -55,6 +68,8 @@ io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done)
 {
     if (sink->error)
         return io__output_fail(output, IO_SYSTEM, "cannot write: %s", strerror(sink->error));
+    if (!done && errno == ENOMEM)
+        return io__output_fail(output, IO_NO_MEMORY, "no memory to write with");
     if (!done)
         return io__output_fail(output, IO_SYSTEM, "cannot write: the HDF5 library failed");
     return IO_OK;

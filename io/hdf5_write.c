@@ -31,11 +31,8 @@ static hid_t create_column(hid_t file, const io_column *column)
     const hsize_t width = (hsize_t)column->count;
     const hsize_t none[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {CHUNK, width};
     const hid_t space = H5Screate_simple(rank, none, most);
-    const hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(plan, rank, chunk);
-    const hid_t dataset = H5Dcreate2(file, column->name, element_type(column), space, H5P_DEFAULT,
-                                     plan, H5P_DEFAULT);
-    H5Pclose(plan);
+    const hid_t dataset = io__create_dataset(file, column->name, element_type(column), space,
+                                             chunk);
     H5Sclose(space);
     return dataset;
 }
@@ -193,7 +190,7 @@ static bool put_rows(hid_t group, const char *name, const io_particles *particle
     const hsize_t memory[2] = {n, 3}, shape[2] = {n, dim}, none[2] = {0, 0};
     const hid_t from = H5Screate_simple(2, memory, NULL);
     const hid_t to = H5Screate_simple(2, shape, NULL);
-    const hid_t dataset = H5Dcreate2(group, name, type, to, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t dataset = io__create_dataset(group, name, type, to, NULL);
     bool done = dataset >= 0;
     if (done && n > 0)
         done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&

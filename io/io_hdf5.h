@@ -121,6 +121,11 @@ bool io__put_number(hid_t object, const char *name, double value);
 bool io__put_count(hid_t object, const char *name, int64_t value);
 bool io__put_text(hid_t object, const char *name, const char *text);
 
+/** Create a dataset that does not say when it was made: the same numbers give the same bytes.
+ *  @param chunk  its chunks; NULL: it is in one piece */
+hid_t io__create_dataset(hid_t where, const char *name, hid_t type, hid_t space,
+                         const hsize_t *chunk);
+
 /** Write a dataset [n] or, with more columns than one, [n][columns]. @return it, to be closed;
  *  < 0 on failure. */
 hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data, int64_t n,

@@ -81,7 +81,8 @@ static io_status open_beside(io_output *output, const char *path, int (*create)(
         const bool direct = exists && !S_ISREG(facts.st_mode);
         output->fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create(output);
         if (output->fd < 0)
-            status = io__fail(error, path, IO_SYSTEM, "cannot create: %s", strerror(errno));
+            status = io__fail(error, path, errno == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
+                              "cannot create: %s", strerror(errno));
     }
     if (status != IO_OK)
         close_all(output);

@@ -4,6 +4,7 @@
  * as the names need: beyond 2^16 it is one of version 2.
  */
 #include "io_internal.h"
+#include "memo.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -16,13 +17,12 @@ static void put_name(FILE *text, const char *name)
         (void)fputc(isalnum((unsigned char)*name) ? *name : '_', text);
 }
 
-/** The dictionary of the header. @return NULL: no memory. */
-static char *make_dictionary(const io_table_column *columns, int n, int64_t rows, size_t *length)
+/** The dictionary of the header. @return false: no memory. */
+static bool make_dictionary(const io_table_column *columns, int n, int64_t rows, io_memo *out)
 {
-    char *out = NULL;
-    FILE *text = open_memstream(&out, length);
+    FILE *text = io_memo_open(out);
     if (!text)
-        return NULL;
+        return false;
     fputs("{'descr': [", text);
     for (int k = 0; k < n; k++) {
         fputs(k ? ", ('" : "('", text);
@@ -30,10 +30,7 @@ static char *make_dictionary(const io_table_column *columns, int n, int64_t rows
         fprintf(text, "', '%c%c8')", io__npy_order(), columns[k].whole ? 'i' : 'f');
     }
     fprintf(text, "], 'fortran_order': False, 'shape': (%lld,), }", (long long)rows);
-    if (fclose(text) == 0)
-        return out;
-    free(out);
-    return NULL;
+    return io_memo_close(out, text);
 }
 
 static io_status put_header(io_output *output, const char *dictionary, size_t length)
@@ -77,13 +74,12 @@ io_status io_write_table(const char *path, const io_table_column *columns, int n
                          io_error *error)
 {
     io_output output;
-    size_t length = 0;
-    char *dictionary = make_dictionary(columns, n, rows, &length);
-    if (!dictionary)
+    io_memo dictionary = {0};
+    if (!make_dictionary(columns, n, rows, &dictionary))
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     io_status status = io__output_open(&output, path, error);
     if (status == IO_OK) {
-        status = put_header(&output, dictionary, length);
+        status = put_header(&output, dictionary.data, dictionary.n);
         if (status == IO_OK)
             status = put_rows(&output, columns, n, rows);
         if (status == IO_OK)
@@ -91,6 +87,6 @@ io_status io_write_table(const char *path, const io_table_column *columns, int n
         else
             io__output_abort(&output);
     }
-    free(dictionary);
+    free(dictionary.data);
     return status;
 }
