@@ -318,6 +318,13 @@ bool bench_gpu_can_run(void)
     return can;
 }
 
+bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device)
+{
+    size_t available = 0, total = 0;
+    return host * n < harness_memory() && cudaMemGetInfo(&available, &total) == cudaSuccess &&
+           device * n < (int64_t)available;
+}
+
 static bool describe_gpu(const bench_options *options, json *out, double *store_rate)
 {
     struct cudaDeviceProp gpu;

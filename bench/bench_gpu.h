@@ -14,4 +14,7 @@ bool bench_gpu_can_run(void);
  *  @return false when a list is wrong or a call failed; stderr says which */
 bool bench_gpu(const bench_options *options, json *out);
 
+/** Do both memories have room for n particles? @param host, device  bytes for each of them */
+bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
+
 #endif

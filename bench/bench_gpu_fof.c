@@ -15,7 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_gpu.h"
 #include "fof_job.h"
+
+/* Of each particle: points are doubles first, and the CPU finds the groups too. */
+enum { HOST_BYTES = 120, DEVICE_BYTES = 72 };
 
 /* What is asked about a set; with roles the smallest sets alone. */
 typedef struct ask {
@@ -187,15 +191,6 @@ static bool is_wanted(const char *only, const char *set)
            (strncmp(only, "fof ", 4) == 0 && strcmp(only + 4, set) == 0);
 }
 
-/* Do host and device have room? Points are doubles first, and the CPU finds the groups too. */
-static bool has_room(int64_t n)
-{
-    const size_t host = 120, device = 72;
-    size_t available = 0, total = 0;
-    return n <= INT32_MAX - 64 && (int64_t)host * n < harness_memory() &&
-           cudaMemGetInfo(&available, &total) == cudaSuccess && (size_t)n * device < available;
-}
-
 bool bench_gpu_fof(const bench_options *options, json *out)
 {
     bool ok = true, headed = false;
@@ -208,7 +203,7 @@ bool bench_gpu_fof(const bench_options *options, json *out)
             fof_job_print_head();
             headed = true;
         }
-        if (has_room(n)) {
+        if (n <= INT32_MAX - 64 && bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
             ok = run(cases[c].set, n, options, out);
         } else {
             printf("%-15s %lld particles left out: no memory\n", cases[c].set, (long long)n);

@@ -9,19 +9,19 @@
  *   3  coherent    both are copied into the order of the cells
  *   4  mainline    kith_flock_step
  *
- *   ladder_flock [n] [neighbours]     ladder_flock 1000000 31
+ * On a GPU seven more, in the box of CIS 565: rung_flock_gpu_climb.c.
+ *
+ *   ladder_flock [n] [neighbours] [most on a GPU]     ladder_flock 1000000 31 5000000
  */
 #include "climb.h"
 #include "rung_flock.h"
+#include "rung_flock_gpu.h"
 
 #include <math.h>
-#include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MOST_NAIVE = 20000, RUNGS = 4, STEPS = 3 };
-static const int64_t checked = 1500;
+enum { MOST_NAIVE = 20000, COHERENT = 2, RUNGS = 4 };
 
 static const struct way {
     const char *name;
@@ -33,79 +33,17 @@ static const struct way {
     {"4 mainline: kith_flock_step", rung_flock_mainline},
 };
 
-static const char *const faults[RUNG_FAULTS] = {
-    [RUNG_SQUARE] = "distance compared with the square of the radius",
-    [RUNG_STALE] = "table of cells left stale",
-    [RUNG_LAST] = "last particle of a cell left out"};
-
-static bool herd_make(rung_herd *h, int64_t n, double side)
+static bool check(kith_ctx *ctx, const rung_truth *truth)
 {
-    const size_t room = (size_t)n * 3 + 1;
-    double *const xyz = malloc(room * sizeof *xyz);
-    *h = (rung_herd){.n = n, .side = (double)(float)side};
-    h->r = malloc(room * sizeof *h->r);
-    h->v = malloc(room * sizeof *h->v);
-    if (!xyz || !h->r || !h->v) {
-        free(xyz);
-        return false;
+    bool ok = true;
+    for (int r = 0; ok && r < RUNGS; r++) {
+        ok = rung_flock_prove(truth, ways[r].name, ways[r].step, &(rung_flock){.ctx = ctx});
     }
-    for (int turn = 0; turn < 2; turn++) {
-        sets_uniform(xyz, n, (uint64_t)turn + 1);
-        for (int64_t e = 0; e < 3 * n; e++) {
-            (turn ? h->v : h->r)[e] = (float)(turn ? 2 * xyz[e] - 1 : xyz[e] * side * 0.9999999);
-        }
+    for (int f = RUNG_SOUND + 1; ok && f < RUNG_FAULTS; f++) {
+        ok = rung_flock_prove(truth, ways[COHERENT].name, ways[COHERENT].step,
+                              &(rung_flock){.fault = (rung_fault)f, .ctx = ctx});
     }
-    free(xyz);
-    return true;
-}
-
-static void herd_free(rung_herd *h)
-{
-    free(h->r);
-    free(h->v);
-}
-
-/* The largest difference of a velocity after some steps, each from the state of the first rung. */
-static bool compare(const struct way *way, rung_fault fault, kith_ctx *ctx, double *worst)
-{
-    rung_herd now = {0}, right = {0}, got = {0};
-    bool ok = herd_make(&now, checked, 30) && herd_make(&right, checked, 30) &&
-              herd_make(&got, checked, 30);
-    rung_flock state = {.fault = fault, .ctx = ctx}, naive = {.ctx = ctx};
-    *worst = 0;
-    for (int s = 0; ok && s < STEPS; s++) {
-        ok = rung_flock_naive(&naive, &now, &right) && way->step(&state, &now, &got);
-        for (int64_t e = 0; ok && e < 3 * checked; e++) {
-            *worst = fmax(*worst, fabs((double)got.v[e] - (double)right.v[e]));
-        }
-        memcpy(now.r, right.r, (size_t)(3 * checked) * sizeof *now.r);
-        memcpy(now.v, right.v, (size_t)(3 * checked) * sizeof *now.v);
-    }
-    rung_flock_free(&state);
-    herd_free(&now);
-    herd_free(&right);
-    herd_free(&got);
     return ok;
-}
-
-static bool check(kith_ctx *ctx)
-{
-    static const double rounding = 1e-5; /* of floats, after a few steps */
-    double worst = 0;
-    for (int r = 0; r < RUNGS; r++) {
-        if (!compare(&ways[r], RUNG_SOUND, ctx, &worst) || worst > rounding) {
-            fprintf(stderr, "ladder_flock: rung \"%s\" is wrong: a velocity is off by %g\n",
-                    ways[r].name, worst);
-            return false;
-        }
-    }
-    for (int f = RUNG_SOUND + 1; f < RUNG_FAULTS; f++) {
-        if (!compare(&ways[2], (rung_fault)f, ctx, &worst) || worst < 10 * rounding) {
-            fprintf(stderr, "ladder_flock: a fault was not found: %s\n", faults[f]);
-            return false;
-        }
-    }
-    return true;
 }
 
 /* A rung at work: there and back. */
@@ -142,12 +80,12 @@ static bool climb(kith_ctx *ctx, int64_t n, double neighbours)
             printf("%-30s %10s\n", ways[r].name, "(too slow)");
             continue;
         }
-        bool ok = herd_make(&a, n, side) && herd_make(&b, n, side);
+        bool ok = rung_herd_make(&a, n, side) && rung_herd_make(&b, n, side);
         job j = {.step = ways[r].step, .state = {.ctx = ctx}, .now = &a, .next = &b};
         ok = ok && do_step(&j) && climb_time(do_step, &j, &seconds);
         rung_flock_free(&j.state);
-        herd_free(&a);
-        herd_free(&b);
+        rung_herd_free(&a);
+        rung_herd_free(&b);
         if (!ok) {
             fprintf(stderr, "ladder_flock: rung \"%s\": no memory, or %s\n", ways[r].name,
                     kith_message(ctx));
@@ -162,12 +100,17 @@ int main(int argc, char **argv)
 {
     const long long n = argc > 1 ? strtoll(argv[1], NULL, 10) : 10000;
     const double neighbours = argc > 2 ? strtod(argv[2], NULL) : 31;
-    if (argc > 3 || n < 1 || n > INT32_MAX / 4 || !(neighbours > 0)) {
-        fprintf(stderr, "usage: ladder_flock [n] [neighbours]\n");
+    const long long most = argc > 3 ? strtoll(argv[3], NULL, 10) : n;
+    if (argc > 4 || n < 1 || n > INT32_MAX / 4 || !(neighbours > 0) || most < 1 ||
+        most > INT32_MAX / 4) {
+        fprintf(stderr, "usage: ladder_flock [n] [neighbours] [most on a GPU]\n");
         return 2;
     }
     kith_ctx *const ctx = climb_open("ladder_flock");
-    const bool ok = ctx && check(ctx) && climb(ctx, n, neighbours);
+    rung_truth truth;
+    const bool ok = rung_truth_make(&truth) && ctx && check(ctx, &truth) &&
+                    climb(ctx, n, neighbours) && rung_flock_gpu_climb(&truth, most);
+    rung_truth_free(&truth);
     kith_close(ctx);
     return ok ? 0 : 1;
 }

@@ -10,12 +10,21 @@
 #include <kith.h>
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Boids in the cube [0, side)^3. */
 typedef struct rung_herd {
     int64_t n;
     double side;
     float *r, *v; /**< [n][3] */
 } rung_herd;
+
+/** Boids at random, velocities up to 1 along each axis; always the same. rung_herd_free them, after
+ *  a failure too. @return false without memory */
+bool rung_herd_make(rung_herd *h, int64_t n, double side);
+void rung_herd_free(rung_herd *h);
 
 /** Faults that published kernels carry. */
 typedef enum rung_fault {
@@ -33,7 +42,8 @@ typedef struct rung_flock {
     int32_t *start, *order, *cell;
     float *r, *v; /**< in the order of the cells */
     kith_ctx *ctx;
-    kith_flock *flock; /**< of the mainline */
+    kith_flock *flock;          /**< of the mainline */
+    struct rung_flock_gpu *gpu; /**< of rungs on a GPU, whose caller frees it */
 } rung_flock;
 
 /**
@@ -50,5 +60,28 @@ bool rung_flock_coherent(rung_flock *state, const rung_herd *now, rung_herd *nex
 bool rung_flock_mainline(rung_flock *state, const rung_herd *now, rung_herd *next);
 
 void rung_flock_free(rung_flock *state);
+
+enum { RUNG_HERDS = 2, RUNG_STEPS = 3 };
+
+/** Where boids go by rung_flock_naive, in a thin and in a dense flock: first, and after steps. */
+typedef struct rung_truth {
+    rung_herd at[RUNG_HERDS][RUNG_STEPS + 1];
+} rung_truth;
+
+/** Free with rung_truth_free, also after a failure. @return false, after saying so: no memory */
+bool rung_truth_make(rung_truth *truth);
+void rung_truth_free(rung_truth *truth);
+
+/**
+ * Hold a rung to the truth.
+ * @param name   of the rung
+ * @param state  zero but for fault, ctx and gpu
+ * @return false, after saying why, when a sound rung is wrong or a fault was not found
+ */
+bool rung_flock_prove(const rung_truth *truth, const char *name, rung_step step, rung_flock *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -142,21 +142,34 @@ static __global__ void number_points(const double *xyz, int64_t n, rung_grid gri
     }
 }
 
-/* A point begins all cells after that of the point before it, up to its own. */
 static __global__ void deal_points(const double *xyz, const uint32_t *cell, rung_gpu_cells cells)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (s > cells.n) {
         return;
     }
-    const int64_t first = s == 0 ? 0 : (int64_t)cell[s - 1] + 1;
-    const int64_t last = s == cells.n ? cells.grid.cells : (int64_t)cell[s];
-    for (int64_t c = first; c <= last; c++) {
-        cells.start[c] = (int32_t)s;
-    }
+    rung_gpu_begin_cells(cell, cells.n, cells.grid.cells, s, cells.start);
     for (int k = 0; k < 3 && s < cells.n; k++) {
         cells.xyz[3 * s + k] = xyz[3 * (int64_t)cells.id[s] + k];
     }
+}
+
+bool rung_gpu_sort_keys(rung_gpu_keys *keys, int64_t n, int64_t most, void *temporary,
+                        size_t *bytes)
+{
+    int bits = 1;
+    while (bits < 32 && most >> bits) {
+        bits++;
+    }
+    cub::DoubleBuffer<uint32_t> key(keys->key, keys->key2);
+    cub::DoubleBuffer<int32_t> value(keys->value, keys->value2);
+    if (cub::DeviceRadixSort::SortPairs(temporary, *bytes, key, value, n, 0, bits) != cudaSuccess) {
+        return false;
+    }
+    if (temporary) {
+        *keys = {key.Current(), key.Alternate(), value.Current(), value.Alternate()};
+    }
+    return true;
 }
 
 bool rung_gpu_sort(const rung_input *in, rung_gpu_memory *memory, rung_gpu_cells *cells)
@@ -164,38 +177,34 @@ bool rung_gpu_sort(const rung_input *in, rung_gpu_memory *memory, rung_gpu_cells
     const rung_gpu *const gpu = in->gpu;
     const int64_t n = in->n;
     const int64_t four = n * (int64_t)sizeof(int32_t);
-    cub::DoubleBuffer<uint32_t> cell((uint32_t *)rung_gpu_alloc(memory, four),
-                                     (uint32_t *)rung_gpu_alloc(memory, four));
-    cub::DoubleBuffer<int32_t> id((int32_t *)rung_gpu_alloc(memory, four),
-                                  (int32_t *)rung_gpu_alloc(memory, four));
+    rung_gpu_keys keys = {
+        (uint32_t *)rung_gpu_alloc(memory, four), (uint32_t *)rung_gpu_alloc(memory, four),
+        (int32_t *)rung_gpu_alloc(memory, four), (int32_t *)rung_gpu_alloc(memory, four)};
     const int64_t starts = (gpu->grid.cells + 1) * (int64_t)sizeof *cells->start;
     cells->grid = gpu->grid;
     cells->n = n;
     cells->start = (int32_t *)rung_gpu_alloc(memory, starts);
     cells->xyz = (double *)rung_gpu_alloc(memory, 3 * n * (int64_t)sizeof *cells->xyz);
-    if (!cell.Current() || !cell.Alternate() || !id.Current() || !id.Alternate() || !cells->start ||
-        !cells->xyz || gpu->grid.cells > UINT32_MAX) {
+    if (!keys.key || !keys.key2 || !keys.value || !keys.value2 || !cells->start || !cells->xyz ||
+        gpu->grid.cells > UINT32_MAX) {
         return false;
     }
-    int bits = 1;
-    while (gpu->grid.cells >> bits) {
-        bits++;
-    }
-    bits = bits < 32 ? bits : 32;
     size_t bytes = 0;
-    cub::DeviceRadixSort::SortPairs(NULL, bytes, cell, id, n, 0, bits);
+    if (!rung_gpu_sort_keys(&keys, n, gpu->grid.cells, NULL, &bytes)) {
+        return false;
+    }
     void *const temporary = rung_gpu_alloc(memory, (int64_t)bytes);
     if (!temporary) {
         return false;
     }
-    number_points<<<rung_gpu_blocks_for(n), RUNG_GPU_THREADS>>>(gpu->xyz, n, gpu->grid,
-                                                                cell.Current(), id.Current());
+    number_points<<<rung_gpu_blocks_for(n), RUNG_GPU_THREADS>>>(gpu->xyz, n, gpu->grid, keys.key,
+                                                                keys.value);
     if (cudaGetLastError() != cudaSuccess ||
-        cub::DeviceRadixSort::SortPairs(temporary, bytes, cell, id, n, 0, bits) != cudaSuccess) {
+        !rung_gpu_sort_keys(&keys, n, gpu->grid.cells, temporary, &bytes)) {
         return false;
     }
-    cells->id = id.Current();
-    deal_points<<<rung_gpu_blocks_for(n + 1), RUNG_GPU_THREADS>>>(gpu->xyz, cell.Current(), *cells);
+    cells->id = keys.value;
+    deal_points<<<rung_gpu_blocks_for(n + 1), RUNG_GPU_THREADS>>>(gpu->xyz, keys.key, *cells);
     return cudaGetLastError() == cudaSuccess;
 }
 

@@ -77,6 +77,19 @@ typedef struct rung_gpu_cells {
 /** Sort the points by cell. @return false without memory. */
 bool rung_gpu_sort(const rung_input *in, rung_gpu_memory *memory, rung_gpu_cells *cells);
 
+/** Numbers to sort by, and what goes with each; both with room for the sorted ones. */
+typedef struct rung_gpu_keys {
+    uint32_t *key, *key2;    /**< [n] */
+    int32_t *value, *value2; /**< [n] */
+} rung_gpu_keys;
+
+/** Sort by key, equal ones as they were; arrays change places, so that key and value are sorted.
+ *  @param most           no key is larger
+ *  @param temporary      NULL: nothing is done but to say how much of it is needed
+ *  @return false when the device failed */
+bool rung_gpu_sort_keys(rung_gpu_keys *keys, int64_t n, int64_t most, void *temporary,
+                        size_t *bytes);
+
 /** Each count becomes the sum of those before it. @param count  [n + 1]
  *  @param[out] total  their sum, in host memory; the last of count too */
 bool rung_gpu_scan(rung_gpu_memory *memory, int64_t *count, int64_t n, int64_t *total);
@@ -92,6 +105,18 @@ enum { RUNG_GPU_THREADS = 128 };
 static inline unsigned rung_gpu_blocks_for(int64_t n)
 {
     return (unsigned)(n / RUNG_GPU_THREADS + 1);
+}
+
+/** Begin all cells after that of point s - 1, up to that of point s. cell: [n] rising.
+ *  start: [cells + 1]; s: 0 to n */
+static inline __device__ void rung_gpu_begin_cells(const uint32_t *cell, int64_t n, int64_t cells,
+                                                   int64_t s, int32_t *start)
+{
+    const int64_t first = s == 0 ? 0 : (int64_t)cell[s - 1] + 1;
+    const int64_t last = s == n ? cells : (int64_t)cell[s];
+    for (int64_t c = first; c <= last; c++) {
+        start[c] = (int32_t)s;
+    }
 }
 
 /** Find the points of the cell that is `step` steps away from that of point p; in its own (step

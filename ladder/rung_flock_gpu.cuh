@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the kernels of the ladder of flocks share: one boid that looks at another, what it does
+ * then, and the cells around it.
+ */
+#ifndef KITH_RUNG_FLOCK_GPU_CUH
+#define KITH_RUNG_FLOCK_GPU_CUH
+
+#include "rung_flock_gpu.h"
+#include "rung_gpu.h"
+
+/** What one boid has seen. */
+struct seen {
+    float n, separation[3], velocity[3], cohesion[3];
+};
+
+/** Who is near is decided operation by operation, as the library defines it. */
+static __device__ __forceinline__ void look(const rung_flock_gpu &g, seen *s, const float ri[3],
+                                            const float *rj, const float *vj)
+{
+    float d[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = rj[k] - ri[k];
+        d[k] += d[k] > g.side / 2 ? -g.side : d[k] < -g.side / 2 ? g.side : 0;
+    }
+    const float r2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+    if (r2 > g.reach2[1]) {
+        return;
+    }
+    s->n++;
+    for (int k = 0; k < 3; k++) {
+        s->cohesion[k] += d[k];
+        s->velocity[k] += vj[k];
+        s->separation[k] += r2 <= g.reach2[0] ? d[k] : 0;
+    }
+}
+
+static __device__ __forceinline__ void move(const rung_flock_gpu &g, const seen &s, int64_t i)
+{
+    float u[3], speed = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = g.v[3 * i + k] - 0.1f * s.separation[k];
+        if (s.n > 0) {
+            u[k] += (0.01f * s.cohesion[k] + 0.1f * s.velocity[k]) / s.n;
+        }
+        speed += u[k] * u[k];
+    }
+    speed = sqrtf(speed);
+    for (int k = 0; k < 3; k++) {
+        u[k] = speed > 1 ? u[k] / speed : u[k];
+        float x = g.r[3 * i + k] + u[k] * 0.2f;
+        x -= g.side * floorf(x / g.side);
+        g.v2[3 * i + k] = u[k];
+        g.r2[3 * i + k] = x < g.side ? x : 0;
+    }
+}
+
+/** The number of a boid's cell along an axis. */
+static __device__ __forceinline__ int32_t cell_along(const rung_flock_gpu &g, float x)
+{
+    const int32_t c = (int32_t)(x / g.side * (float)g.cells);
+    return c < g.cells ? c : g.cells - 1;
+}
+
+/** The first cell of the row that is `step` (0 to 8) steps away from that at y, z. */
+static __device__ __forceinline__ int32_t row_beside(const rung_flock_gpu &g, int32_t y, int32_t z,
+                                                     int step)
+{
+    const int32_t m = g.cells;
+    return ((z + step / 3 - 1 + m) % m * m + (y + step % 3 - 1 + m) % m) * m;
+}
+
+/** Boids of one part of a row: slots from `from` to before `to`. */
+struct stretch {
+    int32_t from, to;
+};
+
+/** Those of the cells x0 - 1 to x1 + 1 of a row, each once. part 0: those within the box; 1: what
+ *  lies over its edge, which is one cell or none. */
+static __device__ __forceinline__ stretch find_stretch(const rung_flock_gpu &g, int32_t row,
+                                                       int32_t x0, int32_t x1, int part)
+{
+    const int32_t last = g.cells - 1;
+    int32_t a = max(x0 - 1, 0), b = min(x1 + 1, last);
+    if (part == 1) {
+        const bool low = x0 == 0 && b < last, high = x1 == last && a > 0;
+        a = low ? last : 0;
+        b = low ? last : high ? 0 : -1;
+    }
+    return {g.start[row + a], g.start[row + b + 1]};
+}
+
+#endif

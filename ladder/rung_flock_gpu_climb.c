@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The GPU's part of the ladder of flocks: ways to step boids that stay in device memory, from naive
+ * to fast, in the box of UPenn's CIS 565, [-100, 100)^3 but for its origin. Each rung is checked
+ * against everybody looking at everybody on the CPU, step for step, then timed beside the library.
+ * How many neighbours boids have changes with time, so all rungs are timed over the same steps.
+ *
+ *   1  naive         everybody looks at everybody                      rung_flock_gpu_naive.cu
+ *   2  scattered     a uniform grid of indices                         rung_flock_gpu_grid.cu
+ *   3  coherent      boids in the order of the cells                   rung_flock_gpu_grid.cu
+ *   4  rows          three cells are one stretch of boids              rung_flock_gpu_grid.cu
+ *   5  shared        tiles in shared memory, a block for each cell     rung_flock_gpu_shared.cu
+ *   6  shared, rows  the same, a block for 64 boids of a row of cells  rung_flock_gpu_shared.cu
+ *   7  mainline      kith_flock_step                                   rung_flock_gpu_mainline.c
+ */
+#include "climb.h"
+#include "rung_flock_gpu.h"
+
+#include <stdio.h>
+
+enum {
+    LEAST = 5000,
+    TIMES = 10,
+    MOST_NAIVE = 100000,
+    MOST_OFTEN = 1000000,
+    COHERENT = 2,
+    RUNGS = 7
+};
+static const double side = 200;
+
+static const struct way {
+    const char *name;
+    rung_flock_gpu_go go;
+} ways[RUNGS] = {
+    {"1 naive", rung_flock_gpu_naive},
+    {"2 scattered grid", rung_flock_gpu_scattered},
+    {"3 coherent grid", rung_flock_gpu_coherent},
+    {"4 coherent, rows of cells", rung_flock_gpu_rows},
+    {"5 shared memory, cells", rung_flock_gpu_shared_cells},
+    {"6 shared memory, rows", rung_flock_gpu_shared_rows},
+    {"7 mainline: kith_flock_step", rung_flock_gpu_mainline},
+};
+
+static bool there_and_back(rung_flock *state, const rung_herd *now, rung_herd *next)
+{
+    return rung_flock_gpu_put(state->gpu, now) && state->gpu->go(state->gpu, 1) &&
+           rung_flock_gpu_get(state->gpu, next);
+}
+
+static bool prove(const rung_truth *truth, const struct way *way, rung_fault fault)
+{
+    rung_flock_gpu gpu = {.go = way->go, .fault = fault};
+    rung_flock state = {.fault = fault, .gpu = &gpu};
+    const bool ok = rung_flock_prove(truth, way->name, there_and_back, &state);
+    (void)rung_flock_gpu_free(&gpu);
+    return ok;
+}
+
+static bool check(const rung_truth *truth)
+{
+    bool ok = true;
+    for (int r = 0; ok && r < RUNGS; r++) {
+        ok = prove(truth, &ways[r], RUNG_SOUND);
+    }
+    for (int f = RUNG_SOUND + 1; ok && f < RUNG_FAULTS; f++) {
+        ok = prove(truth, &ways[COHERENT], (rung_fault)f);
+    }
+    return ok;
+}
+
+/* A rung at work. */
+typedef struct job {
+    rung_flock_gpu gpu;
+    int64_t at_once; /* steps that are timed together */
+} job;
+
+static bool do_steps(void *user)
+{
+    job *const j = user;
+    return j->gpu.go(&j->gpu, j->at_once);
+}
+
+/* Mean neighbours of boids as they are; below 0 when the library failed. */
+static double count_neighbours(kith_ctx *ctx, const rung_herd *herd)
+{
+    const kith_points r = kith_points_packed(herd->r, herd->n, KITH_FLOAT);
+    const kith_points v = kith_points_packed(herd->v, herd->n, KITH_FLOAT);
+    const kith_box box = kith_box_periodic(herd->side, herd->side, herd->side);
+    kith_flock *flock = NULL;
+    kith_flock_measures m = {.neighbours = -1};
+    if (kith_flock_open(ctx, &r, &v, &box, NULL, &flock) != KITH_OK ||
+        kith_flock_measure(flock, &m) != KITH_OK) {
+        fprintf(stderr, "ladder_flock: %s\n", kith_message(ctx));
+    }
+    kith_flock_close(flock);
+    return m.neighbours;
+}
+
+/* Time a rung. herd: from where it starts, and then where it is. */
+static bool measure(kith_ctx *ctx, const struct way *way, int64_t at_once, rung_herd *herd)
+{
+    job j = {.gpu = {.go = way->go}, .at_once = at_once};
+    double seconds = 0;
+    const bool ok = rung_flock_gpu_put(&j.gpu, herd) && do_steps(&j) &&
+                    climb_time(do_steps, &j, &seconds) && rung_flock_gpu_get(&j.gpu, herd);
+    const int64_t bytes = rung_flock_gpu_free(&j.gpu);
+    if (!ok) {
+        fprintf(stderr, "ladder_flock: rung \"%s\" failed\n", way->name);
+        return false;
+    }
+    seconds /= (double)at_once;
+    printf("%-30s %10.4f %12.1f %12.1f %10.1f\n", way->name, 1e3 * seconds,
+           1e-6 * (double)herd->n / seconds, count_neighbours(ctx, herd), 1e-6 * (double)bytes);
+    fflush(stdout);
+    return true;
+}
+
+static bool climb(kith_ctx *ctx, int64_t n)
+{
+    const int at_once = n <= MOST_OFTEN ? 20 : 4;
+    bool ok = true;
+    printf("\n%lld boids, side %g, %s, steps %d to %d, median of %d times %d\n\n", (long long)n,
+           side, kith_backend(ctx), at_once + 1, (1 + CLIMB_REPEATS) * at_once, CLIMB_REPEATS,
+           at_once);
+    printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "neighbours", "memory");
+    printf("%-30s %10s %12s %12s %10s\n", "rung", "ms/step", "boids/s", "at the end", "MB");
+    for (int r = 0; ok && r < RUNGS; r++) {
+        rung_herd herd = {0};
+        if (r == 0 && n > MOST_NAIVE) {
+            printf("%-30s %10s\n", ways[r].name, "(too slow)");
+            continue;
+        }
+        ok = rung_herd_make(&herd, n, side) && measure(ctx, &ways[r], at_once, &herd);
+        rung_herd_free(&herd);
+    }
+    return ok;
+}
+
+bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
+{
+    kith_ctx *ctx = NULL;
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = "cuda";
+    if (kith_open(&options, &ctx) != KITH_OK) {
+        printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
+        return true;
+    }
+    bool ok = check(truth);
+    for (int64_t n = LEAST; ok && (n == LEAST || n <= most); n *= TIMES) {
+        ok = climb(ctx, n);
+    }
+    kith_close(ctx);
+    return ok;
+}

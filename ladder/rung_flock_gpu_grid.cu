@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rungs 2 to 4 on a GPU: a thread for each boid, which looks at the 27 cells around it. In rung 2
+ * positions and velocities stay where they are, and are found through sorted indices. From rung 3
+ * on they are kept in the order of the cells. In rung 4 the three cells beside each other along x
+ * are one stretch of boids: 9 loops in place of 27.
+ */
+#include "rung_flock_gpu.cuh"
+
+static __global__ void step_cells(rung_flock_gpu g, bool coherent)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.n) {
+        return;
+    }
+    const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
+    const int32_t y = cell_along(g, own[1]), z = cell_along(g, own[2]);
+    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int near = 0; near < 27; near++) {
+        const int32_t x = (cell_along(g, own[0]) + near % 3 - 1 + g.cells) % g.cells;
+        const int32_t cell = row_beside(g, y, z, near / 3) + x;
+        const int32_t end = g.start[cell + 1] - g.left_out;
+        for (int32_t k = g.start[cell]; k < end; k++) {
+            const int64_t j = coherent ? k : g.order[k];
+            if (j != i) {
+                look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+            }
+        }
+    }
+    move(g, s, i);
+}
+
+static __global__ void step_rows(rung_flock_gpu g)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.n) {
+        return;
+    }
+    const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
+    const int32_t x = cell_along(g, own[0]), y = cell_along(g, own[1]), z = cell_along(g, own[2]);
+    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int near = 0; near < 2 * 9; near++) {
+        const stretch w = find_stretch(g, row_beside(g, y, z, near / 2), x, x, near % 2);
+        for (int64_t j = w.from; j < w.to; j++) {
+            if (j != i) {
+                look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+            }
+        }
+    }
+    move(g, s, i);
+}
+
+static bool one_scattered(rung_flock_gpu *g)
+{
+    if (!rung_flock_gpu_sort(g)) {
+        return false;
+    }
+    step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, false);
+    rung_flock_gpu_turn(g);
+    return cudaGetLastError() == cudaSuccess;
+}
+
+static bool one_coherent(rung_flock_gpu *g)
+{
+    if (!rung_flock_gpu_arrange(g)) {
+        return false;
+    }
+    step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, true);
+    rung_flock_gpu_turn(g);
+    return cudaGetLastError() == cudaSuccess;
+}
+
+static bool one_of_rows(rung_flock_gpu *g)
+{
+    if (!rung_flock_gpu_arrange(g)) {
+        return false;
+    }
+    step_rows<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
+    rung_flock_gpu_turn(g);
+    return cudaGetLastError() == cudaSuccess;
+}
+
+bool rung_flock_gpu_scattered(rung_flock_gpu *g, int64_t steps)
+{
+    return rung_flock_gpu_repeat(g, steps, one_scattered);
+}
+
+bool rung_flock_gpu_coherent(rung_flock_gpu *g, int64_t steps)
+{
+    return rung_flock_gpu_repeat(g, steps, one_coherent);
+}
+
+bool rung_flock_gpu_rows(rung_flock_gpu *g, int64_t steps)
+{
+    return rung_flock_gpu_repeat(g, steps, one_of_rows);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rung 1 on a GPU: a thread for each boid, which looks at everybody: O(n^2).
+ */
+#include "rung_flock_gpu.cuh"
+
+static __global__ void step_naive(rung_flock_gpu g)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.n) {
+        return;
+    }
+    const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
+    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int64_t j = 0; j < g.n; j++) {
+        if (j != i) {
+            look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+        }
+    }
+    move(g, s, i);
+}
+
+static bool one(rung_flock_gpu *g)
+{
+    step_naive<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
+    rung_flock_gpu_turn(g);
+    return cudaGetLastError() == cudaSuccess;
+}
+
+bool rung_flock_gpu_naive(rung_flock_gpu *g, int64_t steps)
+{
+    return rung_flock_gpu_repeat(g, steps, one);
+}
