@@ -14,15 +14,11 @@ struct seen {
     float n, separation[3], velocity[3], cohesion[3];
 };
 
-/** Who is near is decided operation by operation, as the library defines it. */
-static __device__ __forceinline__ void look(const rung_flock_gpu &g, seen *s, const float ri[3],
-                                            const float *rj, const float *vj)
+/** Look at another. d: from the boid to it, in the nearest image. Who is near is decided operation
+ *  by operation, as the library defines it. */
+static __device__ __forceinline__ void see(const rung_flock_gpu &g, seen *s, const float d[3],
+                                           const float *vj)
 {
-    float d[3];
-    for (int k = 0; k < 3; k++) {
-        d[k] = rj[k] - ri[k];
-        d[k] += d[k] > g.side / 2 ? -g.side : d[k] < -g.side / 2 ? g.side : 0;
-    }
     const float r2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
     if (r2 > g.reach2[1]) {
         return;
@@ -33,6 +29,15 @@ static __device__ __forceinline__ void look(const rung_flock_gpu &g, seen *s, co
         s->velocity[k] += vj[k];
         s->separation[k] += r2 <= g.reach2[0] ? d[k] : 0;
     }
+}
+
+/** The same of one in a cell whose boids are `shift` from where they are seen. */
+static __device__ __forceinline__ void look(const rung_flock_gpu &g, seen *s, const float ri[3],
+                                            const float *rj, const float *vj, const float shift[3])
+{
+    const float d[3] = {(rj[0] - ri[0]) + shift[0], (rj[1] - ri[1]) + shift[1],
+                        (rj[2] - ri[2]) + shift[2]};
+    see(g, s, d, vj);
 }
 
 static __device__ __forceinline__ void move(const rung_flock_gpu &g, const seen &s, int64_t i)
@@ -62,17 +67,28 @@ static __device__ __forceinline__ int32_t cell_along(const rung_flock_gpu &g, fl
     return c < g.cells ? c : g.cells - 1;
 }
 
-/** The first cell of the row that is `step` (0 to 8) steps away from that at y, z. */
-static __device__ __forceinline__ int32_t row_beside(const rung_flock_gpu &g, int32_t y, int32_t z,
-                                                     int step)
+/** The cell that is `by` (-1 to 1) from cell c along an axis. @param[out] shift  to its image */
+static __device__ __forceinline__ int32_t cell_beside(const rung_flock_gpu &g, int32_t c, int by,
+                                                      float *shift)
 {
-    const int32_t m = g.cells;
-    return ((z + step / 3 - 1 + m) % m * m + (y + step % 3 - 1 + m) % m) * m;
+    const int32_t b = c + by;
+    *shift = b < 0 ? -g.side : b >= g.cells ? g.side : 0;
+    return b < 0 ? b + g.cells : b >= g.cells ? b - g.cells : b;
+}
+
+/** The first cell of the row that is `step` (0 to 8) steps away from that at y, z.
+ *  @param[out] shift  [1], [2]: to its image */
+static __device__ __forceinline__ int32_t row_beside(const rung_flock_gpu &g, int32_t y, int32_t z,
+                                                     int step, float shift[3])
+{
+    const int32_t to = cell_beside(g, z, step / 3 - 1, &shift[2]) * g.cells;
+    return (to + cell_beside(g, y, step % 3 - 1, &shift[1])) * g.cells;
 }
 
 /** Boids of one part of a row: slots from `from` to before `to`. */
 struct stretch {
     int32_t from, to;
+    float shift; /**< along x, to their image */
 };
 
 /** Those of the cells x0 - 1 to x1 + 1 of a row, each once. part 0: those within the box; 1: what
@@ -82,12 +98,14 @@ static __device__ __forceinline__ stretch find_stretch(const rung_flock_gpu &g, 
 {
     const int32_t last = g.cells - 1;
     int32_t a = max(x0 - 1, 0), b = min(x1 + 1, last);
+    float shift = 0;
     if (part == 1) {
         const bool low = x0 == 0 && b < last, high = x1 == last && a > 0;
         a = low ? last : 0;
         b = low ? last : high ? 0 : -1;
+        shift = low ? -g.side : g.side;
     }
-    return {g.start[row + a], g.start[row + b + 1]};
+    return {g.start[row + a], g.start[row + b + 1], shift};
 }
 
 #endif

@@ -14,16 +14,17 @@ static __global__ void step_cells(rung_flock_gpu g, bool coherent)
         return;
     }
     const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
-    const int32_t y = cell_along(g, own[1]), z = cell_along(g, own[2]);
+    const int32_t x = cell_along(g, own[0]), y = cell_along(g, own[1]), z = cell_along(g, own[2]);
     seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 27; near++) {
-        const int32_t x = (cell_along(g, own[0]) + near % 3 - 1 + g.cells) % g.cells;
-        const int32_t cell = row_beside(g, y, z, near / 3) + x;
+        float shift[3];
+        const int32_t row = row_beside(g, y, z, near / 3, shift);
+        const int32_t cell = row + cell_beside(g, x, near % 3 - 1, &shift[0]);
         const int32_t end = g.start[cell + 1] - g.left_out;
         for (int32_t k = g.start[cell]; k < end; k++) {
             const int64_t j = coherent ? k : g.order[k];
             if (j != i) {
-                look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+                look(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
             }
         }
     }
@@ -40,10 +41,13 @@ static __global__ void step_rows(rung_flock_gpu g)
     const int32_t x = cell_along(g, own[0]), y = cell_along(g, own[1]), z = cell_along(g, own[2]);
     seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 2 * 9; near++) {
-        const stretch w = find_stretch(g, row_beside(g, y, z, near / 2), x, x, near % 2);
+        float shift[3];
+        const int32_t row = row_beside(g, y, z, near / 2, shift);
+        const stretch w = find_stretch(g, row, x, x, near % 2);
+        shift[0] = w.shift;
         for (int64_t j = w.from; j < w.to; j++) {
             if (j != i) {
-                look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+                look(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
             }
         }
     }

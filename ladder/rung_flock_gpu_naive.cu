@@ -13,8 +13,13 @@ static __global__ void step_naive(rung_flock_gpu g)
     const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
     seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int64_t j = 0; j < g.n; j++) {
+        float d[3];
+        for (int k = 0; k < 3; k++) {
+            d[k] = g.r[3 * j + k] - own[k];
+            d[k] += d[k] > g.side / 2 ? -g.side : d[k] < -g.side / 2 ? g.side : 0;
+        }
         if (j != i) {
-            look(g, &s, own, g.r + 3 * j, g.v + 3 * j);
+            see(g, &s, d, g.v + 3 * j);
         }
     }
     move(g, s, i);

@@ -17,12 +17,14 @@ struct tile {
 /* Look at those of a stretch that are in the tile, which holds slots [first, end). */
 static __device__ __forceinline__ void look_into(const rung_flock_gpu &g, const tile &t,
                                                  int32_t first, int32_t end, stretch w,
-                                                 const float own[3], int32_t i, seen *s)
+                                                 const float beside[3], const float own[3],
+                                                 int32_t i, seen *s)
 {
+    const float shift[3] = {w.shift, beside[1], beside[2]};
     const int32_t to = min(w.to, end);
     for (int32_t k = max(w.from, first); k < to; k++) {
         if (k != i) {
-            look(g, s, own, t.r[k - first], t.v[k - first]);
+            look(g, s, own, t.r[k - first], t.v[k - first], shift);
         }
     }
 }
@@ -51,7 +53,8 @@ static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int
     const int32_t x1 = cell_along(g, g.r[3 * (int64_t)(end - 1)]);
     seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 2 * 9; near++) {
-        const int32_t row = row_beside(g, y, z, near / 2);
+        float shift[3];
+        const int32_t row = row_beside(g, y, z, near / 2, shift);
         const stretch all = find_stretch(g, row, x0, x1, near % 2);
         if (all.from == all.to) {
             continue;
@@ -62,8 +65,8 @@ static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int
             const int32_t to = min(all.to, k + TILE);
             fill(g, t, k, to);
             if (any) {
-                look_into(g, *t, k, to, inside, own, i, &s);
-                look_into(g, *t, k, to, beyond, own, i, &s);
+                look_into(g, *t, k, to, inside, shift, own, i, &s);
+                look_into(g, *t, k, to, beyond, shift, own, i, &s);
             }
         }
     }
