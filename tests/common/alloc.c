@@ -46,7 +46,10 @@ void alloc_fail(int64_t k, int64_t times)
 static int fails(void)
 {
     const int64_t number = atomic_fetch_add(&count, 1);
-    return number >= atomic_load(&fail_from) && number < atomic_load(&fail_to);
+    if (number < atomic_load(&fail_from) || number >= atomic_load(&fail_to))
+        return 0;
+    errno = ENOMEM;
+    return 1;
 }
 
 static void *counted(void *memory)

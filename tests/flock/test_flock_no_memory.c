@@ -34,6 +34,12 @@ static kith_status fly(void *user, kith_ctx *ctx, int64_t *seen)
     CHECK((status == KITH_OK) == (f->flock != NULL), "a flock after a failure");
     for (int s = 0; s < 2 && status == KITH_OK; s++)
         status = kith_flock_step(f->flock, 1);
+    kith_flock_options changed = f->options;
+    changed.alignment.radius = 6; /* more than any rule had */
+    if (status == KITH_OK)
+        status = kith_flock_change(f->flock, &changed);
+    if (status == KITH_OK)
+        status = kith_flock_step(f->flock, 1);
     if (status == KITH_OK)
         status = kith_flock_measure(f->flock, &m);
     if (status == KITH_OK)

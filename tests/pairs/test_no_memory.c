@@ -8,7 +8,7 @@
 #include "no_memory.h"
 #include "points.h"
 
-enum { N = 1500 };
+enum { N = 1500, ROOM = 20000 };
 
 typedef struct search {
     const kith_points *points;
@@ -22,6 +22,19 @@ static int add_block(void *user, const kith_pairs *block, int64_t first)
     (void)first;
     *(int64_t *)user += block->n;
     return 0;
+}
+
+/* Into arrays of the caller's, against another set. */
+static kith_status fill(const search *s, kith_ctx *ctx, int64_t *seen)
+{
+    static int32_t i[ROOM], j[ROOM];
+    kith_pairs_options options;
+    kith_pairs_options_init(&options);
+    options.against = s->points;
+    kith_pairs list = {.i = i, .j = j, .capacity = ROOM};
+    const kith_status status = kith_pairs_fill(ctx, s->points, s->box, 0.05, &options, &list);
+    *seen += status == KITH_OK ? list.n : 0;
+    return status;
 }
 
 static kith_status find(void *user, kith_ctx *ctx, int64_t *seen)
@@ -41,7 +54,7 @@ static kith_status find(void *user, kith_ctx *ctx, int64_t *seen)
         status = kith_pairs_find(ctx, s->points, s->box, 0.15, &s->options, &s->list);
     }
     *seen += s->list.n;
-    return status;
+    return status == KITH_OK ? fill(s, ctx, seen) : status;
 }
 
 static void release(void *user)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every allocation of readers and writers made to fail: IO_NO_MEMORY, no result, no file.
+ *     test_io_no_memory CORPUS    the folder of the fuzzers' kept inputs
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "check.h"
+#include "io_files.h"
+
+#include <recording.h>
+#include <trajectory.h>
+
+enum { MOST_FILES = 12, MOST_FRAMES = 3, ROWS = 3 };
+
+/** Something to do with a file. */
+typedef io_status (*deed)(const char *path, io_error *error);
+
+static io_status read_particles(const char *path, io_error *error)
+{
+    const io_read_options options = {.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES};
+    io_particles particles;
+    const io_status status = io_read(path, &options, &particles, error);
+    io_particles_free(&particles);
+    return status;
+}
+
+static io_status inspect(const char *path, io_error *error)
+{
+    static io_summary summary;
+    return io_inspect(path, &summary, error);
+}
+
+static io_status read_frames(const char *path, io_error *error)
+{
+    const io_trajectory_options options = {
+        .read = {.fields = IO_VELOCITIES | IO_FORCES | IO_IDS | IO_MOLECULES | IO_BONDS},
+        .frames = "::2"};
+    io_trajectory *t;
+    const io_frame *frame = NULL;
+    io_status status = io_trajectory_open(path, &options, &t, error);
+    for (int k = 0; k < MOST_FRAMES && status == IO_OK && (k == 0 || frame); k++)
+        status = io_trajectory_next(t, &frame, error);
+    io_trajectory_close(t);
+    return status;
+}
+
+static io_status read_vectors(const char *path, io_error *error)
+{
+    io_vectors vectors = {0};
+    const io_read_options options = {.precision = KITH_DOUBLE};
+    const io_status status = io_read_vectors(path, &options, false, &vectors, error);
+    io_vectors_free(&vectors);
+    return status;
+}
+
+static float numbers[ROWS][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+
+static const io_particles three = {
+    .n = ROWS, .dim = 3, .precision = KITH_FLOAT, .pos = numbers, .velocity = numbers};
+
+static io_status write_particles(const char *path, io_error *error)
+{
+    const char *dot = strrchr(path, '.');
+    const io_format format = strcmp(dot, ".npy") == 0   ? IO_NPY
+                             : strcmp(dot, ".std") == 0 ? IO_TIPSY
+                             : strcmp(dot, ".txt") == 0 ? IO_TEXT
+                             : strcmp(dot, ".xyz") == 0 ? IO_XYZ
+                                                        : IO_HDF5;
+    return io_write_particles(path, format, &three, error);
+}
+
+static io_status write_pairs(const char *path, io_error *error)
+{
+    int32_t i[ROWS] = {0, 0, 1}, j[ROWS] = {1, 2, 2};
+    const io_pairs_layout layout = {.precision = KITH_FLOAT, .command = "kith", .cutoff = 1};
+    const kith_pairs pairs = {.n = ROWS, .i = i, .j = j};
+    io_pairs_writer *writer;
+    io_status status = io_pairs_open(path, &layout, &writer, error);
+    if (status == IO_OK)
+        status = io_pairs_write(writer, &pairs, error);
+    if (status == IO_OK)
+        return io_pairs_commit(writer, error);
+    io_pairs_abort(writer);
+    return status;
+}
+
+static io_status write_table(const char *path, io_error *error)
+{
+    static const double value[ROWS] = {1, 2, 3};
+    const io_table_column columns[2] = {{"r", value, false}, {"n", value, true}};
+    return io_write_table(path, columns, 2, ROWS, error);
+}
+
+static io_status write_matrix(const char *path, io_error *error)
+{
+    static const double value[ROWS * 2] = {1, 2, 3, 4, 5, 6};
+    io_matrix *matrix;
+    io_status status = io_matrix_open(path, ROWS, 2, KITH_FLOAT, &matrix, error);
+    if (status == IO_OK)
+        status = io_matrix_write(matrix, value, ROWS, error);
+    if (status == IO_OK)
+        return io_matrix_commit(matrix, error);
+    io_matrix_abort(matrix);
+    return status;
+}
+
+static io_status record(const char *path, io_error *error)
+{
+    const io_mark begin = {0};
+    io_particles particles = three;
+    particles.box = kith_box_periodic(10, 10, 10);
+    particles.has_box = true;
+    io_recording *recording;
+    io_status status = io_recording_open(path, &begin, &recording, error);
+    for (int64_t step = 0; step < ROWS && status == IO_OK; step++)
+        status = io_recording_frame(recording, &particles, step, error);
+    io_error unwanted;
+    const io_status closed = io_recording_close(recording, &unwanted);
+    return status == IO_OK ? closed : status;
+}
+
+/** Fail each allocation of a deed that can be done. @return allocations */
+static int64_t fail_each(deed act, const char *what, const char *path, bool writes)
+{
+    io_error error = {0};
+    if (act(path, &error) != IO_OK)
+        return 0; /* kept as an input that is refused, or a build without HDF5 */
+    bool reached = true;
+    int64_t k = 0;
+    for (; reached && k < 1000; k++) {
+        remove(writes ? path : "");
+        const int64_t before = alloc_count();
+        error.text[0] = '\0';
+        alloc_fail(k, 1);
+        const io_status status = act(path, &error);
+        alloc_fail(0, 0);
+        reached = alloc_count() - before > k;
+        CHECK(status == IO_OK || (reached && status == IO_NO_MEMORY), "%s %s, allocation %d: %s",
+              what, path, (int)k, error.text);
+        CHECK(status == IO_OK || error.text[0], "%s: a status without its sentence", what);
+        CHECK(files_count(".part") == 0, "%s: a part is left", what);
+    }
+    return k;
+}
+
+static int64_t read_folder(const char *corpus, const char *reader)
+{
+    static const struct {
+        deed act;
+        const char *what;
+    } deeds[] = {{read_particles, "read"},
+                 {inspect, "inspect"},
+                 {read_frames, "frames of"},
+                 {read_vectors, "vectors of"}};
+    char folder[512], path[1024];
+    snprintf(folder, sizeof folder, "%s/%s", corpus, reader);
+    DIR *list = opendir(folder);
+    if (!CHECK(list, "no %s", folder))
+        return 0;
+    int64_t tried = 0;
+    const struct dirent *entry;
+    for (int files = 0; files < MOST_FILES && (entry = readdir(list)) != NULL; files++) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        for (size_t d = 0; entry->d_name[0] != '.' && d < sizeof deeds / sizeof *deeds; d++)
+            tried += fail_each(deeds[d].act, deeds[d].what, path, false);
+    }
+    closedir(list);
+    return tried;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const readers[] = {"npy", "text", "tipsy", "xyz", "gadget", "lammps", "gsd"};
+    static const struct {
+        deed act;
+        const char *name;
+    } written[] = {
+        {write_particles, "a.npy"}, {write_particles, "a.std"}, {write_particles, "a.txt"},
+        {write_particles, "a.xyz"}, {write_particles, "a.h5"},  {write_pairs, "p.npy"},
+        {write_pairs, "p.txt"},     {write_pairs, "p.h5"},      {write_table, "t.npy"},
+        {write_matrix, "m.npy"},    {record, "r.gsd"},          {record, "r.xyz"}};
+    if (!CHECK(argc == 2, "expected the folder of the kept inputs"))
+        return check_done();
+    files_begin();
+    setenv("KITH_CHEMFILES", "/nowhere", 1);
+    for (size_t k = 0; k < sizeof readers / sizeof *readers; k++)
+        CHECK(read_folder(argv[1], readers[k]) > 10, "%s: nothing was made to fail", readers[k]);
+    for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s", files_path(written[k].name));
+        const int64_t tried = fail_each(written[k].act, "write", path, true);
+        CHECK(tried > 1 || strstr(path, ".h5"), "%s: nothing was made to fail", path);
+    }
+    return check_done();
+}
