@@ -94,6 +94,7 @@ static void send_points(view_run *run)
                        .frame = (uint32_t)run->frame,
                        .epoch = run->epoch,
                        .colour = run->colour,
+                       .threads = kith_threads(run->ctx),
                        .precise = true};
     const int64_t shown = viewer_points(run->server, p->n);
     if (!web_choose(&run->choice, p->n, shown)) {
