@@ -5,6 +5,7 @@
  */
 #include "flock_view.h"
 
+#include <kith_glance.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,7 @@ static bool choose(view_points *p, const flock_run *run)
     p->labels = labels ? labels : p->labels;
     p->chosen = p->labelled = -1;
     if (!labels || !web_choose(&p->choice, n, wanted) ||
-        kith_flock_choose(run->flock, p->choice.index, wanted) != KITH_OK) {
+        kith_glance_choose(run->flock, p->choice.index, wanted) != KITH_OK) {
         return false;
     }
     p->chosen = wanted;
@@ -92,7 +93,7 @@ bool flock_points_take(flock_view *view, flock_run *run)
 {
     enum { FEW = 4 };
     view_points *p = &view->points;
-    if (!choose(p, run) || kith_flock_glance(run->flock) != KITH_OK) {
+    if (!choose(p, run) || kith_glance_take(run->flock) != KITH_OK) {
         return false;
     }
     const int threads = kith_threads(run->ctx);
@@ -121,7 +122,7 @@ bool flock_points_take(flock_view *view, flock_run *run)
 void flock_points_hand_over(view_points *p, flock_run *run)
 {
     p->taken = false;
-    if (kith_flock_glanced(run->flock, &p->scene.positions, &p->scene.velocities) != KITH_OK) {
+    if (kith_glance_see(run->flock, &p->scene.positions, &p->scene.velocities) != KITH_OK) {
         return; /* what is wrong will show in the next step */
     }
     pthread_mutex_lock(&p->lock);

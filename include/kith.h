@@ -750,31 +750,6 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
 
-/**
- * Choose whom kith_flock_glance takes, until the next choice. Cost: O(n of the flock).
- * @param index  [n] in the order that the caller gave the flock, none twice; in host memory,
- *               borrowed for the call
- * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY: what was chosen before stays.
- */
-KITH_API kith_status kith_flock_choose(kith_flock *flock, const int32_t *index, int64_t n);
-
-/**
- * Take those chosen as they are now. A GPU gathers them there, and they come to the host while the
- * flock goes on: nothing waits. Elsewhere they are copied at once.
- * @return KITH_OK; KITH_INVALID: nobody was chosen; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too.
- */
-KITH_API kith_status kith_flock_glance(kith_flock *flock);
-
-/**
- * Hand out what kith_flock_glance took last; waits until it is there.
- * @param[out] positions   [n of the choice][3], in its order; else as kith_flock_read. The flock's,
- *                         until the next call of glance, choose or close. NULL: not wanted
- * @param[out] velocities  likewise
- * @return KITH_OK; KITH_INVALID: no glance since the choice; on a GPU KITH_DEVICE_LOST too.
- */
-KITH_API kith_status kith_flock_glanced(kith_flock *flock, const void **positions,
-                                        const void **velocities);
-
 /** Copy the things as they are now: predators have moved. @param[out] things  [n_things] */
 KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Taking a flock in and handing it, or some of it, out, for one precision. Included by flock.c once for float and
+ * Taking a flock in and handing it out, for one precision. Included by flock.c once for float and
  * once for double; no include guard on purpose.
  */
 
@@ -60,21 +60,6 @@ static void KITH_REAL(read)(const struct kith_flock *flock, void *const from[3],
     for (int64_t s = 0; s < flock->n; s++) {
         for (int k = 0; k < 3; k++) {
             ((real *)to)[3 * (int64_t)flock->now.id[s] + k] = ((const real *)from[k])[s];
-        }
-    }
-}
-
-/** Copy those chosen, in the order of the choice: r [n][3], then v. */
-static void KITH_REAL(glance)(const struct kith_flock *flock, real *to)
-{
-    const struct kith__glance *g = &flock->glance;
-    const int32_t *rank = g->rank.data;
-#pragma omp parallel for num_threads(kith__threads_for(flock->ctx, flock->n)) schedule(static)
-    for (int64_t s = 0; s < flock->n; s++) {
-        const int64_t at = rank[flock->now.id[s]];
-        for (int k = 0; k < 3 && at >= 0; k++) {
-            to[3 * at + k] = ((const real *)flock->now.r[k])[s];
-            to[3 * (g->n + at) + k] = ((const real *)flock->now.v[k])[s];
         }
     }
 }

@@ -122,7 +122,8 @@ def test_frames_of_files():
     text = cli.ok("view", "t.gsd", "--record", "a.mp4", *size, env=keeps)
     assert "film       a.mp4, 5 frames" in text, text
     film = read("a.mp4")
-    assert len(film) == 5 * FRAME and len({film[k:k + FRAME] for k in range(0, 5 * FRAME, FRAME)}) == 5
+    assert len(film) == 5 * FRAME
+    assert len({film[k:k + FRAME] for k in range(0, 5 * FRAME, FRAME)}) == 5
     cli.ok("view", "t.gsd", "--record", "b.mp4", "--frame", "3", "-q", *size, env=keeps)
     assert len(read("b.mp4")) == 2 * FRAME
     cli.ok("make", "uniform", "200", "--seed", "3", "-o", "p.npy", "-q")

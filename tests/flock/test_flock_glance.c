@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "flock_case.h"
+#include "kith_glance.h"
 
 enum { N = 3000 };
 
@@ -36,38 +37,38 @@ static void look(kith_ctx *ctx, const flock_case *c, int64_t n)
     const void *some_r = NULL, *some_v = NULL;
     kith_flock *flock = flock_case_open(ctx, c);
     choose(index, n);
-    CHECK(kith_flock_glance(flock) == KITH_INVALID, "nobody chosen");
-    CHECK(kith_flock_choose(flock, index, n) == KITH_OK, "%s", kith_message(ctx));
-    CHECK(kith_flock_glanced(flock, &some_r, &some_v) == KITH_INVALID, "no glance");
+    CHECK(kith_glance_take(flock) == KITH_INVALID, "nobody chosen");
+    CHECK(kith_glance_choose(flock, index, n) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_glance_see(flock, &some_r, &some_v) == KITH_INVALID, "no glance");
     for (int turn = 0; turn < 4; turn++) { /* read before or after, gone on or not */
         if (turn % 2 == 0)
             CHECK(kith_flock_read(flock, r, v) == KITH_OK, "%s", kith_message(ctx));
-        CHECK(kith_flock_glance(flock) == KITH_OK, "%s", kith_message(ctx));
+        CHECK(kith_glance_take(flock) == KITH_OK, "%s", kith_message(ctx));
         if (turn % 2 == 1)
             CHECK(kith_flock_read(flock, r, v) == KITH_OK, "%s", kith_message(ctx));
         CHECK(kith_flock_step(flock, turn) == KITH_OK, "%s", kith_message(ctx));
-        CHECK(kith_flock_glanced(flock, &some_r, NULL) == KITH_OK &&
-                  kith_flock_glanced(flock, NULL, &some_v) == KITH_OK,
+        CHECK(kith_glance_see(flock, &some_r, NULL) == KITH_OK &&
+                  kith_glance_see(flock, NULL, &some_v) == KITH_OK,
               "%s", kith_message(ctx));
         same("positions", some_r, r, index, n, bytes);
         same("velocities", some_v, v, index, n, bytes);
     }
     if (n > 1) {
         index[1] = index[0];
-        CHECK(kith_flock_choose(flock, index, n) == KITH_INVALID, "twice");
+        CHECK(kith_glance_choose(flock, index, n) == KITH_INVALID, "twice");
         index[1] = N;
-        CHECK(kith_flock_choose(flock, index, n) == KITH_INVALID, "not of the flock");
-        CHECK(kith_flock_glanced(flock, &some_r, &some_v) == KITH_OK, "the old choice stays");
+        CHECK(kith_glance_choose(flock, index, n) == KITH_INVALID, "not of the flock");
+        CHECK(kith_glance_see(flock, &some_r, &some_v) == KITH_OK, "the old choice stays");
     }
-    CHECK(kith_flock_choose(flock, index, N + 1) == KITH_INVALID, "more than there are");
-    CHECK(kith_flock_choose(flock, NULL, 1) == KITH_INVALID, "NULL");
+    CHECK(kith_glance_choose(flock, index, N + 1) == KITH_INVALID, "more than there are");
+    CHECK(kith_glance_choose(flock, NULL, 1) == KITH_INVALID, "NULL");
     choose(index, n / 2); /* another choice, of other size */
-    CHECK(kith_flock_choose(flock, index, n / 2) == KITH_OK, "%s", kith_message(ctx));
-    CHECK(kith_flock_glance(flock) == KITH_OK && kith_flock_read(flock, r, v) == KITH_OK &&
-              kith_flock_glanced(flock, &some_r, &some_v) == KITH_OK,
+    CHECK(kith_glance_choose(flock, index, n / 2) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_glance_take(flock) == KITH_OK && kith_flock_read(flock, r, v) == KITH_OK &&
+              kith_glance_see(flock, &some_r, &some_v) == KITH_OK,
           "%s", kith_message(ctx));
     same("positions", some_r, r, index, n / 2, bytes);
-    CHECK(kith_flock_glance(flock) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_glance_take(flock) == KITH_OK, "%s", kith_message(ctx));
     kith_flock_close(flock); /* while it is on its way */
     free(index);
     free(v);

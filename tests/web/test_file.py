@@ -86,7 +86,8 @@ def test_labels_in_hdf5():
     def snapshot(path, order, known=True):
         with h5py.File(path, "w") as file:
             head, part = file.create_group("Header"), file.create_group("PartType1")
-            head.attrs["NumPart_ThisFile"] = head.attrs["NumPart_Total"] = [0, len(order), 0, 0, 0, 0]
+            for name in ("NumPart_ThisFile", "NumPart_Total"):
+                head.attrs[name] = [0, len(order), 0, 0, 0, 0]
             head.attrs["MassTable"], head.attrs["BoxSize"] = numpy.zeros(6), 10.0
             part["Coordinates"] = numpy.array([points[k] for k in order])
             part["Masses"] = numpy.ones(len(order))
