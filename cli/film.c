@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AFTERGLOW = 0.15; /* light is down to 1/e after this [s] */
-
 struct film {
     film_options how;
     char *path; /* of the film or its PNG frames */
@@ -74,7 +72,7 @@ static void draw(film *f, encoder_problem *problem)
                                 .value = shown.valued ? shown.value : NULL,
                                 .palette = f->how.colour == FILM_HEADING ? PALETTE_CIRCLE
                                                                          : PALETTE_LIT,
-                                .afterglow = (float)exp(-1 / (f->how.rate * AFTERGLOW)),
+                                .afterglow = (float)exp(-1 / (f->how.rate * f->how.afterglow)),
                                 .camera = eye};
     const bool gathered = render_gather(f->render, &scene);
     release(f);

@@ -15,8 +15,9 @@ typedef enum film_colour { FILM_HEADING, FILM_SPEED, FILM_DENSITY } film_colour;
 typedef struct film_options {
     const char *path; /**< --record: .mp4, .webm, .gif, a folder/ or NAME%06d.png; NULL: no film */
     int width, height;
-    double rate; /**< frames a second */
-    double turn; /**< of a 3-D box [degrees a second] */
+    double rate;      /**< frames a second */
+    double turn;      /**< of a 3-D box [degrees a second] */
+    double afterglow; /**< light is down to 1/e after this [s]; 0: there is none */
     film_colour colour;
     int threads; /**< at most; 0: all cores */
 } film_options;

@@ -27,7 +27,7 @@ static const struct argp_option list[] = {
 
 void film_options_init(film_options *o)
 {
-    *o = (film_options){.width = 1920, .height = 1080, .rate = 30, .turn = 6};
+    *o = (film_options){.width = 1920, .height = 1080, .rate = 30, .turn = 6, .afterglow = 0.15};
 }
 
 static void parse_size(film_options *o, const char *arg, struct argp_state *state)

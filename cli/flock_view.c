@@ -16,11 +16,12 @@
 
 static const double POINTS_SHARE = 0.013, SAMPLE_SHARE = 0.006;
 static const double WATCHED_SHARE = 0.25; /* each, of a run without end: it is there to be seen */
-static const double POINTS_EVERY = 0.016, SAMPLE_EVERY = 0.1, STATE_EVERY = 0.5; /* [s] */
-static const double BATCH = 0.004;      /* of steps between looks at viewers [s] */
-static const double SEND_RATE = 1e9;    /* that the system copies bytes to a viewer with [1/s] */
-static const double LONGEST_WAIT = 0.1; /* [s] */
-static const double ENDLESS_LIMIT = 60; /* [steps/s] */
+static const double POINTS_EVERY = 0.033, WATCHED_EVERY = 0.016; /* [s] */
+static const double SAMPLE_EVERY = 0.1, STATE_EVERY = 0.5;       /* [s] */
+static const double BATCH = 0.02, WATCHED_BATCH = 0.004; /* of steps between looks at viewers [s] */
+static const double SEND_RATE = 1e9; /* that the system copies bytes to a viewer with [1/s] */
+static const double LONGEST_WAIT = 0.1, BUSY_WAIT = 0.002; /* [s] */
+static const double ENDLESS_LIMIT = 60;                    /* [steps/s] */
 
 int flock_view_open(flock_task *task, flock_run *run)
 {
@@ -31,12 +32,15 @@ int flock_view_open(flock_task *task, flock_run *run)
     view->task = task;
     view->colour = WEB_HEADING;
     view->limit = task->endless ? ENDLESS_LIMIT : 0;
-    view->points.share = task->endless ? WATCHED_SHARE : POINTS_SHARE;
+    view->glance.share = task->endless ? WATCHED_SHARE : POINTS_SHARE;
     view->sample.share = task->endless ? WATCHED_SHARE : SAMPLE_SHARE;
     view->shown = view->sampled = -1;
     view->skip = 1;
     run->view = view;
-    return viewer_open(&task->shared, &view->server);
+    const int status = viewer_open(&task->shared, &view->server);
+    return status != STATUS_OK || flock_points_open(&view->points, view->server)
+               ? status
+               : report_error(STATUS_NO_MEMORY, NULL, "no thread for the live view");
 }
 
 static bool is_recorded(const flock_run *run, const flock_task *task)
@@ -67,11 +71,11 @@ void flock_view_close(flock_run *run)
 {
     flock_view *view = run->view;
     if (view) {
+        flock_points_close(&view->points);
         if (view->server && run->flock) {
             send_state(view, run, true);
         }
         web_close(view->server);
-        web_choice_free(&view->choice);
         free(view);
         run->view = NULL;
     }
@@ -96,46 +100,36 @@ static void read_flock(flock_run *run)
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
 }
 
-static void send_points(flock_view *view, flock_run *run)
+/** Hand over what was taken, when it has come: the flock's steps may have hidden that. */
+static void hand_over(flock_view *view, flock_run *run)
 {
     const double start = progress_clock();
-    const io_particles *p = &run->in.particles;
-    read_flock(run);
-    const bool grouped = run->groups.labels && run->groups.points == p->n;
-    web_scene scene = {.n = p->n,
-                       .precision = p->precision,
-                       .positions = p->pos,
-                       .velocities = p->velocity,
-                       .labels = run->groups.labels,
-                       .step = (double)run->step,
-                       .time = flock_time(view->task, run->step),
-                       .epoch = view->epoch,
-                       .colour = view->colour};
-    if (scene.colour == WEB_GROUP && !grouped) {
-        scene.colour = WEB_PLAIN;
+    view_points *p = &view->points;
+    flock_points_hand_over(p, run);
+    const double sent = p->beside ? 0 : (double)p->bytes * web_viewers(view->server) / SEND_RATE;
+    spend(&view->glance, start, view->taking + sent);
+    if (view->sample.cost <= 0) { /* the first one waits until the first points are paid for */
+        view->sample.next = view->glance.next;
     }
-    const int64_t shown = viewer_points(view->server, p->n);
-    if (!web_choose(&view->choice, p->n, shown)) {
-        return;
+}
+
+/** Take points when they are wanted and may be. They are handed over after some steps, which hide
+ *  their way from a GPU; at once where there is nothing to hide. @return what it took [s] */
+static double show_points(flock_view *view, flock_run *run, double now, double free)
+{
+    const double every = view->task->endless ? WATCHED_EVERY : POINTS_EVERY;
+    if (view->shown == run->step || !may(&view->glance, now, free) ||
+        now < view->last_shown + every || !web_wants_points(view->server)) {
+        return 0;
     }
-    web_enclose(&view->frame, &scene);
-    scene.box = view->frame;
-    if (scene.colour == WEB_SPEED) {
-        viewer_speed_range(&scene, &view->choice, scene.range);
-        const double most = flock_view_stage(view, run)->model.max_speed;
-        scene.range[1] = most > 0 ? most : scene.range[1];
+    const bool taken = flock_points_take(view, run);
+    view->shown = run->step;
+    view->last_shown = now;
+    view->taking = progress_clock() - now;
+    if (taken && (free > 0 || !view->points.beside)) {
+        hand_over(view, run);
     }
-    web_blob *blob = web_points(view->server, &scene, &view->choice, shown);
-    if (blob) {
-        const double sent = (double)blob->size * web_viewers(view->server) / SEND_RATE;
-        web_publish(view->server, WEB_POINTS, blob);
-        view->shown = run->step;
-        view->last_shown = progress_clock();
-        spend(&view->points, start, sent);
-        if (view->sample.cost <= 0) { /* the first one waits until the first points are paid for */
-            view->sample.next = view->points.next;
-        }
-    }
+    return view->taking;
 }
 
 /** Keep a row of the curves. When they are full, every second row goes, and henceforth fewer
@@ -197,10 +191,12 @@ static void show(flock_view *view, flock_run *run, double free)
     if (!view->announced) {
         send_state(view, run, false);
     }
-    if (view->shown != run->step && may(&view->points, now, free) &&
-        now >= view->last_shown + POINTS_EVERY && web_wants_points(view->server)) {
-        send_points(view, run);
-        free -= view->points.cost;
+    const view_progress come = flock_points_progress(&view->points);
+    if (come == VIEW_TAKEN) {
+        hand_over(view, run);
+    } else if (come != VIEW_BUSY) {
+        view->shown = come == VIEW_FAILED ? -1 : view->shown;
+        free -= show_points(view, run, now, free);
     }
     if (view->sampled != run->step && may(&view->sample, now, free) &&
         now >= view->last_sample + SAMPLE_EVERY) {
@@ -257,6 +253,7 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
 /** Start anew. @return false: it cannot be, and what was wrong was reported. */
 static bool start_anew(flock_view *view, flock_run *run)
 {
+    flock_points_forget(&view->points);
     kith_flock_close(run->flock);
     run->flock = NULL;
     input_free(&run->in);
@@ -273,7 +270,6 @@ static bool start_anew(flock_view *view, flock_run *run)
     view->skip = 1;
     view->epoch++;
     view->rate_step = 0;
-    view->frame = (kith_box){.dim = 0};
     return flock_start(view->task, run) == STATUS_OK && flock_open(view->task, run) == STATUS_OK;
 }
 
@@ -292,7 +288,7 @@ static int64_t batch(const flock_view *view, int64_t most)
     if (view->limit > 0 || view->paused || !(view->step_seconds > 0)) {
         return 1;
     }
-    const double steps = BATCH / view->step_seconds;
+    const double steps = (view->task->endless ? WATCHED_BATCH : BATCH) / view->step_seconds;
     const int64_t n = steps < 1 ? 1 : steps < LONGEST ? (int64_t)steps : LONGEST;
     return n < most ? n : most;
 }
@@ -308,14 +304,21 @@ static kith_status go_on(flock_view *view, flock_run *run, int64_t steps, double
     return status;
 }
 
+/** Wait for viewers, but not for those whose points are being made or were sent just now. */
+static void wait_for_news(flock_view *view, const flock_run *run, double wait)
+{
+    const bool busy = flock_points_progress(&view->points) == VIEW_BUSY;
+    const double soon = view->last_shown + WATCHED_EVERY - progress_clock();
+    const bool points = view->shown != run->step;
+    const double most = points && (busy || soon > 0) ? fmax(soon, BUSY_WAIT) : LONGEST_WAIT;
+    web_wait(view->server, points && !busy && soon <= 0, fmin(wait, most));
+}
+
 kith_status flock_view_advance(flock_run *run, int64_t steps)
 {
     flock_view *view = run->view;
     const int64_t goal = run->step + steps;
     kith_status status = KITH_OK;
-    if (view->frame.dim == 0) {
-        view->frame = run->space;
-    }
     while (status == KITH_OK && run->step < goal) {
         for (json_t *command; (command = web_next_command(view->server)) != NULL;) {
             obey(view, run, command);
@@ -331,12 +334,15 @@ kith_status flock_view_advance(flock_run *run, int64_t steps)
         const double now = progress_clock(), wait = waiting(view, now);
         show(view, run, wait);
         if (wait > 0) {
-            web_wait(view->server, view->shown != run->step, fmin(wait, LONGEST_WAIT));
+            wait_for_news(view, run, wait);
         } else {
             status = go_on(view, run, batch(view, goal - run->step), now);
         }
     }
     show(view, run, 0);
+    if (view->points.taken) { /* there may be no more steps to hide behind */
+        hand_over(view, run);
+    }
     if (progress_interrupted() && view->task->endless && !view->task->restart) {
         run->left = true;
         return KITH_OK;

@@ -8,6 +8,8 @@
 #include "flock.h"
 #include "viewer.h"
 
+#include <pthread.h>
+
 enum { VIEW_ROWS = 512, VIEW_COLUMNS = 7 };
 
 /** Work for viewers that may take a share of the time alone. */
@@ -17,11 +19,31 @@ typedef struct view_share {
     double next;  /**< not before, by the clock */
 } view_share;
 
+/** Points on their way from the flock to viewers: taken at a step, handed over when they are there,
+ *  and made a message of by a thread of its own, while the flock goes on. */
+typedef struct view_points {
+    web_server *server;
+    web_choice choice;
+    int64_t chosen;  /**< of the choice, by the flock; -1: not yet */
+    bool taken;      /**< the flock's glance waits to be handed over */
+    bool beside;     /**< the thread has cores for itself: the flock is on a GPU */
+    web_scene scene; /**< what was taken; the thread's while it is busy, as is the frame */
+    kith_box frame;  /**< the box that is shown */
+    double most_speed;
+    int32_t *labels; /**< [chosen] of the groups found at step labelled */
+    int64_t labelled;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    bool runs, busy, ends; /**< the thread: is there, has something to do, is to end */
+    bool failed;           /**< there was no room for the message */
+    size_t bytes;          /**< of the last message */
+} view_points;
+
 typedef struct flock_view {
     flock_task *task;
     web_server *server;
-    web_choice choice;
-    kith_box frame; /**< the box that is shown */
+    view_points points;
     web_colour colour;
     uint32_t epoch;
     bool paused, announced;    /**< announced: viewers know the state */
@@ -29,7 +51,8 @@ typedef struct flock_view {
     double limit;              /**< steps a second; 0: none */
     double due;                /**< the next step is, by the clock */
     double step_seconds;       /**< of the last ones, each */
-    view_share points, sample; /**< work for viewers */
+    view_share glance, sample; /**< work for viewers */
+    double taking;             /**< what taking the last points took [s] */
     int64_t shown, sampled;    /**< the step whose points, measures were sent last; -1: none */
     double last_shown, last_sample, last_state; /**< by the clock */
     int64_t rate_step;
@@ -40,6 +63,24 @@ typedef struct flock_view {
     bool reset;              /**< a reset was asked for, */
     uint64_t seed;           /**< with this seed */
 } flock_view;
+
+/** Start the thread. @return success */
+bool flock_points_open(view_points *points, web_server *server);
+
+/** Take those that viewers want as they are. @return whether there is something to hand over */
+bool flock_points_take(flock_view *view, flock_run *run);
+
+/** Hand over what was taken. Waits until it has come from the flock, and for the message too where
+ *  the thread takes its cores from it. */
+void flock_points_hand_over(view_points *points, flock_run *run);
+
+/** How far the last message has come. */
+typedef enum view_progress { VIEW_IDLE, VIEW_FAILED, VIEW_TAKEN, VIEW_BUSY } view_progress;
+view_progress flock_points_progress(view_points *points);
+
+/** Wait for the thread and forget the flock, which is about to be closed. */
+void flock_points_forget(view_points *points);
+void flock_points_close(view_points *points);
 
 /** The stage that holds now. */
 flock_stage *flock_view_stage(const flock_view *view, const flock_run *run);

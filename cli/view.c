@@ -18,20 +18,30 @@
 enum { KEY_LABELS = 0x200, KEY_LINK, KEY_MEMBERS };
 
 static const struct argp_option view_options[] = {
-    {"labels", KEY_LABELS, "FILE", 0, "the group of each particle: .npy or .grp of kith fof", 1},
+    {"labels", KEY_LABELS, "FILE", 0, "the group of each particle: .npy, .grp, .hdf5 of kith fof",
+     1},
     {"link", KEY_LINK, "LENGTH", 0, "in place of labels: find groups with this length", 1},
     {"members", KEY_MEMBERS, "N", 0, "smaller groups found are none; default 20", 1},
     {0}};
 
-static const struct argp_child children[] = {
-    {&options_reading, 0, NULL, 0}, {&options_space, 0, NULL, 0},  {&options_engine, 0, NULL, 0},
-    {&options_viewing, 0, NULL, 0}, {&options_report, 0, NULL, 0}, {0}};
+enum { VIEW_FILM = 5 };
+
+static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
+                                             {&options_space, 0, NULL, 0},
+                                             {&options_engine, 0, NULL, 0},
+                                             {&options_viewing, 0, NULL, 0},
+                                             {&options_report, 0, NULL, 0},
+                                             [VIEW_FILM] = {&options_film, 0, NULL, 0},
+                                             {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     view_task *task = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
+    case ARGP_KEY_INIT:
+        options_parse_init(state, children, &task->shared);
+        state->child_inputs[VIEW_FILM] = &task->film;
+        return 0;
     case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
     case KEY_LABELS: task->labels = arg; return 0;
     case KEY_LINK: task->link = options_positive(state, "--link", arg); return 0;
@@ -61,6 +71,7 @@ static const struct argp arguments = {
     .args_doc = "FILE",
     .doc = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
            " is printed opens on this machine; the ssh line beside it brings it to another."
+           " --record: no browser, but a film."
            "\vExample:\n"
            "  kith make clustered 100k --seed 1 -o halos.h5\n"
            "  kith view halos.h5 --box 1 --link 0.003",
@@ -94,6 +105,7 @@ static void send_points(view_run *run)
                        .frame = (uint32_t)run->frame,
                        .epoch = run->epoch,
                        .colour = run->colour,
+                       .threads = kith_threads(run->ctx),
                        .precise = true};
     const int64_t shown = viewer_points(run->server, p->n);
     if (!web_choose(&run->choice, p->n, shown)) {
@@ -167,10 +179,20 @@ static int serve(const view_task *task, view_run *run)
     return status == STATUS_INTERRUPTED ? STATUS_OK : status;
 }
 
+static int look(const view_task *task, view_run *run)
+{
+    run->colour = run->groups.labels ? WEB_GROUP : run->now->velocity ? WEB_SPEED : WEB_PLAIN;
+    const int status = viewer_open(&task->shared, &run->server);
+    return status == STATUS_OK ? serve(task, run) : status;
+}
+
 int verb_view(int argc, char **argv)
 {
     view_task task = {.members = 20};
     options_init(&task.shared);
+    film_options_init(&task.film);
+    task.film.turn = NAN;
+    task.film.colour = FILM_DENSITY;
     options_parse(&arguments, argc, argv, &task);
     progress_catch_signals();
 
@@ -186,12 +208,10 @@ int verb_view(int argc, char **argv)
             report_error(status, NULL, "%s", run.message);
         }
     }
-    if (status == STATUS_OK) {
-        run.colour = run.groups.labels ? WEB_GROUP : run.now->velocity ? WEB_SPEED : WEB_PLAIN;
-        status = viewer_open(&task.shared, &run.server);
-    }
-    if (status == STATUS_OK) {
-        status = serve(&task, &run);
+    if (status == STATUS_OK && task.film.path) {
+        status = view_record(&task, &run);
+    } else if (status == STATUS_OK) {
+        status = look(&task, &run);
     }
     view_end(&run);
     return status;

@@ -5,6 +5,7 @@
 #ifndef KITH_CLI_VIEW_H
 #define KITH_CLI_VIEW_H
 
+#include "film.h"
 #include "input.h"
 #include "space.h"
 #include "viewer.h"
@@ -15,6 +16,7 @@ typedef struct view_task {
     const char *labels; /**< file of the group of each particle; NULL: none */
     double link;        /**< linking length of groups to be found; 0: none */
     int64_t members;    /**< smaller groups are none */
+    film_options film;  /**< its turn NAN: not chosen */
 } view_task;
 
 typedef struct view_run {
@@ -51,6 +53,9 @@ json_t *view_groups_json(const view_run *run);
 
 /** g(r) of the frame for the page; NULL where there is none. */
 json_t *view_plot_json(view_run *run);
+
+/** Make a film of the frames, the first of which is there. @return an exit status, reported. */
+int view_record(const view_task *task, view_run *run);
 
 void view_end(view_run *run);
 

@@ -36,7 +36,8 @@ static int read_one(const view_task *task, view_run *run)
 {
     io_error error = {0};
     options read = task->shared;
-    read.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS;
+    read.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
+                       (task->labels ? (unsigned)IO_IDS : 0);
     if (input_read(&read, task->file, &run->in, &error) != IO_OK) {
         return trouble(run, &error);
     }

@@ -26,7 +26,8 @@ static int read_labels(const view_task *task, view_run *run)
         return STATUS_NO_MEMORY;
     }
     run->groups = (kith_groups){.points = n, .labels = run->labels};
-    if (io_read_labels(task->labels, n, run->labels, &run->groups.n, &error) != IO_OK) {
+    if (io_read_labels(task->labels, n, run->now->id, run->labels, &run->groups.n, &error) !=
+        IO_OK) {
         snprintf(run->message, sizeof run->message, "%.500s", error.text);
         return STATUS_FORMAT;
     }

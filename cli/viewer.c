@@ -88,11 +88,12 @@ void viewer_speed_range(const web_scene *scene, const web_choice *choice, double
 {
     enum { MOST = 10000 };
     double sum = 0, squares = 0;
-    const int64_t n = choice->n < MOST ? choice->n : MOST;
+    const int64_t chosen = choice ? choice->n : scene->n;
+    const int64_t n = chosen < MOST ? chosen : MOST;
     for (int64_t k = 0; k < n; k++) {
         double square = 0;
         for (int e = 0; e < 3; e++) {
-            const int64_t at = 3 * (int64_t)choice->index[k] + e;
+            const int64_t at = 3 * (choice ? choice->index[k] : k) + e;
             const double v = scene->precision == KITH_FLOAT
                                  ? (double)((const float *)scene->velocities)[at]
                                  : ((const double *)scene->velocities)[at];

@@ -27,7 +27,7 @@ bool viewer_colour_find(const char *name, web_colour *out);
 json_t *viewer_colours(bool velocities, bool groups, const char *group_name);
 
 /** The mean speed of particles, and beside it twice the standard deviation, as a range of colours
- *  from 0. */
+ *  from 0. @param choice  NULL where the scene holds those chosen */
 void viewer_speed_range(const web_scene *scene, const web_choice *choice, double range[2]);
 
 #endif

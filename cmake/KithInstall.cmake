@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
 
 install(TARGETS kith kith_static EXPORT kith)
-install(FILES include/kith.h include/kith_debye.h include/kith_overlap.h include/kith_waves.h
+install(FILES include/kith.h include/kith_debye.h include/kith_glance.h include/kith_overlap.h
+              include/kith_waves.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"

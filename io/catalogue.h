@@ -42,12 +42,15 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
  *  ParticleIDs where known). 0: in no group; in HDF5 2147483647, as SWIFT has it. */
 io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error);
 
-/** Read such labels of n particles, .npy or text as .grp, from whomever. Labels below 1 mean no
- *  group; others are numbered anew by falling size, equal ones by the number they had.
+/** Read such labels of n particles, .npy, text as .grp, HDF5, from whomever; in HDF5 also those of
+ *  a snapshot (PartTypeN/FOFGroupIDs), and catalogues in Gadget's layout that list the ids of their
+ *  members (IDs/ID). Labels below 1 mean no group; others are numbered anew by falling size, equal
+ *  ones by the number they had.
+ *  @param ids          [n] of the particles, by which HDF5 knows them; NULL: by their order
  *  @param[out] labels  [n] 0: in none
  *  @param[out] groups  how many there are */
-io_status io_read_labels(const char *path, int64_t n, int32_t *labels, int64_t *groups,
-                         io_error *error);
+io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_t *labels,
+                         int64_t *groups, io_error *error);
 
 /** Write the particles sorted by type, then by group, those in none last, as a snapshot in Gadget's
  *  HDF5 layout and units (.hdf5 or .h5): positions, velocities, masses, ids,

@@ -305,6 +305,9 @@ io_status io__npy_inspect(io_file *file, io_summary *out);
 
 /** Read n whole numbers of an array of one dimension. */
 io_status io__npy_whole(io_file *file, int64_t n, int64_t *out);
+
+/** Read the group of each particle, as the file numbers them. @param ids  [n]; NULL: not known */
+io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out);
 io_status io__hdf5_read(io_file *file, io_particles *out);
 io_status io__hdf5_inspect(io_file *file, io_summary *out);
 io_status io__tipsy_read(io_file *file, io_particles *out);

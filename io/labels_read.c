@@ -88,31 +88,34 @@ static void number_anew(group *groups, int64_t n_groups, const int64_t *number, 
     }
 }
 
-static io_status read_numbers(const char *path, int64_t n, int64_t *number, io_error *error)
+static io_status read_numbers(const char *path, int64_t n, const int64_t *ids, int64_t *number,
+                              io_error *error)
 {
     static const io_read_options options = {0};
     io_file file;
-    char head[6] = {0};
+    char head[8] = {0};
     IO_TRY(io__file_open(&file, path, &options, error));
     io_status status = file.size >= (int64_t)sizeof head
                            ? io__file_peek(&file, head, sizeof head, 0)
                            : IO_OK;
     if (status == IO_OK)
-        status = memcmp(head, "\x93NUMPY", sizeof head) == 0 ? io__npy_whole(&file, n, number)
-                                                             : read_text(&file, n, number);
+        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_whole(&file, n, number)
+                 : memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0
+                     ? io__hdf5_labels(&file, n, ids, number)
+                     : read_text(&file, n, number);
     io__file_close(&file);
     return status;
 }
 
-io_status io_read_labels(const char *path, int64_t n, int32_t *labels, int64_t *groups,
-                         io_error *error)
+io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_t *labels,
+                         int64_t *groups, io_error *error)
 {
     *error = (io_error){0};
     int64_t *number = calloc((size_t)n + 1, sizeof *number);
     int64_t *sorted = calloc((size_t)n + 1, sizeof *sorted);
     group *group_of = calloc((size_t)n + 1, sizeof *group_of);
     io_status status = number && sorted && group_of
-                           ? read_numbers(path, n, number, error)
+                           ? read_numbers(path, n, ids, number, error)
                            : io__fail(error, path, IO_NO_MEMORY, "no memory for %lld labels",
                                       (long long)n);
     if (status == IO_OK) {

@@ -27,6 +27,14 @@ io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)
     return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
 }
 
+io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out)
+{
+    (void)n;
+    (void)ids;
+    (void)out;
+    return io__file_fail(file, IO_UNSUPPORTED, "%s", reason);
+}
+
 static io_status open_frames(io_frames *frames)
 {
     return io__file_fail(frames->file, IO_UNSUPPORTED, "%s", reason);

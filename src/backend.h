@@ -133,6 +133,10 @@ struct kith__backend {
     /** Bring the state to `now`, before the host reads it; NULL: it is always there, and in `next`
      *  while a step is under way, which no other backend needs. */
     kith_status (*flock_fetch)(kith_ctx *ctx, const struct kith_flock *flock);
+    /** Begin to copy those in flock->glance, as they are; NULL: the host does it. */
+    kith_status (*flock_glance)(kith_ctx *ctx, struct kith_flock *flock);
+    /** Wait until they are there; sets glance.r and v. NULL: they are. */
+    kith_status (*flock_glanced)(kith_ctx *ctx, struct kith_flock *flock);
     /** Free flock->device; NULL: there is none. */
     void (*flock_forget)(struct kith_flock *flock);
 };

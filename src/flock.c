@@ -174,6 +174,8 @@ void kith_flock_close(kith_flock *flock)
             flock->ctx->backend->flock_forget(flock);
         }
         kith__buffer_free(&flock->memory);
+        kith__buffer_free(&flock->glance.rank);
+        kith__buffer_free(&flock->glance.copy);
         free(flock);
     }
 }

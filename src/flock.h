@@ -15,6 +15,16 @@ struct kith__herd {
     int32_t *id;       /**< [n] index in the caller's order */
 };
 
+/** Particles that were chosen, as they were at a step. */
+struct kith__glance {
+    int64_t n;      /**< chosen */
+    int64_t choice; /**< counts choices; 0: none was made */
+    bool taken;
+    struct kith__buffer rank; /**< int32 [flock->n] the place of each in the choice, or -1 */
+    struct kith__buffer copy; /**< where the host takes them */
+    const void *r, *v;        /**< [n][3] once they are there */
+};
+
 struct kith_flock {
     kith_ctx *ctx;
     int64_t n;
@@ -24,7 +34,8 @@ struct kith_flock {
     int64_t step; /**< steps done */
     struct kith__herd now, next;
     struct kith__buffer memory; /**< of both */
-    void *device;               /**< the backend's own state; NULL: none yet */
+    struct kith__glance glance;
+    void *device; /**< the backend's own state; NULL: none yet */
 };
 
 /** Check options against the flock's n, precision and box; fill question and rules. */

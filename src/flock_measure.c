@@ -7,26 +7,34 @@
 
 #include "flock.h"
 
+enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
+
 static const double two_pi = 6.28318530717958647692;
 
 /** The flock in the caller's order, in double. */
 struct view {
     double *r, *v; /* [n][3] */
+    double centre[3];
+    int threads;
+    double (*room)[MOST_TERMS]; /* [BATCH] */
     void *memory;
 };
 
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
-    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r);
+    const bool single = flock->question.precision == KITH_FLOAT;
+    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->room);
     KITH_CHECK(flock->ctx, view->memory != NULL, KITH_NO_MEMORY,
                "out of memory to measure a flock of %lld", (long long)flock->n);
     view->r = view->memory;
     view->v = view->r + 3 * n;
-    for (int k = 0; k < 3; k++) {
-        for (int64_t s = 0; s < flock->n; s++) {
+    view->room = (double(*)[MOST_TERMS])(view->v + 3 * n);
+    view->threads = kith__threads_for(flock->ctx, flock->n);
+#pragma omp parallel for num_threads(view->threads) schedule(static)
+    for (int64_t s = 0; s < flock->n; s++) {
+        for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)flock->now.id[s] + k;
-            const bool single = flock->question.precision == KITH_FLOAT;
             view->r[at] = single ? (double)((const float *)flock->now.r[k])[s]
                                  : ((const double *)flock->now.r[k])[s];
             view->v[at] = single ? (double)((const float *)flock->now.v[k])[s]
@@ -36,21 +44,49 @@ static kith_status open_view(const struct kith_flock *flock, struct view *view)
     return KITH_OK;
 }
 
-/** The centre in fractional coordinates: the mean; of the angles along periodic axes. */
-static void find_centre(const struct kith__question *q, const double *r, int64_t n,
-                        double centre[3])
+/** What particle p adds to sums. */
+typedef void terms_fn(const struct kith__question *q, const struct view *view, int64_t p,
+                      double *terms);
+
+/** Add the terms of all up, in the order of the particles: threads find them, one adds. */
+static void add_up(const struct kith__question *q, const struct view *view, int64_t n, int terms,
+                   terms_fn *find, double *sum)
 {
-    double sum[3] = {0, 0, 0}, cosine[3] = {0, 0, 0}, sine[3] = {0, 0, 0};
-    for (int64_t p = 0; p < n; p++) {
-        for (int k = 0; k < 3; k++) {
-            const double f = kith__fraction_d(&q->box_d, r + 3 * p, k);
-            sum[k] += f;
-            cosine[k] += cos(two_pi * f);
-            sine[k] += sin(two_pi * f);
+    double(*const room)[MOST_TERMS] = view->room;
+    memset(sum, 0, (size_t)terms * sizeof *sum);
+    for (int64_t first = 0; first < n; first += BATCH) {
+        const int64_t some = n - first < BATCH ? n - first : BATCH;
+#pragma omp parallel for num_threads(view->threads) schedule(static)
+        for (int64_t k = 0; k < some; k++) {
+            find(q, view, first + k, room[k]);
+        }
+        for (int64_t k = 0; k < some; k++) {
+            for (int t = 0; t < terms; t++) {
+                sum[t] += room[k][t];
+            }
         }
     }
+}
+
+static void find_centre_terms(const struct kith__question *q, const struct view *view, int64_t p,
+                              double *terms)
+{
     for (int k = 0; k < 3; k++) {
-        centre[k] = q->box_d.periodic[k] ? atan2(sine[k], cosine[k]) / two_pi : sum[k] / (double)n;
+        const double f = kith__fraction_d(&q->box_d, view->r + 3 * p, k);
+        terms[k] = f;
+        terms[3 + k] = cos(two_pi * f);
+        terms[6 + k] = sin(two_pi * f);
+    }
+}
+
+/** The centre in fractional coordinates: the mean; of the angles along periodic axes. */
+static void find_centre(const struct kith__question *q, struct view *view, int64_t n)
+{
+    double sum[CENTRE_TERMS];
+    add_up(q, view, n, CENTRE_TERMS, find_centre_terms, sum);
+    for (int k = 0; k < 3; k++) {
+        view->centre[k] = q->box_d.periodic[k] ? atan2(sum[6 + k], sum[3 + k]) / two_pi
+                                               : sum[k] / (double)n;
     }
 }
 
@@ -69,31 +105,34 @@ static void from_centre(const struct kith__question *q, const double centre[3], 
     }
 }
 
-static void measure(const struct kith__question *q, const struct view *view, int64_t n,
+/** Heading, angular motion, speed, and the most angular motion there could be. */
+static void find_motion_terms(const struct kith__question *q, const struct view *view, int64_t p,
+                              double *terms)
+{
+    const double *v = view->v + 3 * p;
+    double s[3];
+    from_centre(q, view->centre, view->r + 3 * p, s);
+    const double speed = kith__flock_length(v);
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3;
+        const int b = (k + 2) % 3;
+        terms[k] = speed > 0 ? v[k] / speed : 0;
+        terms[3 + k] = s[a] * v[b] - s[b] * v[a];
+    }
+    terms[6] = speed;
+    terms[7] = speed * kith__flock_length(s);
+}
+
+static void measure(const struct kith__question *q, struct view *view, int64_t n,
                     kith_flock_measures *out)
 {
-    double centre[3], heading[3] = {0, 0, 0}, angular[3] = {0, 0, 0};
-    double speeds = 0;
-    double most = 0;
-    find_centre(q, view->r, n, centre);
-    for (int64_t p = 0; p < n; p++) {
-        const double *v = view->v + 3 * p;
-        double s[3];
-        from_centre(q, centre, view->r + 3 * p, s);
-        const double speed = kith__flock_length(v);
-        for (int k = 0; k < 3; k++) {
-            const int a = (k + 1) % 3;
-            const int b = (k + 2) % 3;
-            heading[k] += speed > 0 ? v[k] / speed : 0;
-            angular[k] += s[a] * v[b] - s[b] * v[a];
-        }
-        speeds += speed;
-        most += speed * kith__flock_length(s);
-    }
+    double sum[MOTION_TERMS];
+    find_centre(q, view, n);
+    add_up(q, view, n, MOTION_TERMS, find_motion_terms, sum);
     *out = (kith_flock_measures){
-        .polarisation = kith__flock_length(heading) / (double)n,
-        .milling = most > 0 ? kith__flock_length(angular) / most : 0,
-        .mean_speed = speeds / (double)n,
+        .polarisation = kith__flock_length(sum) / (double)n,
+        .milling = sum[7] > 0 ? kith__flock_length(sum + 3) / sum[7] : 0,
+        .mean_speed = sum[6] / (double)n,
     };
 }
 

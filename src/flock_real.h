@@ -53,7 +53,11 @@ static kith_status KITH_REAL(load)(struct kith_flock *flock, const kith_points *
 /** Write vectors [n][3] in the caller's order. */
 static void KITH_REAL(read)(const struct kith_flock *flock, void *const from[3], void *to)
 {
-    for (int64_t s = 0; s < flock->n && to; s++) {
+    if (!to) {
+        return;
+    }
+#pragma omp parallel for num_threads(kith__threads_for(flock->ctx, flock->n)) schedule(static)
+    for (int64_t s = 0; s < flock->n; s++) {
         for (int k = 0; k < 3; k++) {
             ((real *)to)[3 * (int64_t)flock->now.id[s] + k] = ((const real *)from[k])[s];
         }

@@ -190,7 +190,8 @@ static void put_point(const web_scene *scene, double inverse[3][3], int64_t p, u
 static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
 {
     const kith_box *box = &scene->box;
-    const double first[3] = {scene->step, scene->time, (double)scene->n};
+    const double first[3] = {scene->step, scene->time,
+                             (double)(scene->all > 0 ? scene->all : scene->n)};
     const uint32_t kinds[2] = {item, scene->colour};
     const float range[2] = {(float)scene->range[0], (float)scene->range[1]};
     uint32_t axes[2] = {(uint32_t)box->dim, 0};
@@ -214,7 +215,8 @@ static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
 web_blob *web_points(web_server *server, const web_scene *scene, const web_choice *choice,
                      int64_t n)
 {
-    const int64_t shown = n < choice->n ? n : choice->n;
+    const int64_t most = choice ? choice->n : scene->n;
+    const int64_t shown = n < most ? n : most;
     const size_t item = scene->precise ? WEB_MANY_BYTES : WEB_FEW_BYTES;
     web_blob *blob = web_blob_new(server, WEB_POINTS, WEB_POINTS_HEAD + item * (size_t)shown);
     if (!blob) {
@@ -226,9 +228,9 @@ web_blob *web_points(web_server *server, const web_scene *scene, const web_choic
     double inverse[3][3];
     invert(&scene->box, inverse);
     unsigned char *points = blob->data + WEB_POINTS_HEAD;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(scene->threads > 0 ? scene->threads : 1)
     for (int64_t k = 0; k < shown; k++) {
-        put_point(scene, inverse, choice->index[k], points + item * (size_t)k);
+        put_point(scene, inverse, choice ? choice->index[k] : k, points + item * (size_t)k);
     }
     return blob;
 }

@@ -98,6 +98,12 @@ class Curves {
   }
 }
 
+// A round step of some ticks from 0 to here.
+function tick(most) {
+  const rough = most / 4, power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].find(f => f * power >= rough) * power;
+}
+
 // A curve with axes, such as g(r).
 function drawPlot(section, plot) {
   section.hidden = !plot;
@@ -112,12 +118,15 @@ function drawPlot(section, plot) {
   to.font = "11px system-ui, sans-serif";
   to.fillStyle = "#99a1bd";
   to.strokeStyle = "#ffffff22";
-  for (let k = 0; k <= 4; k++) {
-    const [x, y] = [place(x1 * k / 4, 0)[0], place(0, y1 * k / 4)[1]];
-    to.textAlign = k === 4 ? "right" : "center";
-    to.fillText(shown(x1 * k / 4, 2), x, h - 5);
-    to.textAlign = "right";
-    to.fillText(shown(y1 * k / 4, 1), left - 5, y + 4);
+  for (let k = 0, step = tick(x1); k * step <= x1; k++) {
+    const x = place(k * step, 0)[0];
+    to.textAlign = x > w - 14 ? "right" : "center";
+    to.fillText(shown(k * step, 2), Math.min(x, w - 4), h - 5);
+  }
+  to.textAlign = "right";
+  for (let k = 0, step = tick(y1); k * step <= y1; k++) {
+    const y = place(0, k * step)[1];
+    to.fillText(shown(k * step, 1), left - 5, y + 4);
     to.beginPath();
     to.moveTo(left, y);
     to.lineTo(w - 4, y);

@@ -30,7 +30,8 @@
  *
  * MEMORY is bounded: at most WEB_MOST_BLOBS messages of points live at a time. A viewer that holds
  * the oldest of them is cut off when one more is needed, and one that takes no byte for some
- * seconds likewise. THREADS: the calls are for one thread, viewers are served by others.
+ * seconds likewise. THREADS: the calls are for one thread, viewers are served by others; messages
+ * can be made and published by any.
  */
 #ifndef KITH_WEB_H
 #define KITH_WEB_H
@@ -117,7 +118,8 @@ enum { WEB_POINTS_HEAD = 112, WEB_FEW_BYTES = 8, WEB_MANY_BYTES = 16 };
 
 /** Particles to show. Arrays are borrowed, of the precision given. */
 typedef struct web_scene {
-    int64_t n;
+    int64_t n;   /**< particles in the arrays: all, */
+    int64_t all; /**< or those chosen of so many, in the order of the choice; 0: all */
     kith_precision precision;
     const void *positions;  /**< [n][3] */
     const void *velocities; /**< [n][3]; NULL: not known */
@@ -128,6 +130,7 @@ typedef struct web_scene {
     uint32_t epoch; /**< points of one epoch are the same particles: they may be drawn between */
     web_colour colour;
     double range[2]; /**< of speeds, for colours */
+    int threads;     /**< that make the message; 0: one */
     bool precise;    /**< 16 bytes a point in place of 8 */
 } web_scene;
 
@@ -153,7 +156,8 @@ void web_choice_free(web_choice *choice);
  *        uint16 colour, uint16 0
  * The colour is 65535 (speed - range[0]) / (range[1] - range[0]); for headings the octahedral map
  * of the direction, a byte each; for groups 0 in none, else 1 + (label - 1) % 65535.
- * @param n  of the choice, so many
+ * @param choice  NULL where the arrays hold those chosen
+ * @param n       of them, so many
  * @return NULL: no memory, or too many are on their way.
  */
 web_blob *web_points(web_server *server, const web_scene *scene, const web_choice *choice,

@@ -199,6 +199,16 @@ static kith_status flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
     return leave(ctx, kith__gpu_flock_fetch(ctx, flock));
 }
 
+static kith_status flock_glance(kith_ctx *ctx, struct kith_flock *flock)
+{
+    return leave(ctx, kith__gpu_flock_glance(ctx, flock));
+}
+
+static kith_status flock_glanced(kith_ctx *ctx, struct kith_flock *flock)
+{
+    return leave(ctx, kith__gpu_flock_glanced(ctx, flock));
+}
+
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
@@ -216,5 +226,7 @@ const struct kith__backend kith__cuda_backend = {
     .waves_sum = waves_sum,
     .flock_step = flock_step,
     .flock_fetch = flock_fetch,
+    .flock_glance = flock_glance,
+    .flock_glanced = flock_glanced,
     .flock_forget = kith__gpu_flock_forget,
 };

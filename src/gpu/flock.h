@@ -84,6 +84,16 @@ gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *flight, gpuStream_
 gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *flight, const double place[3],
                                 struct kith__gpu_prey *prey, gpuStream_t stream);
 
+/** Those of a herd that are chosen, to r [chosen][3] and v behind it, which has no gap. */
+struct kith__gpu_glimpse {
+    struct kith__gpu_herd herd;
+    int64_t n, chosen;
+    const int32_t *rank; /**< [n] the place of each index in the choice, or -1 */
+    void *to;
+    bool single; /**< precision */
+};
+gpuError_t kith__gpu_flock_gather(const struct kith__gpu_glimpse *glimpse, gpuStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

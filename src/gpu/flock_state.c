@@ -204,6 +204,7 @@ void kith__gpu_flock_forget(struct kith_flock *flock)
         kith__gpu_buffer_free(&g->buffer[b]);
     }
     kith__gpu_flock_drop_recording(g);
+    kith__gpu_flock_drop_glance(g);
     free(g);
     flock->device = NULL;
 }

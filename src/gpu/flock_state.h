@@ -28,6 +28,15 @@ enum {
     KITH_GPU_FLOCK_BUFFERS
 };
 
+/** A glance on its way to the host, on a stream of its own. */
+struct kith__gpu_glance {
+    struct kith__buffer rank, out; /**< device memory */
+    struct kith__buffer pinned;
+    gpuStream_t stream;
+    gpuEvent_t gathered, arrived;
+    int64_t choice; /**< whose ranks are there */
+};
+
 /** A flock on the device. */
 struct kith__gpu_flock {
     struct kith__buffer buffer[KITH_GPU_FLOCK_BUFFERS];
@@ -36,6 +45,7 @@ struct kith__gpu_flock {
     double cutoff;     /**< of the cells in which it is arranged */
     size_t temporary_bytes;
     struct kith__gpu_flight flight;
+    struct kith__gpu_glance glance;
     gpuGraphExec_t graph;             /**< KITH_GPU_RECORDED steps to be queued at once, or NULL, */
     struct kith__gpu_flight recorded; /**< from here */
 };
@@ -62,5 +72,8 @@ kith_status kith__gpu_flock_open(kith_ctx *ctx, struct kith_flock *flock);
 kith_status kith__gpu_flock_look_up(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
 void kith__gpu_flock_drop_recording(struct kith__gpu_flock *g);
+
+/** Free what glances need, when the last has arrived. */
+void kith__gpu_flock_drop_glance(struct kith__gpu_flock *g);
 
 #endif

@@ -151,6 +151,8 @@ kith_status kith__gpu_waves_sum(kith_ctx *ctx, const struct kith__question *ques
                                 const struct kith__waves *waves);
 kith_status kith__gpu_flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
 kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock);
+kith_status kith__gpu_flock_glance(kith_ctx *ctx, struct kith_flock *flock);
+kith_status kith__gpu_flock_glanced(kith_ctx *ctx, struct kith_flock *flock);
 void kith__gpu_flock_forget(struct kith_flock *flock);
 
 #endif

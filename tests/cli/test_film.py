@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Films: through an ffmpeg of ours that keeps or refuses frames, as PNG, through the real one."""
+import json
 import os
 import shutil
 import signal
@@ -112,6 +113,30 @@ def test_png_frames_are_the_same():
     assert "ffmpeg is not installed; frames go to b.mp4.frames/" in done.stderr, done.stderr
     assert [pixels(f"b.mp4.frames/00000{k}.png") for k in range(4)] == frames
     assert names() == ["a.mp4", "b.mp4.frames", "new", "p"], names()
+
+
+def test_frames_of_files():
+    """kith view --record: frames of a trajectory, and a still one seen from all sides."""
+    keeps, size = tool(KEEPS), ("--film-size", f"{WIDTH}x{HEIGHT}")
+    cli.ok(*RUN, "--steps", "8", "--record-every", "2", "-o", "t.gsd")
+    text = cli.ok("view", "t.gsd", "--record", "a.mp4", *size, env=keeps)
+    assert "film       a.mp4, 5 frames" in text, text
+    film = read("a.mp4")
+    assert len(film) == 5 * FRAME
+    assert len({film[k:k + FRAME] for k in range(0, 5 * FRAME, FRAME)}) == 5
+    cli.ok("view", "t.gsd", "--record", "b.mp4", "--frame", "3", "-q", *size, env=keeps)
+    assert len(read("b.mp4")) == 2 * FRAME
+    cli.ok("make", "uniform", "200", "--seed", "3", "-o", "p.npy", "-q")
+    still = ("view", "p.npy", "--box", "1", "--record", "c.mp4", "--film-rate", "2", *size)
+    assert json.loads(cli.ok(*still, "--json", env=keeps))["frames"] == 24
+    whole = read("c.mp4")
+    frames = [whole[k:k + FRAME] for k in range(0, len(whole), FRAME)]
+    assert len(frames) == len(set(frames)) == 24
+    cli.ok(*still, "--film-turn", "0", env=keeps)
+    assert read("c.mp4") == frames[0]
+    cli.ok(*still, "--link", "0.2", "--members", "3", "--film-turn", "0", env=keeps)
+    assert len(read("c.mp4")) == FRAME and read("c.mp4") != frames[0]
+    cli.fails(2, "view", "p.npy", "--record", "c.avi", says=("no film",))
 
 
 def test_broken_ffmpeg():

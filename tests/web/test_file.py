@@ -69,6 +69,63 @@ def test_labels_from_files_and_found():
             assert run.end() == 0
 
 
+def same_groups(run, labels):
+    watch = Viewer(run).until(lambda w: GROUPS in w.newest and w.head["step"] == 0)
+    assert watch.newest[GROUPS]["groups"] == 3
+    check_groups(watch, labels)
+    watch.close()
+    assert run.end() == 0
+
+
+def test_labels_in_hdf5():
+    """As kith fof writes them: labels and catalogue know particles by their ids, in any order."""
+    h5py, numpy, _ = cli.snapshot_modules()
+    points, labels = blobs()
+    ids = random.Random(5).sample(range(10, 10 ** 6), len(points))
+
+    def snapshot(path, order, known=True):
+        with h5py.File(path, "w") as file:
+            head, part = file.create_group("Header"), file.create_group("PartType1")
+            for name in ("NumPart_ThisFile", "NumPart_Total"):
+                head.attrs[name] = [0, len(order), 0, 0, 0, 0]
+            head.attrs["MassTable"], head.attrs["BoxSize"] = numpy.zeros(6), 10.0
+            part["Coordinates"] = numpy.array([points[k] for k in order])
+            part["Masses"] = numpy.ones(len(order))
+            if known:
+                part["ParticleIDs"] = numpy.array([ids[k] for k in order], "u8")
+    order = list(range(len(points)))
+    snapshot("s.hdf5", order)
+    snapshot("turned.hdf5", order[::-1])
+    snapshot("nameless.hdf5", order, False)
+    cli.ok("fof", "s.hdf5", "--length", "0.3", "--min-members", "10", "-q", "-o", "halos.hdf5",
+           "--labels", "labels.hdf5")
+    cli.ok("fof", "s.hdf5", "--length", "0.3", "--min-members", "10", "-q", "-o", "swift.hdf5",
+           "--format", "swift")
+    with h5py.File("s.hdf5", "r+") as file:  # as SWIFT keeps them, in the snapshot itself
+        file["PartType1/FOFGroupIDs"] = [k if k else 2 ** 31 - 1 for k in labels]
+    for particles, groups, expected in (("s.hdf5", "labels.hdf5", labels),
+                                        ("turned.hdf5", "labels.hdf5", labels[::-1]),
+                                        ("nameless.hdf5", "labels.hdf5", labels),
+                                        ("turned.hdf5", "halos.hdf5", labels[::-1]),
+                                        ("s.hdf5", "s.hdf5", labels)):
+        with Served("view", particles, "--labels", groups) as run:
+            same_groups(run, expected)
+    cli.write_npy("few.npy", points[:5])
+    with h5py.File("strange.hdf5", "w") as file:
+        file["FOFGroupIDs"], file["ParticleIDs"] = [1] * 200, [1] * 200
+    with h5py.File("reals.hdf5", "w") as file:
+        file["FOFGroupIDs"] = [0.5] * 200
+    with h5py.File("torn.hdf5", "w") as file:
+        file["Group/GroupLen"], file["IDs/ID"] = [3, 9], [1, 2, 3, 4]
+    for particles, groups, says in (("few.npy", "labels.hdf5", "200 labels"),
+                                    ("few.npy", "halos.hdf5", "have none"),
+                                    ("s.hdf5", "swift.hdf5", "kith fof --labels"),
+                                    ("s.hdf5", "strange.hdf5", "other particles"),
+                                    ("s.hdf5", "reals.hdf5", "whole numbers"),
+                                    ("s.hdf5", "torn.hdf5", "4 ids")):
+        cli.fails(4, "view", particles, "--box", "10", "--labels", groups, says=(groups, says))
+
+
 def test_frames_with_their_g_of_r():
     rng = random.Random(3)
     frames = [[tuple(rng.uniform(0, 8) for _ in range(3)) for _ in range(400)] for _ in range(4)]

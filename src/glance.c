@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Glances at a flock: who is chosen, and those taken where the host has the state.
+ */
+#include <kith_glance.h>
+#include <string.h>
+
+#include "backend.h"
+#include "flock.h"
+
+#define real double
+#define KITH_REAL(name) name##_d
+#include "glance_real.h"
+#undef real
+#undef KITH_REAL
+#define real float
+#define KITH_REAL(name) name##_f
+#include "glance_real.h"
+#undef real
+#undef KITH_REAL
+
+/** The place of each particle in the choice; -1 for others. @return whether index is a choice */
+static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
+{
+    memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
+    for (int64_t k = 0; k < n; k++) {
+        if (index[k] < 0 || index[k] >= flock->n || rank[index[k]] >= 0) {
+            return false;
+        }
+        rank[index[k]] = (int32_t)k;
+    }
+    return true;
+}
+
+kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t n)
+{
+    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    kith_ctx *ctx = flock->ctx;
+    struct kith__glance *g = &flock->glance;
+    ctx->message[0] = '\0';
+    KITH_CHECK(ctx, n >= 0 && n <= flock->n && (index || n == 0), KITH_INVALID,
+               "index is NULL, or n is %lld; the flock has %lld", (long long)n,
+               (long long)flock->n);
+    struct kith__buffer rank = {NULL, 0};
+    KITH_CHECK(ctx, kith__buffer_need(&rank, (size_t)(flock->n + 1) * sizeof(int32_t)) != NULL,
+               KITH_NO_MEMORY, "out of memory for a choice among %lld", (long long)flock->n);
+    if (!rank_all(flock, index, n, rank.data)) {
+        kith__buffer_free(&rank);
+        return kith__fail(ctx, KITH_INVALID, "index: one is chosen twice, or not of the flock");
+    }
+    kith__buffer_free(&g->rank);
+    g->rank = rank;
+    g->n = n;
+    g->choice++;
+    g->taken = false;
+    return KITH_OK;
+}
+
+/** Take those chosen from the host's state. */
+static kith_status take_here(struct kith_flock *flock)
+{
+    struct kith__glance *g = &flock->glance;
+    const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
+    void *to = kith__buffer_need(&g->copy, 2 * bytes + 1);
+    KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a glance at %lld",
+               (long long)g->n);
+    if (flock->question.precision == KITH_FLOAT) {
+        take_f(flock, to);
+    } else {
+        take_d(flock, to);
+    }
+    g->r = to;
+    g->v = (const char *)to + bytes;
+    return KITH_OK;
+}
+
+kith_status kith_glance_take(kith_flock *flock)
+{
+    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    kith_ctx *ctx = flock->ctx;
+    struct kith__glance *g = &flock->glance;
+    ctx->message[0] = '\0';
+    KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "nobody was chosen: call kith_glance_choose");
+    g->taken = false;
+    const bool there = ctx->backend->flock_glance && g->n > 0;
+    const kith_status status = there ? ctx->backend->flock_glance(ctx, flock) : take_here(flock);
+    g->taken = status == KITH_OK;
+    return status;
+}
+
+kith_status kith_glance_see(kith_flock *flock, const void **positions, const void **velocities)
+{
+    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    kith_ctx *ctx = flock->ctx;
+    const struct kith__glance *g = &flock->glance;
+    ctx->message[0] = '\0';
+    KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
+    if (ctx->backend->flock_glanced && g->n > 0) {
+        KITH_TRY(ctx->backend->flock_glanced(ctx, flock));
+    }
+    if (positions) {
+        *positions = g->r;
+    }
+    if (velocities) {
+        *velocities = g->v;
+    }
+    return KITH_OK;
+}
