@@ -55,28 +55,70 @@ static __device__ __forceinline__ void flush_pushes(const struct kith__gpu_scale
     }
 }
 
+/** d.d as the definition has it where j is no image: in double those of the push. */
+static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
+                                                      const double[3])
+{
+    return square_of(KITH_SUB_F(rj[0], ri[0]), KITH_SUB_F(rj[1], ri[1]), KITH_SUB_F(rj[2], ri[2]));
+}
+static __device__ __forceinline__ double square_beside(const double[3], const double[3],
+                                                       const double d[3])
+{
+    return square_of(d[0], d[1], d[2]);
+}
+
+/** N particles, and the forces on them. */
+template <typename real, int N> struct pushed {
+    real r[3][N];
+    double x[3][N]; /**< moved to their images */
+    double force[3][N];
+    int32_t id[N], species[N], shift[N];
+
+    __device__ __forceinline__ void load(const struct kith__gpu_set &set,
+                                         const struct kith__gpu_scale &scale, int which, int k,
+                                         int64_t place)
+    {
+        real at[3];
+        id[k] = set.id[place];
+        species[k] = scale.rdf.species[0] ? scale.rdf.species[which][id[k]] : 0;
+        shift[k] = no_shift;
+        read_place(set, place, at);
+        for (int m = 0; m < 3; m++) {
+            r[m][k] = at[m];
+            x[m][k] = (double)at[m];
+            force[m][k] = (double)((const real *)scale.rdf.forces[which])[3 * (int64_t)id[k] + m];
+        }
+    }
+
+    __device__ __forceinline__ void move(const double row[3][3], int k, int32_t to)
+    {
+        int32_t s[3];
+        kith__unpack_shift(to, s);
+        shift[k] = to;
+        for (int m = 0; m < 3; m++) {
+            const double by = KITH_ADD_D(
+                KITH_ADD_D(KITH_MUL_D(s[2], row[2][m]), KITH_MUL_D(s[1], row[1][m])),
+                KITH_MUL_D(s[0], row[0][m]));
+            x[m][k] = KITH_ADD_D(x[m][k], by);
+        }
+    }
+};
+
+/** The hits of a home with a candidate a lane are listed, lane by lane, and taken up again by as
+ *  many lanes as there are: whoever goes through its own waits for the lane that has most. */
 template <typename real> struct push_tally {
     struct shared {
-        real r[3][KITH_GPU_HOME];
-        double force[3][KITH_GPU_HOME];
-        int32_t species[KITH_GPU_HOME];
+        pushed<real, KITH_GPU_HOME> home;
+        pushed<real, LANES> candidate;
+        uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane and particle of the home */
     };
     struct kith__gpu_scale scale;
     int64_t since; /* the most pairs that this warp has added since it last emptied the sums */
 
-    __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
+    __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
-        const struct kith__gpu_grid &grid = v.sweep->grid;
         if (v.lane < v.n) {
-            real r[3];
-            const int32_t id = grid.a.id[v.begin + v.lane];
-            read_place(grid.a, v.begin + v.lane, r);
-            for (int k = 0; k < 3; k++) {
-                home->r[k][v.lane] = r[k];
-                home->force[k][v.lane] =
-                    (double)((const real *)scale.rdf.forces[0])[3 * (int64_t)id + k];
-            }
-            home->species[v.lane] = scale.rdf.species[0] ? scale.rdf.species[0][id] : 0;
+            all->home.load(v.sweep->grid.a, scale, 0, v.lane, v.begin + v.lane);
         }
         sync_warp();
         return true;
@@ -94,14 +136,11 @@ template <typename real> struct push_tally {
 
     __device__ __forceinline__ int32_t counter_of(real r2) const
     {
-        if (!scale.rdf.linear) {
-            return look_up<real>(scale.rdf.edge2, (int32_t)scale.rdf.bins, scale.rdf.linear,
-                                 scale.rdf.r_min, scale.rdf.width, r2, 0) +
-                   1;
+        uint32_t bin;
+        if (!find_bin<real, WITH_CARE>(scale, r2, &bin)) {
+            bin = settle<real, WITH_CARE>(scale, r2, bin);
         }
-        const float r = fast_root((float)r2) - (float)scale.rdf.r_min;
-        const int32_t guess = (int32_t)(r / (float)scale.rdf.width) + 1;
-        return settled(&scale.rdf, r2, guess);
+        return (int32_t)(bin + 1);
     }
 
     __device__ __forceinline__ void add(int32_t partial, int32_t counter, const int64_t term[2])
@@ -123,62 +162,80 @@ template <typename real> struct push_tally {
         }
     }
 
-    __device__ __forceinline__ void take(const visit<real> &v, shared *home,
-                                         const struct candidate at[DEEP], uint32_t mask[DEEP])
+    /** Count the pair of the home's particle k and candidate l, and add its push. */
+    __device__ __forceinline__ void push(const struct kith__question &question, const shared *all,
+                                         int k, int l, bool simple)
     {
         typedef definition<real> def;
+        const pushed<real, KITH_GPU_HOME> &home = all->home;
+        const pushed<real, LANES> &other = all->candidate;
+        double d[3], force[3];
+        real ri[3], rj[3];
+        for (int m = 0; m < 3; m++) {
+            d[m] = KITH_SUB_D(other.x[m][l], home.x[m][k]);
+            force[m] = KITH_SUB_D(other.force[m][l], home.force[m][k]);
+            ri[m] = home.r[m][k];
+            rj[m] = other.r[m][l];
+        }
+        real r2;
+        if (simple) {
+            r2 = square_beside(ri, rj, d);
+        } else {
+            int32_t s[3];
+            real apart[3];
+            kith__unpack_shift(other.shift[l], s);
+            r2 = def::separation(def::box(question), ri, rj, s, apart);
+        }
+        const int32_t counter = counter_of(r2);
+        if (counter > (int32_t)scale.rdf.bins ||
+            (!scale.plain && kith__is_left_out(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
+            return;
+        }
+        const int32_t partial = scale.rdf.species[0]
+                                    ? kith__partial(scale.rdf.n_species, scale.cross,
+                                                    home.species[k], other.species[l])
+                                    : 0;
+        const double p = KITH_ADD_D(
+            KITH_ADD_D(KITH_MUL_D(force[0], d[0]), KITH_MUL_D(force[1], d[1])),
+            KITH_MUL_D(force[2], d[2]));
+        int64_t term[2];
+        kith__push_terms(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, p,
+                         square_of(d[0], d[1], d[2]), term);
+        add(partial, counter, term);
+        if (scale.sums && counter > 0) {
+            add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
+                     scale.rdf.partials * scale.rdf.bins,
+                     kith__product(&scale.rdf, home.id[k], other.id[l]));
+        }
+    }
+
+    __device__ __forceinline__ void take(const visit<real> &v, shared *all,
+                                         const struct candidate at[DEEP], uint32_t mask[DEEP])
+    {
         const struct kith__gpu_grid &grid = v.sweep->grid;
-        const double(*row)[3] = grid.question.box_d.row;
         make_room(v);
         for (int d = 0; d < DEEP; d++) {
-            if (mask[d] == 0) {
-                continue;
+            const bool moved = mask[d] != 0 && at[d].shift != no_shift;
+            const bool simple = which_lanes(moved) == 0;
+            if (mask[d] != 0) {
+                all->candidate.load(grid.b, scale, 1, v.lane, at[d].place);
             }
-            real rj[3];
-            int32_t s[3];
-            double xj[3], fj[3];
-            const int32_t j = grid.b.id[at[d].place];
-            const int32_t species = scale.rdf.species[1] ? scale.rdf.species[1][j] : 0;
-            read_place(grid.b, at[d].place, rj);
-            kith__unpack_shift(at[d].shift, s);
-            for (int m = 0; m < 3; m++) {
-                const double moved = KITH_ADD_D(
-                    KITH_ADD_D(KITH_MUL_D(s[2], row[2][m]), KITH_MUL_D(s[1], row[1][m])),
-                    KITH_MUL_D(s[0], row[0][m]));
-                xj[m] = KITH_ADD_D((double)rj[m], moved);
-                fj[m] = (double)((const real *)scale.rdf.forces[1])[3 * (int64_t)j + m];
+            if (moved) {
+                all->candidate.move(grid.question.box_d.row, v.lane, at[d].shift);
             }
-            for (; mask[d]; mask[d] &= mask[d] - 1) {
-                const int k = __ffs((int)mask[d]) - 1;
-                const real ri[3] = {home->r[0][k], home->r[1][k], home->r[2][k]};
-                real apart[3];
-                const real r2 = def::separation(def::box(grid.question), ri, rj, s, apart);
-                const int32_t counter = counter_of(r2);
-                if (counter > (int32_t)scale.rdf.bins ||
-                    (!scale.plain &&
-                     kith__is_left_out(&scale.rdf, scale.cross, v.shared->id[k], j))) {
-                    continue;
-                }
-                const int32_t partial = kith__partial(scale.rdf.n_species, scale.cross,
-                                                      home->species[k], species);
-                const double x[3] = {KITH_SUB_D(xj[0], (double)ri[0]),
-                                     KITH_SUB_D(xj[1], (double)ri[1]),
-                                     KITH_SUB_D(xj[2], (double)ri[2])};
-                const double force[3] = {KITH_SUB_D(fj[0], home->force[0][k]),
-                                         KITH_SUB_D(fj[1], home->force[1][k]),
-                                         KITH_SUB_D(fj[2], home->force[2][k])};
-                int64_t term[2];
-                kith__push(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, x, force,
-                           term);
-                add(partial, counter, term);
-                if (scale.sums && counter > 0) {
-                    add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
-                             scale.rdf.partials * scale.rdf.bins,
-                             kith__product(&scale.rdf, v.shared->id[k], j));
-                }
+            const int mine = __popc(mask[d]);
+            const int sum = scan_lanes(mine, v.lane);
+            const int hits = from_lane(sum, LANES - 1);
+            for (int to = sum - mine; mask[d]; mask[d] &= mask[d] - 1, to++) {
+                all->hit[to] = (uint16_t)(v.lane * KITH_GPU_HOME + __ffs((int)mask[d]) - 1);
             }
+            sync_warp();
+            for (int h = v.lane; h < hits; h += LANES) {
+                const int hit = all->hit[h];
+                push(grid.question, all, hit % KITH_GPU_HOME, hit / KITH_GPU_HOME, simple);
+            }
+            sync_warp();
         }
-        sync_warp();
     }
     __device__ void flush(const visit<real> &, shared *)
     {
