@@ -95,6 +95,9 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
     kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
+    for (int k = 0; k < FOUR; k++) { /* pushes of whole vectors are found */
+        sweep->hit_id[sweep->n_hits + k] = 0;
+    }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
         const int64_t left = sweep->n_hits - first;
         tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);

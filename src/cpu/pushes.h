@@ -10,7 +10,7 @@
 #include "bins.h"
 #include "tile.h"
 
-enum { KITH_PUSHES = 256, GROUP = 4 }; /* found at once; pairs that take steps together */
+enum { KITH_PUSHES = 256 }; /* found at once */
 
 /** Where a batch is in the rows of hits. */
 struct cursor {
@@ -52,56 +52,38 @@ static void load_pushes(struct kith__sweep *sweep)
 
 /** p and r2 of n pairs. */
 struct products {
-    double p[KITH_PUSHES + GROUP], r2[KITH_PUSHES + GROUP];
+    double p[KITH_PUSHES + FOUR], r2[KITH_PUSHES + FOUR];
 };
 
-typedef double group __attribute__((vector_size(GROUP * sizeof(double))));
-
-/** (x + y) + z of each of four vectors; their last numbers do not matter. */
-KITH_INLINE void add_components(const group v[GROUP], double *to)
-{
-    const group x01 = {v[0][0], v[1][0], v[0][2], v[1][2]};
-    const group x23 = {v[2][0], v[3][0], v[2][2], v[3][2]};
-    const group y01 = {v[0][1], v[1][1], v[0][3], v[1][3]};
-    const group y23 = {v[2][1], v[3][1], v[2][3], v[3][3]};
-    const group sum01 = x01 + y01, sum23 = x23 + y23;
-    const group sum = (group){sum01[0], sum01[1], sum23[0], sum23[1]} +
-                      (group){x01[2], x01[3], x23[2], x23[3]};
-    memcpy(to, &sum, sizeof sum);
-}
-
-/** Those of a particle with some hits; GROUP - 1 more are overwritten. */
+/** Those of a particle with some hits. FOUR - 1 more places are read, and as many results written. */
 KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
                                int n, const int32_t *place, double *p, double *r2)
 {
-    const group here = {own[0], own[1], own[2]}, force = {own[3], own[4], own[5]};
-    for (int k = 0; k < n; k += GROUP) {
-        group square[GROUP], push[GROUP];
-        for (int l = 0; l < GROUP; l++) {
-            const double *const j = pushed[k + l < n ? place[k + l] : place[k]];
-            group d, f;
+    const four here = {own[0], own[1], own[2]}, force = {own[3], own[4], own[5]};
+    for (int k = 0; k < n; k += FOUR) {
+        four square[FOUR], push[FOUR];
+        for (int l = 0; l < FOUR; l++) {
+            const double *const j = pushed[place[k + l]];
+            four d, f;
             memcpy(&d, j, sizeof d);
             memcpy(&f, j + 3, sizeof f);
             d -= here;
             square[l] = d * d;
             push[l] = (f - force) * d;
         }
-        add_components(square, r2 + k);
-        add_components(push, p + k);
+        four_store_sums(r2 + k, square);
+        four_store_sums(p + k, push);
     }
 }
 
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
                             const int32_t *restrict counter, int dim,
-                            int64_t (*restrict to)[KITH_PUSHES])
+                            int64_t (*restrict to)[2])
 {
     const struct kith__push_units units = scale->rdf->push;
     const double *restrict over = scale->push_over;
     for (int l = 0; l < n; l++) {
-        int64_t term[2];
-        kith__push_terms(&units, over[counter[l]], dim, pair->p[l], pair->r2[l], term);
-        to[0][l] = term[0];
-        to[1][l] = term[1];
+        kith__push_terms(&units, over[counter[l]], dim, pair->p[l], pair->r2[l], to[l]);
     }
 }
 
@@ -132,7 +114,7 @@ static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t fir
     const struct kith__scale *scale = sweep->scale;
     struct kith__tally *tally = &sweep->tally;
     struct products pair;
-    int64_t term[2][KITH_PUSHES];
+    int64_t term[KITH_PUSHES][2];
     tally->pushed += n;
     if (tally->pushed > KITH_PUSH_TERMS) {
         kith__tally_flush_pushes(scale, tally);
@@ -147,8 +129,8 @@ static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t fir
             find_terms(scale, many, &pair, counter + k, 2, term);
         }
         for (int l = 0; l < many; l++) {
-            tally->fine_pushes[counter[k + l]][0] += term[0][l];
-            tally->fine_pushes[counter[k + l]][1] += term[1][l];
+            tally->fine_pushes[counter[k + l]][0] += term[l][0];
+            tally->fine_pushes[counter[k + l]][1] += term[l][1];
         }
     }
 }
