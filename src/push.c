@@ -8,29 +8,37 @@
  */
 #include "push.h"
 
-#include <float.h>
-
 static const double pi = 3.141592653589793;
+
+/** Bits of |number p|, in double. */
+static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
+{
+    const double f = fabs(precision == KITH_FLOAT ? (double)((const float *)forces)[p]
+                                                  : ((const double *)forces)[p]);
+    int64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
 
 /** The largest |component| of the forces on n particles. */
 static kith_status check_forces(kith_ctx *ctx, const char *name, const void *forces, int64_t n,
                                 kith_precision precision, double *largest)
 {
-    double most = 0;
-    int64_t bad = 3 * n;
+    int64_t most = 0; /* of numbers of 0 or more the largest has the largest bits */
 #pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static) reduction(max \
-                                                                                           : most) \
-    reduction(min \
-              : bad)
+                                                                                           : most)
     for (int64_t p = 0; p < 3 * n; p++) {
-        const double f = fabs(precision == KITH_FLOAT ? (double)((const float *)forces)[p]
-                                                      : ((const double *)forces)[p]);
-        most = f > most ? f : most;
-        bad = !(f <= DBL_MAX) && p < bad ? p : bad;
+        const int64_t size = bits_of_size(forces, precision, p);
+        most = size > most ? size : most;
     }
-    KITH_CHECK(ctx, bad == 3 * n, KITH_NOT_FINITE, "options.%s[%lld] is not finite", name,
-               (long long)(bad / 3));
-    *largest = most;
+    memcpy(largest, &most, sizeof most);
+    for (int64_t p = 0; p < 3 * n && !isfinite(*largest); p++) {
+        const int64_t size = bits_of_size(forces, precision, p);
+        double f;
+        memcpy(&f, &size, sizeof f);
+        KITH_CHECK(ctx, isfinite(f), KITH_NOT_FINITE, "options.%s[%lld] is not finite", name,
+                   (long long)(p / 3));
+    }
     return KITH_OK;
 }
 

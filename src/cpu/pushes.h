@@ -77,8 +77,7 @@ KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pus
 }
 
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
-                            const int32_t *restrict counter, int dim,
-                            int64_t (*restrict to)[2])
+                            const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
     const struct kith__push_units units = scale->rdf->push;
     const double *restrict over = scale->push_over;

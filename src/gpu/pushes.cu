@@ -9,7 +9,8 @@
 
 /** The block's sums: n counts, then low words of 2 m pushes, then their high ones. */
 struct push_counters {
-    int64_t n, m;
+    int32_t n, m;
+    int32_t row; /**< sums of a kind in a partial */
 
     __device__ __forceinline__ uint32_t *low() const
     {
@@ -21,16 +22,7 @@ struct push_counters {
     }
 };
 
-static __host__ __device__ __forceinline__ struct push_counters push_counters_of(
-    const struct kith__gpu_scale *s)
-{
-    struct push_counters c;
-    c.n = s->rdf.partials * s->rdf.bins;
-    c.m = s->rdf.partials * (s->rdf.bins + 1);
-    return c;
-}
-
-static __device__ __forceinline__ void add_term(const struct push_counters &c, int64_t at,
+static __device__ __forceinline__ void add_term(const struct push_counters &c, int32_t at,
                                                 int64_t term)
 {
     const uint32_t add = (uint32_t)term;
@@ -42,15 +34,16 @@ static __device__ __forceinline__ void add_term(const struct push_counters &c, i
 }
 
 /** Add the block's sums to those in device memory, and leave 0. Others may add. */
-static __device__ __forceinline__ void flush_pushes(const struct kith__gpu_scale &s, int me, int of)
+static __device__ __noinline__ void flush_pushes(const struct push_counters c,
+                                                 unsigned long long *counts,
+                                                 unsigned long long *pushes, int me, int of)
 {
-    const struct push_counters c = push_counters_of(&s);
-    flush_counters(block_counters, c.n, 1, s.counts, me, of);
-    for (int64_t at = me; at < 2 * c.m; at += of) {
+    flush_counters(block_counters, c.n, 1, counts, me, of);
+    for (int32_t at = me; at < 2 * c.m; at += of) {
         const int64_t low = (int64_t)atomicExch(&c.low()[at], 0u);
         const int64_t high = (int64_t)(int32_t)atomicExch(&c.high()[at], 0u);
         if (low != 0 || high != 0) {
-            add_wide(&s.pushes[at], 2 * c.m, high * ((int64_t)1 << 32) + low);
+            add_wide(&pushes[at], 2 * c.m, high * ((int64_t)1 << 32) + low);
         }
     }
 }
@@ -86,7 +79,7 @@ template <typename real, int N> struct pushed {
         for (int m = 0; m < 3; m++) {
             r[m][k] = at[m];
             x[m][k] = (double)at[m];
-            force[m][k] = (double)((const real *)scale.rdf.forces[which])[3 * (int64_t)id[k] + m];
+            force[m][k] = (double)((const real *)scale.rdf.forces[which])[3 * place + m];
         }
     }
 
@@ -106,13 +99,14 @@ template <typename real, int N> struct pushed {
 
 /** The hits of a home with a candidate a lane are listed, lane by lane, and taken up again by as
  *  many lanes as there are: whoever goes through its own waits for the lane that has most. */
-template <typename real> struct push_tally {
+template <typename real, int WAY> struct push_tally {
     struct shared {
         pushed<real, KITH_GPU_HOME> home;
         pushed<real, LANES> candidate;
         uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane and particle of the home */
     };
-    struct kith__gpu_scale scale;
+    struct kith__gpu_scale scale; /* with forces in cell order */
+    struct push_counters counters;
     int64_t since; /* the most pairs that this warp has added since it last emptied the sums */
 
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
@@ -128,8 +122,8 @@ template <typename real> struct push_tally {
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
-        if (scale.copies > 0 && since > KITH_PUSH_TERMS / WARPS) {
-            flush_pushes(scale, v.lane, LANES);
+        if ((WAY != WITH_CARE || scale.copies > 0) && since > KITH_PUSH_TERMS / WARPS) {
+            flush_pushes(counters, scale.counts, scale.pushes, v.lane, LANES);
             since = (int64_t)DEEP * LANES * v.n;
         }
     }
@@ -137,27 +131,27 @@ template <typename real> struct push_tally {
     __device__ __forceinline__ int32_t counter_of(real r2) const
     {
         uint32_t bin;
-        if (!find_bin<real, WITH_CARE>(scale, r2, &bin)) {
-            bin = settle<real, WITH_CARE>(scale, r2, bin);
+        if (!find_bin<real, WAY>(scale, r2, &bin)) {
+            bin = settle<real, WAY>(scale, r2, bin);
         }
         return (int32_t)(bin + 1);
     }
 
     __device__ __forceinline__ void add(int32_t partial, int32_t counter, const int64_t term[2])
     {
-        const struct push_counters c = push_counters_of(&scale);
-        for (int which = 0; which < 2; which++) {
-            const int64_t at = kith__push_at(&scale.rdf, partial, which, counter);
-            if (scale.copies > 0) {
-                add_term(c, at, term[which]);
-            } else {
-                add_wide(&scale.pushes[at], 2 * c.m, term[which]);
+        const int32_t bin = partial * (counters.row - 1) + counter - 1;
+        const int32_t at = 2 * partial * counters.row + counter;
+        if (WAY != WITH_CARE || scale.copies > 0) {
+            add_term(counters, at, term[0]);
+            add_term(counters, at + counters.row, term[1]);
+            if (counter > 0) {
+                atomicAdd(&block_counters[bin], 1u);
             }
+            return;
         }
-        const int64_t bin = partial * scale.rdf.bins + counter - 1;
-        if (counter > 0 && scale.copies > 0) {
-            atomicAdd(&block_counters[bin], 1u);
-        } else if (counter > 0) {
+        add_wide(&scale.pushes[at], 2 * counters.m, term[0]);
+        add_wide(&scale.pushes[at + counters.row], 2 * counters.m, term[1]);
+        if (counter > 0) {
             atomicAdd(&scale.counts[bin], 1ull);
         }
     }
@@ -187,8 +181,9 @@ template <typename real> struct push_tally {
             r2 = def::separation(def::box(question), ri, rj, s, apart);
         }
         const int32_t counter = counter_of(r2);
-        if (counter > (int32_t)scale.rdf.bins ||
-            (!scale.plain && kith__is_left_out(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
+        if (counter >= counters.row ||
+            (WAY == WITH_CARE && !scale.plain &&
+             kith__is_left_out(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
             return;
         }
         const int32_t partial = scale.rdf.species[0]
@@ -202,7 +197,7 @@ template <typename real> struct push_tally {
         kith__push_terms(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, p,
                          square_of(d[0], d[1], d[2]), term);
         add(partial, counter, term);
-        if (scale.sums && counter > 0) {
+        if (WAY == WITH_CARE && scale.sums && counter > 0) {
             add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
                      scale.rdf.partials * scale.rdf.bins,
                      kith__product(&scale.rdf, home.id[k], other.id[l]));
@@ -231,8 +226,9 @@ template <typename real> struct push_tally {
             }
             sync_warp();
             for (int h = v.lane; h < hits; h += LANES) {
-                const int hit = all->hit[h];
-                push(grid.question, all, hit % KITH_GPU_HOME, hit / KITH_GPU_HOME, simple);
+                const uint32_t hit = all->hit[h];
+                push(grid.question, all, (int)(hit % KITH_GPU_HOME), (int)(hit / KITH_GPU_HOME),
+                     simple);
             }
             sync_warp();
         }
@@ -246,39 +242,79 @@ template <typename real> struct push_tally {
     }
 };
 
-template <typename real>
-static __device__ __forceinline__ void begin_block(push_tally<real> &operation)
+template <typename real, int WAY>
+static __device__ __forceinline__ void begin_block(push_tally<real, WAY> &operation)
 {
-    const struct push_counters c = push_counters_of(&operation.scale);
+    const struct push_counters &c = operation.counters;
     clear_counters(block_counters, operation.scale.copies > 0 ? c.n + 4 * c.m : 0, 1);
     __syncthreads();
 }
 
-template <typename real>
-static __device__ __forceinline__ void end_block(push_tally<real> &operation)
+template <typename real, int WAY>
+static __device__ __forceinline__ void end_block(push_tally<real, WAY> &operation)
 {
+    const struct kith__gpu_scale &scale = operation.scale;
     __syncthreads();
-    if (operation.scale.copies > 0) {
-        flush_pushes(operation.scale, (int)threadIdx.x, SWEEP_THREADS);
+    if (scale.copies > 0) {
+        flush_pushes(operation.counters, scale.counts, scale.pushes, (int)threadIdx.x,
+                     SWEEP_THREADS);
+    }
+}
+
+/** Forces in the order of the cells. */
+template <typename real>
+static __global__ void place_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
+                                    const real *from, real *to)
+{
+    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (plan->status == KITH_OK && at < 3 * set.n) {
+        to[at] = from[3 * (int64_t)set.id[at / 3] + at % 3];
     }
 }
 
 template <typename real>
-static gpuError_t run_pushes(const struct kith__gpu_sweep *sweep,
-                             const struct kith__gpu_scale *scale, size_t bytes, gpuStream_t stream)
+static gpuError_t run_place(const struct kith__gpu_grid *grid, const struct kith__gpu_set &set,
+                            const void *from, void *to, gpuStream_t stream)
 {
-    const push_tally<real> operation = {*scale, 0};
+    const int threads = 256;
+    KITH_LAUNCH(place_forces<real>, (3 * set.n + threads - 1) / threads, threads, stream,
+                grid->plan, set, (const real *)from, (real *)to);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
+                                  void *to, gpuStream_t stream)
+{
+    const struct kith__gpu_set &set = which ? grid->b : grid->a;
+    return grid->question.precision == KITH_FLOAT ? run_place<float>(grid, set, from, to, stream)
+                                                  : run_place<double>(grid, set, from, to, stream);
+}
+
+template <typename real, int WAY>
+static gpuError_t run_pushes(const struct kith__gpu_sweep *sweep,
+                             const struct kith__gpu_scale *scale,
+                             const struct push_counters *counters, size_t bytes, gpuStream_t stream)
+{
+    const push_tally<real, WAY> operation = {*scale, *counters, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
 
 gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
                           size_t most, gpuStream_t stream)
 {
-    const struct push_counters c = push_counters_of(scale);
-    const size_t taken = WARPS * (sizeof(struct visit_shared) + sizeof(push_tally<double>::shared));
-    const size_t bytes = (size_t)(c.n + 4 * c.m) * sizeof(uint32_t);
+    const struct push_counters c = {(int32_t)(scale->rdf.partials * scale->rdf.bins),
+                                    (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
+                                    (int32_t)(scale->rdf.bins + 1)};
+    const size_t taken = WARPS * (sizeof(struct visit_shared) +
+                                  sizeof(push_tally<double, WITH_CARE>::shared));
+    const size_t bytes = (size_t)(c.n + 4 * (int64_t)c.m) * sizeof(uint32_t);
     scale->copies = bytes + taken + 64 <= most ? 1 : 0;
-    return sweep->grid.question.precision == KITH_FLOAT
-               ? run_pushes<float>(sweep, scale, scale->copies * bytes, stream)
-               : run_pushes<double>(sweep, scale, scale->copies * bytes, stream);
+    const size_t shared = scale->copies > 0 ? bytes : 0;
+    const bool single = sweep->grid.question.precision == KITH_FLOAT;
+    if (way_of(scale) == BY_ROOT) {
+        return single ? run_pushes<float, BY_ROOT>(sweep, scale, &c, shared, stream)
+                      : run_pushes<double, BY_ROOT>(sweep, scale, &c, shared, stream);
+    }
+    return single ? run_pushes<float, WITH_CARE>(sweep, scale, &c, shared, stream)
+                  : run_pushes<double, WITH_CARE>(sweep, scale, &c, shared, stream);
 }

@@ -62,12 +62,18 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     kith_ctx *ctx = c->s.ctx;
     struct kith__rdf *rdf = &c->scale.rdf;
     struct kith__gpu_array array[ARRAYS] = {{NULL, 0, NULL}};
-    const size_t bytes = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
-    void *rest;
+    const size_t cells = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
     list_arrays(q, rdf, array);
-    KITH_TRY(kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, bytes, &rest));
-    c->scale.first = rest;
     const int other = q->cross ? 1 : 0;
+    const size_t begin = rdf->forces[0] ? array[FORCES].bytes
+                                        : 0; /* of b's in the order of cells */
+    const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
+    void *rest;
+    KITH_TRY(
+        kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
+    c->scale.forces[0] = rest;
+    c->scale.forces[1] = q->cross ? (char *)rest + begin : rest;
+    c->scale.first = (void *)((char *)rest + forces);
     for (int set = 0; set < 2; set++) {
         rdf->species[set] = array[SPECIES + set * other].at;
         rdf->molecules[set] = array[MOLECULES + set * other].at;
@@ -215,6 +221,15 @@ static kith_status sweep_pushes(struct count *c)
     kith_ctx *ctx = c->s.ctx;
     const struct kith__gpu *gpu = c->s.gpu;
     c->s.sweep.forward = !c->scale.cross;
+    for (int set = 0; set < 2; set++) {
+        const void **from = &c->scale.rdf.forces[set];
+        if (set == 0 || c->scale.cross) {
+            KITH_GPU_TRY(ctx, "placing forces",
+                         kith__gpu_place_forces(&c->s.sweep.grid, set, *from, c->scale.forces[set],
+                                                gpu->stream));
+        }
+        *from = c->scale.forces[set];
+    }
     KITH_GPU_TRY(ctx, "summing pushes",
                  kith__gpu_push(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
     return kith__gpu_read_back(&c->s, NULL, NULL);
