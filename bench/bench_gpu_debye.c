@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on a GPU: a tenth as many atoms as the standard case has points, in a ball of the
+ * Debye's sums on a GPU: a tenth as many atoms as the standard case has points, in a cube of the
  * density of gold, at 600 q. Exactly; and the histogram of their distances that `kith debye` takes
  * with --r-width=0.002, of which the sums follow on the CPU. Both are first compared with the CPU's
  * for some of the atoms.

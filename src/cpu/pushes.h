@@ -55,7 +55,7 @@ struct products {
     double p[KITH_PUSHES + FOUR], r2[KITH_PUSHES + FOUR];
 };
 
-/** Those of a particle with some hits. FOUR - 1 more places are read, and as many results written. */
+/** Those of a particle with some hits. FOUR - 1 more are read, and written. */
 KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
                                int n, const int32_t *place, double *p, double *r2)
 {

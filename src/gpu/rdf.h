@@ -93,7 +93,8 @@ gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kit
 gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
                                   void *to, gpuStream_t stream);
 
-/** Count them and sum their pushes; forces are in the order of the cells. @param most  bytes of shared memory that a block may have */
+/** Count them and sum their pushes; forces are in the order of the cells.
+ *  @param most  bytes of shared memory that a block may have */
 gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
                           size_t most, gpuStream_t stream);
 
