@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_force.h"
+#include "bench_gpu_debye.h"
 #include "bench_gpu_flock.h"
 #include "bench_gpu_fof.h"
 #include "bench_gpu_overlap.h"
@@ -427,7 +429,9 @@ bool bench_gpu(const bench_options *options, json *out)
     ok = bench_gpu_fof(options, out) && ok;
     json_close(out, ']');
     ok = bench_gpu_rdf(options, out) && ok;
+    ok = bench_force(options, "cuda", (const int[]){0}, out) && ok;
     ok = bench_gpu_overlap(options, out) && ok;
     ok = bench_gpu_waves(options, out) && ok;
+    ok = bench_gpu_debye(options, out) && ok;
     return bench_gpu_flock(options, out) && ok;
 }

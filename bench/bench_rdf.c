@@ -6,6 +6,7 @@
  * compared with an independent one, bin for bin, and only then timed.
  */
 #include "bench_rdf.h"
+#include "bench_force.h"
 #include "harness.h"
 #include "verify.h"
 
@@ -193,6 +194,10 @@ bool bench_rdf(const bench_options *options, json *out)
         problem_free(&p);
     }
     json_close(out, ']');
+    if (ok && (!options->only || strcmp(options->only, "force") == 0)) {
+        any = true;
+        ok = bench_force(options, options->backend, options->threads, out);
+    }
     if (!any) {
         fprintf(stderr, "kith_bench: no case \"%s\"\n", options->only);
     }

@@ -194,9 +194,6 @@ int verb_debye(int argc, char **argv)
     task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
-    if (task.exact && !task.shared.backend) {
-        task.shared.backend = "cpu"; /* GPUs do not offer it yet */
-    }
     progress_catch_signals();
     debye_outcome found = {0};
     int status = choose_q(&task, &found);

@@ -273,9 +273,6 @@ int verb_rdf(int argc, char **argv)
     task.bins = task.bins > 0 ? task.bins : 200;
     task.blocks = task.blocks > 0 ? task.blocks : 10;
     task.q_vectors = task.q_vectors >= 0 ? task.q_vectors : 100;
-    if (task.force && !task.shared.backend) {
-        task.shared.backend = "cpu"; /* GPUs do not offer it yet */
-    }
 
     progress_catch_signals();
     rdf_outcome found = {0};

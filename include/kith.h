@@ -504,8 +504,7 @@ typedef struct kith_rdf_options {
                             alone, which beyond half the box needs all axes periodic and
                             perpendicular. r_max then makes sense up to half the diagonal */
     const void *forces; /**< [n][3] F, precision of the points: what kith_rdf_force needs is summed
-                             too. Not with nearest images beyond half the box, nor on GPUs yet.
-                             NULL: counts alone */
+                             too. Not with nearest images beyond half the box. NULL: counts alone */
     const void *forces_against;
 } kith_rdf_options;
 

@@ -40,7 +40,7 @@ KITH_API void kith_debye_options_init(kith_debye_options *options);
 
 /**
  * Sums of sin(q r) / (q r) over all pairs of a finite cluster, exactly. In double, in an order that
- * does not depend on threads or instruction sets. Not on GPUs yet.
+ * does not depend on threads or instruction sets; on a GPU in another.
  * Cost: O(n^2 n_q). By histogram, with kith_rdf_count in fine bins, it is O(n^2 + bins n_q).
  * @param ctx        the context
  * @param points     the particles, in host memory; z NULL: 0

@@ -147,7 +147,7 @@ kith_status kith_debye_sum(kith_ctx *ctx, const kith_points *points,
     KITH_TRY(kith__question_space(ctx, points, NULL, &q));
     KITH_TRY(check(ctx, points, options));
     KITH_CHECK(ctx, ctx->backend->debye_sum != NULL, KITH_UNSUPPORTED,
-               "backend \"%s\" does not offer Debye's sum: use the backend cpu", ctx->name);
+               "backend \"%s\" does not offer Debye's sum", ctx->name);
     struct arrays a = {NULL, NULL, NULL, NULL, NULL};
     const kith_status status = need(points, options->n_species, &a)
                                    ? sum(ctx, &q, options, &a, sums)

@@ -45,12 +45,6 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
     }
 }
 
-/** Where a batch is in the rows of hits. */
-struct cursor {
-    const struct kith__row *row;
-    int64_t end; /* first hit after the row */
-};
-
 /** Count hits [first, first + n), n <= BATCH. */
 KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                              const struct binner *bins, bool linear)
@@ -67,12 +61,10 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
                                   : table_counters(bins, square, &open);
         add_to_batch(bins, &batch, k, counter, open, n - k);
     }
-    const bool by_row = scale->species[0] || !scale->plain || scale->forces[0];
+    const bool by_row = scale->species[0] || !scale->plain;
+    struct cursor start = *at;
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
-        for (; at->end <= first + k; at->end += at->row->n) {
-            at->row++;
-        }
-        const int end = at->end - first < n ? (int)(at->end - first) : n;
+        const int end = part_of_row(at, first, k, n);
         o = settle_row(sweep, at->row, end, place, &batch, o);
         if (scale->species[0]) {
             const int32_t kind = scale->species[0][at->row->slot];
@@ -81,16 +73,13 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
                 batch.counter[l] += base[sweep->tile.rank[place[l]]];
             }
         }
-        if (scale->forces[0]) {
-            for (int l = k; l < end; l += KITH_PUSHES) {
-                add_pushes(sweep, at->row, end - l < KITH_PUSHES ? end - l : KITH_PUSHES, place + l,
-                           batch.counter + l);
-            }
-        }
         if (!scale->plain) {
             tally_each(sweep, at->row, k, end, batch.counter, place);
         }
         k = end;
+    }
+    if (scale->pushed[0]) {
+        add_pushes(sweep, &start, first, n, batch.counter);
     }
     if (scale->plain) {
         for (int k = 0; k < n; k += W) {
@@ -106,6 +95,9 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
     kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
+    for (int k = 0; k < FOUR; k++) { /* pushes of whole vectors are found */
+        sweep->hit_id[sweep->n_hits + k] = 0;
+    }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
         const int64_t left = sweep->n_hits - first;
         tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);

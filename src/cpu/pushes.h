@@ -12,87 +12,124 @@
 
 enum { KITH_PUSHES = 256 }; /* found at once */
 
-/** One coordinate of a place in the grid. */
-static inline double coordinate(const struct kith__sweep *sweep, const void *from, int64_t slot)
+/** Where a batch is in the rows of hits. */
+struct cursor {
+    const struct kith__row *row;
+    int64_t end; /* first hit after the row */
+};
+
+/** Go to the row of the batch's hit k; the batch begins at hit `first`.
+ *  @return the batch's first hit after the row, at most n */
+static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 {
-    return sweep->question->precision == KITH_FLOAT ? (double)((const float *)from)[slot]
-                                                    : ((const double *)from)[slot];
+    for (; at->end <= first + k; at->end += at->row->n) {
+        at->row++;
+    }
+    return at->end - first < n ? (int)(at->end - first) : n;
 }
 
-/** Gather positions, images moved, and forces of the tile's candidates. */
+/** Gather the tile's candidates, moved to their images. */
 static void load_pushes(struct kith__sweep *sweep)
 {
     const struct kith__tile *tile = &sweep->tile;
-    const struct kith__sorted *b = &sweep->grid->b;
-    const void *const xyz[3] = {b->x, b->y, b->z};
     const double(*row)[3] = sweep->question->box_d.row;
-    const double(*force)[3] = sweep->scale->forces[1];
+    const double(*from)[KITH_PUSHED] = sweep->scale->pushed[1];
     double(*to)[KITH_PUSHED] = kith__buffer_need(&sweep->pushed_memory,
                                                  ((size_t)tile->n + 1) * sizeof *to);
     sweep->pushed = to;
     sweep->no_memory = sweep->no_memory || !to;
     for (int k = 0; k < tile->n && to; k++) {
-        const int64_t slot = tile->slot[k];
+        memcpy(to[k], from[tile->slot[k]], sizeof *to);
+    }
+    for (int k = 0; k < tile->n && to && tile->shifted; k++) {
         int32_t s[3];
-        kith__unpack_shift(tile_shift(sweep, k), s);
+        kith__unpack_shift(tile->shift[k], s);
         for (int m = 0; m < 3; m++) {
-            const double moved = s[2] * row[2][m] + s[1] * row[1][m] + s[0] * row[0][m];
-            to[k][m] = coordinate(sweep, xyz[m], slot) + moved;
-            to[k][3 + m] = force[slot][m];
+            to[k][m] += s[2] * row[2][m] + s[1] * row[1][m] + s[0] * row[0][m];
         }
     }
 }
 
-/** Terms of some hits with particle i, whose position and force are `own`. */
-KITH_INLINE void find_pushes(const struct kith__sweep *sweep, const double own[KITH_PUSHED], int n,
-                             const int32_t *restrict place, const int32_t *restrict counter,
-                             int dim, int64_t (*restrict to)[KITH_PUSHES])
+/** p and r2 of n pairs. */
+struct products {
+    double p[KITH_PUSHES + FOUR], r2[KITH_PUSHES + FOUR];
+};
+
+/** Those of a particle with some hits. FOUR - 1 more are read, and written. */
+KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
+                               int n, const int32_t *place, double *p, double *r2)
 {
-    const struct kith__push_units units = sweep->scale->rdf->push;
-    const double *restrict pushed = sweep->pushed[0];
-    const double *restrict over = sweep->scale->push_over;
-    for (int l = 0; l < n; l++) {
-        const int32_t j = KITH_PUSHED * place[l];
-        const double d[3] = {pushed[j] - own[0], pushed[j + 1] - own[1], pushed[j + 2] - own[2]};
-        const double force[3] = {pushed[j + 3] - own[3], pushed[j + 4] - own[4],
-                                 pushed[j + 5] - own[5]};
-        int64_t term[2];
-        kith__push(&units, over[counter[l]], dim, d, force, term);
-        to[0][l] = term[0];
-        to[1][l] = term[1];
+    const four here = {own[0], own[1], own[2]}, force = {own[3], own[4], own[5]};
+    for (int k = 0; k < n; k += FOUR) {
+        four square[FOUR], push[FOUR];
+        for (int l = 0; l < FOUR; l++) {
+            const double *const j = pushed[place[k + l]];
+            four d, f;
+            memcpy(&d, j, sizeof d);
+            memcpy(&f, j + 3, sizeof f);
+            d -= here;
+            square[l] = d * d;
+            push[l] = (f - force) * d;
+        }
+        four_store_sums(r2 + k, square);
+        four_store_sums(p + k, push);
     }
 }
 
-/** Add the pushes of n hits of a row, KITH_PUSHES at most, to their counters. */
-static void add_pushes(struct kith__sweep *sweep, const struct kith__row *row, int n,
-                       const int32_t *place, const int32_t *counter)
+KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
+                            const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
-    const struct kith__rdf *rdf = sweep->scale->rdf;
-    const struct kith__sorted *a = &sweep->grid->a;
+    const struct kith__push_units units = scale->rdf->push;
+    const double *restrict over = scale->push_over;
+    for (int l = 0; l < n; l++) {
+        kith__push_terms(&units, over[counter[l]], dim, pair->p[l], pair->r2[l], to[l]);
+    }
+}
+
+/** The products of batch hits [k, end), k the first in `pair`. What is left out pushes nothing. */
+static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t first, int k,
+                          int end, struct products *pair)
+{
+    const struct kith__scale *scale = sweep->scale;
+    const int32_t *place = sweep->hit_id + first;
+    for (int begin = k; begin < end;) {
+        const int to = part_of_row(at, first, begin, end);
+        find_products(scale->pushed[0][at->row->slot], (const double(*)[KITH_PUSHED])sweep->pushed,
+                      to - begin, place + begin, pair->p + (begin - k), pair->r2 + (begin - k));
+        for (int l = begin; l < to && !scale->plain; l++) {
+            if (kith__is_left_out(scale->rdf, sweep->question->cross, at->row->id,
+                                  sweep->tile.id[place[l]])) {
+                pair->p[l - k] = 0;
+            }
+        }
+        begin = to;
+    }
+}
+
+/** Add the pushes of a batch's n hits, which begin at hit `first`, to their counters. */
+static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
+                       const int32_t *counter)
+{
+    const struct kith__scale *scale = sweep->scale;
     struct kith__tally *tally = &sweep->tally;
-    const void *const xyz[3] = {a->x, a->y, a->z};
-    double own[KITH_PUSHED];
-    for (int k = 0; k < 3; k++) {
-        own[k] = coordinate(sweep, xyz[k], row->slot);
-        own[3 + k] = sweep->scale->forces[0][row->slot][k];
-    }
-    int64_t term[2][KITH_PUSHES];
-    if (rdf->dim == 3) {
-        find_pushes(sweep, own, n, place, counter, 3, term);
-    } else {
-        find_pushes(sweep, own, n, place, counter, 2, term);
-    }
+    struct products pair;
+    int64_t term[KITH_PUSHES][2];
     tally->pushed += n;
     if (tally->pushed > KITH_PUSH_TERMS) {
-        kith__tally_flush_pushes(sweep->scale, tally);
+        kith__tally_flush_pushes(scale, tally);
         tally->pushed = n;
     }
-    const bool plain = sweep->scale->plain;
-    for (int l = 0; l < n; l++) {
-        if (plain ||
-            !kith__is_left_out(rdf, sweep->question->cross, row->id, sweep->tile.id[place[l]])) {
-            tally->fine_pushes[counter[l]][0] += term[0][l];
-            tally->fine_pushes[counter[l]][1] += term[1][l];
+    for (int k = 0; k < n; k += KITH_PUSHES) {
+        const int many = n - k < KITH_PUSHES ? n - k : KITH_PUSHES;
+        load_products(sweep, at, first, k, k + many, &pair);
+        if (scale->rdf->dim == 3) {
+            find_terms(scale, many, &pair, counter + k, 3, term);
+        } else {
+            find_terms(scale, many, &pair, counter + k, 2, term);
+        }
+        for (int l = 0; l < many; l++) {
+            tally->fine_pushes[counter[k + l]][0] += term[l][0];
+            tally->fine_pushes[counter[k + l]][1] += term[l][1];
         }
     }
 }

@@ -26,27 +26,30 @@ static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sort
     return KITH_OK;
 }
 
-/** The force on the particle at each place in the grid. */
-static kith_status gather_forces(kith_ctx *ctx, const struct kith__sorted *sorted,
+/** The particle at each place in the grid, and the force on it. */
+static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorted,
                                  kith_precision precision, const void *forces, int slot,
-                                 const double (**out)[3])
+                                 const double (**out)[KITH_PUSHED])
 {
+    const void *const xyz[3] = {sorted->x, sorted->y, sorted->z};
     *out = NULL;
     if (!forces) {
         return KITH_OK;
     }
-    double(*to)[3] = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    double(*to)[KITH_PUSHED] = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the forces on %lld particles",
                (long long)sorted->n);
 #pragma omp parallel for num_threads(kith__threads_for(ctx, sorted->n)) schedule(static)
     for (int64_t s = 0; s < sorted->n; s++) {
         for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)sorted->id[s] + k;
-            to[s][k] = precision == KITH_FLOAT ? (double)((const float *)forces)[at]
-                                               : ((const double *)forces)[at];
+            const bool single = precision == KITH_FLOAT;
+            to[s][k] = single ? (double)((const float *)xyz[k])[s] : ((const double *)xyz[k])[s];
+            to[s][3 + k] = single ? (double)((const float *)forces)[at]
+                                  : ((const double *)forces)[at];
         }
     }
-    *out = (const double(*)[3])to;
+    *out = (const double(*)[KITH_PUSHED])to;
     return KITH_OK;
 }
 
@@ -119,12 +122,12 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
         KITH_TRY(gather_species(ctx, &grid->b, rdf->species[1], KITH_RDF_SPECIES_AGAINST,
                                 &scale->species[1]));
     }
-    KITH_TRY(gather_forces(ctx, &grid->a, q->precision, rdf->forces[0], KITH_RDF_FORCES,
-                           &scale->forces[0]));
-    scale->forces[1] = scale->forces[0];
+    KITH_TRY(gather_pushed(ctx, &grid->a, q->precision, rdf->forces[0], KITH_RDF_FORCES,
+                           &scale->pushed[0]));
+    scale->pushed[1] = scale->pushed[0];
     if (q->cross) {
-        KITH_TRY(gather_forces(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
-                               &scale->forces[1]));
+        KITH_TRY(gather_pushed(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
+                               &scale->pushed[1]));
     }
     const int64_t blocks = kith__blocks(grid);
     struct kith__run run = {.ctx = ctx,

@@ -338,6 +338,26 @@ static inline uint32_t vi_total(vi a)
 }
 #endif
 
+/** Doubles on every instruction set. */
+enum { FOUR = 4 };
+typedef double four __attribute__((vector_size(8 * FOUR)));
+
+/** Store (x + y) + z of each of FOUR vectors; their last numbers do not matter. */
+static inline void four_store_sums(double to[FOUR], const four v[FOUR])
+{
+#if defined(__AVX2__)
+    const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
+    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b); /* x x z z, y y */
+    const __m256d s = _mm256_unpacklo_pd(c, d), t = _mm256_unpackhi_pd(c, d);
+    const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
+    _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));
+#else
+    for (int k = 0; k < FOUR; k++) {
+        to[k] = (v[k][0] + v[k][1]) + v[k][2];
+    }
+#endif
+}
+
 /** Lanes where a is less than b, or neither. */
 static inline unsigned vf_below(vf a, vf b)
 {

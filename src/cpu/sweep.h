@@ -19,8 +19,7 @@ enum {
     KITH_HOME_ENOUGH = 20,  /**< neighbouring cells are added to a home until it holds these, */
     KITH_FLOCK_ENOUGH = 12, /**< for flocks, where each candidate costs more, */
     KITH_HOME_CELLS = 8,    /**< or spans these */
-    KITH_CURSORS = 64,
-    KITH_PUSHED = 6 /**< numbers of a candidate: position and force */
+    KITH_CURSORS = 64
 };
 
 /** Which candidates a home looks at. */
@@ -104,7 +103,7 @@ struct kith__sweep {
     const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
     struct kith__tally tally;
     struct kith__buffer pushed_memory;
-    double (*pushed)[KITH_PUSHED]; /**< [tile.n] histograms with forces: of each candidate */
+    double (*pushed)[KITH_PUSHED]; /**< [tile.n] histograms with forces: candidates, moved */
     struct kith__flight *flight;   /**< flocks: what is summed; else NULL */
 };
 

@@ -14,21 +14,22 @@
 
 enum {
     KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
-    KITH_MOST_COPIES = 8
+    KITH_MOST_COPIES = 8,
+    KITH_PUSHED = 6 /**< numbers of a particle that is pushed: position and force */
 };
 
 /** Distances to counters, for all threads. */
 struct kith__scale {
     const struct kith__rdf *rdf;
     const struct kith__question *question;
-    const int32_t *species[2];    /**< of places in the grid; NULL: all are 0 */
-    const double *push_over;      /**< [size] of rdf->push, by counter; 0 beyond the last bin */
-    const double (*forces[2])[3]; /**< likewise; NULL: no pushes are wanted */
-    const int32_t *rows;          /**< [n_species][n_species] first counter of each partial */
-    int64_t stride;               /**< counters of one partial */
-    int64_t size;                 /**< of one copy */
-    int copies;                   /**< a power of 2 */
-    bool plain;                   /**< every pair counts, and without weights */
+    const int32_t *species[2];              /**< of places in the grid; NULL: all are 0 */
+    const double (*pushed[2])[KITH_PUSHED]; /**< likewise; NULL: no pushes are wanted */
+    const double *push_over; /**< [size] of rdf->push, by counter; 0 beyond the last bin */
+    const int32_t *rows;     /**< [n_species][n_species] first counter of each partial */
+    int64_t stride;          /**< counters of one partial */
+    int64_t size;            /**< of one copy */
+    int copies;              /**< a power of 2 */
+    bool plain;              /**< every pair counts, and without weights */
 
     /** Linear bins: the counter is r / cutoff * factor + offset, rounded down. */
     float factor, offset;

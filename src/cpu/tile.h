@@ -357,7 +357,7 @@ static bool fill_tile(struct kith__sweep *sweep)
     if (sweep->scale && sweep->scale->species[1]) {
         name_tile(sweep);
     }
-    if (sweep->scale && sweep->scale->forces[1]) {
+    if (sweep->scale && sweep->scale->pushed[1]) {
         load_pushes(sweep);
     }
     return !sweep->no_memory;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../list.h"
+#include "debye.h"
 #include "grid.h"
 #include "state.h"
 
@@ -189,6 +190,11 @@ static kith_status waves_sum(kith_ctx *ctx, const struct kith__question *questio
     return leave(ctx, kith__gpu_waves_sum(ctx, question, waves));
 }
 
+static kith_status debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
+{
+    return leave(ctx, kith__gpu_debye_sum(ctx, debye));
+}
+
 static kith_status flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
     return leave(ctx, kith__gpu_flock_step(ctx, flock, steps));
@@ -224,6 +230,7 @@ const struct kith__backend kith__cuda_backend = {
     .rdf_count = rdf_count,
     .overlap_count = overlap_count,
     .waves_sum = waves_sum,
+    .debye_sum = debye_sum,
     .flock_step = flock_step,
     .flock_fetch = flock_fetch,
     .flock_glance = flock_glance,

@@ -10,7 +10,17 @@
 #include "search.h"
 
 /* A histogram under way: at most these arrays of the caller's go to the device. */
-enum { SPECIES, MOLECULES = 2, WEIGHTS = 4, OFFSETS = 6, BONDS, EDGES, ARRAYS };
+enum {
+    SPECIES,
+    MOLECULES = 2,
+    WEIGHTS = 4,
+    OFFSETS = 6,
+    BONDS,
+    EDGES,
+    FORCES,
+    OVER = FORCES + 2,
+    ARRAYS
+};
 
 struct count {
     struct kith__gpu_search s;
@@ -29,12 +39,18 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
                                                           n[set] * sizeof(int32_t), NULL};
         array[WEIGHTS + set] = (struct kith__gpu_array){rdf->weights[set], n[set] * sizeof(double),
                                                         NULL};
+        array[FORCES + set] = (struct kith__gpu_array){rdf->forces[set],
+                                                       n[set] * 3 * (size_t)q->precision, NULL};
     }
     if (rdf->bond_offsets) {
         array[OFFSETS] = (struct kith__gpu_array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t),
                                                   NULL};
         array[BONDS] = (struct kith__gpu_array){
             rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t), NULL};
+    }
+    if (rdf->forces[0]) {
+        array[OVER] = (struct kith__gpu_array){rdf->push.over,
+                                               (size_t)(rdf->bins + 1) * sizeof(double), NULL};
     }
     array[EDGES] = (struct kith__gpu_array){rdf->edge2,
                                             (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
@@ -46,20 +62,28 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     kith_ctx *ctx = c->s.ctx;
     struct kith__rdf *rdf = &c->scale.rdf;
     struct kith__gpu_array array[ARRAYS] = {{NULL, 0, NULL}};
-    const size_t bytes = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
-    void *rest;
+    const size_t cells = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
     list_arrays(q, rdf, array);
-    KITH_TRY(kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, bytes, &rest));
-    c->scale.first = rest;
     const int other = q->cross ? 1 : 0;
+    const size_t begin = rdf->forces[0] ? array[FORCES].bytes
+                                        : 0; /* of b's in the order of cells */
+    const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
+    void *rest;
+    KITH_TRY(
+        kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
+    c->scale.forces[0] = rest;
+    c->scale.forces[1] = q->cross ? (char *)rest + begin : rest;
+    c->scale.first = (void *)((char *)rest + forces);
     for (int set = 0; set < 2; set++) {
         rdf->species[set] = array[SPECIES + set * other].at;
         rdf->molecules[set] = array[MOLECULES + set * other].at;
         rdf->weights[set] = array[WEIGHTS + set * other].at;
+        rdf->forces[set] = array[FORCES + set * other].at;
     }
     rdf->bond_offsets = array[OFFSETS].at;
     rdf->bonds = array[BONDS].at;
     rdf->edge2 = array[EDGES].at;
+    rdf->push.over = array[OVER].at;
     return KITH_OK;
 }
 
@@ -126,7 +150,8 @@ static kith_status prepare(struct count *c)
     const struct kith__question *q = &c->s.sweep.grid.question;
     const struct kith__rdf *rdf = c->rdf;
     const size_t n = (size_t)(rdf->partials * rdf->bins);
-    const size_t bytes = (rdf->sums ? 3 : 1) * n * sizeof *c->scale.counts;
+    const size_t pushes = rdf->pushes ? (size_t)kith__push_at(rdf, rdf->partials, 0, 0) : 0;
+    const size_t bytes = ((rdf->sums ? 3 : 1) * n + 2 * pushes) * sizeof *c->scale.counts;
     c->scale = (struct kith__gpu_scale){
         .rdf = *rdf,
         .cross = q->cross,
@@ -136,6 +161,7 @@ static kith_status prepare(struct count *c)
     KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
                "out of device memory for %lld counters", (long long)n);
     c->scale.sums = rdf->sums ? c->scale.counts + n : NULL;
+    c->scale.pushes = c->scale.counts + (rdf->sums ? 3 : 1) * n;
     KITH_TRY(bring_arrays(c, q));
     set_scale(&c->scale, q);
     KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(c->scale.counts, 0, bytes, gpu->stream));
@@ -166,6 +192,47 @@ static kith_status fetch(struct count *c)
         rdf->sums[at] = (double)(high * ((kith__wide)1 << 64) + low[at]) / rdf->weight_scale;
     }
     return KITH_OK;
+}
+
+/** Bring the pushes to the caller. */
+static kith_status fetch_pushes(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__rdf *rdf = c->rdf;
+    const int64_t n = kith__push_at(rdf, rdf->partials, 0, 0);
+    const size_t bytes = 2 * (size_t)n * sizeof(uint64_t);
+    uint64_t *low = kith__work_need(&ctx->work, 0, bytes);
+    KITH_CHECK(ctx, low != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)n);
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)low, (const char *)c->scale.pushes, bytes}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    for (int64_t at = 0; at < n; at++) {
+        const int64_t row = at / (rdf->bins + 1);
+        const kith__wide high = (int64_t)low[n + at];
+        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1),
+                                         high * ((kith__wide)1 << 64) + low[at]);
+    }
+    return KITH_OK;
+}
+
+/** All images in reach, by cells, with forces. */
+static kith_status sweep_pushes(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    c->s.sweep.forward = !c->scale.cross;
+    for (int set = 0; set < 2; set++) {
+        const void **from = &c->scale.rdf.forces[set];
+        if (set == 0 || c->scale.cross) {
+            KITH_GPU_TRY(ctx, "placing forces",
+                         kith__gpu_place_forces(&c->s.sweep.grid, set, *from, c->scale.forces[set],
+                                                gpu->stream));
+        }
+        *from = c->scale.forces[set];
+    }
+    KITH_GPU_TRY(ctx, "summing pushes",
+                 kith__gpu_push(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
+    return kith__gpu_read_back(&c->s, NULL, NULL);
 }
 
 /** All images in reach, by cells. */
@@ -260,15 +327,17 @@ kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__rdf *rdf)
 {
     struct count c = {.rdf = rdf};
-    KITH_CHECK(ctx, !rdf->forces[0], KITH_UNSUPPORTED,
-               "options.forces: g(r) from forces is not offered on GPUs yet: use the backend cpu");
-    const int home = is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME : KITH_GPU_LARGE_HOME;
+    const int home = rdf->forces[0] || is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME
+                                                                      : KITH_GPU_LARGE_HOME;
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
                           : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
     if (c.s.empty) {
         return KITH_OK; /* and the counts are 0 */
     }
     KITH_TRY(prepare(&c));
-    KITH_TRY(rdf->nearest ? tally_nearest(&c) : sweep_cells(&c));
-    return fetch(&c);
+    KITH_TRY(rdf->nearest     ? tally_nearest(&c)
+             : rdf->forces[0] ? sweep_pushes(&c)
+                              : sweep_cells(&c));
+    KITH_TRY(fetch(&c));
+    return rdf->forces[0] ? fetch_pushes(&c) : KITH_OK;
 }

@@ -36,6 +36,8 @@ struct kith__gpu_scale {
 
     unsigned long long *counts; /**< [partials][bins] */
     unsigned long long *sums;   /**< [2][partials][bins] low words, then high ones */
+    unsigned long long *pushes; /**< [2][partials][2][bins + 1] likewise */
+    void *forces[2];            /**< room for forces in the order of the cells */
     int copies;                 /**< of a block's counters in its shared memory, a power of 2; 0:
                                      they do not fit, count in device memory */
 };
@@ -86,6 +88,15 @@ gpuError_t kith__gpu_edge_cells(const struct kith__gpu_scale *scale, const struc
 /** Count the pairs of a sweep. */
 gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kith__gpu_scale *scale,
                            gpuStream_t stream);
+
+/** Write the forces on set 0 (a) or 1 (b) in the order of the cells. */
+gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
+                                  void *to, gpuStream_t stream);
+
+/** Count them and sum their pushes; forces are in the order of the cells.
+ *  @param most  bytes of shared memory that a block may have */
+gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
+                          size_t most, gpuStream_t stream);
 
 /** Write the places of set 0 (a) or 1 (b). */
 gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStream_t stream);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair distributions from forces: uniform points in the periodic cube, about 75 half pairs a point,
+ * forces that are uniform too, 200 bins. Sums over some of the points are first compared with brute
+ * force. Histograms with and without forces are then made by turns.
+ */
+#include "bench_force.h"
+
+#include <kith.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { BINS = 200, CHECKED = 1500, MOST_TURNS = 25 };
+
+static const char name[] = "force";
+
+typedef struct problem {
+    kith_ctx *ctx;
+    void *xyz, *forces;
+    kith_points points;
+    kith_box box;
+    kith_rdf_options options;
+    kith_histogram plain, pushed;
+} problem;
+
+static double reach(int64_t n)
+{
+    return fmin(0.45, cbrt(150 * 3 / (4 * acos(-1) * (double)n)));
+}
+
+static bool problem_make(problem *p, kith_precision precision, const char *backend, int threads,
+                         int64_t n)
+{
+    kith_options open;
+    double *const xyz = bench_make_set("uniform", n);
+    double *const forces = malloc((size_t)n * 3 * sizeof *forces);
+    *p = (problem){.box = kith_box_periodic(1, 1, 1), .xyz = xyz, .forces = forces};
+    uint64_t state = 1;
+    for (int64_t at = 0; forces && at < 3 * n; at++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        forces[at] = (double)(state >> 33) / 2147483648.0 - 0.5;
+    }
+    if (xyz && forces && precision == KITH_FLOAT) {
+        p->xyz = bench_round_points(xyz, n);
+        p->forces = malloc((size_t)n * 3 * sizeof(float));
+        for (int64_t at = 0; p->forces && at < 3 * n; at++) {
+            ((float *)p->forces)[at] = (float)forces[at];
+        }
+        free(xyz);
+        free(forces);
+    }
+    p->points = kith_points_packed(p->xyz, n, precision);
+    kith_rdf_options_init(&p->options);
+    p->options.bins = BINS;
+    p->options.r_max = reach(n);
+    kith_options_init(&open);
+    open.backend = backend;
+    open.threads = threads;
+    return p->xyz && p->forces && kith_open(&open, &p->ctx) == KITH_OK;
+}
+
+static void problem_free(problem *p)
+{
+    kith_histogram_free(&p->plain);
+    kith_histogram_free(&p->pushed);
+    kith_close(p->ctx);
+    free(p->xyz);
+    free(p->forces);
+}
+
+static bool count(problem *p, const void *forces, kith_histogram *histogram)
+{
+    p->options.forces = forces;
+    return kith_rdf_count(p->ctx, &p->points, &p->box, &p->options, histogram) == KITH_OK;
+}
+
+static double number(const problem *p, const void *array, int64_t at)
+{
+    return p->points.precision == KITH_FLOAT ? (double)((const float *)array)[at]
+                                             : ((const double *)array)[at];
+}
+
+/* Add the nearest images of a pair by brute force: p and p / r^3 of its bin, and their sizes. */
+static void add_pair(const problem *p, const kith_histogram *h, int64_t i, int64_t j,
+                     double sums[2][BINS], double sizes[2][BINS])
+{
+    double push = 0, r2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = number(p, p->xyz, 3 * j + k) - number(p, p->xyz, 3 * i + k);
+        d -= rint(d);
+        r2 += d * d;
+        push += d * (number(p, p->forces, 3 * j + k) - number(p, p->forces, 3 * i + k));
+    }
+    const double r = sqrt(r2);
+    if (r < h->edges[BINS]) {
+        const int bin = (int)(r / h->edges[BINS] * BINS);
+        sums[0][bin] += push;
+        sums[1][bin] += push / (r2 * r);
+        sizes[0][bin] += fabs(push);
+        sizes[1][bin] += fabs(push) / (r2 * r);
+    }
+}
+
+/* Are the sums over the first points right? A pair at an edge may be in either bin: what has been
+ * added up to each edge is compared, and may differ by a pair. */
+static bool is_right(problem *p)
+{
+    const int64_t n = p->points.n;
+    double sums[2][BINS] = {{0}}, sizes[2][BINS] = {{0}};
+    kith_histogram h = {0}, plain = {0};
+    p->points.n = n < CHECKED ? n : CHECKED;
+    p->options.r_max = reach(p->points.n);
+    bool ok = count(p, p->forces, &h) && count(p, NULL, &plain) &&
+              memcmp(h.counts, plain.counts, BINS * sizeof *h.counts) == 0;
+    for (int64_t i = 0; ok && i < p->points.n; i++) {
+        for (int64_t j = i + 1; j < p->points.n; j++) {
+            add_pair(p, &h, i, j, sums, sizes);
+        }
+    }
+    for (int which = 0; ok && which < 2; which++) {
+        double found = 0, known = 0, size = 0;
+        for (int k = 0; k < BINS; k++) {
+            found += h.pushes[which * (BINS + 1) + k + 1];
+            known += sums[which][k];
+            size += sizes[which][k];
+            const double pair = which ? 1.8 / (h.edges[k + 1] * h.edges[k + 1])
+                                      : 1.8 * h.edges[k + 1];
+            ok = ok && fabs(found - known) <= 1e-9 * size + (k < BINS - 1 ? pair : 0);
+        }
+    }
+    kith_histogram_free(&h);
+    kith_histogram_free(&plain);
+    p->points.n = n;
+    p->options.r_max = reach(n);
+    return ok;
+}
+
+static bool time_turns(problem *p, double least, harness_times *plain, harness_times *pushed)
+{
+    double times[2][MOST_TURNS];
+    const double start = harness_now();
+    int n = 0;
+    bool ok = count(p, NULL, &p->plain) && count(p, p->forces, &p->pushed);
+    while (ok && n < MOST_TURNS &&
+           (n < HARNESS_LEAST_REPEATS || harness_now() - start < 2 * least)) {
+        const double begin = harness_now();
+        ok = count(p, NULL, &p->plain);
+        const double middle = harness_now();
+        ok = ok && count(p, p->forces, &p->pushed);
+        times[0][n] = middle - begin;
+        times[1][n++] = harness_now() - middle;
+    }
+    harness_summarise(times[0], n, plain);
+    harness_summarise(times[1], n, pushed);
+    return ok;
+}
+
+static void report(const problem *p, const harness_times *plain, const harness_times *pushed,
+                   json *out)
+{
+    const char *const precision = p->points.precision == KITH_FLOAT ? "float" : "double";
+    const double ratio = pushed->median / plain->median;
+    json_open(out, NULL, '{');
+    json_text(out, "case", name);
+    json_text(out, "backend", kith_backend(p->ctx));
+    json_integer(out, "threads", kith_threads(p->ctx));
+    json_text(out, "precision", precision);
+    json_integer(out, "n", p->points.n);
+    json_integer(out, "bins", BINS);
+    json_number(out, "r_max", p->options.r_max);
+    json_number(out, "histogram_seconds", plain->median);
+    json_number(out, "histogram_seconds_min", plain->least);
+    json_number(out, "over_histogram", ratio);
+    harness_write_times(out, pushed);
+    json_close(out, '}');
+    printf("%-6s %-7s %5d %-12s %3d %9lld: histogram %.3f ms, with forces %.3f ms: x %.2f\n", name,
+           precision, BINS, kith_backend(p->ctx), kith_threads(p->ctx), (long long)p->points.n,
+           1e3 * plain->median, 1e3 * pushed->median, ratio);
+    fflush(stdout);
+}
+
+static bool run(kith_precision precision, const bench_options *options, const char *backend,
+                int threads, json *out)
+{
+    problem p;
+    harness_times plain, pushed;
+    bool ok = problem_make(&p, precision, backend, threads, options->n);
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s: %s\n", name, kith_message(NULL));
+    } else if (!is_right(&p)) {
+        fprintf(stderr, "kith_bench: %s: wrong sums %s\n", name, kith_message(p.ctx));
+        ok = false;
+    }
+    if (ok && (ok = time_turns(&p, options->least_seconds, &plain, &pushed))) {
+        report(&p, &plain, &pushed, out);
+    }
+    problem_free(&p);
+    return ok;
+}
+
+bool bench_force(const bench_options *options, const char *backend, const int *threads, json *out)
+{
+    bool ok = true;
+    json_open(out, "forces", '[');
+    for (int t = 0; !options->only || strcmp(options->only, name) == 0; t++) {
+        ok = ok && run(KITH_FLOAT, options, backend, threads[t], out) &&
+             run(KITH_DOUBLE, options, backend, threads[t], out);
+        if (!ok || !threads[t] || !threads[t + 1]) {
+            break;
+        }
+    }
+    json_close(out, ']');
+    return ok;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Debye's sums on a GPU: a tenth as many atoms as the standard case has points, in a cube of the
+ * density of gold, at 600 q. Exactly; and the histogram of their distances that `kith debye` takes
+ * with --r-width=0.002, of which the sums follow on the CPU. Both are first compared with the CPU's
+ * for some of the atoms.
+ */
+#include "bench_gpu_debye.h"
+
+#include <kith_debye.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { PART = 10, Q = 600, CHECKED = 2000 };
+
+static const double cell_side = 4.08, bin_width = 0.002;
+
+typedef struct problem {
+    kith_ctx *cpu, *gpu;
+    double *xyz;
+    kith_points points;
+    kith_box box;
+    kith_rdf_options bins;
+    kith_debye_options waves;
+    kith_histogram histogram;
+    double sums[Q];
+} problem;
+
+static bool problem_make(problem *p, int64_t n)
+{
+    kith_options options;
+    kith_options_init(&options);
+    *p = (problem){.xyz = bench_make_set("uniform", n)};
+    options.backend = "cuda";
+    bool ok = p->xyz && kith_open(&options, &p->gpu) == KITH_OK;
+    options.backend = "cpu";
+    ok = ok && kith_open(&options, &p->cpu) == KITH_OK;
+    const double side = cell_side * cbrt((double)n / 4);
+    for (int64_t at = 0; ok && at < 3 * n; at++) {
+        p->xyz[at] *= side;
+    }
+    p->points = kith_points_packed(p->xyz, n, KITH_DOUBLE);
+    p->box = kith_box_periodic(2.001 * side, 2.001 * side, 2.001 * side);
+    kith_rdf_options_init(&p->bins);
+    p->bins.minimum_image = 1;
+    p->bins.bins = (int64_t)ceil(sqrt(3) * side / bin_width);
+    p->bins.r_max = (double)p->bins.bins * bin_width;
+    kith_debye_options_init(&p->waves);
+    p->waves.q_min = 0.5;
+    p->waves.q_width = 0.05;
+    p->waves.n_q = Q;
+    return ok;
+}
+
+static void problem_free(problem *p)
+{
+    kith_histogram_free(&p->histogram);
+    kith_close(p->cpu);
+    kith_close(p->gpu);
+    free(p->xyz);
+}
+
+static bool count(void *user)
+{
+    problem *const p = user;
+    return kith_rdf_count(p->gpu, &p->points, &p->box, &p->bins, &p->histogram) == KITH_OK;
+}
+
+static bool sum(void *user)
+{
+    problem *const p = user;
+    return kith_debye_sum(p->gpu, &p->points, &p->waves, p->sums) == KITH_OK;
+}
+
+static bool verify(problem *p)
+{
+    static double right[Q];
+    kith_histogram a = {0}, b = {0};
+    const int64_t n = p->points.n;
+    p->points.n = n < CHECKED ? n : CHECKED;
+    bool ok = kith_debye_sum(p->cpu, &p->points, &p->waves, right) == KITH_OK && sum(p) &&
+              kith_rdf_count(p->cpu, &p->points, &p->box, &p->bins, &a) == KITH_OK &&
+              kith_rdf_count(p->gpu, &p->points, &p->box, &p->bins, &b) == KITH_OK &&
+              memcmp(a.counts, b.counts, (size_t)a.bins * sizeof *a.counts) == 0;
+    for (int k = 0; ok && k < Q; k++) {
+        ok = fabs(p->sums[k] - right[k]) <= 1e-9 * (double)p->points.n;
+    }
+    p->points.n = n;
+    kith_histogram_free(&a);
+    kith_histogram_free(&b);
+    return ok;
+}
+
+static bool run(problem *p, const char *name, harness_work work, double least, json *out)
+{
+    harness_times times;
+    if (!harness_time(work, p, least, &times)) {
+        return false;
+    }
+    const double n = (double)p->points.n;
+    json_open(out, NULL, '{');
+    json_text(out, "case", name);
+    json_text(out, "backend", kith_backend(p->gpu));
+    json_integer(out, "n", p->points.n);
+    json_integer(out, "q", Q);
+    json_integer(out, "bins", p->bins.bins);
+    json_number(out, "billion_pairs_per_second", 0.5e-9 * n * (n - 1) / times.median);
+    harness_write_times(out, &times);
+    json_close(out, '}');
+    printf("%-24s %9lld atoms %5d q %11.3f ms\n", name, (long long)p->points.n, Q,
+           1e3 * times.median);
+    fflush(stdout);
+    return true;
+}
+
+bool bench_gpu_debye(const bench_options *options, json *out)
+{
+    problem p;
+    bool ok = true;
+    json_open(out, "debye", '[');
+    if (!options->only || strcmp(options->only, "debye") == 0) {
+        ok = problem_make(&p, options->n / PART) && verify(&p);
+        if (!ok) {
+            fprintf(stderr, "kith_bench: debye: wrong sums %s\n", kith_message(p.gpu));
+        }
+        ok = ok && run(&p, "debye histogram", count, options->least_seconds, out) &&
+             run(&p, "debye exact", sum, options->least_seconds, out);
+        problem_free(&p);
+    }
+    json_close(out, ']');
+    return ok;
+}
