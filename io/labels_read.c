@@ -98,8 +98,9 @@ static io_status read_numbers(const char *path, int64_t n, int64_t *number, io_e
                            ? io__file_peek(&file, head, sizeof head, 0)
                            : IO_OK;
     if (status == IO_OK)
-        status = memcmp(head, "\x93NUMPY", sizeof head) == 0 ? io__npy_whole(&file, n, number)
-                                                             : read_text(&file, n, number);
+        status = memcmp(head, "\x93NUMPY", sizeof head) == 0
+                     ? io__npy_column(&file, n, true, number)
+                     : read_text(&file, n, number);
     io__file_close(&file);
     return status;
 }
