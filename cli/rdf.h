@@ -175,6 +175,9 @@ bool rdf_weights_are_file(const char *weights);
  *  reported */
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
 
+/** Fail where all weights are 0. @return exit status, reported. */
+int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
+
 /** Add a frame's sums of w_i w_j to a row. */
 void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
                      double *row);
@@ -231,6 +234,11 @@ void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *
 
 /** From blocks to S(q). @return an exit status, reported. */
 int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
+
+/** S by transform of each factor, Ashcroft-Langreth, at other q, [factors][n]; to be freed.
+ *  @return NULL: no memory */
+double *rdf_structure_line(const rdf_task *task, const rdf_outcome *found, int64_t n,
+                           const double *q);
 
 /** Write --sq. @return an exit status, reported. */
 int rdf_structure_write(const rdf_task *task, const rdf_outcome *found);
