@@ -267,6 +267,9 @@ static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *
     if (status == STATUS_OK && task->force) {
         status = rdf_force_check(task, frame);
     }
+    if (status == STATUS_OK && task->weights) {
+        status = rdf_weights_check(task, found, frame);
+    }
     if (status == STATUS_OK) {
         status = rdf_pick(task, found, frame, &part);
     }

@@ -37,6 +37,18 @@ int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *f
                : report_io(&error, false);
 }
 
+int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)
+{
+    const double *weights = found->weights ? found->weights : frame->weight;
+    for (int64_t p = 0; p < frame->particles.n; p++) {
+        if (weights[p] != 0) {
+            return STATUS_OK;
+        }
+    }
+    return report_error(STATUS_INVALID, NULL, "%s: frame %lld: all weights (%s) are 0", task->input,
+                        (long long)frame->index, task->weights);
+}
+
 void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
                      double *row)
 {

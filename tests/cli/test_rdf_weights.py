@@ -115,7 +115,8 @@ def test_bad_weights():
     cli.fails(6, "rdf", "a.xyz", "--weights", "species", says=("a.xyz", "species"))
     cli.fails(3, "rdf", "a.xyz", "--weights", "none.npy", says=("none.npy",))
     cli.fails(2, "rdf", "a.xyz", "--weights", "", says=("--weights",))
-    for text, code, says in (("1\n2\n", 6, "45"), ("inf\n" * 45, 4, "finite")):
+    for text, code, says in (("1\n2\n", 6, "45"), ("inf\n" * 45, 4, "finite"),
+                             ("0\n" * 45, 6, "all")):
         with open("w.txt", "w", encoding="ascii") as file:
             file.write(text)
         cli.fails(code, "rdf", "a.xyz", "--weights", "w.txt", says=("w.txt", says))
