@@ -26,6 +26,7 @@ enum {
     KEY_SELECT,
     KEY_WITH,
     KEY_PARTIALS,
+    KEY_WEIGHTS,
     KEY_WITHOUT_MOLECULES,
     KEY_WITHOUT_BONDS,
     KEY_BLOCKS,
@@ -60,7 +61,9 @@ static const struct argp_option rdf_options[] = {
     {"select", KEY_SELECT, "A", OPTION_HIDDEN, 0, 5},
     {"with", KEY_WITH, "B", OPTION_HIDDEN, 0, 5},
     {"--select=A, --with=B,C", 0, 0, LINE, "species around which, and of which", 5},
-    {"partials", KEY_PARTIALS, 0, 0, "each species with each, too", 6},
+    {"partials", KEY_PARTIALS, 0, OPTION_HIDDEN, 0, 6},
+    {"weights", KEY_WEIGHTS, "W", OPTION_HIDDEN, 0, 6},
+    {"--partials, --weights=W", 0, 0, LINE, "each species with each; mass, column, FILE.npy", 6},
     {"exclude-molecules", KEY_WITHOUT_MOLECULES, 0, OPTION_HIDDEN, 0, 7},
     {"exclude-bonds", KEY_WITHOUT_BONDS, 0, OPTION_HIDDEN, 0, 7},
     {"--exclude-{molecules,bonds}", 0, 0, LINE, "no pairs in one molecule, bonded", 7},
@@ -174,6 +177,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SELECT: task->select = arg; return 0;
     case KEY_WITH: task->with = arg; return 0;
     case KEY_PARTIALS: task->partials = true; return 0;
+    case KEY_WEIGHTS:
+        if (!*arg) {
+            argp_error(state, "--weights needs the name of a column or a file");
+        }
+        task->weights = arg;
+        return 0;
     case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
     case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
     case KEY_BLOCKS: task->blocks = parse_most("--blocks", arg, 1, 10000, state); return 0;
@@ -254,12 +263,17 @@ static void free_outcome(rdf_outcome *found)
         free(c->zero);
         free(c->infinity);
         free(c->weight);
+        free(c->weighted);
+        free(c->weighted_error);
+        free(c->product);
+        free(c->product_error);
     }
     free(found->curve);
     rdf_structure_free(&found->structure);
     rdf_blocks_free(&found->blocks);
     free(found->classes.of_name);
     free(found->edges);
+    free(found->weights);
     free(found->shells);
     kith_close(found->ctx);
 }

@@ -28,6 +28,7 @@ typedef struct rdf_task {
     const char *select, *with; /**< NULL: all, as select */
     bool partials;
     bool without_molecules, without_bonds; /**< leave such pairs out */
+    const char *weights;                   /**< --weights: a column or a file; NULL: none */
     int64_t blocks;
     bool force; /**< --estimator force */
     double kT;  /**< --temperature, in units of force times length */
@@ -61,15 +62,17 @@ typedef struct rdf_classes {
  *  from blocks; NaN where there is one block. */
 typedef struct rdf_curve {
     char name[2 * IO_NAME_LENGTH];
-    int a, b;                         /**< -1: of the selections */
-    double *g, *g_error;              /**< [bins] */
-    double *n, *n_error;              /**< [bins] running coordination, to the end of each bin */
-    double *count;                    /**< [bins] pairs */
-    int64_t peak, low;                /**< highest bin, and the lowest after it; -1: none */
-    double *force, *force_error;      /**< [bins] g by forces; NULL: not wanted */
-    double *zero, *infinity, *weight; /**< [bins] what it is made of */
-    double kT, kT_error;              /**< that brings forces and counts together */
-    double gain;                      /**< median ratio of the variances by counts and by forces */
+    int a, b;                          /**< -1: of the selections */
+    double *g, *g_error;               /**< [bins] */
+    double *n, *n_error;               /**< [bins] running coordination, to the end of each bin */
+    double *count;                     /**< [bins] pairs */
+    int64_t peak, low;                 /**< highest bin, and the lowest after it; -1: none */
+    double *force, *force_error;       /**< [bins] g by forces; NULL: not wanted */
+    double *zero, *infinity, *weight;  /**< [bins] what it is made of */
+    double kT, kT_error;               /**< that brings forces and counts together */
+    double *weighted, *weighted_error; /**< [bins] g_w; NULL: not wanted */
+    double *product, *product_error;   /**< [bins] mean of w_i w_j */
+    double gain;                       /**< median ratio of the variances by counts and by forces */
 } rdf_curve;
 
 /** S(q) of the classes a and b, or of all. */
@@ -98,6 +101,7 @@ typedef struct rdf_layout {
     int64_t bins, partials;
     int64_t frames, volume, centres, counts, ideal;
     int64_t force;
+    int64_t products, strewn;       /**< sums of w_i w_j, and of particles strewn uniformly */
     int64_t vectors, q_sum, direct; /**< of S(q) */
     int64_t width;
 } rdf_layout;
@@ -115,8 +119,9 @@ typedef struct rdf_outcome {
     char partial_text[96]; /**< what is said of it */
     double half;           /**< half the smallest height of the first box */
     kith_rdf_options how;
-    double *edges;  /**< [how.bins + 1] */
-    double *shells; /**< [how.bins] volumes between them, with forces */
+    double *edges;   /**< [how.bins + 1] */
+    double *shells;  /**< [how.bins] volumes between them, with forces */
+    double *weights; /**< [particles] from a file; NULL: none */
     rdf_classes classes;
     rdf_layout layout;
     rdf_blocks blocks;
@@ -151,17 +156,41 @@ typedef struct rdf_part {
     kith_points points;
     const void *forces; /**< NULL: not wanted */
     void *pos, *force;  /**< copies of those that are wanted, where not all are */
+    double *weight;
     int32_t *species, *molecule, *place, *bonds;
     int64_t *bond_offsets;
 } rdf_part;
 
 /** Pick the particles of a frame that have a class. @return exit status, reported. */
-int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *frame,
-             rdf_part *part);
+int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, rdf_part *part);
 void rdf_part_free(rdf_part *part);
 
 /** From blocks to curves. @return an exit status, reported. */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
+
+/** Whether --weights names a file, not a column. */
+bool rdf_weights_are_file(const char *weights);
+
+/** Read the file of --weights, if it is one, for the first frame's particles. @return exit status,
+ *  reported */
+int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
+
+/** Fail where all weights are 0. @return exit status, reported. */
+int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
+
+/** Add a frame's sums of w_i w_j to a row. */
+void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
+                     double *row);
+
+/** From blocks to a curve's g_w and ww. @return false: no memory. */
+bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);
+
+/** Sum what a row has for each partial, [partials][bins], over those of a curve. */
+void rdf_sum_partials(const rdf_outcome *found, const rdf_curve *curve, const double *values,
+                      double *out);
+
+/** Sum of y / sum of x, of n blocks; NaN unless the latter is above 0. */
+double rdf_ratio(const double *y, const double *x, int64_t n);
 
 /** How often pairs of classes a <= b are in a curve. */
 double rdf_weight(const rdf_classes *classes, const rdf_curve *curve, int a, int b);
@@ -205,6 +234,11 @@ void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *
 
 /** From blocks to S(q). @return an exit status, reported. */
 int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
+
+/** S by transform of each factor, Ashcroft-Langreth, at other q, [factors][n]; to be freed.
+ *  @return NULL: no memory */
+double *rdf_structure_line(const rdf_task *task, const rdf_outcome *found, int64_t n,
+                           const double *q);
 
 /** Write --sq. @return an exit status, reported. */
 int rdf_structure_write(const rdf_task *task, const rdf_outcome *found);

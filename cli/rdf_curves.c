@@ -34,26 +34,35 @@ static bool is_symmetric(const rdf_classes *classes, const rdf_curve *c)
     return c->a < 0 ? same : c->a == c->b;
 }
 
+void rdf_sum_partials(const rdf_outcome *found, const rdf_curve *c, const double *values,
+                      double *out)
+{
+    const rdf_classes *classes = &found->classes;
+    const int64_t bins = found->layout.bins;
+    memset(out, 0, (size_t)bins * sizeof *out);
+    for (int a = 0; a < classes->n; a++) {
+        for (int b = a; b < classes->n; b++) {
+            const double w = rdf_weight(classes, c, a, b);
+            const int64_t first = rdf_partial(classes, a, b) * bins;
+            for (int64_t k = 0; k < bins && w > 0; k++) {
+                out[k] += w * values[first + k];
+            }
+        }
+    }
+}
+
 /** What one block has of a curve. */
 static void sum_block(const rdf_outcome *found, const rdf_curve *c, const double *row,
                       double *counts, double *ideal, double *centres)
 {
     const rdf_layout *l = &found->layout;
     const rdf_classes *classes = &found->classes;
-    memset(counts, 0, (size_t)l->bins * sizeof *counts);
-    memset(ideal, 0, (size_t)l->bins * sizeof *ideal);
+    rdf_sum_partials(found, c, row + l->counts, counts);
+    rdf_sum_partials(found, c, row + l->ideal, ideal);
     *centres = 0;
     for (int a = 0; a < classes->n; a++) {
         const bool is_centre = c->a >= 0 ? a == c->a : classes->item[a].first;
         *centres += is_centre ? row[l->centres + a] : 0;
-        for (int b = a; b < classes->n; b++) {
-            const double w = rdf_weight(classes, c, a, b);
-            const int64_t first = rdf_partial(classes, a, b) * l->bins;
-            for (int64_t k = 0; k < l->bins && w > 0; k++) {
-                counts[k] += w * row[l->counts + first + k];
-                ideal[k] += w * row[l->ideal + first + k];
-            }
-        }
     }
 }
 
@@ -82,15 +91,31 @@ static void find_peak(rdf_curve *c, int64_t bins)
 
 static bool alloc_curve(const rdf_task *task, rdf_curve *c, int64_t bins)
 {
-    double **arrays[] = {&c->g,     &c->g_error,     &c->n,    &c->n_error,  &c->count,
-                         &c->force, &c->force_error, &c->zero, &c->infinity, &c->weight};
-    for (int k = 0; k < (task->force ? 10 : 5); k++) {
-        *arrays[k] = malloc((size_t)bins * sizeof **arrays[k]);
-        if (!*arrays[k]) {
-            return false;
+    const struct {
+        double **array;
+        bool wanted;
+    } all[] = {{&c->g, true},
+               {&c->g_error, true},
+               {&c->n, true},
+               {&c->n_error, true},
+               {&c->count, true},
+               {&c->force, task->force},
+               {&c->force_error, task->force},
+               {&c->zero, task->force},
+               {&c->infinity, task->force},
+               {&c->weight, task->force},
+               {&c->weighted, task->weights != NULL},
+               {&c->weighted_error, task->weights != NULL},
+               {&c->product, task->weights != NULL},
+               {&c->product_error, task->weights != NULL}};
+    bool fits = true;
+    for (size_t k = 0; k < sizeof all / sizeof *all && fits; k++) {
+        if (all[k].wanted) {
+            *all[k].array = malloc((size_t)bins * sizeof **all[k].array);
+            fits = *all[k].array != NULL;
         }
     }
-    return true;
+    return fits;
 }
 
 /** Scratch of one curve: sums of each block, [blocks][bins], and of one bin, [blocks]. */
@@ -119,7 +144,7 @@ static void free_sums(sums *s)
     free(s->x);
 }
 
-static double ratio(const double *y, const double *x, int64_t n)
+double rdf_ratio(const double *y, const double *x, int64_t n)
 {
     double all_y = 0, all_x = 0;
     for (int64_t b = 0; b < n; b++) {
@@ -146,9 +171,9 @@ static void fill_curve(rdf_outcome *found, rdf_curve *c, sums *s)
             s->running[b] += s->y[b];
             c->count[k] += s->y[b] / times;
         }
-        c->g[k] = ratio(s->y, s->x, blocks);
+        c->g[k] = rdf_ratio(s->y, s->x, blocks);
         c->g_error[k] = rdf_ratio_error(s->y, s->x, blocks);
-        c->n[k] = ratio(s->running, s->centres, blocks);
+        c->n[k] = rdf_ratio(s->running, s->centres, blocks);
         c->n_error[k] = rdf_ratio_error(s->running, s->centres, blocks);
     }
     find_peak(c, bins);
@@ -201,7 +226,8 @@ int rdf_make_curves(const rdf_task *task, rdf_outcome *found)
     fits = fits && alloc_sums(&s, found->blocks.n, bins);
     for (int k = 0; k < found->n_curves && fits; k++) {
         fill_curve(found, &found->curve[k], &s);
-        fits = !task->force || rdf_force_curve(task, found, &found->curve[k]);
+        fits = (!task->force || rdf_force_curve(task, found, &found->curve[k])) &&
+               (!task->weights || rdf_weights_curve(found, &found->curve[k]));
     }
     free_sums(&s);
     for (int64_t k = 0; k < found->layout.partials * bins; k++) {

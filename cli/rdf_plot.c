@@ -4,14 +4,19 @@
  */
 #include "gnuplot.h"
 #include "rdf.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LINE_POINTS = 800 }; /* of S(q) by transform */
 
 struct plot {
     const rdf_task *task;
     const rdf_outcome *found;
+    const double *q, *line; /* [LINE_POINTS], [factors][LINE_POINTS]; NULL without S(q) */
 };
 
 static void put_number(FILE *out, double value)
@@ -19,12 +24,38 @@ static void put_number(FILE *out, double value)
     fprintf(out, isfinite(value) ? " %.7g" : " nan", value);
 }
 
-/** Two tables, two empty lines apart: r and each curve's g, +-, n; q and each factor's transform,
- *  +-, sum, +-. */
+/** q and each factor's transform; then, where there are sums, q and each factor's, +-. */
+static void put_factors(FILE *out, const struct plot *plot)
+{
+    const rdf_structure *s = &plot->found->structure;
+    fputs("\n\n\n# q", out);
+    for (int f = 0; f < s->n; f++) {
+        fprintf(out, " S(%s)", s->factor[f].name);
+    }
+    for (int k = 0; k < LINE_POINTS; k++) {
+        fprintf(out, "\n%.7g", plot->q[k]);
+        for (int f = 0; f < s->n; f++) {
+            put_number(out, plot->line[f * LINE_POINTS + k]);
+        }
+    }
+    fputs(s->direct ? "\n\n\n# q" : "", out);
+    for (int f = 0; f < s->n && s->direct; f++) {
+        fprintf(out, " S_sum(%s) +-", s->factor[f].name);
+    }
+    for (int64_t k = 0; k < s->bins && s->direct; k++) {
+        fprintf(out, "\n%.7g", s->q[k]);
+        for (int f = 0; f < s->n; f++) {
+            put_number(out, s->factor[f].sum[k]);
+            put_number(out, s->factor[f].sum_error[k]);
+        }
+    }
+}
+
+/** Tables, two empty lines apart: r and each curve's g, +-, n; then S(q). */
 static void put_data(FILE *out, const void *what)
 {
-    const rdf_outcome *found = ((const struct plot *)what)->found;
-    const rdf_structure *s = &found->structure;
+    const struct plot *plot = what;
+    const rdf_outcome *found = plot->found;
     fputs("# r", out);
     for (int c = 0; c < found->n_curves; c++) {
         fprintf(out, " g(%s) +- n(%s)", found->curve[c].name, found->curve[c].name);
@@ -44,18 +75,8 @@ static void put_data(FILE *out, const void *what)
             put_number(out, found->curve[c].force_error[k]);
         }
     }
-    fputs("\n\n\n# q", out);
-    for (int f = 0; f < s->n; f++) {
-        fprintf(out, " S(%s) +- S_sum(%s) +-", s->factor[f].name, s->factor[f].name);
-    }
-    for (int64_t k = 0; k < s->bins; k++) {
-        fprintf(out, "\n%.7g", s->q[k]);
-        for (int f = 0; f < s->n; f++) {
-            put_number(out, s->factor[f].al[k]);
-            put_number(out, s->factor[f].al_error[k]);
-            put_number(out, s->factor[f].sum[k]);
-            put_number(out, s->factor[f].sum_error[k]);
-        }
+    if (plot->line) {
+        put_factors(out, plot);
     }
     fputc('\n', out);
 }
@@ -167,14 +188,13 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
     put_axis(out, "q", found, "^{–1}");
     fprintf(out,
             "set ylabel \"{/:Italic S}({/:Italic q})\"\nunset y2label\nunset y2tics\n"
-            "set ytics mirror\nset xrange [0:%.7g]\nset yrange [%s:*]\n",
+            "set ytics mirror\nset errorbars 0\nset xrange [0:%.7g]\nset yrange [%s:*]\n",
             s->high[s->bins - 1], partials ? "*" : "0");
     fputs("plot 1 with lines linecolor rgb '#BBBBBB' linewidth 0.7 notitle", out);
     for (int f = 0; f < (partials ? s->n : 1); f++) {
         const char *colour = f ? gnuplot_colours[(f - 1) % GNUPLOT_COLOURS] : "#000000";
-        const int at = 2 + 4 * f;
         fprintf(out, ", \\\n  data index 1 using 1:%d with lines linecolor rgb '%s' linewidth %s ",
-                at, colour, f ? "1.5" : "1");
+                2 + f, colour, f ? "1.5" : "1");
         if (partials) {
             fputs("title ", out);
             gnuplot_quote(out, f ? s->factor[f].name : "all");
@@ -183,9 +203,9 @@ static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *fo
         }
         if (s->direct) {
             fprintf(out,
-                    ", \\\n  data index 1 using 1:%d:%d with yerrorbars linecolor rgb '%s' "
-                    "pointtype 6 pointsize 0.4 linewidth 0.8 ",
-                    at + 2, at + 3, partials ? colour : gnuplot_colours[1]);
+                    ", \\\n  data index 2 using 1:%d:%d with yerrorbars linecolor rgb '%s' "
+                    "pointtype 7 pointsize 0.6 linewidth 1 ",
+                    2 + 2 * f, 3 + 2 * f, partials ? colour : gnuplot_colours[1]);
             fputs(partials ? "notitle" : "title 'sum over wave vectors'", out);
         }
     }
@@ -211,6 +231,25 @@ static void put_figure(FILE *out, const void *what)
 
 int rdf_plot(const rdf_task *task, const rdf_outcome *found)
 {
-    const struct plot plot = {task, found};
-    return gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot);
+    const rdf_structure *s = &found->structure;
+    struct plot plot = {.task = task, .found = found};
+    double q[LINE_POINTS], *line = NULL;
+    if (s->bins > 0) {
+        /* Below 2 pi / R the transform says little, and sums say it. */
+        const double pi = 3.141592653589793, high = s->high[s->bins - 1];
+        const double least = s->direct ? 2 * pi / found->edges[found->how.bins] : 0;
+        const double low = least < high ? fmax(least, s->low[0]) : s->low[0];
+        for (int k = 0; k < LINE_POINTS; k++) {
+            q[k] = low + (high - low) * k / (LINE_POINTS - 1);
+        }
+        line = rdf_structure_line(task, found, LINE_POINTS, q);
+        if (!line) {
+            return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->plot);
+        }
+        plot.q = q;
+        plot.line = line;
+    }
+    const int status = gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot);
+    free(line);
+    return status;
 }

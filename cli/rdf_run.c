@@ -111,7 +111,9 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
     l->counts = l->centres + n;
     l->ideal = l->counts + l->partials * l->bins;
     l->force = l->ideal + l->partials * l->bins;
-    l->vectors = l->force + (task->force ? rdf_force_width(l) : 0);
+    l->products = l->force + (task->force ? rdf_force_width(l) : 0);
+    l->strewn = l->products + (task->weights ? l->partials * l->bins : 0);
+    l->vectors = l->strewn + (task->weights ? l->partials * l->bins : 0);
     l->q_sum = l->vectors + found->structure.bins;
     l->direct = l->q_sum + found->structure.bins;
     if (task->force) {
@@ -147,6 +149,9 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     if (status == STATUS_OK) {
         status = rdf_choose_bins(task, found);
     }
+    if (status == STATUS_OK) {
+        status = rdf_weights_load(task, frame, found);
+    }
     /* A figure has S(q) beside g(r) where it can. */
     if (status == STATUS_OK && (task->sq || (task->plot && rdf_structure_can(task, found)))) {
         status = rdf_structure_begin(task, found);
@@ -178,6 +183,9 @@ static int add_frame(const rdf_task *task, rdf_outcome *found, const kith_box *b
     found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
     found->most_volume = fmax(found->most_volume, volume);
     add_histogram(&found->layout, h, volume, row);
+    if (task->weights) {
+        rdf_weights_add(found, part, h, row);
+    }
     if (found->structure.direct) {
         rdf_structure_add(found, box, part, row);
     }
@@ -196,6 +204,7 @@ static int count(const rdf_task *task, rdf_outcome *found, const kith_box *box,
     how.bond_offsets = task->without_bonds ? part->bond_offsets : NULL;
     how.bonds = task->without_bonds ? part->bonds : NULL;
     how.forces = part->forces;
+    how.weights = task->weights ? part->weight : NULL;
     kith_histogram h = {0};
     const double start = progress_clock();
     const kith_status counted = kith_rdf_count(found->ctx, &part->points, box, &how, &h);
@@ -258,8 +267,11 @@ static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *
     if (status == STATUS_OK && task->force) {
         status = rdf_force_check(task, frame);
     }
+    if (status == STATUS_OK && task->weights) {
+        status = rdf_weights_check(task, found, frame);
+    }
     if (status == STATUS_OK) {
-        status = rdf_pick(task, &found->classes, frame, &part);
+        status = rdf_pick(task, found, frame, &part);
     }
     if (status == STATUS_OK) {
         status = count(task, found, &here.box, &part);
@@ -322,6 +334,10 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
                       (task->without_bonds ? (unsigned)IO_BONDS : 0) |
                       (task->force ? (unsigned)IO_FORCES : 0);
+    if (task->weights && !rdf_weights_are_file(task->weights)) {
+        how.weights = task->weights;
+        how.read.needed |= (unsigned)IO_WEIGHTS;
+    }
     how.read.watch = watch_reading;
     how.read.user = &w;
     int status = engine_open_watched(&task->shared, watch_counting, &w, &found->ctx);

@@ -128,13 +128,14 @@ static bool grow(rdf_part *part, const io_frame *frame)
     rdf_part_free(part);
     part->pos = malloc(n * row);
     part->force = malloc(n * row);
+    part->weight = malloc(n * sizeof *part->weight);
     part->species = malloc(n * sizeof *part->species);
     part->molecule = malloc(n * sizeof *part->molecule);
     part->place = malloc(n * sizeof *part->place);
     part->bond_offsets = calloc(n + 1, sizeof *part->bond_offsets);
     part->bonds = malloc(m * sizeof *part->bonds);
-    return part->pos && part->force && part->species && part->molecule && part->place &&
-           part->bond_offsets && part->bonds;
+    return part->pos && part->force && part->weight && part->species && part->molecule &&
+           part->place && part->bond_offsets && part->bonds;
 }
 
 /** Rows of the bonds of each particle, each bond once. */
@@ -159,9 +160,10 @@ static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
     }
 }
 
-int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *frame,
-             rdf_part *part)
+int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, rdf_part *part)
 {
+    const rdf_classes *classes = &found->classes;
+    const double *weights = found->weights ? found->weights : frame->weight;
     const io_particles *p = &frame->particles;
     const size_t row = 3 * (size_t)p->precision;
     if (!grow(part, frame)) {
@@ -177,6 +179,7 @@ int rdf_pick(const rdf_task *task, const rdf_classes *classes, const io_frame *f
         }
         part->species[n] = class;
         part->molecule[n] = task->without_molecules ? frame->molecule[k] : -1;
+        part->weight[n] = task->weights ? weights[k] : 0;
         if (classes->has_rest) {
             memcpy((char *)part->pos + (size_t)n * row, (const char *)p->pos + (size_t)k * row,
                    row);
@@ -199,6 +202,7 @@ void rdf_part_free(rdf_part *part)
 {
     free(part->pos);
     free(part->force);
+    free(part->weight);
     free(part->species);
     free(part->molecule);
     free(part->place);

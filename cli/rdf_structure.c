@@ -133,19 +133,19 @@ static void fractions(const rdf_outcome *found, double *x)
     }
 }
 
-/** Faber-Ziman partials of a row of the blocks at all q: [partials][q]. */
-static void transform(const rdf_task *task, const rdf_outcome *found, const double *row, double *fz,
-                      double *weights)
+/** Faber-Ziman partials of a row of the blocks at n of q: [partials][n].
+ *  @param weights  [bins] scratch */
+static void transform(const rdf_task *task, const rdf_outcome *found, const double *row, int64_t n,
+                      const double *q, double *fz, double *weights)
 {
     const rdf_layout *l = &found->layout;
-    const rdf_structure *s = &found->structure;
     const double *total = found->blocks.total;
     double density = 0;
     for (int a = 0; a < found->classes.n; a++) {
         density += total[l->centres + a] / total[l->volume];
     }
-    for (int64_t at = 0; at < s->bins; at++) {
-        structure_weights(found->space.box.dim, s->q[at], l->bins, found->edges, task->window,
+    for (int64_t at = 0; at < n; at++) {
+        structure_weights(found->space.box.dim, q[at], l->bins, found->edges, task->window,
                           weights);
         for (int64_t p = 0; p < l->partials; p++) {
             const double *counts = row + l->counts + p * l->bins;
@@ -154,30 +154,30 @@ static void transform(const rdf_task *task, const rdf_outcome *found, const doub
             for (int64_t k = 0; k < l->bins; k++) {
                 sum += ideal[k] > 0 ? weights[k] * (counts[k] / ideal[k] - 1) : 0;
             }
-            fz[p * s->bins + at] = 1 + density * sum;
+            fz[p * n + at] = 1 + density * sum;
         }
     }
 }
 
-/** What factor f has at q number `at`, by transform (fz of a row) or by sum (of a row). */
+/** What factor f has at number `at` of n q, by transform (fz of a row), */
 static double by_transform(const rdf_outcome *found, const rdf_factor *f, const double *x,
-                           const double *fz, int64_t at, bool langreth)
+                           const double *fz, int64_t n, int64_t at, bool langreth)
 {
     const rdf_classes *c = &found->classes;
-    const int64_t bins = found->structure.bins;
     if (f->a >= 0) {
-        const double value = fz[rdf_partial(c, f->a, f->b) * bins + at];
+        const double value = fz[rdf_partial(c, f->a, f->b) * n + at];
         return langreth ? (f->a == f->b) + sqrt(x[f->a] * x[f->b]) * (value - 1) : value;
     }
     double sum = 1;
     for (int a = 0; a < c->n; a++) {
         for (int b = a; b < c->n; b++) {
-            sum += (a == b ? 1 : 2) * x[a] * x[b] * (fz[rdf_partial(c, a, b) * bins + at] - 1);
+            sum += (a == b ? 1 : 2) * x[a] * x[b] * (fz[rdf_partial(c, a, b) * n + at] - 1);
         }
     }
     return sum;
 }
 
+/** or by sum (of a row). */
 static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *x,
                      const double *row, int64_t at)
 {
@@ -210,10 +210,10 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
     for (int64_t at = 0; at < bins; at++) {
         for (int64_t b = 0; b < n; b++) {
             t->x[b] = blocks->row[b][l->frames];
-            t->y[b] = t->x[b] * by_transform(found, f, fraction, t->fz + b * size, at, false);
+            t->y[b] = t->x[b] * by_transform(found, f, fraction, t->fz + b * size, bins, at, false);
         }
-        f->fz[at] = by_transform(found, f, fraction, t->fz + n * size, at, false);
-        f->al[at] = by_transform(found, f, fraction, t->fz + n * size, at, true);
+        f->fz[at] = by_transform(found, f, fraction, t->fz + n * size, bins, at, false);
+        f->al[at] = by_transform(found, f, fraction, t->fz + n * size, bins, at, true);
         f->fz_error[at] = rdf_ratio_error(t->y, t->x, n);
         f->al_error[at] = f->fz_error[at] * (f->a >= 0 ? sqrt(fraction[f->a] * fraction[f->b]) : 1);
         double y = 0, x = 0;
@@ -314,8 +314,8 @@ int rdf_structure_make(const rdf_task *task, rdf_outcome *found)
     if (t.fz && t.y && t.x && t.weights && fill_q(found) && list_factors(found)) {
         fractions(found, fraction);
         for (int64_t b = 0; b <= n; b++) {
-            transform(task, found, b < n ? found->blocks.row[b] : found->blocks.total,
-                      t.fz + b * size, t.weights);
+            transform(task, found, b < n ? found->blocks.row[b] : found->blocks.total, s->bins,
+                      s->q, t.fz + b * size, t.weights);
         }
         for (int k = 0; k < s->n; k++) {
             fill_factor(found, &s->factor[k], fraction, &t);
@@ -329,6 +329,32 @@ int rdf_structure_make(const rdf_task *task, rdf_outcome *found)
     free(t.x);
     free(t.weights);
     return status;
+}
+
+double *rdf_structure_line(const rdf_task *task, const rdf_outcome *found, int64_t n,
+                           const double *q)
+{
+    const rdf_structure *s = &found->structure;
+    double fraction[RDF_MOST_CLASSES];
+    double *fz = malloc((size_t)(found->layout.partials * n) * sizeof *fz);
+    double *weights = malloc((size_t)found->layout.bins * sizeof *weights);
+    double *line = malloc((size_t)(s->n * n) * sizeof *line);
+    const bool fits = fz && weights && line;
+    if (fits) {
+        fractions(found, fraction);
+        transform(task, found, found->blocks.total, n, q, fz, weights);
+    }
+    for (int64_t f = 0; f < s->n && fits; f++) {
+        for (int64_t at = 0; at < n; at++) {
+            line[f * n + at] = by_transform(found, &s->factor[f], fraction, fz, n, at, true);
+        }
+    }
+    free(fz);
+    free(weights);
+    if (!fits) {
+        free(line);
+    }
+    return fits ? line : NULL;
 }
 
 void rdf_structure_free(rdf_structure *s)

@@ -42,6 +42,10 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
     if (task->force) {
         fprintf(out, "g_force: by forces at kT = %s\n", report_real(task->kT).s);
     }
+    if (task->weights) {
+        fprintf(out, "g_w: of pairs weighted by w_i w_j, w: %s; ww: mean of w_i w_j\n",
+                task->weights);
+    }
     if (found->blocks.n > 1) {
         fprintf(out, "+-: one standard error, from %lld blocks of frames\n",
                 (long long)found->blocks.n);
@@ -51,20 +55,19 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
     return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
-/** Columns of curve k by forces. */
-static bool add_force(const rdf_outcome *found, const rdf_curve *c, int k, table *t)
+/** A column that not all tables have. */
+typedef struct more {
+    table_role role;
+    const char *label, *field;
+    const double *value;
+} more;
+
+/** Add such columns of curve k. */
+static bool add_more(const rdf_outcome *found, int k, const more *columns, int n, table *t)
 {
-    const struct {
-        table_role role;
-        const char *label, *field;
-        const double *value;
-    } columns[] = {{TABLE_Y, "g_force", "g_force", c->force},
-                   {TABLE_ERROR, "+-", "g_force_error", c->force_error},
-                   {TABLE_DETAIL, "g_zero", "g_zero", c->zero},
-                   {TABLE_DETAIL, "g_infinity", "g_infinity", c->infinity},
-                   {TABLE_DETAIL, "weight", "weight", c->weight}};
+    const rdf_curve *c = &found->curve[k];
     bool fits = true;
-    for (int what = 0; what < 5 && fits; what++) {
+    for (int what = 0; what < n && fits; what++) {
         char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH];
         snprintf(field, sizeof field, k ? "%s_%s" : "%s", columns[what].field, c->name);
         snprintf(label, sizeof label, columns[what].role == TABLE_ERROR ? "%s" : "%s(%s)",
@@ -72,6 +75,29 @@ static bool add_force(const rdf_outcome *found, const rdf_curve *c, int k, table
         fits = table_add(t, columns[what].role, label, field, columns[what].value);
     }
     return fits;
+}
+
+/** Columns of curve k by forces. */
+static bool add_force(const rdf_outcome *found, int k, table *t)
+{
+    const rdf_curve *c = &found->curve[k];
+    const more columns[] = {{TABLE_Y, "g_force", "g_force", c->force},
+                            {TABLE_ERROR, "+-", "g_force_error", c->force_error},
+                            {TABLE_DETAIL, "g_zero", "g_zero", c->zero},
+                            {TABLE_DETAIL, "g_infinity", "g_infinity", c->infinity},
+                            {TABLE_DETAIL, "weight", "weight", c->weight}};
+    return add_more(found, k, columns, 5, t);
+}
+
+/** Columns of curve k by weights. */
+static bool add_weighted(const rdf_outcome *found, int k, table *t)
+{
+    const rdf_curve *c = &found->curve[k];
+    const more columns[] = {{TABLE_Y, "g_w", "g_w", c->weighted},
+                            {TABLE_ERROR, "+-", "g_w_error", c->weighted_error},
+                            {TABLE_Y, "ww", "ww", c->product},
+                            {TABLE_ERROR, "+-", "ww_error", c->product_error}};
+    return add_more(found, k, columns, 4, t);
 }
 
 /** Columns r, and for each curve g, n, their errors, and counts. */
@@ -99,7 +125,8 @@ static bool add_columns(const rdf_outcome *found, const double *middle, table *t
                              error ? tails[what][1] : label, field, values[what]);
             t->column[t->n - 1].data.whole = what == 4;
         }
-        fits = fits && (!c->force || add_force(found, c, k, t));
+        fits = fits && (!c->force || add_force(found, k, t)) &&
+               (!c->weighted || add_weighted(found, k, t));
     }
     return fits;
 }

@@ -17,6 +17,8 @@ typedef struct chemfiles_state {
     bool constant;    /* the format has no names, or those of a topology file */
     int64_t labelled; /* atoms whose species are in `species` */
     int32_t *species; /* [labelled] */
+    int64_t weighed;  /* atoms whose weights are in `weight` */
+    double *weight;   /* [weighed] */
 } chemfiles_state;
 
 static io_status fail(io_frames *frames, const char *what)
@@ -88,6 +90,7 @@ static void close_frames(io_frames *frames)
     if (state->trajectory)
         state->api->trajectory_close(state->trajectory);
     free(state->species);
+    free(state->weight);
     free(state);
 }
 
@@ -171,6 +174,44 @@ static io_status read_species(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** Whether atoms have a number of that name. */
+static bool has_weights(const io_frames *frames)
+{
+    const char *name = frames->options->weights;
+    return name && (strcmp(name, "mass") == 0 || strcmp(name, "charge") == 0);
+}
+
+static io_status weigh_atom(io_frames *frames, int64_t p, double *out)
+{
+    const chemfiles_state *state = frames->state;
+    const io_chemfiles *api = state->api;
+    void *atom = api->atom_from_frame(state->frame, (uint64_t)p);
+    const bool mass = strcmp(frames->options->weights, "mass") == 0;
+    const bool done = atom && (mass ? api->atom_mass(atom, out) : api->atom_charge(atom, out)) == 0;
+    api->free(atom);
+    return done ? IO_OK : fail_frame(frames);
+}
+
+static io_status read_weights(io_frames *frames, io_frame *out)
+{
+    chemfiles_state *state = frames->state;
+    const int64_t n = out->particles.n;
+    if (!out->weight)
+        return IO_OK;
+    if (!state->constant || !state->weight || state->weighed != n) {
+        double *weight = realloc(state->weight, ((size_t)n + 1) * sizeof *weight);
+        if (!weight)
+            return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
+                                 (long long)n);
+        state->weight = weight;
+        state->weighed = n;
+        for (int64_t p = 0; p < n; p++)
+            IO_TRY(weigh_atom(frames, p, &weight[p]));
+    }
+    memcpy(out->weight, state->weight, (size_t)n * sizeof *out->weight);
+    return IO_OK;
+}
+
 static bool copy_bonds(const io_chemfiles *api, const void *topology, io_frame *out)
 {
     uint64_t(*ij)[2] = malloc(((size_t)out->n_bonds + 1) * sizeof *ij);
@@ -228,7 +269,8 @@ static io_status read_atoms(io_frames *frames, const void *topology, io_frame *o
         return fail_frame(frames);
     IO_TRY(io__frame_alloc(frames, out, (int64_t)n, KITH_DOUBLE,
                            (moving ? IO_VELOCITIES : 0u) | (residues > 0 ? IO_MOLECULES : 0u) |
-                               (bonds > 0 ? IO_BONDS : 0u)));
+                               (bonds > 0 ? IO_BONDS : 0u) |
+                               (has_weights(frames) ? IO_WEIGHTS : 0u)));
     copy_reals(&out->particles, xyz, out->particles.pos);
     if (out->particles.velocity)
         copy_reals(&out->particles, velocity, out->particles.velocity);
@@ -252,6 +294,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
         return status;
     IO_TRY(read_cell(frames, out));
     IO_TRY(read_species(frames, out));
+    IO_TRY(read_weights(frames, out));
     double step = 0;
     out->particles.has_time = get_number(state, "time", &out->particles.time);
     out->has_step = get_number(state, "simulation_step", &step) && fabs(step) < 0x1p53;

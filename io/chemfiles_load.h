@@ -32,6 +32,8 @@
     X(void *, atom_from_frame, NULL, (void *frame, uint64_t at)) \
     X(int, atom_type, NULL, (const void *atom, char *text, uint64_t room)) \
     X(int, atom_name, NULL, (const void *atom, char *text, uint64_t room)) \
+    X(int, atom_mass, NULL, (const void *atom, double *mass)) \
+    X(int, atom_charge, NULL, (const void *atom, double *charge)) \
     X(void *, topology_from_frame, NULL, (const void *frame)) \
     X(int, topology_bonds_count, NULL, (const void *topology, uint64_t *n)) \
     X(int, topology_bonds, NULL, (const void *topology, uint64_t(*ij)[2], uint64_t n)) \

@@ -13,6 +13,7 @@ void io__frame_free(io_frame *frame)
     free(frame->species);
     free(frame->force);
     free(frame->molecule);
+    free(frame->weight);
     free(frame->bond);
     *frame = (io_frame){0};
 }
@@ -25,8 +26,10 @@ static bool alloc_own(io_frame *frame, int64_t n, unsigned fields)
         frame->force = malloc(room * 3 * frame->particles.precision);
     if (fields & IO_MOLECULES)
         frame->molecule = malloc(room * sizeof *frame->molecule);
-    return frame->species && (frame->force || !(fields & IO_FORCES)) &&
-           (frame->molecule || !(fields & IO_MOLECULES));
+    if (fields & IO_WEIGHTS)
+        frame->weight = malloc(room * sizeof *frame->weight);
+    return frame->species && (frame->weight || !(fields & IO_WEIGHTS)) &&
+           (frame->force || !(fields & IO_FORCES)) && (frame->molecule || !(fields & IO_MOLECULES));
 }
 
 io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_precision native,
@@ -56,12 +59,13 @@ io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_prec
     return IO_OK;
 }
 
-io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles)
+io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles,
+                          unsigned present)
 {
     io__frame_free(out);
     out->particles = particles;
-    out->fields = io__fields_wanted(frames->file);
-    if (!alloc_own(out, particles.n, 0))
+    out->fields = io__fields_wanted(frames->file) & (present | (IO_FORCES - 1));
+    if (!alloc_own(out, particles.n, out->fields))
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
                              (long long)particles.n);
     return IO_OK;
@@ -135,6 +139,7 @@ io_status io__frame_select(io_frames *frames, io_frame *frame, bool check)
     keep(frame->species, sizeof *frame->species, place, n);
     keep(frame->force, row, place, n);
     keep(frame->molecule, sizeof *frame->molecule, place, n);
+    keep(frame->weight, sizeof *frame->weight, place, n);
     keep_bonds(frame, place);
     free(place);
     particles->n = kept;

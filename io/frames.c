@@ -92,6 +92,21 @@ static io_status check_fields(io_frames *frames, const io_frame *frame)
         if (lacking & own[k].field)
             return io__file_fail(frames->file, IO_MISSING, "has no %s in frame %lld (%s)",
                                  own[k].name, (long long)frame->index, frames->description);
+    if (lacking & IO_WEIGHTS)
+        return io__file_fail(frames->file, IO_MISSING, "has no '%s' in frame %lld (%s)",
+                             frames->options->weights, (long long)frame->index,
+                             frames->description);
+    return IO_OK;
+}
+
+static io_status check_weights(const io_frames *frames, const io_frame *frame)
+{
+    for (int64_t p = 0; p < frame->particles.n && frame->weight; p++)
+        if (!isfinite(frame->weight[p]))
+            return io__file_fail(frames->file, IO_FORMAT,
+                                 "frame %lld: '%s' of particle %lld is %g; expected finite numbers",
+                                 (long long)frame->index, frames->options->weights, (long long)p,
+                                 frame->weight[p]);
     return IO_OK;
 }
 
@@ -103,6 +118,7 @@ static io_status read_next(io_frames *frames, io_frame *out)
     out->n_names = frames->labels.n;
     IO_TRY(check_box(frames, out));
     IO_TRY(check_fields(frames, out));
+    IO_TRY(check_weights(frames, out));
     IO_TRY(io__particles_check(frames->file, &out->particles, frames->description));
     if (!frames->format->selects)
         IO_TRY(io__frame_select(frames, out, !frames->started));

@@ -82,8 +82,10 @@ io_status io__frames_count(const io_frames *frames, int64_t *n);
  *  frame has no box, time, step or bonds then. */
 io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_precision native,
                           unsigned present);
-/** Make these the frame's particles, with room for their species; frees what the frame held. */
-io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles);
+/** Make these the frame's particles, with room for their species and for those fields of a frame's
+ *  own that were asked for and are `present`; frees what the frame held. */
+io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles,
+                          unsigned present);
 io_status io__frame_alloc_bonds(const io_frames *frames, io_frame *out, int64_t n);
 void io__frame_free(io_frame *frame);
 
@@ -120,6 +122,7 @@ typedef enum io_role {
     IO_ROLE_LABEL,
     IO_ROLE_ID,
     IO_ROLE_MOLECULE,
+    IO_ROLE_WEIGHT,
     IO_ROLE_POSITION, /* and y, z */
     IO_ROLE_VELOCITY = IO_ROLE_POSITION + 3,
     IO_ROLE_FORCE = IO_ROLE_VELOCITY + 3,
@@ -133,6 +136,9 @@ typedef struct io_roles {
 
 /** Note that the column has a role. Columns beyond IO_MOST_COLUMNS are not wanted. */
 void io__roles_add(io_roles *roles, int column, int role);
+
+/** Note that the column has the weights, unless it has another role. */
+io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column);
 
 /** Fields whose every column is there, as of io__frame_alloc. */
 unsigned io__roles_fields(const io_roles *roles);

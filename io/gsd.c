@@ -183,6 +183,36 @@ static io_status read_bonds(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** The chunk of the weights; -1: GSD has none of that name. */
+static int weights_chunk(const io_frames *frames)
+{
+    const char *wanted = frames->options->weights;
+    for (int chunk = IO_GSD_MASS; wanted && chunk <= IO_GSD_DIAMETER; chunk++)
+        if (strcmp(io__gsd_names[chunk] + strlen("particles/"), wanted) == 0)
+            return chunk;
+    return -1;
+}
+
+static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
+{
+    const io_gsd_entry *entry;
+    io_scalar type = {0};
+    if (!out->weight)
+        return IO_OK;
+    IO_TRY(find_rows(frames, chunk, out->particles.n, 1, &entry, &type));
+    if (!entry)
+        return io__file_fail(frames->file, IO_MISSING, "frame %lld: %s is of other particles",
+                             (long long)frames->next, io__gsd_names[chunk]);
+    const io_records records = {entry->location, type.size, out->particles.n};
+    const io_field field = {.columns = 1,
+                            .type = type,
+                            .out = out->weight,
+                            .width = 1,
+                            .precision = KITH_DOUBLE,
+                            .scale = 1};
+    return io__records_read(frames->file, &records, &field, 1);
+}
+
 /** The box is centred: (Lx, Ly, Lz, xy, xz, yz), tilts as fractions of Ly and Lz. */
 static io_status read_box(io_frames *frames, io_frame *out)
 {
@@ -218,15 +248,18 @@ static io_status read_frame(io_frames *frames, io_frame *out)
                              "frame %lld: %lld particles, but no positions",
                              (long long)frames->next, (long long)n);
     const bool wide = type.size == 8;
+    const int weights = weights_chunk(frames);
     IO_TRY(io__frame_alloc(frames, out, n, wide ? KITH_DOUBLE : KITH_FLOAT,
                            (io__gsd_find(frames, IO_GSD_VELOCITY) ? IO_VELOCITIES : 0u) |
-                               (io__gsd_find(frames, IO_GSD_GROUP) ? IO_BONDS : 0u)));
+                               (io__gsd_find(frames, IO_GSD_GROUP) ? IO_BONDS : 0u) |
+                               (weights >= 0 && io__gsd_find(frames, weights) ? IO_WEIGHTS : 0u)));
     IO_TRY(read_numbers(frames, IO_GSD_STEP, 1, &step, &found));
     out->has_step = true;
     out->step = fabs(step) < 0x1p53 ? (int64_t)step : 0;
     IO_TRY(read_vectors(frames, IO_GSD_POSITION, IO_POSITIONS, out));
     if (out->particles.velocity)
         IO_TRY(read_vectors(frames, IO_GSD_VELOCITY, IO_VELOCITIES, out));
+    IO_TRY(read_weights(frames, weights, out));
     IO_TRY(read_box(frames, out));
     IO_TRY(read_species(frames, out));
     return read_bonds(frames, out);

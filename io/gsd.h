@@ -34,6 +34,9 @@ enum {
     IO_GSD_VELOCITY,
     IO_GSD_BONDS,
     IO_GSD_GROUP,
+    IO_GSD_MASS,
+    IO_GSD_CHARGE,
+    IO_GSD_DIAMETER,
     IO_GSD_CHUNKS
 };
 

@@ -16,7 +16,8 @@ const char *const io__gsd_names[IO_GSD_CHUNKS] = {
     "configuration/step", "configuration/dimensions", "configuration/box",
     "particles/N",        "particles/types",          "particles/typeid",
     "particles/position", "particles/velocity",       "bonds/N",
-    "bonds/group"};
+    "bonds/group",        "particles/mass",           "particles/charge",
+    "particles/diameter"};
 
 void *io__gsd_block(io_file *file, const char *what, uint64_t at, uint64_t n, uint64_t size,
                     io_status *status)

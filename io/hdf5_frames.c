@@ -216,6 +216,18 @@ static io_status read_species(io_frames *frames, const io_array *array, io_frame
     return IO_OK;
 }
 
+/** The weights of an array's particles, of all frames or of each. @return false: it has none. */
+static bool read_weights(const io_frames *frames, const io_array *array, double *out)
+{
+    const char *name = frames->options->weights;
+    char all[IO_HDF5_NAME], each[IO_HDF5_NAME];
+    const int length = snprintf(all, sizeof all, "/%s", name);
+    if (length < 0 || snprintf(each, sizeof each, "/%s/value", name) >= (int)sizeof each)
+        return false;
+    return read_beside(array, all, -1, 1, array->n, H5T_NATIVE_DOUBLE, out) ||
+           read_beside(array, each, frames->next, 1, array->n, H5T_NATIVE_DOUBLE, out);
+}
+
 static io_status read_arrays(io_frames *frames, io_frame *out)
 {
     const hdf5_state *state = frames->state;
@@ -226,10 +238,13 @@ static io_status read_arrays(io_frames *frames, io_frame *out)
         io_particles_free(&read);
         return status;
     }
-    IO_TRY(io__frame_adopt(frames, out, read));
+    IO_TRY(io__frame_adopt(frames, out, read, frames->options->weights ? IO_WEIGHTS : 0));
     int64_t first = 0;
-    for (int k = 0; k < arrays->n; first += arrays->item[k++].n)
+    for (int k = 0; k < arrays->n; first += arrays->item[k++].n) {
         IO_TRY(read_species(frames, &arrays->item[k], out, first));
+        if (out->weight && !read_weights(frames, &arrays->item[k], out->weight + first))
+            out->fields &= ~(unsigned)IO_WEIGHTS;
+    }
     const io_array *array = &arrays->item[0];
     if (read_beside(array, "/position/time", frames->next, 0, 1, H5T_NATIVE_DOUBLE,
                     &out->particles.time))

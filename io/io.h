@@ -169,6 +169,11 @@ io_status io_read_vectors(const char *path, const io_read_options *options, bool
                           io_vectors *out, io_error *error);
 void io_vectors_free(io_vectors *vectors);
 
+/** Read a number for each of n particles: a NumPy array of one dimension, or a text of a number a
+ *  line. IO_INVALID when there are more or fewer, IO_FORMAT when one is not finite.
+ *  @param[out] out  [n] */
+io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error);
+
 /** What is in a file, without reading all of it where the format allows. */
 typedef struct io_summary {
     io_format format;

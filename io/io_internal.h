@@ -303,8 +303,8 @@ io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 
-/** Read n whole numbers of an array of one dimension. */
-io_status io__npy_whole(io_file *file, int64_t n, int64_t *out);
+/** Read an array of one dimension that has n numbers: `whole` ones as int64_t, else as double. */
+io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out);
 
 /** Read the group of each particle, as the file numbers them. @param ids  [n]; NULL: not known */
 io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out);

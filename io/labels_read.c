@@ -99,7 +99,7 @@ static io_status read_numbers(const char *path, int64_t n, const int64_t *ids, i
                            ? io__file_peek(&file, head, sizeof head, 0)
                            : IO_OK;
     if (status == IO_OK)
-        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_whole(&file, n, number)
+        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_column(&file, n, true, number)
                  : memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0
                      ? io__hdf5_labels(&file, n, ids, number)
                      : read_text(&file, n, number);

@@ -172,7 +172,9 @@ static io_status read_names(io_frames *frames, const io_lines *lines, const char
     else if (label != IO_LABEL_ANY)
         return io__lines_fail(lines, IO_INVALID, "has no column '%s' among '%.200s'", species,
                               names);
-    return IO_OK;
+    const char *weights = frames->options->weights;
+    const int column = weights ? find_name(names, weights) : -1;
+    return column >= 0 ? io__roles_add_weight(lines, roles, column) : IO_OK;
 }
 
 /** Read a section of the head, of which line is the title. */

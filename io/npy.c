@@ -258,7 +258,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
     return IO_OK;
 }
 
-io_status io__npy_whole(io_file *file, int64_t n, int64_t *out)
+io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out)
 {
     npy_header header;
     io_scalar type = {0};
@@ -266,16 +266,23 @@ io_status io__npy_whole(io_file *file, int64_t n, int64_t *out)
     char shape[128];
     shape_text(&header, shape, sizeof shape);
     const bool fits = header.dims == 1 && header.shape[0] == n;
-    if (!fits || header.structured || !parse_type(header.type, &type) || type.kind == 'f')
-        return io__file_fail(file, IO_INVALID,
-                             "has shape %s of type %s; expected whole numbers, one for each of the "
-                             "%lld particles",
-                             shape, header.type, (long long)n);
+    if (!fits || header.structured || !parse_type(header.type, &type) ||
+        (whole && type.kind == 'f'))
+        return io__file_fail(
+            file, IO_INVALID,
+            "has shape %s of type %s; expected %snumbers, one for each of the %lld "
+            "particles",
+            shape, header.type, whole ? "whole " : "", (long long)n);
     if (file->size != header.data + n * type.size)
         return io__file_fail(file, IO_TRUNCATED, "has %lld bytes; expected %lld",
                              (long long)file->size, (long long)(header.data + n * type.size));
     const io_records rows = {header.data, type.size, n};
-    const io_field field = {.columns = 1, .type = type, .out = out, .width = 1};
+    const io_field field = {.columns = 1,
+                            .type = type,
+                            .out = out,
+                            .width = 1,
+                            .precision = whole ? 0 : KITH_DOUBLE,
+                            .scale = 1};
     return io__records_read(file, &rows, &field, 1);
 }
 

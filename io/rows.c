@@ -10,13 +10,12 @@
 
 enum { ATOM_BYTES = 6 }; /* the shortest line of an atom: "0 0 0\n" */
 
-static const char
-    *const role_names[IO_ROLE_END] = {[IO_ROLE_LABEL] = "species",   [IO_ROLE_ID] = "id",
-                                      [IO_ROLE_MOLECULE] = "mol",    [IO_ROLE_POSITION] = "x",
-                                      [IO_ROLE_POSITION + 1] = "y",  [IO_ROLE_POSITION + 2] = "z",
-                                      [IO_ROLE_VELOCITY] = "vx",     [IO_ROLE_VELOCITY + 1] = "vy",
-                                      [IO_ROLE_VELOCITY + 2] = "vz", [IO_ROLE_FORCE] = "fx",
-                                      [IO_ROLE_FORCE + 1] = "fy",    [IO_ROLE_FORCE + 2] = "fz"};
+static const char *const role_names[IO_ROLE_END] = {
+    [IO_ROLE_LABEL] = "species",   [IO_ROLE_ID] = "id",       [IO_ROLE_MOLECULE] = "mol",
+    [IO_ROLE_WEIGHT] = "weight",   [IO_ROLE_POSITION] = "x",  [IO_ROLE_POSITION + 1] = "y",
+    [IO_ROLE_POSITION + 2] = "z",  [IO_ROLE_VELOCITY] = "vx", [IO_ROLE_VELOCITY + 1] = "vy",
+    [IO_ROLE_VELOCITY + 2] = "vz", [IO_ROLE_FORCE] = "fx",    [IO_ROLE_FORCE + 1] = "fy",
+    [IO_ROLE_FORCE + 2] = "fz"};
 
 void io__roles_add(io_roles *roles, int column, int role)
 {
@@ -31,6 +30,15 @@ static bool has_role(const io_roles *roles, int role)
     return memchr(roles->role, role, (size_t)roles->n) != NULL;
 }
 
+io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column)
+{
+    if (column < roles->n && roles->role[column] != IO_ROLE_NONE)
+        return io__lines_fail(lines, IO_INVALID, "weights: the column is read as '%s' already",
+                              role_names[roles->role[column]]);
+    io__roles_add(roles, column, IO_ROLE_WEIGHT);
+    return IO_OK;
+}
+
 static bool has_three(const io_roles *roles, int role)
 {
     return has_role(roles, role) && has_role(roles, role + 1) && has_role(roles, role + 2);
@@ -42,6 +50,7 @@ unsigned io__roles_fields(const io_roles *roles)
            (has_three(roles, IO_ROLE_VELOCITY) ? IO_VELOCITIES : 0u) |
            (has_three(roles, IO_ROLE_FORCE) ? IO_FORCES : 0u) |
            (has_role(roles, IO_ROLE_MOLECULE) ? IO_MOLECULES : 0u) |
+           (has_role(roles, IO_ROLE_WEIGHT) ? IO_WEIGHTS : 0u) |
            (has_role(roles, IO_ROLE_ID) ? IO_IDS : 0u);
 }
 
@@ -118,6 +127,8 @@ static void put_number(io_frame *out, int role, int64_t p, double value)
         put(out->particles.velocity, precision, 3 * p + role - IO_ROLE_VELOCITY, value);
     else if (role >= IO_ROLE_POSITION)
         put(out->particles.pos, precision, 3 * p + role - IO_ROLE_POSITION, value);
+    else if (role == IO_ROLE_WEIGHT)
+        out->weight[p] = value;
     else if (role == IO_ROLE_MOLECULE)
         out->molecule[p] = value > 0 && value <= INT32_MAX ? (int32_t)value : -1;
     else
@@ -155,6 +166,7 @@ static io_roles wanted_roles(const io_roles *roles, const io_frame *out)
                                : role >= IO_ROLE_VELOCITY ? out->particles.velocity != NULL
                                : role == IO_ROLE_ID       ? out->particles.id != NULL
                                : role == IO_ROLE_MOLECULE ? out->molecule != NULL
+                               : role == IO_ROLE_WEIGHT   ? out->weight != NULL
                                                           : role != IO_ROLE_NONE;
         if (has_array)
             io__roles_add(&wanted, column, role);

@@ -23,7 +23,7 @@
 typedef struct io_trajectory io_trajectory;
 
 /** What frames may have beside IO_VELOCITIES and IO_IDS: bits of io_read_options.fields. */
-enum { IO_FORCES = 1 << 16, IO_MOLECULES = 1 << 17, IO_BONDS = 1 << 18 };
+enum { IO_FORCES = 1 << 16, IO_MOLECULES = 1 << 17, IO_BONDS = 1 << 18, IO_WEIGHTS = 1 << 19 };
 
 /** Which word about an atom is its species. */
 typedef enum io_label {
@@ -40,6 +40,9 @@ typedef struct io_trajectory_options {
     const char *frames;   /**< "5", "a:b" or "a:b:step", as Python slices; NULL: all. Negative ones
                                count from the end, for which some formats are read twice */
     io_label label;
+    const char *weights;  /**< the name of a number that each particle has, for IO_WEIGHTS: a column
+                               (LAMMPS, extended XYZ), "mass" (snapshots), "mass" or "charge"
+                               (GSD, which has "diameter" too, and chemfiles); NULL: none */
     const char *topology; /**< a file that names the atoms of one without names (XTC, DCD, ...), as
                                PDB or GRO; NULL: none. By chemfiles */
 } io_trajectory_options;
@@ -56,6 +59,7 @@ typedef struct io_frame {
     char (*names)[IO_NAME_LENGTH]; /**< "" for atoms whose species the file does not say */
     void *force; /**< [n][3], precision of the particles; NULL when not asked for or not there */
     int32_t *molecule; /**< [n]: equal in one molecule (LAMMPS) or residue, -1 in none; or NULL */
+    double *weight;    /**< [n]: finite; or NULL */
     int64_t n_bonds;
     int32_t *bond;   /**< [n_bonds][2]: particles; or NULL */
     int64_t room;    /**< the trajectory's: particles that the arrays hold */

@@ -47,7 +47,8 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     const io_read_options *given = file->options;
     io_read_options options = *given;
     options.frame = frames->next;
-    options.fields |= IO_TYPES;
+    const bool masses = frames->options->weights && strcmp(frames->options->weights, "mass") == 0;
+    options.fields |= IO_TYPES | (masses ? (unsigned)IO_MASSES : 0);
     io_particles read = {0};
     file->options = &options;
     io_status status = io__read_as(file, frames->file_format, &read);
@@ -56,7 +57,10 @@ static io_status read_frame(io_frames *frames, io_frame *out)
         io_particles_free(&read);
         return status;
     }
-    IO_TRY(io__frame_adopt(frames, out, read));
+    IO_TRY(io__frame_adopt(frames, out, read, masses && read.mass ? IO_WEIGHTS : 0));
+    for (int64_t p = 0; p < read.n && out->weight; p++)
+        out->weight[p] = read.precision == KITH_FLOAT ? (double)((const float *)read.mass)[p]
+                                                      : ((const double *)read.mass)[p];
     return read.type ? name_types(frames, out) : io__frame_unnamed(frames, out);
 }
 

@@ -101,7 +101,7 @@ static void add_property(io_roles *roles, io_token name, int column, int width)
 }
 
 /** Find the columns in "species:S:1:pos:R:3:...". */
-static io_status parse_properties(const io_lines *lines, xyz_frame *out)
+static io_status parse_properties(const io_lines *lines, const char *weights, xyz_frame *out)
 {
     enum { MOST_COLUMNS = 1000 };
     int column = 0;
@@ -117,6 +117,8 @@ static io_status parse_properties(const io_lines *lines, xyz_frame *out)
             return io__lines_fail(lines, IO_FORMAT,
                                   "Properties: '%.40s'; expected name:type:columns", at);
         add_property(&out->roles, (io_token){at, name}, column, (int)width);
+        if (weights && width == 1 && is_key((io_token){at, name}, weights))
+            IO_TRY(io__roles_add_weight(lines, &out->roles, column));
         column += (int)width;
         at = end + (*end == ':');
     }
@@ -136,7 +138,8 @@ static bool find_value(const char *comment, const char *name, char value[MOST_VA
     return false;
 }
 
-static io_status parse_comment(const io_lines *lines, const char *comment, xyz_frame *out)
+static io_status parse_comment(const io_lines *lines, const char *comment, const char *weights,
+                               xyz_frame *out)
 {
     double lattice[9];
     char value[MOST_VALUE];
@@ -147,7 +150,7 @@ static io_status parse_comment(const io_lines *lines, const char *comment, xyz_f
                         fabs(out->step) < 0x1p53;
     out->extended = find_value(comment, "Properties", out->properties);
     if (out->extended)
-        IO_TRY(parse_properties(lines, out));
+        IO_TRY(parse_properties(lines, weights, out));
     else
         out->properties[0] = 0;
     if (!find_value(comment, "Lattice", value))
@@ -164,7 +167,7 @@ static io_status parse_comment(const io_lines *lines, const char *comment, xyz_f
 }
 
 /** Read count and comment. *found is false at the end of the file. */
-static io_status read_header(io_lines *lines, xyz_frame *out, bool *found)
+static io_status read_header(io_lines *lines, const char *weights, xyz_frame *out, bool *found)
 {
     static const io_roles plain = {
         4, {IO_ROLE_LABEL, IO_ROLE_POSITION, IO_ROLE_POSITION + 1, IO_ROLE_POSITION + 2}};
@@ -183,14 +186,14 @@ static io_status read_header(io_lines *lines, xyz_frame *out, bool *found)
         return io__lines_fail(lines, IO_TRUNCATED,
                               "expected the comment of a frame, but the file ends");
     IO_TRY(io__lines_check_atoms(lines, out->n));
-    return parse_comment(lines, line, out);
+    return parse_comment(lines, line, weights, out);
 }
 
 static io_status peek(io_frames *frames, bool *found)
 {
     xyz_state *state = frames->state;
     if (!state->peeked)
-        IO_TRY(read_header(&state->lines, &state->frame, &state->found));
+        IO_TRY(read_header(&state->lines, frames->options->weights, &state->frame, &state->found));
     state->peeked = true;
     *found = state->found;
     return IO_OK;

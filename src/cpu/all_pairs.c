@@ -7,37 +7,49 @@
 
 #include "bins.h"
 
+/* Pairs whose counters are guesses are settled this many at a time, or a few more. */
+enum { OPEN_AT_ONCE = 256, OPEN_ROOM = OPEN_AT_ONCE + KITH_PIECE + KITH_LANES };
+
+/** Pairs of places i of a and j of b, and what the counter of each is taken for. */
+struct open_pairs {
+    int n;
+    int32_t i[OPEN_ROOM], j[OPEN_ROOM], counter[OPEN_ROOM];
+};
+
 #define KITH_TWICE "cpu/all_pairs_real.h"
 #include "../twice.h"
 
-_Static_assert((int)KITH_PIECE <= (int)BATCH, "a row of a piece is one batch");
-
-/** Decide the open pairs of i with a batch that begins at j by the definition. What was counted
- *  by its guess is moved. */
-static __attribute__((noinline)) void settle_batch(const struct kith__all_pairs *all,
-                                                   uint32_t *fine, int32_t i, int32_t j,
-                                                   struct batch *batch)
+static void settle(const struct kith__all_pairs *all, struct open_pairs *open)
 {
-    int32_t at[BATCH], counter[BATCH];
-    for (int o = 0; o < batch->n_open; o++) {
-        const int k = batch->open[o];
-        at[o] = j + k;
-        counter[o] = batch->counter[k] - copy_of(all->scale, k);
-    }
     if (all->scale->question->precision == KITH_FLOAT) {
-        settle_f(all, i, at, batch->n_open, counter);
+        settle_f(all, open);
     } else {
-        settle_d(all, i, at, batch->n_open, counter);
+        settle_d(all, open);
     }
-    for (int o = 0; o < batch->n_open; o++) {
-        const int k = batch->open[o];
-        const int32_t right = copy_of(all->scale, k) + counter[o];
-        if (fine && right != batch->counter[k]) {
-            fine[batch->counter[k]]--;
-            fine[right]++;
-        }
-        batch->counter[k] = right;
+}
+
+/** Settle pairs that were counted by their guess: move what is not where it belongs. */
+static __attribute__((noinline)) void settle_counted(const struct kith__all_pairs *all,
+                                                     int64_t *total, struct open_pairs *open)
+{
+    for (int o = 0; o < open->n; o++) {
+        total[open->counter[o]]--;
     }
+    settle(all, open);
+    for (int o = 0; o < open->n; o++) {
+        total[open->counter[o]]++;
+    }
+    open->n = 0;
+}
+
+/** Note the open ones of the W pairs of i with j, j + 1, ... */
+KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, int32_t i,
+                           int32_t j)
+{
+    vi_store(pairs->i + pairs->n, vi_set(i));
+    vi_compress(pairs->j + pairs->n, vi_lanes() + j, open);
+    vi_compress(pairs->counter + pairs->n, counter, open);
+    pairs->n += __builtin_popcount(open);
 }
 
 /** A row of pairs: i with those from one of b on. */
@@ -65,45 +77,118 @@ KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, i
 KITH_INLINE vf squares_of(const struct row *row, int k)
 {
     const vf least = vf_set(1e-30f); /* has a root */
-    const vf dx = vf_from(vi_wrapped(vi_load(row->x + k), row->ix)) * row->ux;
-    const vf dy = vf_from(vi_wrapped(vi_load(row->y + k), row->iy)) * row->uy;
-    const vf dz = vf_from(vi_wrapped(vi_load(row->z + k), row->iz)) * row->uz;
+    const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k))) * row->ux;
+    const vf dy = vf_from(vi_wrapped(row->iy, vi_load(row->y + k))) * row->uy;
+    const vf dz = vf_from(vi_wrapped(row->iz, vi_load(row->z + k))) * row->uz;
     return vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
+}
+
+/* Where W pairs are counted: addresses, of even lanes, then of odd ones. They are made in vectors
+ * and go through memory, which takes the least work of ports and decoders. */
+typedef uint64_t vp __attribute__((vector_size(4 * W)));
+
+struct spots {
+    _Alignas(4 * W) uint64_t at[W];
+    vp base[2], shift[2], keep; /* first counters; from fine units to bytes */
+};
+
+/** Lane pairs of fine units (start_even): one in the low half of each 64 bits, one in the high. */
+KITH_INLINE void put_spots(struct spots *spots, vi fine)
+{
+    const vp even = (((vp)fine >> spots->shift[0]) & spots->keep) + spots->base[0];
+    const vp odd = (((vp)fine >> spots->shift[1]) & spots->keep) + spots->base[1];
+    memcpy(spots->at, &even, sizeof even);
+    memcpy(spots->at + W / 2, &odd, sizeof odd);
+}
+
+/** Count one pair in each spot. */
+KITH_INLINE void count_spots(const struct spots *spots)
+{
+#pragma GCC unroll 16
+    for (int lane = 0; lane < W; lane++) {
+        const uintptr_t at = (uintptr_t)spots->at[lane];
+        uint32_t *counter;
+        memcpy(&counter, &at, sizeof counter);
+        ++*counter;
+    }
+}
+
+/** Spots of a partial, the first of which are below the first edge: not wanted. */
+KITH_INLINE struct spots start_spots(const struct kith__scale *scale, uint32_t *fine, int bits)
+{
+    struct spots spots;
+    for (int lane = 0; lane < W; lane++) {
+        spots.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
+    }
+    spots.shift[0] = (vp){0} + (uint64_t)(bits - 2);
+    spots.shift[1] = spots.shift[0] + 32;
+    spots.keep = (vp){0} + (((uint64_t)1 << (26 - bits)) - sizeof *fine);
+    put_spots(&spots, vi_set(0));
+    return spots;
+}
+
+/** Fine units of W pairs; those that are *open have a guess. */
+KITH_INLINE vi fine_of(const struct binner *bins, vf r, bool linear, unsigned *open)
+{
+    return linear ? even_units(bins, r, open) : table_counters(bins, r, open) << bins->even_bits;
 }
 
 /** Count the pairs of i with [begin, end), a piece at most. Each round has squares, roots, counters
  *  and counts of different pairs: one after the other they would take longer than a processor looks
- *  ahead. Up to 3 W pairs after the last are looked at in vain. */
-KITH_INLINE void tally_row(const struct kith__all_pairs *all, struct kith__tally *tally, int32_t i,
-                           int32_t begin, int32_t end, const struct binner *bins, int32_t first,
-                           bool linear)
+ *  ahead. Up to 3 W pairs after the last are looked at in vain; the last W counted are left in the
+ *  spots. */
+KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spots,
+                           struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
+                           const struct binner *bins, bool linear)
 {
-    const bool plain = all->scale->plain;
-    uint32_t *fine = tally->fine + first;
     const struct row row = start_row(all, i, begin);
     const int n = end - begin;
-    struct batch batch;
-    batch.n_open = 0;
+    unsigned open;
     vf squares = squares_of(&row, 0);
     vf r = linear ? vf_root(squares) : squares;
     squares = squares_of(&row, W);
-    for (int k = 0; k < n; k += W) {
-        unsigned open;
-        const vi counter = linear ? even_counters(bins, r, &open) : table_counters(bins, r, &open);
+    int k = 0;
+    for (; k + W <= n; k += W) {
+        const vi fine = fine_of(bins, r, linear, &open);
         r = linear ? vf_root(squares) : squares;
         squares = squares_of(&row, k + 2 * W);
-        add_to_batch(bins, &batch, k, counter, open, n - k);
-        if (plain && k > 0) {
-            count_lanes(fine, &batch, k - W);
+        count_spots(spots);
+        put_spots(spots, fine);
+        if (__builtin_expect(open != 0, 0)) {
+            note_open(pairs, fine >> bins->even_bits, open, i, begin + k);
         }
     }
-    if (plain && n > 0) {
-        count_lanes(fine, &batch, (n - 1) / W * W);
+    if (k < n) {
+        const vi fine = fine_of(bins, r, linear, &open) & (vi_lanes() < n - k);
+        count_spots(spots);
+        put_spots(spots, fine);
+        note_open(pairs, fine >> bins->even_bits, open & ((1u << (n - k)) - 1), i, begin + k);
     }
-    settle_batch(all, plain ? fine : NULL, i, begin, &batch);
-    for (int k = 0; k < n && !plain; k++) {
-        kith__tally_one(all->scale, tally, batch.counter[k] + first, all->a.id[i],
-                        all->b.id[begin + k]);
+}
+
+/** The same one by one: weights, and pairs that are left out. */
+KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__tally *tally,
+                                struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
+                                const struct binner *bins, int32_t first, bool linear)
+{
+    const struct row row = start_row(all, i, begin);
+    const int n = end - begin;
+    int32_t counter[KITH_PIECE + KITH_LANES];
+    for (int k = 0; k < n; k += W) {
+        unsigned open;
+        const vf squares = squares_of(&row, k);
+        const vi guess = fine_of(bins, linear ? vf_root(squares) : squares, linear, &open) >>
+                         bins->even_bits;
+        vi_store(counter + k, guess);
+        note_open(pairs, guess, n - k < W ? open & ((1u << (n - k)) - 1) : open, i, begin + k);
+    }
+    settle(all, pairs);
+    for (int o = 0; o < pairs->n; o++) {
+        counter[pairs->j[o] - begin] = pairs->counter[o];
+    }
+    pairs->n = 0;
+    for (int k = 0; k < n; k++) {
+        kith__tally_one(all->scale, tally, counter[k] + first, all->a.id[i], all->b.id[begin + k]);
     }
 }
 
@@ -111,10 +196,24 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
     const struct binner bins = start_bins(all->scale, all->band, all->off);
-    const int32_t row = kith__row(all->scale, p->species, q->species);
+    const int32_t first = kith__row(all->scale, p->species, q->species);
+    struct spots spots = start_spots(all->scale, tally->fine + first, bins.even_bits);
+    struct open_pairs pairs;
+    pairs.n = 0;
     for (int32_t i = p->begin; i < p->end; i++) {
         const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;
-        tally_row(all, tally, i, begin, q->end, &bins, row, linear);
+        if (!all->scale->plain) {
+            count_row_each(all, tally, &pairs, i, begin, q->end, &bins, first, linear);
+            continue;
+        }
+        count_row(all, &spots, &pairs, i, begin, q->end, &bins, linear);
+        if (pairs.n >= OPEN_AT_ONCE) {
+            settle_counted(all, tally->total + first, &pairs);
+        }
+    }
+    if (all->scale->plain) {
+        count_spots(&spots);
+        settle_counted(all, tally->total + first, &pairs);
     }
 }
 

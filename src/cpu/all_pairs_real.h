@@ -12,39 +12,37 @@ static inline real KITH_REAL(folded)(real d, real side)
     return moved < far ? moved : far;
 }
 
-/** r2 of i with places `at` of b: of the two images along an axis the nearer one has the least |d|,
- *  and all have its square. */
-static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, int32_t i,
-                                             const int32_t *at, int n, real *r2)
+/** r2 of pairs of places i of a and j of b: of the two images along an axis the nearer one has the
+ *  least |d|, and all have its square. */
+static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, const int32_t *i,
+                                             const int32_t *j, int n, real *r2)
 {
     const struct KITH_REAL(kith__lattice) *box = &all->scale->question->KITH_REAL(box);
-    const real *const *a = (const real *const *)all->a.xyz;
-    const real *x = all->b.xyz[0], *y = all->b.xyz[1], *z = all->b.xyz[2];
+    const real *ax = all->a.xyz[0], *ay = all->a.xyz[1], *az = all->a.xyz[2];
+    const real *bx = all->b.xyz[0], *by = all->b.xyz[1], *bz = all->b.xyz[2];
     const real none = (real)INFINITY;
     const real sx = box->periodic[0] ? box->row[0][0] : none;
     const real sy = box->periodic[1] ? box->row[1][1] : none;
     const real sz = box->periodic[2] ? box->row[2][2] : none;
-    const real ix = a[0][i], iy = a[1][i], iz = a[2][i];
     for (int o = 0; o < n; o++) { /* in vectors */
-        const real dx = KITH_REAL(folded)(x[at[o]] - ix, sx);
-        const real dy = KITH_REAL(folded)(y[at[o]] - iy, sy);
-        const real dz = KITH_REAL(folded)(z[at[o]] - iz, sz);
+        const real dx = KITH_REAL(folded)(bx[j[o]] - ax[i[o]], sx);
+        const real dy = KITH_REAL(folded)(by[j[o]] - ay[i[o]], sy);
+        const real dz = KITH_REAL(folded)(bz[j[o]] - az[i[o]], sz);
         r2[o] = (dx * dx + dy * dy) + dz * dz;
     }
 }
 
-/** Replace guesses at counters of i with places `at` of b by those of the definition. */
-static void KITH_REAL(settle)(const struct kith__all_pairs *all, int32_t i, const int32_t *at,
-                              int n, int32_t *counter)
+/** Replace guesses at counters by those of the definition. */
+static void KITH_REAL(settle)(const struct kith__all_pairs *all, struct open_pairs *open)
 {
     enum { AT_ONCE = 64 };
     real r2[AT_ONCE];
-    for (int first = 0; first < n; first += AT_ONCE) {
-        const int here = n - first < AT_ONCE ? n - first : AT_ONCE;
-        KITH_REAL(squares_by_definition)(all, i, at + first, here, r2);
+    for (int first = 0; first < open->n; first += AT_ONCE) {
+        const int here = open->n - first < AT_ONCE ? open->n - first : AT_ONCE;
+        KITH_REAL(squares_by_definition)(all, open->i + first, open->j + first, here, r2);
         for (int o = 0; o < here; o++) {
-            counter[first + o] = KITH_REAL(kith__settled)(all->scale->rdf, r2[o],
-                                                          counter[first + o]);
+            int32_t *counter = &open->counter[first + o];
+            *counter = KITH_REAL(kith__settled)(all->scale->rdf, r2[o], *counter);
         }
     }
 }

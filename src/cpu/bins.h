@@ -20,8 +20,8 @@ static const float bin_rounding = 10 / 16777216.0F;
 enum { BATCH = 2048 };
 
 struct batch {
+    _Alignas(4 * KITH_LANES) int32_t counter[BATCH + KITH_LANES]; /* a store within a cache line */
     int n_open;
-    int32_t counter[BATCH + KITH_LANES];
     int32_t open[BATCH + KITH_LANES]; /* places of those that are open */
 };
 
@@ -68,7 +68,7 @@ KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, f
 }
 
 /** @param band  error bound of the r2 / cutoff^2 that are to come,
- *  @param off   and of r / cutoff, for even_counters */
+ *  @param off   and of r / cutoff, for even_units */
 KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band, float off)
 {
     const float bins = (float)scale->rdf->bins;
@@ -114,13 +114,14 @@ KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
     return counter;
 }
 
-/** The same, where the error of r is bounded instead, and r is given. */
-KITH_INLINE vi even_counters(const struct binner *b, vf r, unsigned *open)
+/** The same where the error of r is bounded instead, and r is given: 2^even_bits times counters,
+ *  and where within its bin a pair is. */
+KITH_INLINE vi even_units(const struct binner *b, vf r, unsigned *open)
 {
     const vf u = vf_fma(r, b->even_factor, b->even_offset);
     const vi fine = vi_from(vf_min(vf_max(u, b->even_least), b->even_most));
     *open = vi_gt(b->even_bound, fine & b->even_fraction);
-    return fine >> b->even_bits;
+    return fine;
 }
 
 /** The same by the table, for bins that are not linear. */

@@ -231,7 +231,8 @@ def test_plot():
     with open("a.dat", encoding="utf-8") as file:
         tables = file.read().split("\n\n\n")
     assert [len(line.split()) for line in tables[0].splitlines()[-1:]] == [1 + 3 * 7]
-    assert [len(line.split()) for line in tables[1].splitlines()[-1:]] == [1 + 4 * 7]
+    assert [len(line.split()) for line in tables[1].splitlines()[-1:]] == [1 + 7]
+    assert len(tables) == 2  # sums are for --sq
     cli.fails(6, *command, "--plot", "a.gif", says=["--plot", ".pdf"])
     cli.fails(9, *command, "--plot", "nowhere/a.pdf", "-q", says=["nowhere/a.dat"])
     if shutil.which("gnuplot") is None:
@@ -244,6 +245,19 @@ def test_plot():
         with open(name, "rb") as file:
             assert file.read(5).startswith(magic), name
     assert sorted(os.listdir("folder")) == ["a.dat", "a.gp", "a.pdf"]
+    # The line is the transform between the q of the table, the points are its sums.
+    cli.ok(*command, "--sq", "s.json", "--plot", "a.svg", "-q")
+    with open("a.dat", encoding="utf-8") as file:
+        line, points = [[[float(x) for x in row.split()] for row in text.splitlines()[1:]]
+                        for text in file.read().split("\n\n\n")[1:]]
+    found = columns("s.json")
+    assert len(points) == len(found["q"]) and len(line) > 400
+    assert close([row[1] for row in points], found["S_sum"], 1e-6)
+    for q, s in zip(found["q"], found["S"]):
+        after = next((k for k, row in enumerate(line) if row[0] >= q), 0)
+        if after > 0:  # not below 2 pi / R
+            (x0, y0), (x1, y1) = line[after - 1][:2], line[after][:2]
+            assert abs(y0 + (y1 - y0) * (q - x0) / (x1 - x0) - s) < 0.01, q
     # Quotes in names and units are text.
     cli.ok("rdf", "a.xyz", "--frames", "0", "--plot", "o'dd.svg", "--unit", "'\"$", "-q")
     # No S(q) where bins do not begin at 0, and no error bars of one frame.

@@ -219,6 +219,30 @@ static void test_gsd(bool packed)
     gsd_free(&g);
 }
 
+/** Masses of frame 0 are those of frame 1 too; one that has other particles has none. */
+static void test_gsd_weights(void)
+{
+    static const float masses[4] = {1, 16, 16, 1.5F};
+    const io_trajectory_options options = {.read = {.needed = IO_WEIGHTS}, .weights = "mass"};
+    io_trajectory_options wrong = options;
+    gsd_file g = {.packed = true};
+    gsd_add(&g, 0, "particles/mass", 9, 4, 1, masses);
+    add_frame(&g, 0, 4, NULL, NULL);
+    add_frame(&g, 1, 4, NULL, NULL);
+    add_frame(&g, 3, 2, NULL, NULL);
+    const char *path = gsd_save(&g, "d.gsd");
+    io_trajectory *t = frames_open(path, &options);
+    for (int k = 0; k < 2; k++) {
+        const io_frame *f = frames_next(t, false);
+        CHECK(f && f->weight && f->weight[1] == 16 && f->weight[3] == 1.5, "masses of %d", k);
+    }
+    io_trajectory_close(t);
+    frames_fail(path, &options, IO_MISSING, 3, "mass");
+    wrong.weights = "charge";
+    frames_fail(path, &wrong, IO_MISSING, 0, "charge");
+    gsd_free(&g);
+}
+
 /** Two dimensions; no types, no box; positions that become double. */
 static void test_gsd_defaults(void)
 {
@@ -259,5 +283,6 @@ int main(void)
     test_gsd(false);
     test_gsd(true);
     test_gsd_defaults();
+    test_gsd_weights();
     return check_done();
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * `kith rdf --weights`: with a number w of each particle,
+ *
+ *     g_w(r) = sum of w_i w_j over the pairs / what it would be of particles strewn uniformly
+ *     ww(r)  = sum of w_i w_j over the pairs / their number
+ *
+ * Strewn uniformly, a pair of a and b has the mean of w_i w_j over all such pairs, W_a W_b /
+ * (N_a N_b), and of one kind (W^2 - sum of w^2) / (N (N - 1)), with W the sum of w. Where weights
+ * cancel, as charges do, g_w is not defined and ww says how they are arranged (Stoyan & Stoyan
+ * 1994, Fractals, Random Shapes and Point Fields, 14.7: mark correlation).
+ */
+#include "rdf.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool rdf_weights_are_file(const char *weights)
+{
+    return strpbrk(weights, "./") != NULL;
+}
+
+int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found)
+{
+    io_error error = {0};
+    const size_t n = (size_t)frame->particles.n;
+    if (!task->weights || !rdf_weights_are_file(task->weights)) {
+        return STATUS_OK;
+    }
+    found->weights = malloc((n + 1) * sizeof *found->weights);
+    if (!found->weights) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->weights);
+    }
+    return io_read_numbers(task->weights, frame->particles.n, found->weights, &error) == IO_OK
+               ? STATUS_OK
+               : report_io(&error, false);
+}
+
+int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)
+{
+    const double *weights = found->weights ? found->weights : frame->weight;
+    for (int64_t p = 0; p < frame->particles.n; p++) {
+        if (weights[p] != 0) {
+            return STATUS_OK;
+        }
+    }
+    return report_error(STATUS_INVALID, NULL, "%s: frame %lld: all weights (%s) are 0", task->input,
+                        (long long)frame->index, task->weights);
+}
+
+void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
+                     double *row)
+{
+    const rdf_layout *l = &found->layout;
+    double n[RDF_MOST_CLASSES] = {0}, sum[RDF_MOST_CLASSES] = {0}, squares[RDF_MOST_CLASSES] = {0};
+    for (int64_t p = 0; p < part->points.n; p++) {
+        const double w = part->weight[p];
+        n[part->species[p]]++;
+        sum[part->species[p]] += w;
+        squares[part->species[p]] += w * w;
+    }
+    for (int a = 0; a < found->classes.n; a++) {
+        for (int b = a; b < found->classes.n; b++) {
+            const double pairs = a == b ? n[a] * (n[a] - 1) : n[a] * n[b];
+            const double all = sum[a] * sum[b] - (a == b ? squares[a] : 0);
+            const int64_t first = rdf_partial(&found->classes, a, b) * l->bins;
+            for (int64_t k = first; k < first + l->bins; k++) {
+                row[l->products + k] += h->sums[k];
+                row[l->strewn + k] += pairs > 0 ? h->ideal[k] * all / pairs : 0;
+            }
+        }
+    }
+}
+
+/** Sums of each block over the partials of a curve, [blocks][bins]. @return NULL: no memory. */
+static double *sum_blocks(const rdf_outcome *found, const rdf_curve *c, int64_t at)
+{
+    const int64_t bins = found->layout.bins;
+    double *sums = malloc((size_t)(found->blocks.n * bins) * sizeof *sums);
+    for (int64_t b = 0; b < found->blocks.n && sums; b++) {
+        rdf_sum_partials(found, c, found->blocks.row[b] + at, sums + b * bins);
+    }
+    return sums;
+}
+
+/** y / x in each bin. @return false: no memory */
+static bool divide(const rdf_outcome *found, const double *y, const double *x, double *value,
+                   double *error)
+{
+    const int64_t bins = found->layout.bins, blocks = found->blocks.n;
+    double *pair = malloc(2 * (size_t)blocks * sizeof *pair);
+    for (int64_t k = 0; k < bins && pair; k++) {
+        for (int64_t b = 0; b < blocks; b++) {
+            pair[b] = y[b * bins + k];
+            pair[blocks + b] = x[b * bins + k];
+        }
+        value[k] = rdf_ratio(pair, pair + blocks, blocks);
+        error[k] = rdf_ratio_error(pair, pair + blocks, blocks);
+    }
+    const bool fits = pair != NULL;
+    free(pair);
+    return fits;
+}
+
+bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *c)
+{
+    const rdf_layout *l = &found->layout;
+    double *products = sum_blocks(found, c, l->products);
+    double *strewn = sum_blocks(found, c, l->strewn);
+    double *counts = sum_blocks(found, c, l->counts);
+    const bool fits = products && strewn && counts &&
+                      divide(found, products, strewn, c->weighted, c->weighted_error) &&
+                      divide(found, products, counts, c->product, c->product_error);
+    free(products);
+    free(strewn);
+    free(counts);
+    return fits;
+}
