@@ -33,7 +33,8 @@ static const char *terminal_of(const char *path)
 static void put_script(FILE *to, const char *terminal, const flock_run *run)
 {
     fprintf(to, "set terminal %s\nset output target\n", terminal);
-    fputs("set xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours'\n"
+    fputs("set xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\nset y2label 'neighbours, "
+          "dashed'\n"
           "set ytics nomirror\nset y2tics\nset key outside top center horizontal\n$data << END\n",
           to);
     for (int64_t k = 0; k < run->n_samples; k++) {
@@ -41,10 +42,11 @@ static void put_script(FILE *to, const char *terminal, const flock_run *run)
         fprintf(to, "%lld %.9g %.9g %.9g\n", (long long)s->step, s->all.polarisation,
                 s->all.milling, s->all.neighbours);
     }
-    fputs("END\nplot $data using 1:2 with lines lw 2 title 'polarisation', "
-          "'' using 1:3 with lines lw 2 title 'milling', "
-          "'' using 1:4 axes x1y2 with lines lw 2 title 'neighbours'\n",
-          to);
+    fprintf(to,
+            "END\nplot $data using 1:2 with lines lw 2 lc rgb '%s' title 'polarisation', "
+            "'' using 1:3 with lines lw 2 lc rgb '%s' title 'milling', "
+            "'' using 1:4 axes x1y2 with lines lw 2 dt 2 lc rgb '%s' title 'neighbours'\n",
+            gnuplot_colours[0], gnuplot_colours[1], gnuplot_colours[6]);
 }
 
 bool flock_plot_named(const char *path)

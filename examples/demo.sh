@@ -90,8 +90,8 @@ run kith rdf lj.xyz --unit sigma -o gr.txt --sq sq.txt --plot gr.png
 show gr.png
 
 chapter "A flock" "Boids that start in disorder, and agree on a way."
-run kith flock --boids 5000 --box 60 --steps 600 --seed 1 -o flock.xyz --record-every 100 \
-    --plot flock.png
+run kith flock --boids 5000 --box 60 --steps 600 --seed 1 --measure-every 20 \
+    --plot flock.png --quiet
 show flock.png
 
 chapter "A film" "Twenty thousand boids that keep closer; the last of its pictures."
