@@ -542,9 +542,9 @@ typedef struct kith_histogram {
     double *pushes;   /**< [partials][2][bins + 1] with forces, else NULL: of the pairs below the
                            first edge, then in each bin, first the sums of p = (F_j - F_i).d, d from
                            i to j, then of p / r^dim (r at least r_max / 1024 or a 64th of the first
-                           edge above 0, whichever is less). Terms are cut to 2^-40 of their bounds
-                           and added exactly in each frame: the same bits for any number of threads
-                           and instruction set */
+                           edge above 0, whichever is less). Terms are rounded to 2^-40 of
+                           their bounds and added exactly in each frame: the same bits for any
+                           number of threads and instruction set */
     double *density;  /**< [partials] with forces, else NULL: pairs / volume, over frames */
     void *owner;      /**< the library's */
 } kith_histogram;

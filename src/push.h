@@ -35,7 +35,7 @@ KITH_FN int64_t kith__push_whole(double x)
 
 /** 1 / sqrt(x) to some units in the last place, for x within 1e-150 and 1e150: a guess from the
  *  bits, good to 3.5%, and the series of (1 - e)^(-1/2) to the second and to the third power. Has
- *  the same bits on all processors, and a quarter of the time of a root and a quotient. */
+ *  the same bits on all processors, and takes neither a root nor a quotient. */
 KITH_FN double kith__push_over_root(double x)
 {
     uint64_t bits;

@@ -184,7 +184,7 @@ static void compare(const tally *t, const kith_histogram *h, const char *backend
     }
 }
 
-/* Terms are cut to 2^-40 of their bounds, or the second power of 2 above that. */
+/* Terms are rounded to 2^-40 of their bounds, or the second power of 2 above that. */
 static double cut_of(const rdf_case *c, int which, int64_t k)
 {
     const kith_rdf_options *o = &c->options;
