@@ -58,7 +58,10 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
                          int32_t *element)
 {
     int *of_name = malloc(((size_t)frame->n_names + 1) * sizeof *of_name);
-    int status = of_name ? STATUS_OK : report_error(STATUS_NO_MEMORY, NULL, "no memory");
+    if (!of_name) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for elements");
+    }
+    int status = STATUS_OK;
     for (int k = 0; k < frame->n_names && status == STATUS_OK; k++) {
         char name[IO_NAME_LENGTH];
         rename_species(task, frame->names[k], name);
@@ -188,9 +191,10 @@ static int sum_pairs(const debye_task *task, debye_outcome *found, const kith_po
     o.species = element;
     o.n_species = found->n_elements;
     double *sums = malloc((size_t)(partials * found->n_q) * sizeof *sums);
-    const int status = sums
-                           ? check_status(task, found, kith_debye_sum(found->ctx, points, &o, sums))
-                           : report_error(STATUS_NO_MEMORY, NULL, "no memory for sums");
+    if (!sums) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for sums");
+    }
+    const int status = check_status(task, found, kith_debye_sum(found->ctx, points, &o, sums));
     if (status == STATUS_OK && !found->pairs) {
         found->pairs = calloc((size_t)(partials * found->n_q), sizeof *found->pairs);
     }
@@ -238,8 +242,10 @@ static int take_frame(const debye_task *task, debye_outcome *found, const io_fra
     double reach = 0;
     const io_particles *p = &frame->particles;
     int32_t *element = malloc(((size_t)p->n + 1) * sizeof *element);
-    int status = element ? choose_space(task, found, frame, &box, &reach)
-                         : report_error(STATUS_NO_MEMORY, NULL, "no memory for elements");
+    if (!element) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for elements");
+    }
+    int status = choose_space(task, found, frame, &box, &reach);
     if (status == STATUS_OK && p->n == 0) {
         status = report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles", task->input,
                               (long long)frame->index);

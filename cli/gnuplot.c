@@ -194,10 +194,10 @@ int gnuplot_draw(const char *path, const char *command, gnuplot_put put_data,
                  gnuplot_put put_script, const void *what)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
-    int status = script && data
-                     ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
-                     : report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
-    if (status == STATUS_OK) {
+    const bool named = script && data;
+    int status = named ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
+                       : report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
+    if (named && status == STATUS_OK) {
         status = write_text(&(struct text){script, path, data, command, put_script}, what);
     }
     if (status == STATUS_OK) {

@@ -223,12 +223,14 @@ static hid_t access_plist(io_sink *owner)
         .truncate = sink_truncate,
         .fl_map = H5FD_FLMAP_DICHOTOMY,
     };
-    const hid_t id = H5FDregister(&driver);
+    /* Registered once for all: when it is let go of, closing the last file that uses it reads what
+       was freed (1.10.8). */
+    static hid_t id = -1;
+    if (id < 0)
+        id = H5FDregister(&driver);
     const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
     if (id >= 0 && plist >= 0)
         H5Pset_driver(plist, id, owner ? &owner : NULL);
-    if (id >= 0)
-        H5FDunregister(id); /* the list keeps it */
     return plist;
 }
 
