@@ -114,8 +114,10 @@ KITH_INLINE void count_spots(const struct spots *spots)
 }
 
 /** Spots of a partial, the first of which are below the first edge: not wanted. */
-KITH_INLINE struct spots start_spots(const struct kith__scale *scale, uint32_t *fine, int bits)
+KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
+                                     const struct kith__tally *tally, int32_t first, int bits)
 {
+    uint32_t *fine = tally->fine + first;
     struct spots spots;
     for (int lane = 0; lane < W; lane++) {
         spots.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
@@ -197,7 +199,7 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
 {
     const struct binner bins = start_bins(all->scale, all->band, all->off);
     const int32_t first = kith__row(all->scale, p->species, q->species);
-    struct spots spots = start_spots(all->scale, tally->fine + first, bins.even_bits);
+    struct spots spots = start_spots(all->scale, tally, first, bins.even_bits);
     struct open_pairs pairs;
     pairs.n = 0;
     for (int32_t i = p->begin; i < p->end; i++) {
