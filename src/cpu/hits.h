@@ -91,11 +91,14 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
 /** Count the hits collected from a tile. */
 KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 {
+    if (sweep->no_memory) { /* for the hits: the call fails */
+        return;
+    }
     const struct binner bins = start_bins(
         sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
     kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
-    for (int k = 0; k < FOUR; k++) { /* pushes of whole vectors are found */
+    for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* pushes are found by fours */
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
