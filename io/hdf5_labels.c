@@ -59,7 +59,7 @@ static io_status add_labels(io_file *file, hid_t id, const char *labels, const c
     if (status == IO_OK && !grown)
         status = io__file_fail(file, IO_NO_MEMORY, "no memory for %s", labels);
     r->of = grown ? grown : r->of;
-    for (int64_t k = 0; k < n && status == IO_OK; k++)
+    for (int64_t k = 0; k < n && grown; k++)
         r->of[r->n + k] = (member){who ? who[k] : 0, number[k]};
     if (status == IO_OK) {
         r->has_ids = known && (r->n == 0 || r->has_ids);
@@ -93,7 +93,7 @@ static io_status add_members(io_file *file, hid_t id, roll *r)
     if (status == IO_OK && !r->of)
         status = io__file_fail(file, IO_NO_MEMORY, "no memory for members");
     int64_t at = 0;
-    for (int64_t g = 0; g < groups && status == IO_OK; g++) {
+    for (int64_t g = 0; g < groups && r->of && status == IO_OK; g++) {
         if (length[g] < 0 || length[g] > r->n - at)
             status = io__file_fail(file, IO_FORMAT, "lists %lld ids; its groups have more members",
                                    (long long)r->n);
