@@ -84,6 +84,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     const size_t bytes = (size_t)f->entries * sizeof(uint32_t);
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = flock->question}};
     f->sweep.grid.plan = &small->plan;
+    memcpy(f->axis, plan->axis, sizeof f->axis);
     f->sweep.grid.a = (struct kith__gpu_set){
         .n = flock->n, .start = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_START, bytes)};
     f->count = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_COUNT, bytes);

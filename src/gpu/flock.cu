@@ -68,7 +68,7 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
     record<real> v = ((const record<real> *)f.there.v)[p];
     if (f.order == KITH_GPU_COUNTED) {
         const real at[3] = {r.x, r.y, r.z};
-        const int64_t cell = cell_of(f, at);
+        const int64_t cell = cell_of(f, f.axis, at);
         to = (int64_t)a.start[cell] + v.number;
         v.number = (int32_t)cell;
     }
@@ -143,7 +143,7 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
     const real ri[3] = {mine.x, mine.y, mine.z};
     const real square = def::square((real)grid.question.cutoff);
     const int4 here = cargo_of(f, slot)[0];
-    const int64_t key = cell_of(f, ri);
+    const int64_t key = cell_of(f, grid.plan->axis, ri);
     const struct around around = look_around(f.sweep, key, key);
     struct chosen list[MOST > 0 ? MOST : 1];
     int listed = 0;

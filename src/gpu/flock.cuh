@@ -45,10 +45,10 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
 
 /** Number of the cell that holds a place. */
 template <typename real>
-static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f, const real r[3])
+static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
+                                                  const struct kith__axis axis[3], const real r[3])
 {
     typedef definition<real> def;
-    const struct kith__axis *axis = f.sweep.grid.plan->axis;
     double fraction[3];
     int64_t cell[3];
     def::fractions(def::box(f.sweep.grid.question), r, fraction);
@@ -62,7 +62,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
 {
     return f.turn->lost == KITH_GPU_NOBODY &&
-           (f.order == KITH_GPU_AS_IT_IS || f.sweep.grid.plan->status == KITH_OK);
+           (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
 /** What is summed of a particle here: its position, or its velocity, in units. */
@@ -104,11 +104,11 @@ template <typename real>
 static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
                                                     const real v[3])
 {
-    double most = fmax(fmax(fabs((double)v[0]), fabs((double)v[1])), fabs((double)v[2]));
-    for (int lanes = LANES / 2; lanes > 0; lanes /= 2) {
-        most = fmax(most, from_partner(most, lanes));
-    }
-    const unsigned long long bits = (unsigned long long)__double_as_longlong(most);
+    const real most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+    const uint64_t mine = (uint64_t)__double_as_longlong((double)most);
+    const uint32_t upper = max_lanes((uint32_t)(mine >> 32));
+    const uint32_t lower = max_lanes(upper == mine >> 32 ? (uint32_t)mine : 0);
+    const unsigned long long bits = (unsigned long long)upper << 32 | lower;
     unsigned long long *fastest = &f.turn->fastest[f.side];
     if (my_lane() == 0 && bits > *fastest) { /* what is read may be old, and then too small */
         atomicMax(fastest, bits);
@@ -120,7 +120,7 @@ template <typename real>
 static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
                                                     const real r[3])
 {
-    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, r)], 1u) : 0;
+    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r)], 1u) : 0;
 }
 
 /** Take a particle there, where its sums lead it. */

@@ -51,6 +51,7 @@ struct kith__gpu_flight {
     void *cargo; /**< [n][2] uint4, here: position in units and 1, velocity likewise plus 2^31 */
     uint32_t *count; /**< [cells + 1] particles of each cell there, and 0; KITH_GPU_COUNTED */
     int64_t entries; /**< of the table, or 0 */
+    struct kith__axis axis[3]; /**< KITH_GPU_COUNTED: of the cells */
     struct kith__gpu_turn *turn;
     int side; /**< of turn->fastest */
     double offset_unit;

@@ -150,7 +150,7 @@ static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t beg
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell)
 {
-    const struct kith__axis *axis = me.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = me.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
     const int32_t row = cell / nx;
     const int32_t x = cell - row * nx;

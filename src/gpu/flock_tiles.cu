@@ -28,7 +28,7 @@ struct rows {
 
 template <typename real> static __device__ struct rows count_rows(const party<real> &p)
 {
-    const struct kith__axis *axis = p.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = p.f->axis;
     struct rows rows = {(2 * axis[1].reach + 1) * (2 * axis[2].reach + 1), 1, 0};
     const int32_t n = (int32_t)axis[0].n;
     const int32_t reach = axis[0].reach;
@@ -44,7 +44,7 @@ template <typename real>
 static __device__ int32_t list_rows(const party<real> &p, const struct rows &rows, int32_t first,
                                     bool *images)
 {
-    const struct kith__axis *axis = p.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = p.f->axis;
     const int32_t s = first + p.lane;
     const int32_t row = rows.n_sx == 1 ? s : s / rows.n_sx;
     const int32_t wide = 2 * axis[1].reach + 1;
@@ -232,7 +232,7 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
                                                    int32_t cell, int4 place, bool left)
 {
     static const float wide = 8 * scale, far = 24 * scale;
-    const struct kith__axis *axis = p.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = p.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
     const int leader = __ffs((int)which_lanes(left)) - 1;
     const int32_t lead_cell = from_lane(cell, leader);
