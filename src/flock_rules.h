@@ -60,17 +60,23 @@ KITH_FN double kith__flock_unit(double largest)
     return ldexp(1.0, wanted > least ? wanted : least);
 }
 
-/** The nearest whole number modulo 2^32, without a call: beside 1.5 * 2^52 a double has no room for
- *  fractions, and its low bits are those of the number. */
+/** The nearest whole number modulo 2^32 of |t| < 2^50, without a call: beside 1.5 * 2^52 a double
+ *  has no room for fractions, and its low bits are those of the number. */
+KITH_FN int32_t kith__flock_round_near(double t)
+{
+    const double beside = t + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &beside, sizeof bits);
+    return (int32_t)(uint32_t)bits;
+}
+
+/** The same of any number. */
 KITH_FN int32_t kith__flock_round(double t)
 {
     if (!(t > -1125899906842624.0 && t < 1125899906842624.0)) { /* 2^50 */
         t = isfinite(t) ? fmod(rint(t), 4294967296.0) : 0;
     }
-    const double beside = t + 6755399441055744.0;
-    uint64_t bits;
-    memcpy(&bits, &beside, sizeof bits);
-    return (int32_t)(uint32_t)bits;
+    return kith__flock_round_near(t);
 }
 
 /** A coordinate in units, modulo 2^32: differences of near ones are right. */

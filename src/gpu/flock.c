@@ -119,6 +119,24 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
                rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
 }
 
+/** 1 / unit, where all coordinates of a bounded flock fit 32 bits in units, and floats; else 0. */
+static float narrow_ruler(const struct kith_flock *flock, double unit)
+{
+    const struct kith__lattice_d *box = &flock->question.box_d;
+    double most = 0;
+    for (int k = 0; k < flock->question.dim; k++) {
+        double far = fabs(box->origin[k]);
+        for (int m = 0; m < 3; m++) {
+            far += fabs(box->row[m][k]);
+        }
+        if (flock->rules.reflecting[k]) {
+            far += fabs(flock->rules.lo[k]) + fabs(flock->rules.hi[k]);
+        }
+        most = fmax(most, far);
+    }
+    return most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30 ? (float)(1 / unit) : 0;
+}
+
 /** Take the rules over. @return in *same whether the cells are as they were */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
@@ -150,6 +168,8 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
             f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
         }
     }
+    f->offsets.inverse = 1 / f->offset_unit;
+    f->offsets.narrow = bounded ? narrow_ruler(flock, f->offset_unit) : 0;
     struct kith__gpu_plan plan;
     f->order = KITH_GPU_AS_IT_IS;
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};

@@ -65,24 +65,37 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** What is summed of a particle here: its position, or its velocity, in units. */
-static __device__ __forceinline__ int4 *cargo_of(const struct kith__gpu_flight &f, int64_t slot)
+/** The nearest whole number of units that fits 32 bits. */
+static __device__ __forceinline__ int32_t round_narrow(const struct kith__gpu_ruler &ruler, double x)
 {
-    return (int4 *)f.cargo + 2 * slot;
+    return kith__flock_round_near(x * ruler.inverse);
 }
 
-static __device__ __forceinline__ void read_speed(const struct kith__gpu_flight &f, int64_t slot,
-                                                  int32_t v[3])
+static __device__ __forceinline__ int32_t round_narrow(const struct kith__gpu_ruler &ruler, float x)
 {
-    const int4 speed = cargo_of(f, slot)[1];
-    v[0] = speed.x ^ INT32_MIN;
-    v[1] = speed.y ^ INT32_MIN;
-    v[2] = speed.z ^ INT32_MIN;
+    return __float2int_rn(x * ruler.narrow);
+}
+
+/** The same modulo 2^32. */
+static __device__ __noinline__ int3 round_wide(double inverse, double x, double y, double z)
+{
+    return make_int3(kith__flock_round(x * inverse), kith__flock_round(y * inverse),
+                     kith__flock_round(z * inverse));
+}
+
+/** What is summed of a particle: its position, or its velocity, in units. */
+template <typename real>
+static __device__ __forceinline__ int3 in_units(const struct kith__gpu_ruler &ruler,
+                                                const record<real> &r)
+{
+    return ruler.narrow > 0 ? make_int3(round_narrow(ruler, r.x), round_narrow(ruler, r.y),
+                                        round_narrow(ruler, r.z))
+                            : round_wide(ruler.inverse, (double)r.x, (double)r.y, (double)r.z);
 }
 
 /** Where a candidate's image is, in units from the particle that looks. */
-static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int4 here,
-                                                 int4 there, int32_t shift, int32_t d[3])
+static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int3 here,
+                                                 int3 there, int32_t shift, int32_t d[3])
 {
     int32_t s[3];
     const int32_t i[3] = {here.x, here.y, here.z};

@@ -35,15 +35,15 @@ static const float in_no_reach = 4e30f; /* a squared distance that is far from a
 
 /** A tile's candidates as they come. */
 template <typename real> struct stage {
-    uint4 r[TILE * sizeof(record<real>) / sizeof(uint4)];
-    uint4 place[TILE]; /**< then from the party's first particle, in units, plus 2^31; 1 */
-    uint4 speed[TILE]; /**< in units, plus 2^31; 1 */
+    record<real> r[TILE], v[TILE];
 };
 
 /** A warp's part of shared memory. */
 template <typename real> struct candidates {
     struct stage<real> stage[2];
-    uint4 r[TILE]; /**< halves: x, y, z, |r|^2, and what is left of each */
+    uint4 r[TILE];     /**< halves: x, y, z, |r|^2, and what is left of each */
+    uint4 place[TILE]; /**< from the party's first particle, in units, plus 2^31; 1 */
+    uint4 speed[TILE]; /**< in units, plus 2^31; 1 */
     union {
         uint4 home[LANES];             /**< halves: -2x, -2y, -2z and a factor, and what is left */
         int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
@@ -67,7 +67,8 @@ template <typename real> struct party {
     int32_t x0, x1, y, z; /**< cells */
     real origin[3];
     float middle;            /**< along x, from the origin */
-    int4 place;              /**< of the one at the origin, less 2^31 */
+    int3 place;              /**< of the one at the origin, less 2^31 */
+    struct kith__gpu_ruler velocities;
     float unit;              /**< scale / cutoff */
     float band;              /**< error bound of squares, */
     float clear;             /**< and of their product with what is beyond separation */
@@ -271,14 +272,13 @@ static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 /** Test the tile's candidates, from number `base` on, and add the hits. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t base,
-                                                 const struct stage<real> &stage,
                                                  struct looking *me)
 {
     uint32_t b[FOUR][2], place[4], speed[4];
     load_halves(p.c->r, p.lane, b);
     load_halves(p.c->r + BYTES, p.lane, b + 2);
-    load_bytes(stage.place, p.lane, place);
-    load_bytes(stage.speed, p.lane, speed);
+    load_bytes(p.c->place, p.lane, place);
+    load_bytes(p.c->speed, p.lane, speed);
 #pragma unroll
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];

@@ -69,10 +69,15 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
 
 /* ---------------------------------------------------------------------------------- candidates */
 
-static __device__ __forceinline__ void fetch(uint4 *to, const uint4 *from)
+template <typename real>
+static __device__ __forceinline__ void fetch(record<real> *to, const record<real> *from)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address_of(to)), "l"(from)
-                 : "memory");
+    for (size_t k = 0; k < sizeof *to / sizeof(uint4); k++) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                         address_of((uint4 *)to + k)),
+                     "l"((const uint4 *)from + k)
+                     : "memory");
+    }
 }
 
 static __device__ __forceinline__ void wait_for_all()
@@ -93,13 +98,8 @@ static __device__ __forceinline__ int32_t call(const party<real> &p, int32_t c, 
         ++*segment;
     }
     const int32_t slot = c + p.c->from[*segment];
-    const int parts = sizeof(record<real>) / sizeof(uint4);
-    for (int k = 0; k < parts; k++) {
-        fetch(&to->r[p.lane * parts + k], (const uint4 *)p.f->here.r + slot * (int64_t)parts + k);
-    }
-    const uint4 *const cargo = (const uint4 *)cargo_of(*p.f, slot);
-    fetch(&to->place[p.lane], cargo);
-    fetch(&to->speed[p.lane], cargo + 1);
+    fetch(&to->r[p.lane], (const record<real> *)p.f->here.r + slot);
+    fetch(&to->v[p.lane], (const record<real> *)p.f->here.v + slot);
     return p.c->image[*segment];
 }
 
@@ -121,14 +121,16 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f
 
 /** Let a lane's candidate, if any, take its place in the tile. */
 template <typename real>
-static __device__ __forceinline__ void seat(const party<real> &p, struct stage<real> *stage,
+static __device__ __forceinline__ void seat(const party<real> &p, const struct stage<real> &stage,
                                             int32_t shift, bool any)
 {
-    const record<real> r = ((const record<real> *)stage->r)[p.lane];
-    const uint4 place = stage->place[p.lane];
+    const record<real> r = stage.r[p.lane];
+    const int3 place = in_units(p.f->offsets, r);
+    const int3 speed = in_units(p.velocities, stage.v[p.lane]);
     real d[3] = {r.x - p.origin[0], r.y - p.origin[1], r.z - p.origin[2]};
-    uint32_t o[3] = {place.x - (uint32_t)p.place.x, place.y - (uint32_t)p.place.y,
-                     place.z - (uint32_t)p.place.z};
+    uint32_t o[3] = {(uint32_t)place.x - (uint32_t)p.place.x,
+                     (uint32_t)place.y - (uint32_t)p.place.y,
+                     (uint32_t)place.z - (uint32_t)p.place.z};
     if (shift != no_shift) {
         shift_by(*p.f, shift, d, o);
     }
@@ -139,7 +141,9 @@ static __device__ __forceinline__ void seat(const party<real> &p, struct stage<r
     const uint4 far = make_uint4(0, two_halves(__floats2half2_rn(0, farthest)), 0, 0);
     const uint4 near = halves(x, y, z, square);
     p.c->r[p.lane] = any && square < farthest ? near : far;
-    stage->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
+    p.c->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
+    p.c->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31), (uint32_t)speed.y ^ (1u << 31),
+                                    (uint32_t)speed.z ^ (1u << 31), 1);
 }
 
 /* --------------------------------------------------------------------------------------- party */
@@ -162,13 +166,12 @@ static __device__ void meet(party<real> &p, const int32_t own[3], struct looking
         int side = 0;
         int32_t shift = call(p, p.lane, total, &segment, &p.c->stage[side]);
         for (int32_t base = 0; base < total; base += TILE) {
-            struct stage<real> *stage = &p.c->stage[side];
             wait_for_all();
-            seat(p, stage, shift, base + p.lane < total);
+            seat(p, p.c->stage[side], shift, base + p.lane < total);
             sync_warp();
             side = 1 - side;
             shift = call(p, base + TILE + p.lane, total, &segment, &p.c->stage[side]);
-            take_tile<real, USUAL>(p, base, *stage, me);
+            take_tile<real, USUAL>(p, base, me);
             sync_warp();
             met += TILE;
             if (met >= MOST_HITS) {
@@ -229,7 +232,7 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
  *  them and not too far away. @return who is left then */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ bool look_around(party<real> &p, const record<real> &mine,
-                                                   int32_t cell, int4 place, bool left)
+                                                   int32_t cell, int3 place, bool left)
 {
     static const float wide = 8 * scale, far = 24 * scale;
     const struct kith__axis *axis = p.f->axis;
@@ -243,8 +246,8 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
     p.origin[0] = from_lane(mine.x, leader);
     p.origin[1] = from_lane(mine.y, leader);
     p.origin[2] = from_lane(mine.z, leader);
-    p.place = make_int4(from_lane(place.x, leader), from_lane(place.y, leader),
-                        from_lane(place.z, leader), 0);
+    p.place = make_int3(from_lane(place.x, leader), from_lane(place.y, leader),
+                        from_lane(place.z, leader));
     const int32_t own[3] = {kith__flock_offset(p.place.x, place.x),
                             kith__flock_offset(p.place.y, place.y),
                             kith__flock_offset(p.place.z, place.z)};
@@ -294,14 +297,15 @@ static __global__ void __launch_bounds__(TILE_THREADS, 4)
     const int64_t at = slot < n ? slot : n - 1;
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const record<real> old = ((const record<real> *)f.here.v)[at];
-    const int4 place = cargo_of(f, at)[0];
+    const int3 place = in_units(f.offsets, mine);
+    p.velocities = f.turn->velocities;
     for (bool left = slot < n; which_lanes(left);) {
         left = look_around<real, USUAL>(p, mine, (int32_t)old.number, place, left);
     }
     real v[3] = {0, 0, 0};
     if (slot < n) {
-        int32_t speed[3];
-        read_speed(f, slot, speed);
+        const int3 units = in_units(p.velocities, old);
+        const int32_t speed[3] = {units.x, units.y, units.z};
         struct kith__flock_sums sums;
         for (int rule = 0; rule < KITH_RULES; rule++) { /* it has seen itself, too */
             const bool on = f.rules.radius[rule] > 0;
