@@ -22,7 +22,7 @@ enum {
     HOMES = LANES / EIGHT,
     PAIR = 2, /* homes that the matrix unit takes together */
     BYTES = 16,
-    COLUMNS = LANES + EIGHT, /* of a table of sums: so its rows do not meet in a bank */
+    COLUMNS = LANES + FOUR, /* of a table of sums: so its rows do not meet in a bank */
     TILE_WARPS = 4,
     TILE_THREADS = TILE_WARPS * LANES,
     MOST_HITS = 1 << 14 /* before sums of bytes are put together: two of them fit 32 bits */
@@ -53,7 +53,7 @@ template <typename real> struct candidates {
     int32_t n[KITH_RULES][LANES];
 };
 
-/** A rule's sums of bytes, with the sign turned: bytes g and g + 8 of particles 2t and 2t + 1. */
+/** A rule's sums of bytes, with the sign turned: bytes 2g and 2g + 1 of particles 2t and 2t + 1. */
 struct bytes {
     int32_t d[4];
 };
@@ -101,8 +101,7 @@ static __device__ __forceinline__ uint32_t upper(float a, float b)
 static __device__ __forceinline__ uint32_t sizes(uint32_t a, uint32_t b)
 {
     uint32_t d;
-    asm("{.reg .b32 s, t, z; mov.b32 z, 0x80008000; abs.bf16x2 s, %1; abs.bf16x2 t, %2; "
-        "fma.rn.bf16x2 %0, s, t, z;}"
+    asm("{.reg .b32 p, z; mov.b32 z, 0x80008000; fma.rn.bf16x2 p, %1, %2, z; abs.bf16x2 %0, p;}"
         : "=r"(d)
         : "r"(a), "r"(b));
     return d;
@@ -339,9 +338,9 @@ static __device__ __forceinline__ void add_up(const party<real> &p, const int32_
 #pragma unroll
         for (int home = 0; home < HOMES; home++) {
             int32_t *const d = me->sum[home][rule].d;
-            int32_t *const to = &c->bytes[p.lane / 4][home * EIGHT + p.lane % 4 * 2];
+            int32_t *const to = &c->bytes[p.lane / 4 * 2][home * EIGHT + p.lane % 4 * 2];
             *(int2 *)to = make_int2(d[0], d[1]);
-            *(int2 *)(to + EIGHT * COLUMNS) = make_int2(d[2], d[3]);
+            *(int2 *)(to + COLUMNS) = make_int2(d[2], d[3]);
             d[0] = d[1] = d[2] = d[3] = 0;
         }
         sync_warp();
