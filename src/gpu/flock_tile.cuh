@@ -45,7 +45,10 @@ template <typename real> struct candidates {
     uint4 place[TILE]; /**< from the party's first particle, in units, plus 2^31; 1 */
     uint4 speed[TILE]; /**< in units, plus 2^31; 1 */
     union {
-        uint4 home[LANES];             /**< halves: -2x, -2y, -2z and a factor, and what is left */
+        struct {
+            uint4 home[LANES]; /**< halves: -2x, -2y, -2z and a factor, and what is left */
+            float w[LANES];    /**< |i|^2 - scale^2 */
+        };
         int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
     };
     int32_t end[LANES], from[LANES], image[LANES]; /**< segments, as in the sweep */
@@ -240,23 +243,41 @@ static __device__ __noinline__ double exact(const struct kith__gpu_flight &f,
     return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, s, d);
 }
 
-/** Decide what is not clear of four candidates, those of two eights, by the definition. */
+/** The tests of a lane that are not clear, a bit each. */
 template <typename real>
-static __device__ __forceinline__ void settle(const party<real> &p, int64_t slot, int32_t candidate,
-                                              const float t[FOUR], uint32_t hits[KITH_RULES])
+static __device__ __forceinline__ uint32_t find_unclear(const party<real> &p,
+                                                        const float t[PAIR * 2][FOUR])
 {
+    uint32_t unclear = 0;
 #pragma unroll
-    for (int e = 0; e < FOUR; e++) {
-        float least = in_no_reach;
-        for (int rule = 0; rule < KITH_RULES; rule++) {
-            least = fminf(least, fabsf(t[e] + p.beyond[rule]));
-        }
-        if (least <= p.band) {
-            const double r2 = exact<real>(*p.f, p.c, slot, candidate + e / 2 * EIGHT + e % 2);
+    for (int k = 0; k < PAIR * 2 * FOUR; k++) {
+        const float one = t[k / FOUR][k % FOUR];
+        const float least = fminf(fminf(fabsf(one + p.beyond[0]), fabsf(one + p.beyond[1])),
+                                  fabsf(one + p.beyond[2]));
+        unclear |= least <= p.band ? 1u << k : 0;
+    }
+    return unclear;
+}
+
+/** Decide them by the definition, for homes from `home` on and candidates from `base` on. */
+template <typename real>
+static __device__ __forceinline__ void settle(const party<real> &p, int home, int32_t base,
+                                              uint32_t unclear,
+                                              uint32_t hits[PAIR * 2][KITH_RULES])
+{
+    while (unclear) {
+        const int k = __ffs((int)unclear) - 1;
+        const int half = k / FOUR % 2, e = k % FOUR;
+        const int64_t slot = p.first + (home + k / EIGHT) * EIGHT + p.lane / 4;
+        const int32_t candidate = base + half * BYTES + e / 2 * EIGHT + p.lane % 4 * 2 + e % 2;
+        const double r2 = exact<real>(*p.f, p.c, slot, candidate);
+        unclear &= unclear - 1;
+#pragma unroll
+        for (int part = 0; part < PAIR * 2; part++) {
+            const uint32_t mask = k / FOUR == part ? 0xffu << EIGHT * e : 0;
             for (int rule = 0; rule < KITH_RULES; rule++) {
                 const bool on = p.f->rules.radius[rule] > 0 && r2 <= p.f->square[rule];
-                const uint32_t mask = 0xffu << EIGHT * e;
-                hits[rule] = on ? hits[rule] | mask : hits[rule] & ~mask;
+                hits[part][rule] = on ? hits[part][rule] | mask : hits[part][rule] & ~mask;
             }
         }
     }
@@ -281,8 +302,8 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t b
 #pragma unroll
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];
-        float t[PAIR][2][FOUR];
-        uint32_t hits[PAIR][2][KITH_RULES] = {};
+        float t[PAIR * 2][FOUR];
+        uint32_t hits[PAIR * 2][KITH_RULES] = {};
         uint32_t least = 0x7f007f00;
 #pragma unroll
         for (int k = 0; k < FOUR; k++) {
@@ -290,25 +311,19 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t b
         }
 #pragma unroll
         for (int k = 0; k < PAIR * 2; k++) {
-            const int h = k / 2, half = k % 2;
             for (int e = 0; e < FOUR; e++) {
-                t[h][half][e] = d[half * 2 + e / 2][h * 2 + e % 2];
+                t[k][e] = d[k % 2 * 2 + e / 2][k / 2 * 2 + e % 2];
             }
-            least = judge<USUAL>(p, t[h][half], least, hits[h][half]);
+            least = judge<USUAL>(p, t[k], least, hits[k]);
         }
         if (is_unclear(least, USUAL ? p.clear : p.band)) {
-#pragma unroll
-            for (int k = 0; k < PAIR * 2; k++) {
-                const int h = k / 2, half = k % 2;
-                settle(p, p.first + (home + h) * EIGHT + p.lane / 4,
-                       base + half * BYTES + p.lane % 4 * 2, t[h][half], hits[h][half]);
-            }
+            settle(p, home, base, find_unclear(p, t), hits);
         }
 #pragma unroll
         for (int h = 0; h < PAIR; h++) {
             for (int rule = 0; rule < KITH_RULES; rule++) {
                 const int whose = USUAL && rule == KITH_COHESION ? KITH_ALIGNMENT : rule;
-                const uint32_t both[2] = {hits[h][0][whose], hits[h][1][whose]};
+                const uint32_t both[2] = {hits[h * 2][whose], hits[h * 2 + 1][whose]};
                 add_product(&me->sum[home + h][rule], rule == KITH_ALIGNMENT ? speed : place, both);
             }
         }

@@ -154,7 +154,6 @@ static __device__ void meet(party<real> &p, const int32_t own[3], struct looking
 {
     const struct rows rows = count_rows(p);
     const float band = p.band;
-    int32_t met = 0;
     for (int32_t s = 0; s < rows.n * rows.n_sx; s += LANES) {
         bool images;
         sync_warp();
@@ -165,22 +164,20 @@ static __device__ void meet(party<real> &p, const int32_t own[3], struct looking
         int segment = 0;
         int side = 0;
         int32_t shift = call(p, p.lane, total, &segment, &p.c->stage[side]);
-        for (int32_t base = 0; base < total; base += TILE) {
-            wait_for_all();
-            seat(p, p.c->stage[side], shift, base + p.lane < total);
-            sync_warp();
-            side = 1 - side;
-            shift = call(p, base + TILE + p.lane, total, &segment, &p.c->stage[side]);
-            take_tile<real, USUAL>(p, base, me);
-            sync_warp();
-            met += TILE;
-            if (met >= MOST_HITS) {
-                add_up(p, own, me);
-                met = 0;
+        for (int32_t first = 0; first < total; first += MOST_HITS) {
+            const int32_t end = min(total, first + MOST_HITS);
+            for (int32_t base = first; base < end; base += TILE) {
+                wait_for_all();
+                seat(p, p.c->stage[side], shift, base + p.lane < total);
+                sync_warp();
+                side = 1 - side;
+                shift = call(p, base + TILE + p.lane, total, &segment, &p.c->stage[side]);
+                take_tile<real, USUAL>(p, base, me);
+                sync_warp();
             }
+            add_up(p, own, me);
         }
     }
-    add_up(p, own, me);
 }
 
 /** The least and the largest of the lanes' numbers, outwards. */
@@ -209,10 +206,10 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
                                                   struct looking *me)
 {
     const float square = __fmaf_rn(x[0], x[0], __fmaf_rn(x[1], x[1], x[2] * x[2]));
-    const float w = in ? square - scale * scale : in_no_reach;
     uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part) : make_uint4(0, 0, 0, 0);
     sync_warp();
     p.c->home[p.lane] = mine;
+    p.c->w[p.lane] = in ? square - scale * scale : in_no_reach;
     sync_warp();
 #pragma unroll
     for (int home = 0; home < HOMES; home++) {
@@ -220,8 +217,9 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
         const uint32_t *const words = (const uint32_t *)&p.c->home[one];
         me->a[home][0] = words[p.lane % 2];
         me->a[home][1] = words[2 + p.lane % 2];
-        me->w[home][0] = from_lane(w, one);
-        me->w[home][1] = from_lane(w, one);
+        for (int k = 0; k < 2; k++) {
+            me->w[home][k] = ((const volatile float *)p.c->w)[one];
+        }
         for (int rule = 0; rule < KITH_RULES; rule++) {
             me->sum[home][rule] = {{0, 0, 0, 0}};
         }
