@@ -108,9 +108,10 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
     const double crowded = rules->reach > 0 ? crowd(flock) : 0;
-    f->way = f->order != KITH_GPU_COUNTED || rules->nearest > 0 || !rules->sees_all ? KITH_GPU_FLY
-             : crowded < many                                                       ? KITH_GPU_NEAR
-                              : KITH_GPU_TILES;
+    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
+             : crowded < many          ? KITH_GPU_NEAR
+                                       : KITH_GPU_TILES;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const double part = rules->radius[rule] / (rules->reach > 0 ? q->cutoff : 1);
         f->beyond[rule] = rules->radius[rule] > 0 ? (float)(1 - part * part) : 1e30f;
@@ -119,22 +120,21 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
                rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
 }
 
-/** 1 / unit, where all coordinates of a bounded flock fit 32 bits in units, and floats; else 0. */
-static float narrow_ruler(const struct kith_flock *flock, double unit)
+/** How coordinates become numbers of units. */
+static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, bool bounded,
+                                           double unit)
 {
     const struct kith__lattice_d *box = &flock->question.box_d;
-    double most = 0;
+    double most = bounded ? 0 : INFINITY;
     for (int k = 0; k < flock->question.dim; k++) {
-        double far = fabs(box->origin[k]);
-        for (int m = 0; m < 3; m++) {
-            far += fabs(box->row[m][k]);
-        }
+        most = fmax(most, fabs(box->origin[k]) + fabs(box->row[0][k]) + fabs(box->row[1][k]) +
+                              fabs(box->row[2][k]));
         if (flock->rules.reflecting[k]) {
-            far += fabs(flock->rules.lo[k]) + fabs(flock->rules.hi[k]);
+            most = fmax(most, fmax(fabs(flock->rules.lo[k]), fabs(flock->rules.hi[k])));
         }
-        most = fmax(most, far);
     }
-    return most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30 ? (float)(1 / unit) : 0;
+    const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
+    return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
 }
 
 /** Take the rules over. @return in *same whether the cells are as they were */
@@ -168,8 +168,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
             f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
         }
     }
-    f->offsets.inverse = 1 / f->offset_unit;
-    f->offsets.narrow = bounded ? narrow_ruler(flock, f->offset_unit) : 0;
+    f->offsets = choose_ruler(flock, bounded, f->offset_unit);
     struct kith__gpu_plan plan;
     f->order = KITH_GPU_AS_IT_IS;
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};

@@ -41,6 +41,7 @@ static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
     f.turn->velocity_unit = unit;
     f.turn->velocities.inverse = 1 / unit;
     f.turn->velocities.narrow = fits ? (float)(1 / unit) : 0;
+    f.turn->velocities.plain = true;
     f.turn->fastest[1 - f.side] = 0;
     f.turn->step += stepped;
 }
@@ -116,7 +117,7 @@ template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
 {
-    const int3 speed = in_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
+    const int3 speed = in_plain_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];

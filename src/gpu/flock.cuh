@@ -65,32 +65,33 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** The nearest whole number of units that fits 32 bits. */
-static __device__ __forceinline__ int32_t round_narrow(const struct kith__gpu_ruler &ruler, double x)
+/** The nearest whole number of units modulo 2^32, where rulers are plain. */
+static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, double x)
 {
     return kith__flock_round_near(x * ruler.inverse);
 }
 
-static __device__ __forceinline__ int32_t round_narrow(const struct kith__gpu_ruler &ruler, float x)
+static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, float x)
 {
-    return __float2int_rn(x * ruler.narrow);
-}
-
-/** The same modulo 2^32. */
-static __device__ __noinline__ int3 round_wide(double inverse, double x, double y, double z)
-{
-    return make_int3(kith__flock_round(x * inverse), kith__flock_round(y * inverse),
-                     kith__flock_round(z * inverse));
+    return ruler.narrow > 0 ? __float2int_rn(x * ruler.narrow) : round_plain(ruler, (double)x);
 }
 
 /** What is summed of a particle: its position, or its velocity, in units. */
 template <typename real>
-static __device__ __forceinline__ int3 in_units(const struct kith__gpu_ruler &ruler,
-                                                const record<real> &r)
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+                                                      const record<real> &r)
 {
-    return ruler.narrow > 0 ? make_int3(round_narrow(ruler, r.x), round_narrow(ruler, r.y),
-                                        round_narrow(ruler, r.z))
-                            : round_wide(ruler.inverse, (double)r.x, (double)r.y, (double)r.z);
+    return make_int3(round_plain(ruler, r.x), round_plain(ruler, r.y), round_plain(ruler, r.z));
+}
+
+/** The same by any ruler. */
+template <typename real>
+static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const record<real> &r)
+{
+    return ruler.plain ? in_plain_units(ruler, r)
+                       : make_int3(kith__flock_place((double)r.x, ruler.inverse),
+                                   kith__flock_place((double)r.y, ruler.inverse),
+                                   kith__flock_place((double)r.z, ruler.inverse));
 }
 
 /** Where a candidate's image is, in units from the particle that looks. */

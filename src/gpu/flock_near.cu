@@ -39,8 +39,8 @@ static __device__ __forceinline__ void add(const seer<real> &me, int64_t j, int3
                                            const bool on[KITH_RULES], struct short_sums *s)
 {
     int32_t d[3];
-    const int3 place = in_units(me.f->offsets, ((const record<real> *)me.f->here.r)[j]);
-    const int3 speed = in_units(me.velocities, ((const record<real> *)me.f->here.v)[j]);
+    const int3 place = in_plain_units(me.f->offsets, ((const record<real> *)me.f->here.r)[j]);
+    const int3 speed = in_plain_units(me.velocities, ((const record<real> *)me.f->here.v)[j]);
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     offset_of(*me.f, me.here, place, shift, d);
     for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -211,7 +211,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
     me.r[2] = mine.z;
     me.reach2 = def::square((real)f.sweep.grid.question.cutoff);
     me.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
-    me.here = in_units(f.offsets, mine);
+    me.here = in_plain_units(f.offsets, mine);
     me.velocities = f.turn->velocities;
     me.sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
     look_around_in_rows<real, USUAL>(me, (int32_t)old.number);

@@ -125,8 +125,8 @@ static __device__ __forceinline__ void seat(const party<real> &p, const struct s
                                             int32_t shift, bool any)
 {
     const record<real> r = stage.r[p.lane];
-    const int3 place = in_units(p.f->offsets, r);
-    const int3 speed = in_units(p.velocities, stage.v[p.lane]);
+    const int3 place = in_plain_units(p.f->offsets, r);
+    const int3 speed = in_plain_units(p.velocities, stage.v[p.lane]);
     real d[3] = {r.x - p.origin[0], r.y - p.origin[1], r.z - p.origin[2]};
     uint32_t o[3] = {(uint32_t)place.x - (uint32_t)p.place.x,
                      (uint32_t)place.y - (uint32_t)p.place.y,
@@ -295,14 +295,14 @@ static __global__ void __launch_bounds__(TILE_THREADS, 4)
     const int64_t at = slot < n ? slot : n - 1;
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const record<real> old = ((const record<real> *)f.here.v)[at];
-    const int3 place = in_units(f.offsets, mine);
+    const int3 place = in_plain_units(f.offsets, mine);
     p.velocities = f.turn->velocities;
     for (bool left = slot < n; which_lanes(left);) {
         left = look_around<real, USUAL>(p, mine, (int32_t)old.number, place, left);
     }
     real v[3] = {0, 0, 0};
     if (slot < n) {
-        const int3 units = in_units(p.velocities, old);
+        const int3 units = in_plain_units(p.velocities, old);
         const int32_t speed[3] = {units.x, units.y, units.z};
         struct kith__flock_sums sums;
         for (int rule = 0; rule < KITH_RULES; rule++) { /* it has seen itself, too */
