@@ -54,6 +54,7 @@ template <typename real> struct candidates {
     int32_t end[LANES], from[LANES], image[LANES]; /**< segments, as in the sweep */
     int64_t sum[KITH_RULES][3][LANES];             /**< of the warp's particles */
     int32_t n[KITH_RULES][LANES];
+    float band; /**< error bound of squares */
 };
 
 /** A rule's sums of bytes, with the sign turned: bytes 2g and 2g + 1 of particles 2t and 2t + 1. */
@@ -73,8 +74,7 @@ template <typename real> struct party {
     int3 place;              /**< of the one at the origin, less 2^31 */
     struct kith__gpu_ruler velocities;
     float unit;              /**< scale / cutoff */
-    float band;              /**< error bound of squares, */
-    float clear;             /**< and of their product with what is beyond separation */
+    float clear;             /**< error bound of what judge() returns */
     float beyond[KITH_RULES]; /**< scale^2 - radius^2 */
 };
 
@@ -224,66 +224,59 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
 
 /** r2 by the definition, of a slot and a candidate of the listed segments. */
 template <typename real>
-static __device__ __noinline__ double exact(const struct kith__gpu_flight &f,
-                                            const struct candidates<real> *c, int64_t i,
-                                            int32_t candidate)
+static __device__ double exact(const struct kith__gpu_flight &f, const struct candidates<real> &c,
+                               int64_t i, int32_t candidate)
 {
     typedef definition<real> def;
     const record<real> *const all = (const record<real> *)f.here.r;
     int segment = 0;
-    while (candidate >= c->end[segment]) {
+    while (candidate >= c.end[segment]) {
         segment++;
     }
-    const record<real> other = all[candidate + c->from[segment]];
+    const record<real> other = all[candidate + c.from[segment]];
     const real ri[3] = {all[i].x, all[i].y, all[i].z};
     const real rj[3] = {other.x, other.y, other.z};
     real d[3];
     int32_t s[3];
-    kith__unpack_shift(c->image[segment], s);
+    kith__unpack_shift(c.image[segment], s);
     return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, s, d);
 }
 
-/** The tests of a lane that are not clear, a bit each. */
-template <typename real>
-static __device__ __forceinline__ uint32_t find_unclear(const party<real> &p,
-                                                        const float t[PAIR * 2][FOUR])
-{
-    uint32_t unclear = 0;
-#pragma unroll
-    for (int k = 0; k < PAIR * 2 * FOUR; k++) {
-        const float one = t[k / FOUR][k % FOUR];
-        const float least = fminf(fminf(fabsf(one + p.beyond[0]), fabsf(one + p.beyond[1])),
-                                  fabsf(one + p.beyond[2]));
-        unclear |= least <= p.band ? 1u << k : 0;
-    }
-    return unclear;
-}
+/** A lane's tests of a pair of homes: each home's with the first half of the candidates, and with
+ *  the second. */
+struct verdicts {
+    float t[PAIR * 2][FOUR];              /**< squared distances, less scale^2 */
+    uint32_t hits[PAIR * 2][KITH_RULES]; /**< bytes of -1, else 0 */
+};
 
-/** Decide them by the definition, for homes from `home` on and candidates from `base` on. */
+/** Decide what is not clear by the definition. slot, candidate: of the lane's first test. Out of the
+ *  way, as it is seldom called. */
 template <typename real>
-static __device__ __forceinline__ void settle(const party<real> &p, int home, int32_t base,
-                                              uint32_t unclear,
-                                              uint32_t hits[PAIR * 2][KITH_RULES])
+static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
+                                           const struct candidates<real> &c, int64_t slot,
+                                           int32_t candidate, struct verdicts *v)
 {
-    while (unclear) {
-        const int k = __ffs((int)unclear) - 1;
-        const int half = k / FOUR % 2, e = k % FOUR;
-        const int64_t slot = p.first + (home + k / EIGHT) * EIGHT + p.lane / 4;
-        const int32_t candidate = base + half * BYTES + e / 2 * EIGHT + p.lane % 4 * 2 + e % 2;
-        const double r2 = exact<real>(*p.f, p.c, slot, candidate);
-        unclear &= unclear - 1;
-#pragma unroll
-        for (int part = 0; part < PAIR * 2; part++) {
-            const uint32_t mask = k / FOUR == part ? 0xffu << EIGHT * e : 0;
-            for (int rule = 0; rule < KITH_RULES; rule++) {
-                const bool on = p.f->rules.radius[rule] > 0 && r2 <= p.f->square[rule];
-                hits[part][rule] = on ? hits[part][rule] | mask : hits[part][rule] & ~mask;
-            }
+#pragma unroll 1
+    for (int k = 0; k < PAIR * 2 * FOUR; k++) {
+        const int part = k / FOUR, e = k % FOUR;
+        float least = in_no_reach;
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            least = fminf(least, fabsf(v->t[part][e] + scale * scale * f.beyond[rule]));
+        }
+        if (least > c.band) {
+            continue;
+        }
+        const double r2 = exact(f, c, slot + k / EIGHT * EIGHT,
+                                candidate + part % 2 * BYTES + e / 2 * EIGHT + e % 2);
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
+            const uint32_t mask = 0xffu << EIGHT * e;
+            v->hits[part][rule] = on ? v->hits[part][rule] | mask : v->hits[part][rule] & ~mask;
         }
     }
 }
 
-/** Is one of two such halves within the bound? */
+/** Is one of two such halves within a bound? */
 static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 {
     return fminf(__uint_as_float(least << 16), __uint_as_float(least & 0xffff0000u)) <= band;
@@ -302,8 +295,7 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t b
 #pragma unroll
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];
-        float t[PAIR * 2][FOUR];
-        uint32_t hits[PAIR * 2][KITH_RULES] = {};
+        struct verdicts v = {};
         uint32_t least = 0x7f007f00;
 #pragma unroll
         for (int k = 0; k < FOUR; k++) {
@@ -312,18 +304,21 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t b
 #pragma unroll
         for (int k = 0; k < PAIR * 2; k++) {
             for (int e = 0; e < FOUR; e++) {
-                t[k][e] = d[k % 2 * 2 + e / 2][k / 2 * 2 + e % 2];
+                v.t[k][e] = d[k % 2 * 2 + e / 2][k / 2 * 2 + e % 2];
             }
-            least = judge<USUAL>(p, t[k], least, hits[k]);
+            least = judge<USUAL>(p, v.t[k], least, v.hits[k]);
         }
-        if (is_unclear(least, USUAL ? p.clear : p.band)) {
-            settle(p, home, base, find_unclear(p, t), hits);
+        if (is_unclear(least, p.clear)) {
+            struct verdicts settled = v; /* in memory, as v is not to be */
+            settle(*p.f, *p.c, p.first + home * EIGHT + p.lane / 4, base + p.lane % 4 * 2,
+                   &settled);
+            memcpy(v.hits, settled.hits, sizeof v.hits);
         }
 #pragma unroll
         for (int h = 0; h < PAIR; h++) {
             for (int rule = 0; rule < KITH_RULES; rule++) {
                 const int whose = USUAL && rule == KITH_COHESION ? KITH_ALIGNMENT : rule;
-                const uint32_t both[2] = {hits[h * 2][whose], hits[h * 2 + 1][whose]};
+                const uint32_t both[2] = {v.hits[h * 2][whose], v.hits[h * 2 + 1][whose]};
                 add_product(&me->sum[home + h][rule], rule == KITH_ALIGNMENT ? speed : place, both);
             }
         }

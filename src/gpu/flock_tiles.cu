@@ -150,17 +150,19 @@ static __device__ __forceinline__ void seat(const party<real> &p, const struct s
 
 /** The candidates of a party, tile by tile. */
 template <typename real, bool USUAL>
-static __device__ void meet(party<real> &p, const int32_t own[3], struct looking *me)
+static __device__ void meet(party<real> &p, float band, const int32_t own[3],
+                            struct looking *me)
 {
     const struct rows rows = count_rows(p);
-    const float band = p.band;
     for (int32_t s = 0; s < rows.n * rows.n_sx; s += LANES) {
         bool images;
         sync_warp();
         const int32_t total = list_rows(p, rows, s, &images);
         sync_warp();
-        p.band = band + 2 * scale * scale * (float)(images ? p.f->blur : p.f->own_blur);
-        p.clear = 1.02f * p.band * (p.beyond[KITH_SEPARATION] + p.band);
+        const double blur = images ? p.f->blur : p.f->own_blur;
+        const float trust = band + 2 * scale * scale * (float)blur;
+        p.c->band = trust;
+        p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
         int segment = 0;
         int side = 0;
         int32_t shift = call(p, p.lane, total, &segment, &p.c->stage[side]);
@@ -261,11 +263,11 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
     span(in ? x[0] : 0, in ? x[0] : 0, &low, &high);
     most = (float)__reduce_max_sync(all_lanes, __float2int_ru(in ? aside : 0));
     p.middle = 0.5f * (low + high);
-    p.band = band_of(0.5f * (high - low) + 1.4143f * most);
+    const float band = band_of(0.5f * (high - low) + 1.4143f * most);
     x[0] -= p.middle;
     struct looking me;
     take_seats(p, in, x, &me);
-    meet<real, USUAL>(p, own, &me);
+    meet<real, USUAL>(p, band, own, &me);
     return left && !in;
 }
 
