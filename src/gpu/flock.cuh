@@ -134,7 +134,8 @@ template <typename real>
 static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
                                                     const real r[3])
 {
-    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r)], 1u) : 0;
+    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r)], 1u)
+                                       : 0;
 }
 
 /** Take a particle there, where its sums lead it. */

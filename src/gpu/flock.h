@@ -22,8 +22,8 @@ enum { KITH_GPU_NOBODY = INT32_MAX };
 /** How numbers become integers. */
 struct kith__gpu_ruler {
     double inverse; /**< 1 / unit */
-    float narrow;   /**< the same where it is a float and all products with it fit 32 bits; else 0 */
-    bool plain;     /**< they are within 2^50 */
+    float narrow; /**< the same where it is a float and all products with it fit 32 bits; else 0 */
+    bool plain;   /**< they are within 2^50 */
 };
 
 /** What changes from step to step, in device memory. */

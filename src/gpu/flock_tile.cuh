@@ -70,11 +70,11 @@ template <typename real> struct party {
     int64_t first;        /**< slot of the warp's first particle */
     int32_t x0, x1, y, z; /**< cells */
     real origin[3];
-    float middle;            /**< along x, from the origin */
-    int3 place;              /**< of the one at the origin, less 2^31 */
+    float middle; /**< along x, from the origin */
+    int3 place;   /**< of the one at the origin, less 2^31 */
     struct kith__gpu_ruler velocities;
-    float unit;              /**< scale / cutoff */
-    float clear;             /**< error bound of what judge() returns */
+    float unit;               /**< scale / cutoff */
+    float clear;              /**< error bound of what judge() returns */
     float beyond[KITH_RULES]; /**< scale^2 - radius^2 */
 };
 
@@ -149,8 +149,7 @@ static __device__ __forceinline__ uint32_t address_of(const uint4 *records)
 }
 
 /** The halves of two eights of candidates, twice each, as the matrix unit wants them. */
-static __device__ __forceinline__ void load_halves(const uint4 *records, int lane,
-                                                   uint32_t b[2][2])
+static __device__ __forceinline__ void load_halves(const uint4 *records, int lane, uint32_t b[2][2])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(b[0][0]), "=r"(b[0][1]), "=r"(b[1][0]), "=r"(b[1][1])
@@ -245,12 +244,12 @@ static __device__ double exact(const struct kith__gpu_flight &f, const struct ca
 /** A lane's tests of a pair of homes: each home's with the first half of the candidates, and with
  *  the second. */
 struct verdicts {
-    float t[PAIR * 2][FOUR];              /**< squared distances, less scale^2 */
+    float t[PAIR * 2][FOUR];             /**< squared distances, less scale^2 */
     uint32_t hits[PAIR * 2][KITH_RULES]; /**< bytes of -1, else 0 */
 };
 
-/** Decide what is not clear by the definition. slot, candidate: of the lane's first test. Out of the
- *  way, as it is seldom called. */
+/** Decide what is not clear by the definition. slot, candidate: of the lane's first test. Out of
+ *  the way, as it is seldom called. */
 template <typename real>
 static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
                                            const struct candidates<real> &c, int64_t slot,

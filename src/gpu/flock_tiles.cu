@@ -73,8 +73,7 @@ template <typename real>
 static __device__ __forceinline__ void fetch(record<real> *to, const record<real> *from)
 {
     for (size_t k = 0; k < sizeof *to / sizeof(uint4); k++) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
-                         address_of((uint4 *)to + k)),
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address_of((uint4 *)to + k)),
                      "l"((const uint4 *)from + k)
                      : "memory");
     }
@@ -150,8 +149,7 @@ static __device__ __forceinline__ void seat(const party<real> &p, const struct s
 
 /** The candidates of a party, tile by tile. */
 template <typename real, bool USUAL>
-static __device__ void meet(party<real> &p, float band, const int32_t own[3],
-                            struct looking *me)
+static __device__ void meet(party<real> &p, float band, const int32_t own[3], struct looking *me)
 {
     const struct rows rows = count_rows(p);
     for (int32_t s = 0; s < rows.n * rows.n_sx; s += LANES) {
@@ -182,19 +180,18 @@ static __device__ void meet(party<real> &p, float band, const int32_t own[3],
     }
 }
 
-/** The least and the largest of the lanes' numbers, outwards. */
-static __device__ __forceinline__ void span(float low, float high, float *least, float *most)
+/** The largest of the lanes' numbers, upwards. */
+static __device__ __forceinline__ float most_of(float value)
 {
-    *least = (float)__reduce_min_sync(all_lanes, __float2int_rd(low));
-    *most = (float)__reduce_max_sync(all_lanes, __float2int_ru(high));
+    return (float)__reduce_max_sync(all_lanes, __float2int_ru(value));
 }
 
 /**
  * Say how far numbers can be trusted. With u = 2^-24 and all within M cutoffs of the middle, for a
  * distance of the cutoff: a coordinate is off by 3 u M for roundings and 4 u where the matrix unit
  * takes what is tiny for 0, which moves r2 by 50 u M; cutting factors in two halves by 10 u M^2;
- * squares by 6 u M^2; and each of 17 additions, in whatever order, by 2 u of terms that are 4 M^2 + 1
- * together.
+ * squares by 6 u M^2; and each of 17 additions, in whatever order, by 2 u of terms that are
+ * 4 M^2 + 1 together.
  */
 static __device__ __forceinline__ float band_of(float most)
 {
@@ -259,11 +256,10 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
     const float aside = fmaxf(fabsf(x[1]), fabsf(x[2]));
     const bool in = left && cell < row * nx + nx && aside < wide && x[0] > -wide && x[0] < far;
     p.x1 = __reduce_max_sync(all_lanes, in ? cell : lead_cell) - row * nx;
-    float low, high, most;
-    span(in ? x[0] : 0, in ? x[0] : 0, &low, &high);
-    most = (float)__reduce_max_sync(all_lanes, __float2int_ru(in ? aside : 0));
+    const float low = -most_of(in ? -x[0] : 0);
+    const float high = most_of(in ? x[0] : 0);
     p.middle = 0.5f * (low + high);
-    const float band = band_of(0.5f * (high - low) + 1.4143f * most);
+    const float band = band_of(0.5f * (high - low) + 1.4143f * most_of(in ? aside : 0));
     x[0] -= p.middle;
     struct looking me;
     take_seats(p, in, x, &me);
