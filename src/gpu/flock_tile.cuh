@@ -311,7 +311,7 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t b
             struct verdicts settled = v; /* in memory, as v is not to be */
             settle(*p.f, *p.c, p.first + home * EIGHT + p.lane / 4, base + p.lane % 4 * 2,
                    &settled);
-            memcpy(v.hits, settled.hits, sizeof v.hits);
+            v = settled;
         }
 #pragma unroll
         for (int h = 0; h < PAIR; h++) {
