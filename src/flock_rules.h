@@ -15,7 +15,7 @@
 
 /* What few flocks need. A GPU has it out of the way of the others. */
 #if defined(__CUDACC__) || defined(__HIPCC__)
-#define KITH_RARE_FN static __host__ __device__ __noinline__
+#define KITH_RARE_FN static inline __host__ __device__ __noinline__
 #else
 #define KITH_RARE_FN static inline
 #endif
