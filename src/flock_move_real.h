@@ -26,7 +26,13 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
             kith__flock_reflect(rules, k, &x[k], &u[k]);
         }
     }
-    kith__flock_stop(rules, box, x, u);
+    if (rules->n_things > 0) {
+        double place[3] = {x[0], x[1], x[2]};
+        double speed[3] = {u[0], u[1], u[2]};
+        kith__flock_stop(rules, box, place, speed);
+        memcpy(x, place, sizeof place);
+        memcpy(u, speed, sizeof speed);
+    }
     int fits = 1;
     for (int k = 0; k < 3; k++) {
         r[k] = (real)x[k];

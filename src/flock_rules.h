@@ -13,6 +13,13 @@
 
 #include "pair.h"
 
+/* What few flocks need. A GPU has it out of the way of the others. */
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define KITH_RARE_FN static inline __host__ __device__ __noinline__
+#else
+#define KITH_RARE_FN static inline
+#endif
+
 enum { KITH_SEPARATION, KITH_ALIGNMENT, KITH_COHESION, KITH_RULES };
 
 enum { KITH_MOST_NEAREST = 64 };
@@ -60,17 +67,23 @@ KITH_FN double kith__flock_unit(double largest)
     return ldexp(1.0, wanted > least ? wanted : least);
 }
 
-/** The nearest whole number modulo 2^32, without a call: beside 1.5 * 2^52 a double has no room for
- *  fractions, and its low bits are those of the number. */
+/** The nearest whole number modulo 2^32 of |t| < 2^50, without a call: beside 1.5 * 2^52 a double
+ *  has no room for fractions, and its low bits are those of the number. */
+KITH_FN int32_t kith__flock_round_near(double t)
+{
+    const double beside = t + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &beside, sizeof bits);
+    return (int32_t)(uint32_t)bits;
+}
+
+/** The same of any number. */
 KITH_FN int32_t kith__flock_round(double t)
 {
     if (!(t > -1125899906842624.0 && t < 1125899906842624.0)) { /* 2^50 */
         t = isfinite(t) ? fmod(rint(t), 4294967296.0) : 0;
     }
-    const double beside = t + 6755399441055744.0;
-    uint64_t bits;
-    memcpy(&bits, &beside, sizeof bits);
-    return (int32_t)(uint32_t)bits;
+    return kith__flock_round_near(t);
 }
 
 /** A coordinate in units, modulo 2^32: differences of near ones are right. */
@@ -156,8 +169,8 @@ KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const doub
 }
 
 /** A unit vector, uniform on the circle or the sphere. */
-KITH_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t step, int64_t id,
-                                  double x[3])
+KITH_RARE_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t step,
+                                       int64_t id, double x[3])
 {
     double c, s;
     kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 0), &c, &s);
@@ -169,8 +182,8 @@ KITH_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t
 }
 
 /** Turn u by a random angle of up to noise pi. */
-KITH_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_t step, int64_t id,
-                              double u[3])
+KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_t step, int64_t id,
+                                   double u[3])
 {
     const double first = kith__flock_random(rules->seed, step, id, 0);
     double c, s;
@@ -245,8 +258,9 @@ KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flo
 }
 
 /** What things add to the wish of a particle at r. */
-KITH_FN void kith__flock_bend(const struct kith__flock_rules *rules,
-                              const struct kith__lattice_d *box, const double r[3], double u[3])
+KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
+                                   const struct kith__lattice_d *box, const double r[3],
+                                   double u[3])
 {
     for (int t = 0; t < rules->n_things; t++) {
         const kith_flock_thing *thing = &rules->thing[t];
@@ -271,8 +285,8 @@ KITH_FN void kith__flock_bend(const struct kith__flock_rules *rules,
 }
 
 /** Keep a particle that comes to r with velocity u out of obstacles. */
-KITH_FN void kith__flock_stop(const struct kith__flock_rules *rules,
-                              const struct kith__lattice_d *box, double r[3], double u[3])
+KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
+                                   const struct kith__lattice_d *box, double r[3], double u[3])
 {
     for (int t = 0; t < rules->n_things; t++) {
         const kith_flock_thing *thing = &rules->thing[t];
@@ -322,10 +336,18 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
             u[k] += rules->noise * (n_a + 1) * rules->max_speed * x[k];
         }
     }
-    kith__flock_bend(rules, box, r, u);
+    /* copies: what a function that is called gets is in memory, and the rest is not to be */
+    if (rules->n_things > 0) {
+        const double at[3] = {r[0], r[1], r[2]};
+        double bent[3] = {u[0], u[1], u[2]};
+        kith__flock_bend(rules, box, at, bent);
+        memcpy(u, bent, sizeof bent);
+    }
     kith__flock_limit(rules, v, u);
     if (rules->model == KITH_VICSEK_ANGULAR) {
-        kith__flock_veer(rules, step, id, u);
+        double turned[3] = {u[0], u[1], u[2]};
+        kith__flock_veer(rules, step, id, turned);
+        memcpy(u, turned, sizeof turned);
     }
 }
 

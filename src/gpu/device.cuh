@@ -58,6 +58,13 @@ template <typename T> static __device__ __forceinline__ T from_partner(T value, 
 {
     return __shfl_xor(value, bits);
 }
+static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value = max(value, from_partner(value, bits));
+    }
+    return value;
+}
 static __device__ __forceinline__ void sync_warp()
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); /* the barrier alone orders no memory */
@@ -87,6 +94,10 @@ template <typename T> static __device__ __forceinline__ T from_below(T value, in
 template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
 {
     return __shfl_xor_sync(all_lanes, value, bits);
+}
+static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
+{
+    return __reduce_max_sync(all_lanes, value);
 }
 static __device__ __forceinline__ void sync_warp()
 {

@@ -84,6 +84,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     const size_t bytes = (size_t)f->entries * sizeof(uint32_t);
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = flock->question}};
     f->sweep.grid.plan = &small->plan;
+    memcpy(f->axis, plan->axis, sizeof f->axis);
     f->sweep.grid.a = (struct kith__gpu_set){
         .n = flock->n, .start = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_START, bytes)};
     f->count = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_COUNT, bytes);
@@ -107,15 +108,33 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
     const double crowded = rules->reach > 0 ? crowd(flock) : 0;
-    f->way = f->order != KITH_GPU_COUNTED || rules->nearest > 0 || !rules->sees_all ? KITH_GPU_FLY
-             : crowded < many                                                       ? KITH_GPU_NEAR
-                              : KITH_GPU_TILES;
+    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
+             : crowded < many          ? KITH_GPU_NEAR
+                                       : KITH_GPU_TILES;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const double part = rules->radius[rule] / (rules->reach > 0 ? q->cutoff : 1);
         f->beyond[rule] = rules->radius[rule] > 0 ? (float)(1 - part * part) : 1e30f;
     }
     f->usual = rules->radius[KITH_ALIGNMENT] == q->cutoff &&
                rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
+}
+
+/** How coordinates become numbers of units. */
+static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, bool bounded,
+                                           double unit)
+{
+    const struct kith__lattice_d *box = &flock->question.box_d;
+    double most = bounded ? 0 : INFINITY;
+    for (int k = 0; k < flock->question.dim; k++) {
+        most = fmax(most, fabs(box->origin[k]) + fabs(box->row[0][k]) + fabs(box->row[1][k]) +
+                              fabs(box->row[2][k]));
+        if (flock->rules.reflecting[k]) {
+            most = fmax(most, fmax(fabs(flock->rules.lo[k]), fabs(flock->rules.hi[k])));
+        }
+    }
+    const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
+    return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
 }
 
 /** Take the rules over. @return in *same whether the cells are as they were */
@@ -149,6 +168,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
             f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
         }
     }
+    f->offsets = choose_ruler(flock, bounded, f->offset_unit);
     struct kith__gpu_plan plan;
     f->order = KITH_GPU_AS_IT_IS;
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};

@@ -33,9 +33,15 @@ template <typename real> static __global__ void enter(const KITH_IN_PLACE struct
 }
 
 /** Begin the next turn. */
-static __device__ void turn(const struct kith__gpu_flight &f, double velocity_unit, bool stepped)
+static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
 {
-    f.turn->velocity_unit = velocity_unit;
+    const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
+    const double unit = kith__flock_unit(fastest);
+    const bool fits = unit > 1e-30 && unit < 1e30;
+    f.turn->velocity_unit = unit;
+    f.turn->velocities.inverse = 1 / unit;
+    f.turn->velocities.narrow = fits ? (float)(1 / unit) : 0;
+    f.turn->velocities.plain = true;
     f.turn->fastest[1 - f.side] = 0;
     f.turn->step += stepped;
 }
@@ -48,10 +54,8 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
     if (!is_well(f)) {
         return;
     }
-    const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
-    const double velocity_unit = kith__flock_unit(fastest);
     if (p == 0) {
-        turn(f, velocity_unit, stepped);
+        turn(f, stepped);
     }
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t cell = p; cell < f.entries; cell += threads) {
@@ -68,20 +72,12 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
     record<real> v = ((const record<real> *)f.there.v)[p];
     if (f.order == KITH_GPU_COUNTED) {
         const real at[3] = {r.x, r.y, r.z};
-        const int64_t cell = cell_of(f, at);
+        const int64_t cell = cell_of(f, f.axis, at);
         to = (int64_t)a.start[cell] + v.number;
         v.number = (int32_t)cell;
     }
     ((record<real> *)f.here.r)[to] = r;
     ((record<real> *)f.here.v)[to] = v;
-    const double offsets = 1 / f.offset_unit;
-    const double velocities = 1 / velocity_unit;
-    cargo_of(f, to)[0] = make_int4(kith__flock_place((double)r.x, offsets),
-                                   kith__flock_place((double)r.y, offsets),
-                                   kith__flock_place((double)r.z, offsets), 1);
-    cargo_of(f, to)[1] = make_int4(kith__flock_round((double)v.x * velocities) ^ INT32_MIN,
-                                   kith__flock_round((double)v.y * velocities) ^ INT32_MIN,
-                                   kith__flock_round((double)v.z * velocities) ^ INT32_MIN, 1);
 }
 
 /* ------------------------------------------------------------------------------------- looking */
@@ -117,11 +113,12 @@ static __device__ int choose(struct chosen *list, int n, int most, const struct 
 }
 
 /** Add a neighbour to the sums of the rules that reach it. */
+template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
 {
-    int32_t v[3];
-    read_speed(f, slot, v);
+    const int3 speed = in_plain_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
+    const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
         sums->n[rule] += on;
@@ -142,8 +139,8 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
     const record<real> *const all = (const record<real> *)f.here.r;
     const real ri[3] = {mine.x, mine.y, mine.z};
     const real square = def::square((real)grid.question.cutoff);
-    const int4 here = cargo_of(f, slot)[0];
-    const int64_t key = cell_of(f, ri);
+    const int3 here = in_units(f.offsets, mine);
+    const int64_t key = cell_of(f, grid.plan->axis, ri);
     const struct around around = look_around(f.sweep, key, key);
     struct chosen list[MOST > 0 ? MOST : 1];
     int listed = 0;
@@ -161,7 +158,7 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
                 continue;
             }
             int32_t d[3];
-            offset_of(f, here, cargo_of(f, j)[0], shift, d);
+            offset_of(f, here, in_units(f.offsets, other), shift, d);
             const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
             if (!f.rules.sees_all && !kith__flock_sees(&f.rules, v, wide)) {
                 continue;
@@ -170,14 +167,14 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
                 const struct chosen one = {(double)r2, (int32_t)other.number, shift, (int32_t)j};
                 listed = choose(list, listed, (int)f.rules.nearest, one);
             } else {
-                add(f, d, (int32_t)j, (double)r2, sums);
+                add<real>(f, d, (int32_t)j, (double)r2, sums);
             }
         }
     }
     for (int k = 0; k < listed; k++) {
         int32_t d[3];
-        offset_of(f, here, cargo_of(f, list[k].slot)[0], list[k].shift, d);
-        add(f, d, list[k].slot, list[k].r2, sums);
+        offset_of(f, here, in_units(f.offsets, all[list[k].slot]), list[k].shift, d);
+        add<real>(f, d, list[k].slot, list[k].r2, sums);
     }
 }
 

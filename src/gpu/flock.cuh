@@ -45,10 +45,10 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
 
 /** Number of the cell that holds a place. */
 template <typename real>
-static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f, const real r[3])
+static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
+                                                  const struct kith__axis axis[3], const real r[3])
 {
     typedef definition<real> def;
-    const struct kith__axis *axis = f.sweep.grid.plan->axis;
     double fraction[3];
     int64_t cell[3];
     def::fractions(def::box(f.sweep.grid.question), r, fraction);
@@ -62,27 +62,41 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
 {
     return f.turn->lost == KITH_GPU_NOBODY &&
-           (f.order == KITH_GPU_AS_IT_IS || f.sweep.grid.plan->status == KITH_OK);
+           (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** What is summed of a particle here: its position, or its velocity, in units. */
-static __device__ __forceinline__ int4 *cargo_of(const struct kith__gpu_flight &f, int64_t slot)
+/** The nearest whole number of units modulo 2^32, where rulers are plain. */
+static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, double x)
 {
-    return (int4 *)f.cargo + 2 * slot;
+    return kith__flock_round_near(x * ruler.inverse);
 }
 
-static __device__ __forceinline__ void read_speed(const struct kith__gpu_flight &f, int64_t slot,
-                                                  int32_t v[3])
+static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, float x)
 {
-    const int4 speed = cargo_of(f, slot)[1];
-    v[0] = speed.x ^ INT32_MIN;
-    v[1] = speed.y ^ INT32_MIN;
-    v[2] = speed.z ^ INT32_MIN;
+    return ruler.narrow > 0 ? __float2int_rn(x * ruler.narrow) : round_plain(ruler, (double)x);
+}
+
+/** What is summed of a particle: its position, or its velocity, in units. */
+template <typename real>
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+                                                      const record<real> &r)
+{
+    return make_int3(round_plain(ruler, r.x), round_plain(ruler, r.y), round_plain(ruler, r.z));
+}
+
+/** The same by any ruler. */
+template <typename real>
+static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const record<real> &r)
+{
+    return ruler.plain ? in_plain_units(ruler, r)
+                       : make_int3(kith__flock_place((double)r.x, ruler.inverse),
+                                   kith__flock_place((double)r.y, ruler.inverse),
+                                   kith__flock_place((double)r.z, ruler.inverse));
 }
 
 /** Where a candidate's image is, in units from the particle that looks. */
-static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int4 here,
-                                                 int4 there, int32_t shift, int32_t d[3])
+static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int3 here,
+                                                 int3 there, int32_t shift, int32_t d[3])
 {
     int32_t s[3];
     const int32_t i[3] = {here.x, here.y, here.z};
@@ -104,11 +118,11 @@ template <typename real>
 static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
                                                     const real v[3])
 {
-    double most = fmax(fmax(fabs((double)v[0]), fabs((double)v[1])), fabs((double)v[2]));
-    for (int lanes = LANES / 2; lanes > 0; lanes /= 2) {
-        most = fmax(most, from_partner(most, lanes));
-    }
-    const unsigned long long bits = (unsigned long long)__double_as_longlong(most);
+    const real most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+    const uint64_t mine = (uint64_t)__double_as_longlong((double)most);
+    const uint32_t upper = max_lanes((uint32_t)(mine >> 32));
+    const uint32_t lower = max_lanes(upper == mine >> 32 ? (uint32_t)mine : 0);
+    const unsigned long long bits = (unsigned long long)upper << 32 | lower;
     unsigned long long *fastest = &f.turn->fastest[f.side];
     if (my_lane() == 0 && bits > *fastest) { /* what is read may be old, and then too small */
         atomicMax(fastest, bits);
@@ -120,7 +134,8 @@ template <typename real>
 static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
                                                     const real r[3])
 {
-    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, r)], 1u) : 0;
+    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r)], 1u)
+                                       : 0;
 }
 
 /** Take a particle there, where its sums lead it. */

@@ -19,12 +19,20 @@ struct kith__gpu_herd {
 
 enum { KITH_GPU_NOBODY = INT32_MAX };
 
+/** How numbers become integers. */
+struct kith__gpu_ruler {
+    double inverse; /**< 1 / unit */
+    float narrow; /**< the same where it is a float and all products with it fit 32 bits; else 0 */
+    bool plain;   /**< they are within 2^50 */
+};
+
 /** What changes from step to step, in device memory. */
 struct kith__gpu_turn {
     int64_t step;                  /**< steps done */
     unsigned long long fastest[2]; /**< bits of the largest component of a velocity there: of this
                                         turn and, 0, of the next; then they change places */
     double velocity_unit;
+    struct kith__gpu_ruler velocities;
     int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY */
 };
 
@@ -48,12 +56,13 @@ struct kith__gpu_flight {
     struct kith__flock_rules rules;
     enum kith__gpu_arrangement order;
     struct kith__gpu_herd here, there;
-    void *cargo; /**< [n][2] uint4, here: position in units and 1, velocity likewise plus 2^31 */
     uint32_t *count; /**< [cells + 1] particles of each cell there, and 0; KITH_GPU_COUNTED */
     int64_t entries; /**< of the table, or 0 */
+    struct kith__axis axis[3]; /**< KITH_GPU_COUNTED: of the cells */
     struct kith__gpu_turn *turn;
     int side; /**< of turn->fastest */
     double offset_unit;
+    struct kith__gpu_ruler offsets;
     int32_t row[3][3];         /**< of the box, in units */
     double square[KITH_RULES]; /**< radius^2 by the definition */
     float unit;                /**< 1 / cutoff */

@@ -22,7 +22,8 @@ template <typename real> struct seer {
     int64_t slot;
     real r[3];
     real reach2, close2; /**< squares of the largest radius and that of separation */
-    int4 here;           /**< its cargo */
+    int3 here;           /**< in units */
+    struct kith__gpu_ruler velocities;
     struct kith__flock_sums sums;
 };
 
@@ -37,9 +38,11 @@ template <typename real>
 static __device__ __forceinline__ void add(const seer<real> &me, int64_t j, int32_t shift,
                                            const bool on[KITH_RULES], struct short_sums *s)
 {
-    int32_t v[3], d[3];
-    offset_of(*me.f, me.here, cargo_of(*me.f, j)[0], shift, d);
-    read_speed(*me.f, j, v);
+    int32_t d[3];
+    const int3 place = in_plain_units(me.f->offsets, ((const record<real> *)me.f->here.r)[j]);
+    const int3 speed = in_plain_units(me.velocities, ((const record<real> *)me.f->here.v)[j]);
+    const int32_t v[3] = {speed.x, speed.y, speed.z};
+    offset_of(*me.f, me.here, place, shift, d);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         s->n[rule] += on[rule];
         for (int c = 0; c < 3; c++) {
@@ -150,7 +153,7 @@ static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t beg
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell)
 {
-    const struct kith__axis *axis = me.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = me.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
     const int32_t row = cell / nx;
     const int32_t x = cell - row * nx;
@@ -208,7 +211,8 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
     me.r[2] = mine.z;
     me.reach2 = def::square((real)f.sweep.grid.question.cutoff);
     me.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
-    me.here = cargo_of(f, at)[0];
+    me.here = in_plain_units(f.offsets, mine);
+    me.velocities = f.turn->velocities;
     me.sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
     look_around_in_rows<real, USUAL>(me, (int32_t)old.number);
     real v[3] = {0, 0, 0};

@@ -7,9 +7,14 @@
 
 #include "flock.cuh"
 
+static __device__ __noinline__ int32_t divide_far(int32_t a, int32_t n)
+{
+    return a >= 0 ? a / n : -((-a + n - 1) / n);
+}
+
 static __device__ __forceinline__ int32_t floor_divide(int32_t a, int32_t n)
 {
-    return a >= 0 && a < n ? 0 : a >= 0 ? a / n : -((-a + n - 1) / n);
+    return a >= 0 && a < n ? 0 : a < 0 && a >= -n ? -1 : a >= n && a - n < n ? 1 : divide_far(a, n);
 }
 
 /** Cell `at` of an axis: false outside an open one; else its place and image. */

@@ -160,10 +160,9 @@ static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith_
             return KITH_NO_MEMORY;
         }
     }
-    g->flight.cargo = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_CARGO, n * 8 * sizeof(int32_t));
     struct kith__gpu_flock_small *small = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_SMALL,
                                                                sizeof *small);
-    if (!g->flight.cargo || !small) {
+    if (!small) {
         return KITH_NO_MEMORY;
     }
     g->flight.turn = &small->turn;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Steps of a flock whose particles look at all others in reach. A warp takes 32 particles that are
- * beside each other in cell order, some homes of eight at a time. Candidates near the homes' box
- * come by in tiles of 32: each lane tests some of them against its own particle of each home, in
- * float, as the sweep does; the definition (pair.h) decides what is not clear.
+ * beside each other in cell order. Candidates, all of the cells around, come by in tiles of 32 and
+ * are tested by products of matrices of numbers that are rounded; the definition (pair.h) decides
+ * what is not clear then.
  *
- * The sums are a product of matrices, bytes of what is summed (16 x 32) by hits (32 x 8), and left
- * to the units for those: numbers of 32 bits are four bytes without sign, summed one by one and
- * put together at the end. All of it is exact.
+ * The sums are a product of matrices, bytes of what is summed (16 x 32) by hits (32 x 8): numbers
+ * of 32 bits are four bytes without sign, summed one by one and put together at the end. All of it
+ * is exact.
  */
 #include "flock.h"
 
@@ -28,7 +28,7 @@ struct rows {
 
 template <typename real> static __device__ struct rows count_rows(const party<real> &p)
 {
-    const struct kith__axis *axis = p.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = p.f->axis;
     struct rows rows = {(2 * axis[1].reach + 1) * (2 * axis[2].reach + 1), 1, 0};
     const int32_t n = (int32_t)axis[0].n;
     const int32_t reach = axis[0].reach;
@@ -44,7 +44,7 @@ template <typename real>
 static __device__ int32_t list_rows(const party<real> &p, const struct rows &rows, int32_t first,
                                     bool *images)
 {
-    const struct kith__axis *axis = p.f->sweep.grid.plan->axis;
+    const struct kith__axis *axis = p.f->axis;
     const int32_t s = first + p.lane;
     const int32_t row = rows.n_sx == 1 ? s : s / rows.n_sx;
     const int32_t wide = 2 * axis[1].reach + 1;
@@ -69,15 +69,37 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
 
 /* ---------------------------------------------------------------------------------- candidates */
 
-/** A coordinate in cutoffs from the origin. */
-static __device__ __forceinline__ float scaled(float d, float unit)
+template <typename real>
+static __device__ __forceinline__ void fetch(record<real> *to, const record<real> *from)
 {
-    return __fmul_rn(d, unit);
+    for (size_t k = 0; k < sizeof *to / sizeof(uint4); k++) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address_of((uint4 *)to + k)),
+                     "l"((const uint4 *)from + k)
+                     : "memory");
+    }
 }
 
-static __device__ __forceinline__ float scaled(double d, float unit)
+static __device__ __forceinline__ void wait_for_all()
 {
-    return __fmul_rn((float)d, unit);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/** Call candidate number c of the listed segments. segment: where the search begins.
+ *  @return its image */
+template <typename real>
+static __device__ __forceinline__ int32_t call(const party<real> &p, int32_t c, int32_t total,
+                                               int *segment, struct stage<real> *to)
+{
+    if (c >= total) {
+        return no_shift;
+    }
+    while (c >= p.c->end[*segment]) {
+        ++*segment;
+    }
+    const int32_t slot = c + p.c->from[*segment];
+    fetch(&to->r[p.lane], (const record<real> *)p.f->here.r + slot);
+    fetch(&to->v[p.lane], (const record<real> *)p.f->here.v + slot);
+    return p.c->image[*segment];
 }
 
 /** Move an image to its place. */
@@ -96,284 +118,196 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f
     }
 }
 
-/** A candidate on its way. */
-template <typename real> struct coming {
-    record<real> r;
-    int32_t slot, shift;
-};
-
-/** Call candidate number c of the listed segments. segment: where the search begins. */
+/** Let a lane's candidate, if any, take its place in the tile. */
 template <typename real>
-static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int32_t total,
-                                            int *segment, struct coming<real> *one)
+static __device__ __forceinline__ void seat(const party<real> &p, const struct stage<real> &stage,
+                                            int32_t shift, bool any)
 {
-    one->slot = -1;
-    if (c < total) {
-        while (c >= p.c->end[*segment]) {
-            ++*segment;
-        }
-        one->slot = c + p.c->from[*segment];
-        one->shift = p.c->image[*segment];
-        one->r = ((const record<real> *)p.f->here.r)[one->slot];
+    const record<real> r = stage.r[p.lane];
+    const int3 place = in_plain_units(p.f->offsets, r);
+    const int3 speed = in_plain_units(p.velocities, stage.v[p.lane]);
+    real d[3] = {r.x - p.origin[0], r.y - p.origin[1], r.z - p.origin[2]};
+    uint32_t o[3] = {(uint32_t)place.x - (uint32_t)p.place.x,
+                     (uint32_t)place.y - (uint32_t)p.place.y,
+                     (uint32_t)place.z - (uint32_t)p.place.z};
+    if (shift != no_shift) {
+        shift_by(*p.f, shift, d, o);
     }
-}
-
-/** How far a coordinate is outside the box. */
-static __device__ __forceinline__ float outside(float x, float middle, float half)
-{
-    return fmaxf(fabsf(x - middle) - half, 0.0f);
-}
-
-/** Put a candidate into the queue, if it is near, with those of the other lanes.
- *  @return how many came */
-template <typename real>
-static __device__ __forceinline__ int invite(const party<real> &p, const struct coming<real> &one,
-                                             int queued)
-{
-    struct candidates *q = p.c;
-    const struct kith__gpu_flight &f = *p.f;
-    real d[3] = {one.r.x - p.origin[0], one.r.y - p.origin[1], one.r.z - p.origin[2]};
-    uint32_t o[3] = {0, 0, 0};
-    if (one.slot >= 0 && one.shift != no_shift) {
-        shift_by(f, one.shift, d, o);
-    }
-    const float x = scaled(d[0], p.unit), y = scaled(d[1], p.unit), z = scaled(d[2], p.unit);
-    const float dx = outside(x, p.middle[0], p.half[0]);
-    const float dy = outside(y, p.middle[1], p.half[1]);
-    const float dz = outside(z, p.middle[2], p.half[2]);
-    const bool near = one.slot >= 0 &&
-                      __fmaf_rn(dx, dx, __fmaf_rn(dy, dy, dz * dz)) <= 1 + 4 * p.band;
-    const lanes_t all = which_lanes(near);
-    if (near) {
-        const int at = (queued + count_lanes(all & lanes_below(p.lane))) % (2 * TILE);
-        const int4 place = cargo_of(f, one.slot)[0];
-        q->r[at] = make_float4(x, y, z, __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)));
-        q->place[at] = make_uint4((uint32_t)place.x - (uint32_t)p.place.x + o[0],
-                                  (uint32_t)place.y - (uint32_t)p.place.y + o[1],
-                                  (uint32_t)place.z - (uint32_t)p.place.z + o[2], 1);
-        q->speed[at] = ((const uint4 *)cargo_of(f, one.slot))[1];
-        q->from_where[at] = make_int2(one.slot, one.shift);
-    }
-    return count_lanes(all);
+    const float x = __fmaf_rn((float)d[0], p.unit, -p.middle);
+    const float y = (float)d[1] * p.unit;
+    const float z = (float)d[2] * p.unit;
+    const float square = __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) / square_part;
+    const uint4 far = make_uint4(0, two_halves(__floats2half2_rn(0, farthest)), 0, 0);
+    const uint4 near = halves(x, y, z, square);
+    p.c->r[p.lane] = any && square < farthest ? near : far;
+    p.c->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
+    p.c->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31), (uint32_t)speed.y ^ (1u << 31),
+                                    (uint32_t)speed.z ^ (1u << 31), 1);
 }
 
 /* --------------------------------------------------------------------------------------- party */
 
-/** Put all sums of bytes together. */
-template <typename real, int HOMES>
-static __device__ __forceinline__ void empty_all(const party<real> &p, int home,
-                                                 struct looking<HOMES> *me)
-{
-    for (int h = 0; h < HOMES; h++) {
-        for (int rule = 0; rule < KITH_RULES; rule++) {
-            empty_bytes(p, home + h * EIGHT, rule, &me->sum[h][rule]);
-        }
-    }
-}
-
 /** The candidates of a party, tile by tile. */
-template <typename real, int HOMES, bool USUAL>
-static __device__ void meet(party<real> &p, int home, struct looking<HOMES> *me)
+template <typename real, bool USUAL>
+static __device__ void meet(party<real> &p, float band, const int32_t own[3], struct looking *me)
 {
     const struct rows rows = count_rows(p);
-    const float band = p.band;
-    int32_t met = 0;
     for (int32_t s = 0; s < rows.n * rows.n_sx; s += LANES) {
         bool images;
         sync_warp();
         const int32_t total = list_rows(p, rows, s, &images);
         sync_warp();
-        p.band = p.unit > 0 ? band + 2 * (float)(images ? p.f->blur : p.f->own_blur) : no_telling;
-        p.clear = 1.01f * p.band * (p.f->beyond[KITH_SEPARATION] + p.band);
+        const double blur = images ? p.f->blur : p.f->own_blur;
+        const float trust = band + 2 * scale * scale * (float)blur;
+        p.c->band = trust;
+        p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
         int segment = 0;
-        int32_t queued = 0, taken = 0;
-        struct coming<real> one;
-        call(p, p.lane, total, &segment, &one);
-        for (int32_t c = LANES; queued > taken || c - LANES < total; c += LANES) {
-            queued += invite(p, one, queued);
-            call(p, c + p.lane, total, &segment, &one);
-            if (c >= total && p.lane >= queued - taken) { /* the last: fill the tile up */
-                p.c->r[(taken + p.lane) % (2 * TILE)] = make_float4(0, 0, 0, in_no_reach);
-            }
-            sync_warp();
-            if (queued - taken >= TILE || (c >= total && queued > taken)) {
-                take_tile<real, HOMES, USUAL>(p, taken % (2 * TILE), me);
-                taken += TILE;
-                met += TILE;
+        int side = 0;
+        int32_t shift = call(p, p.lane, total, &segment, &p.c->stage[side]);
+        for (int32_t first = 0; first < total; first += MOST_HITS) {
+            const int32_t end = min(total, first + MOST_HITS);
+            for (int32_t base = first; base < end; base += TILE) {
+                wait_for_all();
+                seat(p, p.c->stage[side], shift, base + p.lane < total);
+                sync_warp();
+                side = 1 - side;
+                shift = call(p, base + TILE + p.lane, total, &segment, &p.c->stage[side]);
+                take_tile<real, USUAL>(p, base, me);
                 sync_warp();
             }
-            if (met >= MOST_HITS) {
-                empty_all(p, home, me);
-                met = 0;
-            }
+            add_up(p, own, me);
         }
     }
-    empty_all(p, home, me);
+}
+
+/** The largest of the lanes' numbers, upwards. */
+static __device__ __forceinline__ float most_of(float value)
+{
+    return (float)__reduce_max_sync(all_lanes, __float2int_ru(value));
+}
+
+/**
+ * Say how far numbers can be trusted. With u = 2^-24 and all within M cutoffs of the middle, for a
+ * distance of the cutoff: a coordinate is off by 3 u M for roundings and 4 u where the matrix unit
+ * takes what is tiny for 0, which moves r2 by 50 u M; cutting factors in two halves by 10 u M^2;
+ * squares by 6 u M^2; and each of 17 additions, in whatever order, by 2 u of terms that are
+ * 4 M^2 + 1 together.
+ */
+static __device__ __forceinline__ float band_of(float most)
+{
+    const float m = most / scale + 1.01f;
+    return scale * scale * (50 * m + 160 * m * m + 60) / 16777216.0f;
+}
+
+/** Bring the factors of a lane's particle, or of nobody, to where they are needed. */
+template <typename real>
+static __device__ __forceinline__ void take_seats(const party<real> &p, bool in, const float x[3],
+                                                  struct looking *me)
+{
+    const float square = __fmaf_rn(x[0], x[0], __fmaf_rn(x[1], x[1], x[2] * x[2]));
+    uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part) : make_uint4(0, 0, 0, 0);
     sync_warp();
-}
-
-/** The least and the largest of the lanes' numbers, to 1 / 1024, outwards. */
-static __device__ __forceinline__ void span(float low, float high, float *least, float *most)
-{
-    const float fine = 1024;
-    *least = (float)__reduce_min_sync(all_lanes, __float2int_rd(low * fine)) / fine;
-    *most = (float)__reduce_max_sync(all_lanes, __float2int_ru(high * fine)) / fine;
-}
-
-static __device__ __forceinline__ int32_t axis_of(int4 v, int k)
-{
-    return k == 0 ? v.x : k == 1 ? v.y : v.z;
-}
-
-/** Let homes of the warp look around, from number `home` on: those in the same row of cells
- *  together. */
-template <typename real, int HOMES, bool USUAL>
-static __device__ void look_from(const struct kith__gpu_flight &f, struct candidates *c, int lane,
-                                 int64_t first, int home)
-{
-    const int64_t n = f.sweep.grid.a.n;
-    const int32_t nx = (int32_t)f.sweep.grid.plan->axis[0].n;
-    const int32_t ny = (int32_t)f.sweep.grid.plan->axis[1].n;
-    record<real> mine[HOMES];
-    int32_t cell[HOMES];
-    bool left[HOMES];
-    party<real> p;
-    p.f = &f;
-    p.c = c;
-    p.lane = lane;
-    p.first = first;
-    for (int h = 0; h < HOMES; h++) {
-        const int64_t slot = first + home + h * EIGHT + lane / 4;
-        left[h] = slot < n;
-        const int64_t at = left[h] ? slot : n - 1;
-        mine[h] = ((const record<real> *)f.here.r)[at];
-        cell[h] = (int32_t)((const record<real> *)f.here.v)[at].number;
-    }
-    while (true) {
-        int32_t leader = INT32_MAX; /* the first particle that is left */
-        for (int h = HOMES - 1; h >= 0; h--) {
-            const lanes_t lanes = which_lanes(left[h]);
-            leader = lanes ? h * LANES + __ffs((int)lanes) - 1 : leader;
+    p.c->home[p.lane] = mine;
+    p.c->w[p.lane] = in ? square - scale * scale : in_no_reach;
+    sync_warp();
+#pragma unroll
+    for (int home = 0; home < HOMES; home++) {
+        const int one = home * EIGHT + p.lane / 4;
+        const uint32_t *const words = (const uint32_t *)&p.c->home[one];
+        me->a[home][0] = words[p.lane % 2];
+        me->a[home][1] = words[2 + p.lane % 2];
+        for (int k = 0; k < 2; k++) {
+            me->w[home][k] = ((const volatile float *)p.c->w)[one];
         }
-        if (leader == INT32_MAX) {
-            break;
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            me->sum[home][rule] = {{0, 0, 0, 0}};
         }
-        const int64_t slot = first + home + leader / LANES * EIGHT + leader % LANES / 4;
-        const record<real> *const lead = (const record<real> *)f.here.r + slot;
-        const int32_t lead_cell = (int32_t)((const record<real> *)f.here.v)[slot].number;
-        const int32_t row = lead_cell / nx;
-        p.origin[0] = lead->x;
-        p.origin[1] = lead->y;
-        p.origin[2] = lead->z;
-        p.place = cargo_of(f, slot)[0];
-        p.place.x ^= INT32_MIN;
-        p.place.y ^= INT32_MIN;
-        p.place.z ^= INT32_MIN;
-        p.unit = f.unit;
-        p.z = row / ny;
-        p.y = row - p.z * ny;
-        p.x0 = lead_cell - row * nx;
-        int32_t last = lead_cell;
-        struct looking<HOMES> me;
-        me.slot = first + home + lane / 4;
-        float low[3] = {in_no_reach, in_no_reach, in_no_reach};
-        float high[3] = {-in_no_reach, -in_no_reach, -in_no_reach};
-        bool in[HOMES];
-        for (int h = 0; h < HOMES; h++) {
-            in[h] = left[h] && cell[h] >= row * nx && cell[h] < row * nx + nx;
-            left[h] = left[h] && !in[h];
-            const float x[3] = {scaled(mine[h].x - p.origin[0], p.unit),
-                                scaled(mine[h].y - p.origin[1], p.unit),
-                                scaled(mine[h].z - p.origin[2], p.unit)};
-            float square = 0;
-            for (int k = 0; k < 3; k++) {
-                low[k] = in[h] ? fminf(low[k], x[k]) : low[k];
-                high[k] = in[h] ? fmaxf(high[k], x[k]) : high[k];
-                square = __fmaf_rn(x[k], x[k], square);
-            }
-            me.i[h] = make_float4(-2 * x[0], -2 * x[1], -2 * x[2],
-                                  in[h] ? square - 1 : in_no_reach);
-            last = in[h] && cell[h] > last ? cell[h] : last;
-            for (int rule = 0; rule < KITH_RULES; rule++) {
-                me.sum[h][rule] = {{0, 0, 0, 0}};
-            }
-        }
-        p.x1 = __reduce_max_sync(all_lanes, last) - row * nx;
-        float most = 0;
-        for (int k = 0; k < 3; k++) {
-            float a, b;
-            span(low[k], high[k], &a, &b);
-            p.middle[k] = 0.5f * (a + b);
-            p.half[k] = 0.5f * (b - a);
-            most = fmaxf(most, fmaxf(fabsf(a), fabsf(b)));
-        }
-        const float m = 1.7322f * most + 1.01f;
-        p.band = (48 * m + 33 * m * m + 8) / 16777216.0f;
-        if (!(most < widest_home)) {
-            p.unit = 0;
-            p.band = no_telling;
-            for (int k = 0; k < 3; k++) {
-                p.middle[k] = p.half[k] = 0;
-            }
-            for (int h = 0; h < HOMES; h++) {
-                me.i[h] = make_float4(0, 0, 0, in[h] ? -1.0f : in_no_reach);
-            }
-        }
-        meet<real, HOMES, USUAL>(p, home, &me);
-        /* offsets are from the leader: make them those from each */
-        for (int h = 0; h < HOMES; h++) {
-            const int one = home + h * EIGHT + lane / 4;
-            if (in[h] && lane % 4 < 3) {
-                const int4 own = cargo_of(f, first + one)[0];
-                const int32_t from = axis_of(p.place, lane % 4) ^ INT32_MIN;
-                const int32_t d = kith__flock_offset(from, axis_of(own, lane % 4));
-                c->sum[KITH_SEPARATION][one][lane % 4] -= (int64_t)c->n[KITH_SEPARATION][one] * d;
-                c->sum[KITH_COHESION][one][lane % 4] -= (int64_t)c->n[KITH_COHESION][one] * d;
-            }
-        }
-        sync_warp();
     }
 }
 
-template <typename real, int HOMES, bool USUAL>
-static __global__ void __launch_bounds__(TILE_THREADS, 5)
+/** Let those of the warp's particles look around that are left, in the row of cells of the first of
+ *  them and not too far away. @return who is left then */
+template <typename real, bool USUAL>
+static __device__ __forceinline__ bool look_around(party<real> &p, const record<real> &mine,
+                                                   int32_t cell, int3 place, bool left)
+{
+    static const float wide = 8 * scale, far = 24 * scale;
+    const struct kith__axis *axis = p.f->axis;
+    const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
+    const int leader = __ffs((int)which_lanes(left)) - 1;
+    const int32_t lead_cell = from_lane(cell, leader);
+    const int32_t row = lead_cell / nx;
+    p.z = row / ny;
+    p.y = row - p.z * ny;
+    p.x0 = lead_cell - row * nx;
+    p.origin[0] = from_lane(mine.x, leader);
+    p.origin[1] = from_lane(mine.y, leader);
+    p.origin[2] = from_lane(mine.z, leader);
+    p.place = make_int3(from_lane(place.x, leader), from_lane(place.y, leader),
+                        from_lane(place.z, leader));
+    const int32_t own[3] = {kith__flock_offset(p.place.x, place.x),
+                            kith__flock_offset(p.place.y, place.y),
+                            kith__flock_offset(p.place.z, place.z)};
+    p.place.x ^= INT32_MIN;
+    p.place.y ^= INT32_MIN;
+    p.place.z ^= INT32_MIN;
+    float x[3] = {(float)(mine.x - p.origin[0]) * p.unit, (float)(mine.y - p.origin[1]) * p.unit,
+                  (float)(mine.z - p.origin[2]) * p.unit};
+    const float aside = fmaxf(fabsf(x[1]), fabsf(x[2]));
+    const bool in = left && cell < row * nx + nx && aside < wide && x[0] > -wide && x[0] < far;
+    p.x1 = __reduce_max_sync(all_lanes, in ? cell : lead_cell) - row * nx;
+    const float low = -most_of(in ? -x[0] : 0);
+    const float high = most_of(in ? x[0] : 0);
+    p.middle = 0.5f * (low + high);
+    const float band = band_of(0.5f * (high - low) + 1.4143f * most_of(in ? aside : 0));
+    x[0] -= p.middle;
+    struct looking me;
+    take_seats(p, in, x, &me);
+    meet<real, USUAL>(p, band, own, &me);
+    return left && !in;
+}
+
+template <typename real, bool USUAL>
+static __global__ void __launch_bounds__(TILE_THREADS, 4)
     fly_tiles(const KITH_IN_PLACE struct kith__gpu_flight f)
 {
-    __shared__ struct candidates shared[TILE_WARPS];
-    if (!is_well(f)) {
+    __shared__ struct candidates<real> shared[TILE_WARPS];
+    const int64_t n = f.sweep.grid.a.n;
+    party<real> p;
+    p.f = &f;
+    p.c = &shared[my_warp()];
+    p.lane = my_lane();
+    p.first = ((int64_t)blockIdx.x * TILE_WARPS + my_warp()) * LANES;
+    if (!is_well(f) || p.first >= n) {
         return;
     }
-    struct candidates *c = &shared[my_warp()];
-    const int lane = my_lane();
-    const int64_t first = ((int64_t)blockIdx.x * TILE_WARPS + my_warp()) * LANES;
-    const int64_t slot = first + lane;
-    if (first >= f.sweep.grid.a.n) {
-        return;
-    }
+    p.unit = scale * f.unit;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        c->n[rule][lane] = 0;
+        p.beyond[rule] = scale * scale * f.beyond[rule];
+        p.c->n[rule][p.lane] = 0;
         for (int k = 0; k < 3; k++) {
-            c->sum[rule][lane][k] = 0;
+            p.c->sum[rule][k][p.lane] = 0;
         }
     }
-    sync_warp();
-    for (int home = 0; home < LANES; home += HOMES * EIGHT) {
-        if (first + home < f.sweep.grid.a.n) {
-            look_from<real, HOMES, USUAL>(f, c, lane, first, home);
-        }
+    const int64_t slot = p.first + p.lane;
+    const int64_t at = slot < n ? slot : n - 1;
+    const record<real> mine = ((const record<real> *)f.here.r)[at];
+    const record<real> old = ((const record<real> *)f.here.v)[at];
+    const int3 place = in_plain_units(f.offsets, mine);
+    p.velocities = f.turn->velocities;
+    for (bool left = slot < n; which_lanes(left);) {
+        left = look_around<real, USUAL>(p, mine, (int32_t)old.number, place, left);
     }
     real v[3] = {0, 0, 0};
-    if (slot < f.sweep.grid.a.n) {
-        const record<real> mine = ((const record<real> *)f.here.r)[slot];
-        const record<real> old = ((const record<real> *)f.here.v)[slot];
-        int32_t speed[3];
-        read_speed(f, slot, speed);
+    if (slot < n) {
+        const int3 units = in_plain_units(p.velocities, old);
+        const int32_t speed[3] = {units.x, units.y, units.z};
         struct kith__flock_sums sums;
         for (int rule = 0; rule < KITH_RULES; rule++) { /* it has seen itself, too */
             const bool on = f.rules.radius[rule] > 0;
-            sums.n[rule] = c->n[rule][lane] - on;
+            sums.n[rule] = p.c->n[rule][p.lane] - on;
             for (int k = 0; k < 3; k++) {
-                sums.sum[rule][k] = c->sum[rule][lane][k] -
+                sums.sum[rule][k] = p.c->sum[rule][k][p.lane] -
                                     (on && rule == KITH_ALIGNMENT ? speed[k] : 0);
             }
         }
@@ -386,9 +320,9 @@ template <typename real> static void launch(const struct kith__gpu_flight *f, gp
 {
     const int64_t blocks = (f->sweep.grid.a.n + TILE_THREADS - 1) / TILE_THREADS;
     if (f->usual) {
-        KITH_LAUNCH((fly_tiles<real, TOGETHER, true>), blocks, TILE_THREADS, stream, *f);
+        KITH_LAUNCH((fly_tiles<real, true>), blocks, TILE_THREADS, stream, *f);
     } else {
-        KITH_LAUNCH((fly_tiles<real, TOGETHER, false>), blocks, TILE_THREADS, stream, *f);
+        KITH_LAUNCH((fly_tiles<real, false>), blocks, TILE_THREADS, stream, *f);
     }
 }
 
