@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The same bits for any number of threads, and when a flock is read and opened again midway; and
- * the same as every other instruction set's, whose sum over the bits is written here.
+ * the same as every other instruction set's, whose sum over the bits is written here. Crowds too,
+ * in which many pairs are just as far apart as a radius.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 6 };
+enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 12, CROWD_STEPS = 3 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -50,6 +51,20 @@ static flock_case make(int kind)
     return c;
 }
 
+/* Crowds stand on a grid at first: many pairs are just as far apart as a radius. Every other
+ * pair of them has a rule of a shorter reach. */
+static flock_case make_crowd(int kind)
+{
+    static const double neighbours[CROWDS / 2] = {15, 31, 61, 50, 500, 100};
+    const double volume = 4.0 / 3 * 3.14159265358979 * 125;
+    const double side = rint(cbrt(N * volume / neighbours[kind / 2]));
+    flock_case c = flock_case_make("crowd", N, side, kith_box_periodic(side, side, side),
+                                   kind % 2 ? KITH_FLOAT : KITH_DOUBLE, 0.5, (uint64_t)kind + 1);
+    if (kind / 2 % 2)
+        c.options.alignment.radius = 3;
+    return c;
+}
+
 /* Fly, with a stop after `first` steps at which the flock is opened anew. */
 static void fly(const char *backend, int threads, const flock_case *c, int first, void *r, void *v)
 {
@@ -81,6 +96,28 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
                                       0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150};
 
+static const uint64_t known_crowds[CROWDS] = {
+    0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,
+    0xd3a4981a060a1ba3, 0x16c0bdb4746b9dda, 0xb75e5e6e7161363d, 0x369506efae15ec7b,
+    0xa5a43f4132c883a,  0x2ce1d123222ebd41, 0x359bb52c16c8d0e1, 0xc6f855af4631f3b5};
+
+static void fly_crowds(const char *backend, void *r, void *v)
+{
+    kith_ctx *ctx = check_open(backend, 2);
+    for (int kind = 0; kind < CROWDS; kind++) {
+        flock_case c = make_crowd(kind);
+        const size_t bytes = 3 * N * (size_t)c.precision;
+        kith_flock *flock = flock_case_open(ctx, &c);
+        CHECK(kith_flock_step(flock, CROWD_STEPS) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read(flock, r, v);
+        const uint64_t sum = sum_bits(r, bytes) + 3 * sum_bits(v, bytes);
+        CHECK(sum == known_crowds[kind], "crowd %d: 0x%llx", kind, (unsigned long long)sum);
+        kith_flock_close(flock);
+        flock_case_free(&c);
+    }
+    kith_close(ctx);
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -102,6 +139,7 @@ int main(int argc, char **argv)
         }
         flock_case_free(&c);
     }
+    fly_crowds(backend, r[0], v[0]);
     for (int k = 0; k < 2; k++) {
         free(r[k]);
         free(v[k]);
