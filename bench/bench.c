@@ -25,7 +25,7 @@ static const char usage[] =
     "\n"
     "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
     "  -b, --backend NAME   where no list of instruction sets is run (default: cpu)\n"
-    "  -c, --case NAME      run one case\n"
+    "  -c, --case NAME      run the cases whose names begin so\n"
     "  -n, --points N       points of the standard case (default: 1000000)\n"
     "  -q, --quick          5000 points, to see that it works\n"
     "  -o, --output FILE    write results as JSON\n"

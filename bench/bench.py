@@ -39,7 +39,7 @@ QUESTIONS = (
     Question("rdf", ("Corrfunc", "freud-analysis"), ("uniform",)),
     Question("flock"),
     Question("overlap"),
-    Question("gpu", ("vesin", "cupy-cuda13x"), ("uniform",)),
+    Question("gpu"),
 )
 
 
@@ -101,7 +101,7 @@ class Peers:
                 self.python, HERE / ("peers.py" if question.name == "pairs" else
                                      f"peers_{question.name}.py"),
                 "--kith", args.library, "--points", points, "--set", name, "--threads",
-                "1" if question.name == "gpu" else args.threads, "--output", path) == 0
+                args.threads, "--output", path) == 0
         points.unlink(missing_ok=True)
         return right
 

@@ -157,7 +157,7 @@ bool bench_flock(const bench_options *options, json *out)
            "s", "s", "/s", "done", "near", "B/point");
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         problem p = {0};
-        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         any = true;

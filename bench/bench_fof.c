@@ -108,7 +108,7 @@ bool bench_fof(const bench_options *options, json *out)
     fof_job_print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         problem p = {0};
-        if (options->only && strcmp(options->only, cases[c]) != 0) {
+        if (!bench_wants(options, cases[c])) {
             continue;
         }
         any = true;

@@ -205,7 +205,7 @@ bool bench_force(const bench_options *options, const char *backend, const int *t
 {
     bool ok = true;
     json_open(out, "forces", '[');
-    for (int t = 0; !options->only || strcmp(options->only, name) == 0; t++) {
+    for (int t = 0; bench_wants(options, name); t++) {
         ok = ok && run(KITH_FLOAT, options, backend, threads[t], out) &&
              run(KITH_DOUBLE, options, backend, threads[t], out);
         if (!ok || !threads[t] || !threads[t + 1]) {

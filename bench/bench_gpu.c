@@ -416,7 +416,7 @@ bool bench_gpu(const bench_options *options, json *out)
     json_open(out, "results", '[');
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         problem p;
-        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         const bool made = problem_make(&p, &cases[c], options->n);

@@ -121,7 +121,7 @@ bool bench_gpu_debye(const bench_options *options, json *out)
     problem p;
     bool ok = true;
     json_open(out, "debye", '[');
-    if (!options->only || strcmp(options->only, "debye") == 0) {
+    if (bench_wants(options, "debye")) {
         ok = problem_make(&p, options->n / PART) && verify(&p);
         if (!ok) {
             fprintf(stderr, "kith_bench: debye: wrong sums %s\n", kith_message(p.gpu));

@@ -222,7 +222,7 @@ bool bench_gpu_flock(const bench_options *options, json *out)
            "ms/step", "least", "steps/s", "million/s");
     json_open(out, "flocks", '[');
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         const int64_t n = (int64_t)(cases[c].n * (double)options->n);

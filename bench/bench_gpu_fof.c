@@ -12,6 +12,7 @@
 #include "bench_gpu_fof.h"
 
 #include <cuda_runtime_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,18 +186,14 @@ static bool run(const char *set, int64_t n, const bench_options *options, json *
     return ok;
 }
 
-static bool is_wanted(const char *only, const char *set)
-{
-    return !only || strcmp(only, "fof") == 0 ||
-           (strncmp(only, "fof ", 4) == 0 && strcmp(only + 4, set) == 0);
-}
-
 bool bench_gpu_fof(const bench_options *options, json *out)
 {
     bool ok = true, headed = false;
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         const int64_t n = options->n * cases[c].times;
-        if (!is_wanted(options->only, cases[c].set)) {
+        char name[64];
+        snprintf(name, sizeof name, "fof %s", cases[c].set);
+        if (!bench_wants(options, name)) {
             continue;
         }
         if (!headed) {

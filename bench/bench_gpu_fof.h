@@ -7,8 +7,8 @@
 
 #include "bench_pairs.h"
 
-/** Verify and time every case, or those of the set in options->only, as "fof uniform"; all are
- *  "fof". Writes into an array that is open, and a table to stdout.
+/** Verify and time every case, named by its set as "fof uniform". Writes into an array that is
+ *  open, and a table to stdout.
  *  @return false when a label is wrong or a call failed; stderr says which */
 bool bench_gpu_fof(const bench_options *options, json *out);
 

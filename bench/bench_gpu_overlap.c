@@ -105,7 +105,7 @@ bool bench_gpu_overlap(const bench_options *options, json *out)
     overlap_job_head();
     json_open(out, "overlaps", '[');
     for (int f = 0; f < OVERLAP_FORMS; f++) {
-        if (!options->only || strcmp(options->only, overlap_forms[f].name) == 0) {
+        if (bench_wants(options, overlap_forms[f].name)) {
             ok = run(&overlap_forms[f], options, out) && ok;
         }
     }

@@ -163,7 +163,7 @@ bool bench_gpu_rdf(const bench_options *options, json *out)
     json_open(out, "distributions", '[');
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         problem p;
-        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         const bool made = problem_make(&p, &cases[c], options->n);

@@ -83,7 +83,7 @@ bool bench_gpu_waves(const bench_options *options, json *out)
     problem p;
     json_open(out, "waves", '[');
     bool ok = true;
-    if (!options->only || strcmp(options->only, name) == 0) {
+    if (bench_wants(options, name)) {
         ok = problem_make(&p, options->n) && verify(&p) &&
              harness_time(sum, &p, options->least_seconds, &times);
         if (ok) {

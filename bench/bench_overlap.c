@@ -138,7 +138,7 @@ bool bench_overlap(const bench_options *options, json *out)
     json_open(out, "results", '[');
     overlap_job_head();
     for (int f = 0; ok && f < OVERLAP_FORMS; f++) {
-        if (options->only && strcmp(options->only, overlap_forms[f].name) != 0) {
+        if (!bench_wants(options, overlap_forms[f].name)) {
             continue;
         }
         any = true;

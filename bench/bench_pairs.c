@@ -293,6 +293,11 @@ static bool run_case(const pairs_case *c, const problem *p, const bench_options 
     return true;
 }
 
+bool bench_wants(const bench_options *options, const char *name)
+{
+    return !options->only || strncmp(name, options->only, strlen(options->only)) == 0;
+}
+
 bool bench_pairs(const bench_options *options, json *out)
 {
     double store_rates[BENCH_MOST_THREADS];
@@ -311,7 +316,7 @@ bool bench_pairs(const bench_options *options, json *out)
     json_open(out, "results", '[');
     print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
-        if (options->only && strcmp(options->only, cases[c].name) != 0) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         any = true;

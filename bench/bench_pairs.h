@@ -12,11 +12,14 @@ enum { BENCH_MOST_THREADS = 16 };
 typedef struct bench_options {
     int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end */
     const char *backend;             /**< where no list of instruction sets is run */
-    const char *only;                /**< name of the one case to run; NULL: all */
+    const char *only;                /**< what names of cases to run begin with; NULL: all */
     int64_t n;                       /**< points of the standard case */
     double least_seconds;            /**< every list is made again for at least so long */
     int64_t store_bytes;             /**< buffer in which the store rate is measured */
 } bench_options;
+
+/** Is a case to run? */
+bool bench_wants(const bench_options *options, const char *name);
 
 /** Verify and time every case. Writes the arrays "store" and "results", and a table to stdout.
  *  @return false when a list is wrong or a call failed; stderr says which */

@@ -180,7 +180,7 @@ bool bench_rdf(const bench_options *options, json *out)
            "thr", "n", "pairs", "s", "s", "s", "/s", "B/point");
     for (size_t f = 0; ok && f < sizeof forms / sizeof *forms; f++) {
         static problem p;
-        if (options->only && strcmp(options->only, forms[f].name) != 0) {
+        if (!bench_wants(options, forms[f].name)) {
             continue;
         }
         any = true;
@@ -194,7 +194,7 @@ bool bench_rdf(const bench_options *options, json *out)
         problem_free(&p);
     }
     json_close(out, ']');
-    if (ok && (!options->only || strcmp(options->only, "force") == 0)) {
+    if (ok && bench_wants(options, "force")) {
         any = true;
         ok = bench_force(options, options->backend, options->threads, out);
     }

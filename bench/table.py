@@ -8,7 +8,7 @@
 
 On a page a table stands between the lines
 
-    <!-- table KIND FILE.json -->   KIND: peers, cpu, gpu or gpu_peers; the path is from the page
+    <!-- table KIND FILE.json -->   KIND: peers, cpu or gpu; the path is from the page
     <!-- end -->
 """
 
@@ -81,24 +81,16 @@ def products(data, many):
              *line]] if rows else []
 
 
-def compared(data, device):
-    """The results of peers of kith on a device."""
-    return [r for r in data["results"] if r.get("kith_backend", "").startswith(device)
-            and r.get("bins", ONE_BINNING) == ONE_BINNING]
-
-
-def gpu_peers(data):
-    """kith beside its peers on a GPU."""
-    lines = [[question(r), count(r["n"]), f"{r['program']} {r['version']}",
-              time(r["kith_seconds"]), time(r["seconds"]), f"{r['ratio']:.1f}"]
-             for r in compared(data, "cuda")]
-    return rows_of(lines, ["question", "n", "peer", "kith", "peer", "ratio"])
+def compared(data):
+    """The results of peers."""
+    return [r for r in data["results"]
+            if "kith_backend" in r and r.get("bins", ONE_BINNING) == ONE_BINNING]
 
 
 def peers(data):
     """kith beside its peers: one row for each question to each, one thread and all of them."""
     found = {}
-    for r in compared(data, "cpu"):
+    for r in compared(data):
         key = question(r), f"{r['program']} {r['version']}", count(r["n"])
         found.setdefault(key, {})[r["threads"]] = r
     many = max((threads for row in found.values() for threads in row), default=1)
@@ -196,7 +188,7 @@ def gpu(data):
     return rows_of(lines, ["question", "n", "time", "rate"])
 
 
-KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu, "gpu_peers": gpu_peers}
+KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu}
 
 
 def made_on(data):
