@@ -77,7 +77,7 @@ def check(data):
         raise ValueError("schema is not 1")
     for name, fields in RUN.items():
         check_fields(name, data[name], fields)
-    if not data["results"]:
+    if not any(isinstance(found, list) and found for found in data.values()):
         raise ValueError("no results")
     for k, result in enumerate(data["results"]):
         where = f"results[{k}]"

@@ -151,8 +151,12 @@ GPU = [
      {"case": "rdf short"}),
     (OVERLAPS + " (host to host)", "overlaps", {"case": "overlap"}),
     ("a step of boids, 31 neighbours, float", "flocks", {"case": "flock 31"}),
+    ("a step of boids, 61 neighbours, float", "flocks", {"case": "flock 61"}),
     ("a step of boids, 302 neighbours, float", "flocks", {"case": "flock 302"}),
     ("a step of boids, 7 neighbours, float", "flocks", {"case": "flock 7"}),
+    ("the same", "flocks", {"case": "flock 100 million"}),
+    ("Debye's I(q) of a cluster by its distances, 600 q, counting alone", "debye",
+     {"case": "debye histogram"}),
 ]
 
 
