@@ -12,7 +12,7 @@ endif()
 # Contraction is off for the whole file: the _rn intrinsics do not forbid it here as in CUDA. Loops
 # that hold votes are not unrolled, which clang says each time. The run-time's header comes first,
 # as with nvcc; {0} is all zero, and a parameter may be for CUDA alone.
-set(hip_flags -include hip/hip_runtime.h -std=c++17 -O1 -ffp-contract=off -Wall -Wextra
+set(hip_flags -include hip/hip_runtime.h -std=c++17 -O0 -ffp-contract=off -Wall -Wextra
               -Wno-pass-failed -Wno-missing-field-initializers
               -Wno-unused-parameter)
 if(KITH_WERROR)

@@ -89,6 +89,10 @@ function(kith_add_test name)
         endif()
         add_test(NAME ${test} COMMAND ${name} ${backend} ${arg_ARGS})
         kith_set_test(${test} LABELS ${labels} TIMEOUT ${arg_TIMEOUT})
+        if(DEFINED ENV{CI} AND backend MATCHES "^cpu:(baseline|avx2)$" AND NOT KITH_SANITIZE)
+            # two vectors of one source share the long tests where time is short
+            set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KITH_TEST_BRIEF=1)
+        endif()
     endforeach()
 endfunction()
 

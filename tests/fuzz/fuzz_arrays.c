@@ -14,7 +14,7 @@ static void read_labels(const char *path, int64_t n)
     int32_t labels[MOST_LABELS];
     int64_t groups = -1;
     io_error error;
-    const io_status status = io_read_labels(path, n, labels, &groups, &error);
+    const io_status status = io_read_labels(path, n, NULL, labels, &groups, &error);
     require((status == IO_OK) == (error.text[0] == 0), "a status and its sentence disagree");
     int32_t most = 0;
     for (int64_t p = 0; p < n && status == IO_OK; p++) {
