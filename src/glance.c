@@ -8,16 +8,8 @@
 #include "backend.h"
 #include "flock.h"
 
-#define real double
-#define KITH_REAL(name) name##_d
-#include "glance_real.h"
-#undef real
-#undef KITH_REAL
-#define real float
-#define KITH_REAL(name) name##_f
-#include "glance_real.h"
-#undef real
-#undef KITH_REAL
+#define KITH_TWICE "glance_real.h"
+#include "twice.h"
 
 /** The place of each particle in the choice; -1 for others. @return whether index is a choice */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
