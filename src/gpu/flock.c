@@ -104,7 +104,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
 /** Choose how steps are made. */
 static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
 {
-    static const double many = 10; /* in a cube as wide as the cutoff */
+    static const double many = 5; /* in a cube as wide as the cutoff */
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
     const double crowded = rules->reach > 0 ? crowd(flock) : 0;

@@ -65,23 +65,31 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** The nearest whole number of units modulo 2^32, where rulers are plain. */
-static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, double x)
+/** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as floats
+ *  seldom come here. */
+static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
-    return kith__flock_round_near(x * ruler.inverse);
-}
-
-static __device__ __forceinline__ int32_t round_plain(const struct kith__gpu_ruler &ruler, float x)
-{
-    return ruler.narrow > 0 ? __float2int_rn(x * ruler.narrow) : round_plain(ruler, (double)x);
+    return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
+                     kith__flock_round_near(z * inverse));
 }
 
 /** What is summed of a particle: its position, or its velocity, in units. */
-template <typename real>
 static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
-                                                      const record<real> &r)
+                                                      const record<double> &r)
 {
-    return make_int3(round_plain(ruler, r.x), round_plain(ruler, r.y), round_plain(ruler, r.z));
+    return make_int3(kith__flock_round_near(r.x * ruler.inverse),
+                     kith__flock_round_near(r.y * ruler.inverse),
+                     kith__flock_round_near(r.z * ruler.inverse));
+}
+
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+                                                      const record<float> &r)
+{
+    if (ruler.narrow > 0) {
+        return make_int3(__float2int_rn(r.x * ruler.narrow), __float2int_rn(r.y * ruler.narrow),
+                         __float2int_rn(r.z * ruler.narrow));
+    }
+    return in_wide_units(ruler.inverse, r.x, r.y, r.z);
 }
 
 /** The same by any ruler. */
@@ -108,6 +116,20 @@ static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &
             moved += (uint32_t)s[k] * (uint32_t)f.row[k][c];
         }
         d[c] = kith__flock_offset(i[c], (int32_t)moved);
+    }
+}
+
+/** Take out of a particle's sums what it saw of itself. speed: its own, in units. */
+static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flight &f, int3 speed,
+                                                     struct kith__flock_sums *sums)
+{
+    const int32_t v[3] = {speed.x, speed.y, speed.z};
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const bool on = f.rules.radius[rule] > 0;
+        sums->n[rule] -= on;
+        for (int k = 0; k < 3; k++) {
+            sums->sum[rule][k] -= on && rule == KITH_ALIGNMENT ? v[k] : 0;
+        }
     }
 }
 

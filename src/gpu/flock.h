@@ -17,7 +17,7 @@ struct kith__gpu_herd {
     void *v; /**< [n] x, y, z; there: and the place in the new cell; here: and the cell */
 };
 
-enum { KITH_GPU_NOBODY = INT32_MAX };
+enum { KITH_GPU_NOBODY = INT32_MAX, KITH_GPU_FLOCK_BEHIND = 4 /* records behind a herd */ };
 
 /** How numbers become integers. */
 struct kith__gpu_ruler {

@@ -9,22 +9,27 @@
 
 enum {
     NEAR_THREADS = 128,
-    LISTED = 32,   /* neighbours on a list: their sums fit 32 bits */
-    AT_A_TIME = 4, /* candidates */
+    LISTED = 32,                       /* neighbours on a list: their sums fit 32 bits */
+    AT_A_TIME = KITH_GPU_FLOCK_BEHIND, /* candidates */
     ENOUGH = LISTED / 2
+};
+
+/** What a block's threads keep in shared memory, each in a column of its own. */
+struct notes {
+    int32_t list[LISTED][NEAR_THREADS]; /**< slots; the sign: not within separation */
+    int64_t sum[KITH_RULES][3][NEAR_THREADS];
+    int32_t n[KITH_RULES][NEAR_THREADS];
 };
 
 /** A thread's particle. */
 template <typename real> struct seer {
     const struct kith__gpu_flight *f;
-    int32_t *list; /**< [LISTED] slots, a column of the block's; the sign: not within separation */
-    int n;         /**< on it */
-    int64_t slot;
+    struct notes *notes;
+    int n; /**< on the list */
     real r[3];
     real reach2, close2; /**< squares of the largest radius and that of separation */
     int3 here;           /**< in units */
     struct kith__gpu_ruler velocities;
-    struct kith__flock_sums sums;
 };
 
 /** What the rules sum of neighbours, a list long. */
@@ -52,12 +57,12 @@ static __device__ __forceinline__ void add(const seer<real> &me, int64_t j, int3
 }
 
 template <typename real>
-static __device__ __forceinline__ void add_up(seer<real> &me, const struct short_sums &s)
+static __device__ __forceinline__ void add_up(const seer<real> &me, const struct short_sums &s)
 {
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        me.sums.n[rule] += s.n[rule];
+        me.notes->n[rule][threadIdx.x] += s.n[rule];
         for (int c = 0; c < 3; c++) {
-            me.sums.sum[rule][c] += s.sum[rule][c];
+            me.notes->sum[rule][c][threadIdx.x] += s.sum[rule][c];
         }
     }
 }
@@ -90,7 +95,7 @@ template <typename real, bool USUAL> static __device__ __forceinline__ void sum_
     const int32_t none[3] = {0, 0, 0};
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
     for (int k = 0; k < me.n; k++) {
-        const int32_t entry = me.list[k * NEAR_THREADS];
+        const int32_t entry = me.notes->list[k][threadIdx.x];
         const int32_t j = entry & INT32_MAX;
         bool on[KITH_RULES] = {entry >= 0, true, true};
         if (!USUAL) {
@@ -102,7 +107,8 @@ template <typename real, bool USUAL> static __device__ __forceinline__ void sum_
     add_up(me, s);
 }
 
-/** Put those of [begin, end) that are near on the list. */
+/** Put those of [begin, end) that are near on the list, and it itself. Up to KITH_GPU_FLOCK_BEHIND
+ *  records behind the end are read. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, int32_t end)
 {
@@ -113,7 +119,7 @@ static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, 
         record<real> r[AT_A_TIME];
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
-            r[k] = all[min(j + k, end - 1)];
+            r[k] = all[j + k];
         }
         if (me.n > LISTED - AT_A_TIME) {
             sum_list<real, USUAL>(me);
@@ -123,10 +129,8 @@ static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, 
             const real rj[3] = {r[k].x, r[k].y, r[k].z};
             real d[3];
             const real r2 = def::separation(def::box(me.f->sweep.grid.question), me.r, rj, none, d);
-            if (r2 <= me.reach2 && j + k < end && j + k != me.slot) {
-                me.list[me.n * NEAR_THREADS] = r2 <= me.close2 ? j + k : (j + k) | INT32_MIN;
-                me.n++;
-            }
+            me.notes->list[me.n][threadIdx.x] = r2 <= me.close2 ? j + k : (j + k) | INT32_MIN;
+            me.n += r2 <= me.reach2 && j + k < end;
         }
     }
 }
@@ -149,9 +153,43 @@ static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t beg
     }
 }
 
-/** All rows around. The whole warp calls. */
+/** Look at what there is of a row in images, cells beyond the box's faces. *begin, *end: those that
+ *  are left, in the box itself. */
+template <typename real>
+static __device__ __forceinline__ void look_at_images(seer<real> &me, int32_t x, int32_t y,
+                                                      int32_t z, int32_t *begin, int32_t *end)
+{
+    const struct kith__axis *axis = me.f->axis;
+    const int32_t nx = (int32_t)axis[0].n;
+    const struct row_of_cells r = {nx, axis[0].reach, axis[0].periodic, x, x};
+    int32_t image[3] = {0, 0, 0};
+    *begin = *end = 0;
+    if (!wrap_cell(axis[1], &y, &image[1]) || !wrap_cell(axis[2], &z, &image[2])) {
+        return;
+    }
+    const int32_t first = r.periodic ? floor_divide(x - r.reach, nx) : 0;
+    const int32_t last = r.periodic ? floor_divide(x + r.reach, nx) : 0;
+    for (image[0] = first; image[0] <= last; image[0]++) {
+        int32_t from, to;
+        range_of(me.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * nx, image[0], &from, &to);
+        if (image[0] | image[1] | image[2]) {
+            look_at_image(me, from, to, image);
+        } else {
+            *begin = from;
+            *end = to;
+        }
+    }
+}
+
+static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int32_t at)
+{
+    return at >= axis.reach && at + axis.reach < (int32_t)axis.n;
+}
+
+/** The rows around, from number `first` on every `stride`th. The whole warp calls. */
 template <typename real, bool USUAL>
-static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell)
+static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell, int first,
+                                                           int stride)
 {
     const struct kith__axis *axis = me.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
@@ -159,53 +197,69 @@ static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32
     const int32_t x = cell - row * nx;
     const int32_t z = row / ny;
     const int32_t y = row - z * ny;
-    const int reach = axis[0].reach;
-    for (int dz = -axis[2].reach; dz <= axis[2].reach; dz++) {
-        for (int dy = -axis[1].reach; dy <= axis[1].reach; dy++) {
-            int32_t image[3] = {0, 0, 0};
-            int32_t to_y = y + dy, to_z = z + dz;
-            if (wrap_cell(axis[1], &to_y, &image[1]) && wrap_cell(axis[2], &to_z, &image[2])) {
-                const struct row_of_cells r = {nx, reach, axis[0].periodic, x, x};
-                const int32_t first = r.periodic ? floor_divide(x - reach, nx) : 0;
-                const int32_t last = r.periodic ? floor_divide(x + reach, nx) : 0;
-                for (image[0] = first; image[0] <= last; image[0]++) {
-                    int32_t begin, end;
-                    range_of(me.f->sweep.grid, r, ((int64_t)to_z * ny + to_y) * nx, image[0],
-                             &begin, &end);
-                    if (image[0] | image[1] | image[2]) {
-                        look_at_image(me, begin, end, image);
-                    } else {
-                        list_near<real, USUAL>(me, begin, end);
-                    }
-                }
-            }
-            if (which_lanes(me.n >= ENOUGH)) {
-                sum_list<real, USUAL>(me);
-            }
+    const bool inside = is_inside(axis[0], x) && is_inside(axis[1], y) && is_inside(axis[2], z);
+    for (int k = 0; k < rows_around(axis); k += stride) {
+        int32_t dy, dz, begin = 0, end = 0;
+        way_to_row(axis, k + first, &dy, &dz);
+        if (k + first >= rows_around(axis)) {
+            /* another lane's are left */
+        } else if (inside) {
+            const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
+            begin = (int32_t)start[-axis[0].reach];
+            end = (int32_t)start[axis[0].reach + 1];
+        } else {
+            look_at_images(me, x, y + dy, z + dz, &begin, &end);
+        }
+        list_near<real, USUAL>(me, begin, end);
+        if (which_lanes(me.n >= ENOUGH)) {
+            sum_list<real, USUAL>(me);
         }
     }
     sum_list<real, USUAL>(me);
 }
 
+/** What was summed, by all lanes that share a particle. */
+static __device__ __forceinline__ struct kith__flock_sums gather(const struct notes &notes,
+                                                                 int sharers)
+{
+    struct kith__flock_sums sums;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        int32_t n = notes.n[rule][threadIdx.x];
+        for (int d = 1; d < sharers; d *= 2) {
+            n += from_lane(n, my_lane() ^ d);
+        }
+        sums.n[rule] = n;
+        for (int c = 0; c < 3; c++) {
+            int64_t sum = notes.sum[rule][c][threadIdx.x];
+            for (int d = 1; d < sharers; d *= 2) {
+                sum += from_lane(sum, my_lane() ^ d);
+            }
+            sums.sum[rule][c] = sum;
+        }
+    }
+    return sums;
+}
+
+/** sharers: lanes that look around for one particle, a power of 2. */
 template <typename real, bool USUAL>
 static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int sharers)
 {
     typedef definition<real> def;
-    __shared__ int32_t lists[LISTED * NEAR_THREADS];
+    __shared__ struct notes notes;
     if (!is_well(f)) {
         return;
     }
     const int64_t n = f.sweep.grid.a.n;
-    const int64_t slot = (int64_t)blockIdx.x * NEAR_THREADS + threadIdx.x;
+    const int64_t slot = (blockIdx.x * (int64_t)NEAR_THREADS + threadIdx.x) / sharers;
+    const int part = my_lane() % sharers;
     const int64_t at = slot < n ? slot : n - 1; /* lanes beyond the end do as the last */
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const record<real> old = ((const record<real> *)f.here.v)[at];
     seer<real> me;
     me.f = &f;
-    me.list = lists + threadIdx.x;
+    me.notes = &notes;
     me.n = 0;
-    me.slot = at;
     me.r[0] = mine.x;
     me.r[1] = mine.y;
     me.r[2] = mine.z;
@@ -213,22 +267,31 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
     me.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
     me.here = in_plain_units(f.offsets, mine);
     me.velocities = f.turn->velocities;
-    me.sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    look_around_in_rows<real, USUAL>(me, (int32_t)old.number);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        notes.n[rule][threadIdx.x] = 0;
+        for (int c = 0; c < 3; c++) {
+            notes.sum[rule][c][threadIdx.x] = 0;
+        }
+    }
+    look_around_in_rows<real, USUAL>(me, (int32_t)old.number, part, sharers);
+    struct kith__flock_sums sums = gather(notes, sharers);
     real v[3] = {0, 0, 0};
-    if (slot < n) {
-        leave(f, slot, mine, old, &me.sums, v);
+    if (slot < n && part == 0) {
+        forget_itself(f, in_plain_units(me.velocities, old), &sums);
+        leave(f, slot, mine, old, &sums, v);
     }
     note_fastest(f, v);
 }
 
 template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
-    const int64_t blocks = (f->sweep.grid.a.n + NEAR_THREADS - 1) / NEAR_THREADS;
+    static const int64_t few = 200000; /* too few to keep a GPU busy with a thread each */
+    const int sharers = f->sweep.grid.a.n < few ? 4 : 1;
+    const int64_t blocks = (f->sweep.grid.a.n * sharers + NEAR_THREADS - 1) / NEAR_THREADS;
     if (f->usual) {
-        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f);
+        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f, sharers);
     } else {
-        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f);
+        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f, sharers);
     }
 }
 

@@ -147,18 +147,22 @@ void *kith__gpu_flock_need(kith_ctx *ctx, struct kith__gpu_flock *g, int buffer,
     return data;
 }
 
-/** Room for the states. */
+/** Room for the states, and for records behind them that are read and not used. */
 static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
-    const size_t n = (size_t)flock->n;
-    const size_t bytes = n * kith__gpu_record_bytes(flock);
+    const struct kith__gpu *gpu = ctx->state;
+    const size_t record = kith__gpu_record_bytes(flock);
+    const size_t bytes = (size_t)flock->n * record;
+    const size_t behind = KITH_GPU_FLOCK_BEHIND * record;
     void **const wanted[] = {&g->flight.here.r, &g->flight.here.v, &g->flight.there.r,
                              &g->flight.there.v};
     for (int b = 0; b < 4; b++) {
-        *wanted[b] = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HERE_R + b, bytes);
+        *wanted[b] = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HERE_R + b, bytes + behind);
         if (!*wanted[b]) {
             return KITH_NO_MEMORY;
         }
+        KITH_GPU_TRY(ctx, "making room for a flock",
+                     gpuMemsetAsync((char *)*wanted[b] + bytes, 0, behind, gpu->stream));
     }
     struct kith__gpu_flock_small *small = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_SMALL,
                                                                sizeof *small);

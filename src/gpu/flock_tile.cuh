@@ -38,12 +38,25 @@ template <typename real> struct stage {
     record<real> r[TILE], v[TILE];
 };
 
-/** A warp's part of shared memory. */
-template <typename real> struct candidates {
-    struct stage<real> stage[2];
+/** A tile's candidates as they are met. */
+struct seats {
     uint4 r[TILE];     /**< halves: x, y, z, |r|^2, and what is left of each */
     uint4 place[TILE]; /**< from the party's first particle, in units, plus 2^31; 1 */
     uint4 speed[TILE]; /**< in units, plus 2^31; 1 */
+};
+
+/** Candidates that are beside each other, and of one image. */
+struct segment {
+    int32_t end;  /**< number of the first candidate behind it */
+    int32_t from; /**< a candidate's slot, less its number */
+    int32_t image;
+    int32_t unused;
+};
+
+/** A warp's part of shared memory. */
+template <typename real> struct candidates {
+    struct stage<real> stage;
+    struct seats seats[2];
     union {
         struct {
             uint4 home[LANES]; /**< halves: -2x, -2y, -2z and a factor, and what is left */
@@ -51,8 +64,8 @@ template <typename real> struct candidates {
         };
         int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
     };
-    int32_t end[LANES], from[LANES], image[LANES]; /**< segments, as in the sweep */
-    int64_t sum[KITH_RULES][3][LANES];             /**< of the warp's particles */
+    struct segment segment[LANES];
+    int64_t sum[KITH_RULES][3][LANES]; /**< of the warp's particles */
     int32_t n[KITH_RULES][LANES];
     float band; /**< error bound of squares */
 };
@@ -100,21 +113,27 @@ static __device__ __forceinline__ uint32_t upper(float a, float b)
     return permute(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
 
-/** The sizes of such halves' products, */
-static __device__ __forceinline__ uint32_t sizes(uint32_t a, uint32_t b)
+/** Such halves' products, */
+static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
 {
     uint32_t d;
-    asm("{.reg .b32 p, z; mov.b32 z, 0x80008000; fma.rn.bf16x2 p, %1, %2, z; abs.bf16x2 %0, p;}"
+    asm("{.reg .b32 z; mov.b32 z, 0x80008000; fma.rn.bf16x2 %0, %1, %2, z;}"
         : "=r"(d)
         : "r"(a), "r"(b));
     return d;
 }
 
-/** and the lesser of them. */
+/** and the lesser ones, without regard to signs. */
 static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
 {
     uint32_t d;
-    asm("min.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+#if __CUDA_ARCH__ >= 860
+    asm("min.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+#else
+    asm("{.reg .b32 p, q; abs.bf16x2 p, %1; abs.bf16x2 q, %2; min.bf16x2 %0, p, q;}"
+        : "=r"(d)
+        : "r"(a), "r"(b));
+#endif
     return d;
 }
 
@@ -197,7 +216,7 @@ static __device__ __forceinline__ void add_product(struct bytes *sum, const uint
 /* ---------------------------------------------------------------------------------------- tile */
 
 /** Which of four candidates do the rules reach? USUAL: alignment reaches as far as any, and as far
- *  as cohesion, whose hits are left out. @return the least sizes of what tells */
+ *  as cohesion, whose hits are left out. @return the least of what tells, signs aside */
 template <bool USUAL, typename real>
 static __device__ __forceinline__ uint32_t judge(const party<real> &p, const float t[FOUR],
                                                  uint32_t least, uint32_t hits[KITH_RULES])
@@ -208,7 +227,7 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
         const uint32_t b = upper(t[2], t[3]), close_b = upper(t[2] + far, t[3] + far);
         hits[KITH_ALIGNMENT] = signs(a, b);
         hits[KITH_SEPARATION] = signs(close_a, close_b);
-        return lesser(lesser(least, sizes(a, close_a)), sizes(b, close_b));
+        return lesser(lesser(least, products(a, close_a)), products(b, close_b));
     }
     const uint32_t one = 0x3f803f80;
     for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -216,7 +235,7 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
         const uint32_t a = upper(t[0] + far, t[1] + far);
         const uint32_t b = upper(t[2] + far, t[3] + far);
         hits[rule] = signs(a, b);
-        least = lesser(lesser(least, sizes(a, one)), sizes(b, one));
+        least = lesser(lesser(least, products(a, one)), products(b, one));
     }
     return least;
 }
@@ -228,17 +247,17 @@ static __device__ double exact(const struct kith__gpu_flight &f, const struct ca
 {
     typedef definition<real> def;
     const record<real> *const all = (const record<real> *)f.here.r;
-    int segment = 0;
-    while (candidate >= c.end[segment]) {
-        segment++;
+    const struct segment *s = c.segment;
+    while (candidate >= s->end) {
+        s++;
     }
-    const record<real> other = all[candidate + c.from[segment]];
+    const record<real> other = all[candidate + s->from];
     const real ri[3] = {all[i].x, all[i].y, all[i].z};
     const real rj[3] = {other.x, other.y, other.z};
     real d[3];
-    int32_t s[3];
-    kith__unpack_shift(c.image[segment], s);
-    return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, s, d);
+    int32_t image[3];
+    kith__unpack_shift(s->image, image);
+    return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, image, d);
 }
 
 /** A lane's tests of a pair of homes: each home's with the first half of the candidates, and with
@@ -255,16 +274,18 @@ static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
                                            const struct candidates<real> &c, int64_t slot,
                                            int32_t candidate, struct verdicts *v)
 {
-#pragma unroll 1
+    uint32_t unclear = 0;
     for (int k = 0; k < PAIR * 2 * FOUR; k++) {
-        const int part = k / FOUR, e = k % FOUR;
         float least = in_no_reach;
         for (int rule = 0; rule < KITH_RULES; rule++) {
-            least = fminf(least, fabsf(v->t[part][e] + scale * scale * f.beyond[rule]));
+            const float t = v->t[k / FOUR][k % FOUR] + scale * scale * f.beyond[rule];
+            least = fminf(least, fabsf(t));
         }
-        if (least > c.band) {
-            continue;
-        }
+        unclear |= (uint32_t)(least <= c.band) << k;
+    }
+    for (; unclear != 0; unclear &= unclear - 1) {
+        const int k = __ffs((int)unclear) - 1;
+        const int part = k / FOUR, e = k % FOUR;
         const double r2 = exact(f, c, slot + k / EIGHT * EIGHT,
                                 candidate + part % 2 * BYTES + e / 2 * EIGHT + e % 2);
         for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -278,19 +299,20 @@ static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
 /** Is one of two such halves within a bound? */
 static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 {
-    return fminf(__uint_as_float(least << 16), __uint_as_float(least & 0xffff0000u)) <= band;
+    return fminf(fabsf(__uint_as_float(least << 16)),
+                 fabsf(__uint_as_float(least & 0xffff0000u))) <= band;
 }
 
 /** Test the tile's candidates, from number `base` on, and add the hits. */
 template <typename real, bool USUAL>
-static __device__ __forceinline__ void take_tile(const party<real> &p, int32_t base,
-                                                 struct looking *me)
+static __device__ __forceinline__ void take_tile(const party<real> &p, const struct seats &seats,
+                                                 int32_t base, struct looking *me)
 {
     uint32_t b[FOUR][2], place[4], speed[4];
-    load_halves(p.c->r, p.lane, b);
-    load_halves(p.c->r + BYTES, p.lane, b + 2);
-    load_bytes(p.c->place, p.lane, place);
-    load_bytes(p.c->speed, p.lane, speed);
+    load_halves(seats.r, p.lane, b);
+    load_halves(seats.r + BYTES, p.lane, b + 2);
+    load_bytes(seats.place, p.lane, place);
+    load_bytes(seats.speed, p.lane, speed);
 #pragma unroll
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];

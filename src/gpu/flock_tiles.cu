@@ -29,7 +29,7 @@ struct rows {
 template <typename real> static __device__ struct rows count_rows(const party<real> &p)
 {
     const struct kith__axis *axis = p.f->axis;
-    struct rows rows = {(2 * axis[1].reach + 1) * (2 * axis[2].reach + 1), 1, 0};
+    struct rows rows = {rows_around(axis), 1, 0};
     const int32_t n = (int32_t)axis[0].n;
     const int32_t reach = axis[0].reach;
     if (axis[0].periodic && (p.x0 < reach || p.x1 + reach >= n)) {
@@ -47,10 +47,10 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
     const struct kith__axis *axis = p.f->axis;
     const int32_t s = first + p.lane;
     const int32_t row = rows.n_sx == 1 ? s : s / rows.n_sx;
-    const int32_t wide = 2 * axis[1].reach + 1;
-    const int32_t dz = (int32_t)__fdividef((float)row + 0.5f, (float)wide); /* the floor: few */
-    int32_t y = p.y + row - dz * wide - axis[1].reach;
-    int32_t z = p.z + dz - axis[2].reach;
+    int32_t y, z;
+    way_to_row(axis, row, &y, &z);
+    y += p.y;
+    z += p.z;
     int32_t image[3] = {rows.sx + s - row * rows.n_sx, 0, 0};
     int32_t begin = 0, end = 0;
     if (row < rows.n && wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
@@ -61,9 +61,7 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
     const int32_t n = end > begin ? end - begin : 0;
     const int32_t sum = scan_lanes(n, p.lane);
     *images = which_lanes(n > 0 && (image[0] | image[1] | image[2]) != 0) != 0;
-    p.c->end[p.lane] = sum;
-    p.c->from[p.lane] = begin - (sum - n);
-    p.c->image[p.lane] = kith__pack_shift(image);
+    p.c->segment[p.lane] = {sum, begin - (sum - n), kith__pack_shift(image), 0};
     return from_lane(sum, LANES - 1);
 }
 
@@ -84,22 +82,26 @@ static __device__ __forceinline__ void wait_for_all()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/** Call candidate number c of the listed segments. segment: where the search begins.
- *  @return its image */
+/** Where a lane is among the listed segments. */
+struct caller {
+    struct segment segment;
+    int number;
+};
+
+/** Call candidate number c. */
 template <typename real>
-static __device__ __forceinline__ int32_t call(const party<real> &p, int32_t c, int32_t total,
-                                               int *segment, struct stage<real> *to)
+static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int32_t total,
+                                            struct caller *at)
 {
     if (c >= total) {
-        return no_shift;
+        return;
     }
-    while (c >= p.c->end[*segment]) {
-        ++*segment;
+    while (c >= at->segment.end) {
+        at->segment = p.c->segment[++at->number];
     }
-    const int32_t slot = c + p.c->from[*segment];
-    fetch(&to->r[p.lane], (const record<real> *)p.f->here.r + slot);
-    fetch(&to->v[p.lane], (const record<real> *)p.f->here.v + slot);
-    return p.c->image[*segment];
+    const int32_t slot = c + at->segment.from;
+    fetch(&p.c->stage.r[p.lane], (const record<real> *)p.f->here.r + slot);
+    fetch(&p.c->stage.v[p.lane], (const record<real> *)p.f->here.v + slot);
 }
 
 /** Move an image to its place. */
@@ -118,14 +120,15 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f
     }
 }
 
-/** Let a lane's candidate, if any, take its place in the tile. */
+/** Let a lane's candidate, if any, take its seat when it has come. */
 template <typename real>
-static __device__ __forceinline__ void seat(const party<real> &p, const struct stage<real> &stage,
-                                            int32_t shift, bool any)
+static __device__ __forceinline__ void seat(const party<real> &p, int32_t shift, bool any,
+                                            struct seats *seats)
 {
-    const record<real> r = stage.r[p.lane];
+    wait_for_all();
+    const record<real> r = p.c->stage.r[p.lane];
     const int3 place = in_plain_units(p.f->offsets, r);
-    const int3 speed = in_plain_units(p.velocities, stage.v[p.lane]);
+    const int3 speed = in_plain_units(p.velocities, p.c->stage.v[p.lane]);
     real d[3] = {r.x - p.origin[0], r.y - p.origin[1], r.z - p.origin[2]};
     uint32_t o[3] = {(uint32_t)place.x - (uint32_t)p.place.x,
                      (uint32_t)place.y - (uint32_t)p.place.y,
@@ -139,10 +142,11 @@ static __device__ __forceinline__ void seat(const party<real> &p, const struct s
     const float square = __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) / square_part;
     const uint4 far = make_uint4(0, two_halves(__floats2half2_rn(0, farthest)), 0, 0);
     const uint4 near = halves(x, y, z, square);
-    p.c->r[p.lane] = any && square < farthest ? near : far;
-    p.c->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
-    p.c->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31), (uint32_t)speed.y ^ (1u << 31),
-                                    (uint32_t)speed.z ^ (1u << 31), 1);
+    seats->r[p.lane] = any && square < farthest ? near : far;
+    seats->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
+    seats->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31),
+                                      (uint32_t)speed.y ^ (1u << 31),
+                                      (uint32_t)speed.z ^ (1u << 31), 1);
 }
 
 /* --------------------------------------------------------------------------------------- party */
@@ -161,19 +165,22 @@ static __device__ void meet(party<real> &p, float band, const int32_t own[3], st
         const float trust = band + 2 * scale * scale * (float)blur;
         p.c->band = trust;
         p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
-        int segment = 0;
-        int side = 0;
-        int32_t shift = call(p, p.lane, total, &segment, &p.c->stage[side]);
+        struct caller caller = {p.c->segment[0], 0};
+        struct seats *now = &p.c->seats[0], *next = &p.c->seats[1];
+        call(p, p.lane, total, &caller);
+        seat(p, caller.segment.image, p.lane < total, now);
+        call(p, TILE + p.lane, total, &caller);
         for (int32_t first = 0; first < total; first += MOST_HITS) {
             const int32_t end = min(total, first + MOST_HITS);
             for (int32_t base = first; base < end; base += TILE) {
-                wait_for_all();
-                seat(p, p.c->stage[side], shift, base + p.lane < total);
+                const int32_t mine = base + TILE + p.lane;
                 sync_warp();
-                side = 1 - side;
-                shift = call(p, base + TILE + p.lane, total, &segment, &p.c->stage[side]);
-                take_tile<real, USUAL>(p, base, me);
-                sync_warp();
+                seat(p, caller.segment.image, mine < total, next);
+                call(p, mine + TILE, total, &caller);
+                take_tile<real, USUAL>(p, *now, base, me);
+                struct seats *const swap = now;
+                now = next;
+                next = swap;
             }
             add_up(p, own, me);
         }
@@ -300,17 +307,14 @@ static __global__ void __launch_bounds__(TILE_THREADS, 4)
     }
     real v[3] = {0, 0, 0};
     if (slot < n) {
-        const int3 units = in_plain_units(p.velocities, old);
-        const int32_t speed[3] = {units.x, units.y, units.z};
         struct kith__flock_sums sums;
-        for (int rule = 0; rule < KITH_RULES; rule++) { /* it has seen itself, too */
-            const bool on = f.rules.radius[rule] > 0;
-            sums.n[rule] = p.c->n[rule][p.lane] - on;
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            sums.n[rule] = p.c->n[rule][p.lane];
             for (int k = 0; k < 3; k++) {
-                sums.sum[rule][k] = p.c->sum[rule][k][p.lane] -
-                                    (on && rule == KITH_ALIGNMENT ? speed[k] : 0);
+                sums.sum[rule][k] = p.c->sum[rule][k][p.lane];
             }
         }
+        forget_itself(f, in_plain_units(p.velocities, old), &sums);
         leave(f, slot, mine, old, &sums, v);
     }
     note_fastest(f, v);
