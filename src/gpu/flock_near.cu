@@ -9,7 +9,7 @@
 
 enum {
     NEAR_THREADS = 128,
-    LISTED = 32,                       /* neighbours on a list: their sums fit 32 bits */
+    LISTED = 16,                       /* neighbours on a list: their sums fit 32 bits */
     AT_A_TIME = KITH_GPU_FLOCK_BEHIND, /* candidates */
     ENOUGH = LISTED / 2
 };
@@ -38,20 +38,21 @@ struct short_sums {
     int32_t sum[KITH_RULES][3];
 };
 
-/** Add a neighbour to the rules that reach it: on[rule]. */
+/** Add a neighbour to the rules that reach it: on[rule]. r, v: its records. */
 template <typename real>
-static __device__ __forceinline__ void add(const seer<real> &me, int64_t j, int32_t shift,
+static __device__ __forceinline__ void add(const seer<real> &me, const record<real> &r,
+                                           const record<real> &v, int32_t shift,
                                            const bool on[KITH_RULES], struct short_sums *s)
 {
     int32_t d[3];
-    const int3 place = in_plain_units(me.f->offsets, ((const record<real> *)me.f->here.r)[j]);
-    const int3 speed = in_plain_units(me.velocities, ((const record<real> *)me.f->here.v)[j]);
-    const int32_t v[3] = {speed.x, speed.y, speed.z};
+    const int3 place = in_plain_units(me.f->offsets, r);
+    const int3 speed = in_plain_units(me.velocities, v);
+    const int32_t u[3] = {speed.x, speed.y, speed.z};
     offset_of(*me.f, me.here, place, shift, d);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         s->n[rule] += on[rule];
         for (int c = 0; c < 3; c++) {
-            s->sum[rule][c] += !on[rule] ? 0 : rule == KITH_ALIGNMENT ? v[c] : d[c];
+            s->sum[rule][c] += !on[rule] ? 0 : rule == KITH_ALIGNMENT ? u[c] : d[c];
         }
     }
 }
@@ -79,29 +80,44 @@ static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2
 }
 
 template <typename real>
-static __device__ __forceinline__ real separation_of(const seer<real> &me, int64_t j,
+static __device__ __forceinline__ real separation_of(const seer<real> &me, const record<real> &r,
                                                      const int32_t image[3])
 {
     typedef definition<real> def;
-    const record<real> other = ((const record<real> *)me.f->here.r)[j];
-    const real rj[3] = {other.x, other.y, other.z};
+    const real rj[3] = {r.x, r.y, r.z};
     real d[3];
     return def::separation(def::box(me.f->sweep.grid.question), me.r, rj, image, d);
 }
 
-/** Sum the list. USUAL: alignment and cohesion reach all on it. */
+/** Sum the list, two at a time, as memory is slow. USUAL: alignment and cohesion reach all. */
 template <typename real, bool USUAL> static __device__ __forceinline__ void sum_list(seer<real> &me)
 {
+    enum { TWO = 2 };
+    const record<real> *const all_r = (const record<real> *)me.f->here.r;
+    const record<real> *const all_v = (const record<real> *)me.f->here.v;
     const int32_t none[3] = {0, 0, 0};
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    for (int k = 0; k < me.n; k++) {
-        const int32_t entry = me.notes->list[k][threadIdx.x];
-        const int32_t j = entry & INT32_MAX;
-        bool on[KITH_RULES] = {entry >= 0, true, true};
-        if (!USUAL) {
-            which_rules(me, separation_of(me, j, none), on);
+    for (int first = 0; first < me.n; first += TWO) {
+        int32_t entry[TWO];
+        record<real> r[TWO], v[TWO];
+#pragma unroll
+        for (int k = 0; k < TWO; k++) {
+            entry[k] = me.notes->list[min(first + k, me.n - 1)][threadIdx.x];
+            r[k] = all_r[entry[k] & INT32_MAX];
+            v[k] = all_v[entry[k] & INT32_MAX];
         }
-        add(me, j, no_shift, on, &s);
+#pragma unroll
+        for (int k = 0; k < TWO; k++) {
+            const bool is = first + k < me.n;
+            bool on[KITH_RULES] = {is && entry[k] >= 0, is, is};
+            if (!USUAL) {
+                which_rules(me, separation_of(me, r[k], none), on);
+                for (int rule = 0; rule < KITH_RULES; rule++) {
+                    on[rule] = on[rule] && is;
+                }
+            }
+            add(me, r[k], v[k], no_shift, on, &s);
+        }
     }
     me.n = 0;
     add_up(me, s);
@@ -140,14 +156,16 @@ template <typename real>
 static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t begin, int32_t end,
                                                      const int32_t image[3])
 {
+    const record<real> *const all_v = (const record<real> *)me.f->here.v;
     const int32_t shift = kith__pack_shift(image);
     for (int32_t j = begin; j < end; j++) {
-        const real r2 = separation_of(me, j, image);
+        const record<real> r = ((const record<real> *)me.f->here.r)[j];
+        const real r2 = separation_of(me, r, image);
         if (r2 <= me.reach2) {
             struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
             bool on[KITH_RULES];
             which_rules(me, r2, on);
-            add(me, j, shift, on, &s);
+            add(me, r, all_v[j], shift, on, &s);
             add_up(me, s);
         }
     }
@@ -181,9 +199,29 @@ static __device__ __forceinline__ void look_at_images(seer<real> &me, int32_t x,
     }
 }
 
+/** Go some rows on. */
+static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3], int rows,
+                                                 int32_t *dy, int32_t *dz)
+{
+    for (*dy += rows; *dy > axis[1].reach; ++*dz) {
+        *dy -= 2 * axis[1].reach + 1;
+    }
+}
+
 static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int32_t at)
 {
     return at >= axis.reach && at + axis.reach < (int32_t)axis.n;
+}
+
+/** Who is in the row of cells around one that is well inside the box, dy and dz rows away. */
+template <typename real>
+static __device__ __forceinline__ int2 find_row(const seer<real> &me, int32_t cell, int32_t dy,
+                                                int32_t dz)
+{
+    const struct kith__axis *axis = me.f->axis;
+    const int32_t ny = (int32_t)axis[1].n, nx = (int32_t)axis[0].n;
+    const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
+    return make_int2((int32_t)start[-axis[0].reach], (int32_t)start[axis[0].reach + 1]);
 }
 
 /** The rows around, from number `first` on every `stride`th. The whole warp calls. */
@@ -198,19 +236,23 @@ static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32
     const int32_t z = row / ny;
     const int32_t y = row - z * ny;
     const bool inside = is_inside(axis[0], x) && is_inside(axis[1], y) && is_inside(axis[2], z);
-    for (int k = 0; k < rows_around(axis); k += stride) {
-        int32_t dy, dz, begin = 0, end = 0;
-        way_to_row(axis, k + first, &dy, &dz);
-        if (k + first >= rows_around(axis)) {
-            /* another lane's are left */
-        } else if (inside) {
-            const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
-            begin = (int32_t)start[-axis[0].reach];
-            end = (int32_t)start[axis[0].reach + 1];
-        } else {
-            look_at_images(me, x, y + dy, z + dz, &begin, &end);
+    int32_t dy = -axis[1].reach, dz = -axis[2].reach;
+    step_rows(axis, first, &dy, &dz);
+    int2 next = make_int2(0, 0); /* looked up a row ahead, as memory is slow */
+    if (inside && dz <= axis[2].reach) {
+        next = find_row(me, cell, dy, dz);
+    }
+    while (which_lanes(dz <= axis[2].reach)) {
+        int2 now = next;
+        next = make_int2(0, 0);
+        if (!inside && dz <= axis[2].reach) {
+            look_at_images(me, x, y + dy, z + dz, &now.x, &now.y);
         }
-        list_near<real, USUAL>(me, begin, end);
+        step_rows(axis, stride, &dy, &dz);
+        if (inside && dz <= axis[2].reach) {
+            next = find_row(me, cell, dy, dz);
+        }
+        list_near<real, USUAL>(me, now.x, now.y);
         if (which_lanes(me.n >= ENOUGH)) {
             sum_list<real, USUAL>(me);
         }
@@ -220,18 +262,18 @@ static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32
 
 /** What was summed, by all lanes that share a particle. */
 static __device__ __forceinline__ struct kith__flock_sums gather(const struct notes &notes,
-                                                                 int sharers)
+                                                                 int share)
 {
     struct kith__flock_sums sums;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         int32_t n = notes.n[rule][threadIdx.x];
-        for (int d = 1; d < sharers; d *= 2) {
+        for (int d = 1; d < 1 << share; d *= 2) {
             n += from_lane(n, my_lane() ^ d);
         }
         sums.n[rule] = n;
         for (int c = 0; c < 3; c++) {
             int64_t sum = notes.sum[rule][c][threadIdx.x];
-            for (int d = 1; d < sharers; d *= 2) {
+            for (int d = 1; d < 1 << share; d *= 2) {
                 sum += from_lane(sum, my_lane() ^ d);
             }
             sums.sum[rule][c] = sum;
@@ -240,10 +282,10 @@ static __device__ __forceinline__ struct kith__flock_sums gather(const struct no
     return sums;
 }
 
-/** sharers: lanes that look around for one particle, a power of 2. */
+/** share: 2^share lanes look around for one particle. */
 template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int sharers)
+static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 7 : 5)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int share)
 {
     typedef definition<real> def;
     __shared__ struct notes notes;
@@ -251,8 +293,8 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
         return;
     }
     const int64_t n = f.sweep.grid.a.n;
-    const int64_t slot = (blockIdx.x * (int64_t)NEAR_THREADS + threadIdx.x) / sharers;
-    const int part = my_lane() % sharers;
+    const int64_t slot = (blockIdx.x * (int64_t)NEAR_THREADS + threadIdx.x) >> share;
+    const int part = my_lane() & ((1 << share) - 1);
     const int64_t at = slot < n ? slot : n - 1; /* lanes beyond the end do as the last */
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const record<real> old = ((const record<real> *)f.here.v)[at];
@@ -273,8 +315,8 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
             notes.sum[rule][c][threadIdx.x] = 0;
         }
     }
-    look_around_in_rows<real, USUAL>(me, (int32_t)old.number, part, sharers);
-    struct kith__flock_sums sums = gather(notes, sharers);
+    look_around_in_rows<real, USUAL>(me, (int32_t)old.number, part, 1 << share);
+    struct kith__flock_sums sums = gather(notes, share);
     real v[3] = {0, 0, 0};
     if (slot < n && part == 0) {
         forget_itself(f, in_plain_units(me.velocities, old), &sums);
@@ -286,12 +328,12 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 6 : 5
 template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
     static const int64_t few = 200000; /* too few to keep a GPU busy with a thread each */
-    const int sharers = f->sweep.grid.a.n < few ? 4 : 1;
-    const int64_t blocks = (f->sweep.grid.a.n * sharers + NEAR_THREADS - 1) / NEAR_THREADS;
+    const int share = f->sweep.grid.a.n < few ? 2 : 0;
+    const int64_t blocks = ((f->sweep.grid.a.n << share) + NEAR_THREADS - 1) / NEAR_THREADS;
     if (f->usual) {
-        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f, sharers);
+        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f, share);
     } else {
-        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f, sharers);
+        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f, share);
     }
 }
 

@@ -30,21 +30,6 @@ static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, 
     return *at >= 0 && *at < n;
 }
 
-/** The way to row number `row` of those around a row of cells. */
-static __device__ __forceinline__ void way_to_row(const struct kith__axis axis[3], int32_t row,
-                                                  int32_t *dy, int32_t *dz)
-{
-    const int32_t wide = 2 * axis[1].reach + 1;
-    const int32_t floor = (int32_t)__fdividef((float)row + 0.5f, (float)wide); /* few */
-    *dy = row - floor * wide - axis[1].reach;
-    *dz = floor - axis[2].reach;
-}
-
-static __device__ __forceinline__ int32_t rows_around(const struct kith__axis axis[3])
-{
-    return (2 * axis[1].reach + 1) * (2 * axis[2].reach + 1);
-}
-
 /** What is looked at along x: around cells x0 to x1. */
 struct row_of_cells {
     int32_t n, reach;

@@ -29,7 +29,7 @@ struct rows {
 template <typename real> static __device__ struct rows count_rows(const party<real> &p)
 {
     const struct kith__axis *axis = p.f->axis;
-    struct rows rows = {rows_around(axis), 1, 0};
+    struct rows rows = {(2 * axis[1].reach + 1) * (2 * axis[2].reach + 1), 1, 0};
     const int32_t n = (int32_t)axis[0].n;
     const int32_t reach = axis[0].reach;
     if (axis[0].periodic && (p.x0 < reach || p.x1 + reach >= n)) {
@@ -47,10 +47,10 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
     const struct kith__axis *axis = p.f->axis;
     const int32_t s = first + p.lane;
     const int32_t row = rows.n_sx == 1 ? s : s / rows.n_sx;
-    int32_t y, z;
-    way_to_row(axis, row, &y, &z);
-    y += p.y;
-    z += p.z;
+    const int32_t wide = 2 * axis[1].reach + 1;
+    const int32_t dz = (int32_t)__fdividef((float)row + 0.5f, (float)wide); /* the floor: few */
+    int32_t y = p.y + row - dz * wide - axis[1].reach;
+    int32_t z = p.z + dz - axis[2].reach;
     int32_t image[3] = {rows.sx + s - row * rows.n_sx, 0, 0};
     int32_t begin = 0, end = 0;
     if (row < rows.n && wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
@@ -166,21 +166,19 @@ static __device__ void meet(party<real> &p, float band, const int32_t own[3], st
         p.c->band = trust;
         p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
         struct caller caller = {p.c->segment[0], 0};
-        struct seats *now = &p.c->seats[0], *next = &p.c->seats[1];
+        int side = 0;
         call(p, p.lane, total, &caller);
-        seat(p, caller.segment.image, p.lane < total, now);
+        seat(p, caller.segment.image, p.lane < total, &p.c->seats[side]);
         call(p, TILE + p.lane, total, &caller);
         for (int32_t first = 0; first < total; first += MOST_HITS) {
             const int32_t end = min(total, first + MOST_HITS);
             for (int32_t base = first; base < end; base += TILE) {
                 const int32_t mine = base + TILE + p.lane;
                 sync_warp();
-                seat(p, caller.segment.image, mine < total, next);
+                seat(p, caller.segment.image, mine < total, &p.c->seats[1 - side]);
                 call(p, mine + TILE, total, &caller);
-                take_tile<real, USUAL>(p, *now, base, me);
-                struct seats *const swap = now;
-                now = next;
-                next = swap;
+                take_tile<real, USUAL>(p, p.c->seats[side], base, me);
+                side = 1 - side;
             }
             add_up(p, own, me);
         }
@@ -275,7 +273,7 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
 }
 
 template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(TILE_THREADS, 4)
+static __global__ void __launch_bounds__(TILE_THREADS, 16)
     fly_tiles(const KITH_IN_PLACE struct kith__gpu_flight f)
 {
     __shared__ struct candidates<real> shared[TILE_WARPS];
