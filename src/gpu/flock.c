@@ -54,7 +54,7 @@ static void narrow(const struct kith__question *q, const struct kith__survey *wh
 static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *plan)
 {
     const struct kith__question *q = &flock->question;
-    static const double enough = 1.5; /* particles in a cell */
+    static const double enough = 1; /* particles in a cell */
     static const double most = 16;
     static const int64_t small_table = 1 << 20; /* as quick as a launch */
     static const double anchor[3] = {0, 0, 0};

@@ -89,35 +89,20 @@ static __device__ __forceinline__ real separation_of(const seer<real> &me, const
     return def::separation(def::box(me.f->sweep.grid.question), me.r, rj, image, d);
 }
 
-/** Sum the list, two at a time, as memory is slow. USUAL: alignment and cohesion reach all. */
+/** Sum the list. USUAL: alignment and cohesion reach all on it. */
 template <typename real, bool USUAL> static __device__ __forceinline__ void sum_list(seer<real> &me)
 {
-    enum { TWO = 2 };
-    const record<real> *const all_r = (const record<real> *)me.f->here.r;
-    const record<real> *const all_v = (const record<real> *)me.f->here.v;
     const int32_t none[3] = {0, 0, 0};
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    for (int first = 0; first < me.n; first += TWO) {
-        int32_t entry[TWO];
-        record<real> r[TWO], v[TWO];
-#pragma unroll
-        for (int k = 0; k < TWO; k++) {
-            entry[k] = me.notes->list[min(first + k, me.n - 1)][threadIdx.x];
-            r[k] = all_r[entry[k] & INT32_MAX];
-            v[k] = all_v[entry[k] & INT32_MAX];
+    for (int k = 0; k < me.n; k++) {
+        const int32_t entry = me.notes->list[k][threadIdx.x];
+        const record<real> r = ((const record<real> *)me.f->here.r)[entry & INT32_MAX];
+        const record<real> v = ((const record<real> *)me.f->here.v)[entry & INT32_MAX];
+        bool on[KITH_RULES] = {entry >= 0, true, true};
+        if (!USUAL) {
+            which_rules(me, separation_of(me, r, none), on);
         }
-#pragma unroll
-        for (int k = 0; k < TWO; k++) {
-            const bool is = first + k < me.n;
-            bool on[KITH_RULES] = {is && entry[k] >= 0, is, is};
-            if (!USUAL) {
-                which_rules(me, separation_of(me, r[k], none), on);
-                for (int rule = 0; rule < KITH_RULES; rule++) {
-                    on[rule] = on[rule] && is;
-                }
-            }
-            add(me, r[k], v[k], no_shift, on, &s);
-        }
+        add(me, r, v, no_shift, on, &s);
     }
     me.n = 0;
     add_up(me, s);
@@ -132,13 +117,13 @@ static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, 
     const record<real> *const all = (const record<real> *)me.f->here.r;
     const int32_t none[3] = {0, 0, 0};
     for (int32_t j = begin; j < end; j += AT_A_TIME) {
+        if (me.n > LISTED - AT_A_TIME) {
+            sum_list<real, USUAL>(me);
+        }
         record<real> r[AT_A_TIME];
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
             r[k] = all[j + k];
-        }
-        if (me.n > LISTED - AT_A_TIME) {
-            sum_list<real, USUAL>(me);
         }
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
@@ -213,17 +198,6 @@ static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, 
     return at >= axis.reach && at + axis.reach < (int32_t)axis.n;
 }
 
-/** Who is in the row of cells around one that is well inside the box, dy and dz rows away. */
-template <typename real>
-static __device__ __forceinline__ int2 find_row(const seer<real> &me, int32_t cell, int32_t dy,
-                                                int32_t dz)
-{
-    const struct kith__axis *axis = me.f->axis;
-    const int32_t ny = (int32_t)axis[1].n, nx = (int32_t)axis[0].n;
-    const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
-    return make_int2((int32_t)start[-axis[0].reach], (int32_t)start[axis[0].reach + 1]);
-}
-
 /** The rows around, from number `first` on every `stride`th. The whole warp calls. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell, int first,
@@ -238,69 +212,50 @@ static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32
     const bool inside = is_inside(axis[0], x) && is_inside(axis[1], y) && is_inside(axis[2], z);
     int32_t dy = -axis[1].reach, dz = -axis[2].reach;
     step_rows(axis, first, &dy, &dz);
-    int2 next = make_int2(0, 0); /* looked up a row ahead, as memory is slow */
-    if (inside && dz <= axis[2].reach) {
-        next = find_row(me, cell, dy, dz);
-    }
-    while (which_lanes(dz <= axis[2].reach)) {
-        int2 now = next;
-        next = make_int2(0, 0);
-        if (!inside && dz <= axis[2].reach) {
-            look_at_images(me, x, y + dy, z + dz, &now.x, &now.y);
+    for (bool more = true; more; step_rows(axis, stride, &dy, &dz)) {
+        int32_t begin = 0, end = 0;
+        if (dz <= axis[2].reach && inside) {
+            const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
+            begin = (int32_t)start[-axis[0].reach];
+            end = (int32_t)start[axis[0].reach + 1];
+        } else if (dz <= axis[2].reach) {
+            look_at_images(me, x, y + dy, z + dz, &begin, &end);
         }
-        step_rows(axis, stride, &dy, &dz);
-        if (inside && dz <= axis[2].reach) {
-            next = find_row(me, cell, dy, dz);
-        }
-        list_near<real, USUAL>(me, now.x, now.y);
-        if (which_lanes(me.n >= ENOUGH)) {
+        list_near<real, USUAL>(me, begin, end);
+        more = which_lanes(dz <= axis[2].reach);
+        if (!more || which_lanes(me.n >= ENOUGH)) {
             sum_list<real, USUAL>(me);
         }
     }
-    sum_list<real, USUAL>(me);
 }
 
-/** What was summed, by all lanes that share a particle. */
+/** What columns [first, end) have summed. */
 static __device__ __forceinline__ struct kith__flock_sums gather(const struct notes &notes,
-                                                                 int share)
+                                                                 int first, int end)
 {
-    struct kith__flock_sums sums;
-    for (int rule = 0; rule < KITH_RULES; rule++) {
-        int32_t n = notes.n[rule][threadIdx.x];
-        for (int d = 1; d < 1 << share; d *= 2) {
-            n += from_lane(n, my_lane() ^ d);
-        }
-        sums.n[rule] = n;
-        for (int c = 0; c < 3; c++) {
-            int64_t sum = notes.sum[rule][c][threadIdx.x];
-            for (int d = 1; d < 1 << share; d *= 2) {
-                sum += from_lane(sum, my_lane() ^ d);
+    struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    for (int column = first; column < end; column++) {
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            sums.n[rule] += notes.n[rule][column];
+            for (int c = 0; c < 3; c++) {
+                sums.sum[rule][c] += notes.sum[rule][c][column];
             }
-            sums.sum[rule][c] = sum;
         }
     }
     return sums;
 }
 
-/** share: 2^share lanes look around for one particle. */
+/** Let a thread look around for its particle, or at its part of the rows if 2^share threads do. */
 template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 7 : 5)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int share)
+static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flight &f, int64_t at,
+                                                       int share, struct notes *notes)
 {
     typedef definition<real> def;
-    __shared__ struct notes notes;
-    if (!is_well(f)) {
-        return;
-    }
-    const int64_t n = f.sweep.grid.a.n;
-    const int64_t slot = (blockIdx.x * (int64_t)NEAR_THREADS + threadIdx.x) >> share;
-    const int part = my_lane() & ((1 << share) - 1);
-    const int64_t at = slot < n ? slot : n - 1; /* lanes beyond the end do as the last */
     const record<real> mine = ((const record<real> *)f.here.r)[at];
-    const record<real> old = ((const record<real> *)f.here.v)[at];
+    const int32_t cell = (int32_t)((const record<real> *)f.here.v)[at].number;
     seer<real> me;
     me.f = &f;
-    me.notes = &notes;
+    me.notes = notes;
     me.n = 0;
     me.r[0] = mine.x;
     me.r[1] = mine.y;
@@ -310,16 +265,42 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 7 : 5
     me.here = in_plain_units(f.offsets, mine);
     me.velocities = f.turn->velocities;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        notes.n[rule][threadIdx.x] = 0;
+        notes->n[rule][threadIdx.x] = 0;
         for (int c = 0; c < 3; c++) {
-            notes.sum[rule][c][threadIdx.x] = 0;
+            notes->sum[rule][c][threadIdx.x] = 0;
         }
     }
-    look_around_in_rows<real, USUAL>(me, (int32_t)old.number, part, 1 << share);
-    struct kith__flock_sums sums = gather(notes, share);
+    look_around_in_rows<real, USUAL>(me, cell, my_lane() & ((1 << share) - 1), 1 << share);
+}
+
+/** share: 2^share threads look around for a particle; then a thread moves it. */
+template <typename real, bool USUAL>
+static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 8 : 6)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int share)
+{
+    __shared__ struct notes notes;
+    if (!is_well(f)) {
+        return;
+    }
+    const int64_t n = f.sweep.grid.a.n;
+    const int own = NEAR_THREADS >> share;
+    const int64_t first = (int64_t)blockIdx.x * own;
+    const int64_t at = first + (threadIdx.x >> share);
+    look_around_for<real, USUAL>(f, at < n ? at : n - 1, share, &notes); /* the last again */
+    if (share > 0) {
+        __syncthreads();
+    }
+    if ((int)threadIdx.x >= own) {
+        return;
+    }
+    const int64_t slot = first + threadIdx.x;
     real v[3] = {0, 0, 0};
-    if (slot < n && part == 0) {
-        forget_itself(f, in_plain_units(me.velocities, old), &sums);
+    if (slot < n) {
+        const record<real> mine = ((const record<real> *)f.here.r)[slot];
+        const record<real> old = ((const record<real> *)f.here.v)[slot];
+        const int column = (int)threadIdx.x << share;
+        struct kith__flock_sums sums = gather(notes, column, column + (1 << share));
+        forget_itself(f, in_plain_units(f.turn->velocities, old), &sums);
         leave(f, slot, mine, old, &sums, v);
     }
     note_fastest(f, v);

@@ -23,7 +23,7 @@ enum {
     PAIR = 2, /* homes that the matrix unit takes together */
     BYTES = 16,
     COLUMNS = LANES + FOUR, /* of a table of sums: so its rows do not meet in a bank */
-    TILE_WARPS = 1,
+    TILE_WARPS = 2,
     TILE_THREADS = TILE_WARPS * LANES,
     MOST_HITS = 1 << 14 /* before sums of bytes are put together: two of them fit 32 bits */
 };

@@ -273,7 +273,7 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
 }
 
 template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(TILE_THREADS, 16)
+static __global__ void __launch_bounds__(TILE_THREADS, 8)
     fly_tiles(const KITH_IN_PLACE struct kith__gpu_flight f)
 {
     __shared__ struct candidates<real> shared[TILE_WARPS];
