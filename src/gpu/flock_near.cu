@@ -8,7 +8,7 @@
 #include "flock_rows.cuh"
 
 enum {
-    NEAR_THREADS = 128,
+    NEAR_THREADS = 64,
     LISTED = 16,                       /* neighbours on a list: their sums fit 32 bits */
     AT_A_TIME = KITH_GPU_FLOCK_BEHIND, /* candidates */
     ENOUGH = LISTED / 2
@@ -275,7 +275,7 @@ static __device__ __forceinline__ void look_around_for(const struct kith__gpu_fl
 
 /** share: 2^share threads look around for a particle; then a thread moves it. */
 template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 8 : 6)
+static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
     fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int share)
 {
     __shared__ struct notes notes;
