@@ -65,8 +65,8 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as floats
- *  seldom come here. */
+/** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as
+ *  floats seldom come here. */
 static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
     return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
