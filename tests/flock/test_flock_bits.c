@@ -12,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 12, CROWD_STEPS = 3 };
+enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 18, FAR = 14, CROWD_STEPS = 3 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -52,14 +52,20 @@ static flock_case make(int kind)
 }
 
 /* Crowds stand on a grid at first: many pairs are just as far apart as a radius. Every other
- * pair of them has a rule of a shorter reach. */
+ * pair of them has a rule of a shorter reach. The last are hundreds of radii from the origin. */
 static flock_case make_crowd(int kind)
 {
-    static const double neighbours[CROWDS / 2] = {15, 31, 61, 50, 500, 100};
+    static const double neighbours[CROWDS / 2] = {15, 31, 61, 50, 500, 100, 4, 4, 31};
     const double volume = 4.0 / 3 * 3.14159265358979 * 125;
     const double side = rint(cbrt(N * volume / neighbours[kind / 2]));
-    flock_case c = flock_case_make("crowd", N, side, kith_box_periodic(side, side, side),
-                                   kind % 2 ? KITH_FLOAT : KITH_DOUBLE, 0.5, (uint64_t)kind + 1);
+    kith_box box = kith_box_periodic(side, side, side);
+    if (kind >= FAR) {
+        box.origin[0] = 3000;
+        box.origin[1] = -3000;
+        box.origin[2] = 3000;
+    }
+    flock_case c = flock_case_make("crowd", N, side, box, kind % 2 ? KITH_FLOAT : KITH_DOUBLE, 0.5,
+                                   (uint64_t)kind + 1);
     if (kind / 2 % 2)
         c.options.alignment.radius = 3;
     return c;
@@ -99,7 +105,9 @@ static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0x
 static const uint64_t known_crowds[CROWDS] = {
     0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,
     0xd3a4981a060a1ba3, 0x16c0bdb4746b9dda, 0xb75e5e6e7161363d, 0x369506efae15ec7b,
-    0xa5a43f4132c883a,  0x2ce1d123222ebd41, 0x359bb52c16c8d0e1, 0xc6f855af4631f3b5};
+    0xa5a43f4132c883a,  0x2ce1d123222ebd41, 0x359bb52c16c8d0e1, 0xc6f855af4631f3b5,
+    0xd6ac41d8ad7c75f5, 0x86b0a14fa1037f7,  0x7855fa29b35772bb, 0x2ee77f76fb21433,
+    0x642c3ef05ab28878, 0xf3acff4a6466898};
 
 static void fly_crowds(const char *backend, void *r, void *v)
 {
