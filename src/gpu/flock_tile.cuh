@@ -58,12 +58,10 @@ template <typename real> struct candidates {
     struct stage<real> stage;
     struct seats seats[2];
     union {
-        struct {
-            uint4 home[LANES]; /**< halves: -2x, -2y, -2z and a factor, and what is left */
-            float w[LANES];    /**< |i|^2 - scale^2 */
-        };
+        uint4 home[LANES];             /**< halves: -2x, -2y, -2z and a factor, and what is left */
         int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
     };
+    float4 w[HOMES / PAIR][EIGHT]; /**< |i|^2 - scale^2, twice, of a particle of either home */
     struct segment segment[LANES];
     int64_t sum[KITH_RULES][3][LANES]; /**< of the warp's particles */
     int32_t n[KITH_RULES][LANES];
@@ -94,7 +92,6 @@ template <typename real> struct party {
 /** What the lanes know of their party. */
 struct looking {
     uint32_t a[HOMES][2]; /**< factors of particle g of each home */
-    float w[HOMES][2];    /**< |i|^2 - scale^2, in registers for each of two distances */
     struct bytes sum[HOMES][KITH_RULES];
 };
 
@@ -190,8 +187,8 @@ static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane
     a[3] = permute(p[2], p[3], 0x7531);
 }
 
-/** Squared distances of eight candidates and two homes, less scale^2. */
-static __device__ __forceinline__ void distances(const struct looking &me, int home,
+/** Squared distances of eight candidates and two homes, less scale^2. w: what they begin with. */
+static __device__ __forceinline__ void distances(const struct looking &me, int home, float4 w,
                                                  const uint32_t b[2], float d[FOUR])
 {
     const uint32_t *const one = me.a[home];
@@ -199,8 +196,8 @@ static __device__ __forceinline__ void distances(const struct looking &me, int h
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
         "{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(one[0]), "r"(two[0]), "r"(one[1]), "r"(two[1]), "r"(b[0]), "r"(b[1]),
-          "f"(me.w[home][0]), "f"(me.w[home][1]), "f"(me.w[home + 1][0]), "f"(me.w[home + 1][1]));
+        : "r"(one[0]), "r"(two[0]), "r"(one[1]), "r"(two[1]), "r"(b[0]), "r"(b[1]), "f"(w.x),
+          "f"(w.y), "f"(w.z), "f"(w.w));
 }
 
 /** Add the product of records' bytes and hits. */
@@ -318,9 +315,10 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, const str
         float d[FOUR][FOUR];
         struct verdicts v = {};
         uint32_t least = 0x7f007f00;
+        const float4 w = p.c->w[home / PAIR][p.lane / 4]; /* there are not enough registers */
 #pragma unroll
         for (int k = 0; k < FOUR; k++) {
-            distances(*me, home, b[k], d[k]);
+            distances(*me, home, w, b[k], d[k]);
         }
 #pragma unroll
         for (int k = 0; k < PAIR * 2; k++) {

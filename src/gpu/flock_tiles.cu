@@ -213,7 +213,9 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
     uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part) : make_uint4(0, 0, 0, 0);
     sync_warp();
     p.c->home[p.lane] = mine;
-    p.c->w[p.lane] = in ? square - scale * scale : in_no_reach;
+    const float w = in ? square - scale * scale : in_no_reach;
+    float2 *const ws = (float2 *)&p.c->w[p.lane / BYTES][p.lane % EIGHT];
+    ws[p.lane / EIGHT % PAIR] = make_float2(w, w);
     sync_warp();
 #pragma unroll
     for (int home = 0; home < HOMES; home++) {
@@ -221,9 +223,6 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
         const uint32_t *const words = (const uint32_t *)&p.c->home[one];
         me->a[home][0] = words[p.lane % 2];
         me->a[home][1] = words[2 + p.lane % 2];
-        for (int k = 0; k < 2; k++) {
-            me->w[home][k] = ((const volatile float *)p.c->w)[one];
-        }
         for (int rule = 0; rule < KITH_RULES; rule++) {
             me->sum[home][rule] = {{0, 0, 0, 0}};
         }
