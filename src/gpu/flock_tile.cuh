@@ -57,11 +57,11 @@ struct segment {
 template <typename real> struct candidates {
     struct stage<real> stage;
     struct seats seats[2];
-    union {
-        uint4 home[LANES];             /**< halves: -2x, -2y, -2z and a factor, and what is left */
-        int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
-    };
+    /** halves: -2x, -2y, -2z and a factor, and what is left; of a particle of either home, those of
+     *  even lanes and of odd ones */
+    __align__(16) uint32_t a[HOMES / PAIR][EIGHT][2][FOUR];
     float4 w[HOMES / PAIR][EIGHT]; /**< |i|^2 - scale^2, twice, of a particle of either home */
+    int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
     struct segment segment[LANES];
     int64_t sum[KITH_RULES][3][LANES]; /**< of the warp's particles */
     int32_t n[KITH_RULES][LANES];
@@ -91,7 +91,6 @@ template <typename real> struct party {
 
 /** What the lanes know of their party. */
 struct looking {
-    uint32_t a[HOMES][2]; /**< factors of particle g of each home */
     struct bytes sum[HOMES][KITH_RULES];
 };
 
@@ -188,16 +187,14 @@ static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane
 }
 
 /** Squared distances of eight candidates and two homes, less scale^2. w: what they begin with. */
-static __device__ __forceinline__ void distances(const struct looking &me, int home, float4 w,
-                                                 const uint32_t b[2], float d[FOUR])
+static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32_t b[2],
+                                                 float d[FOUR])
 {
-    const uint32_t *const one = me.a[home];
-    const uint32_t *const two = me.a[home + 1];
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
         "{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(one[0]), "r"(two[0]), "r"(one[1]), "r"(two[1]), "r"(b[0]), "r"(b[1]), "f"(w.x),
-          "f"(w.y), "f"(w.z), "f"(w.w));
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "f"(w.x), "f"(w.y),
+          "f"(w.z), "f"(w.w));
 }
 
 /** Add the product of records' bytes and hits. */
@@ -315,10 +312,11 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, const str
         float d[FOUR][FOUR];
         struct verdicts v = {};
         uint32_t least = 0x7f007f00;
-        const float4 w = p.c->w[home / PAIR][p.lane / 4]; /* there are not enough registers */
+        const uint4 a = *(const uint4 *)p.c->a[home / PAIR][p.lane / 4][p.lane % 2];
+        const float4 w = p.c->w[home / PAIR][p.lane / 4];
 #pragma unroll
         for (int k = 0; k < FOUR; k++) {
-            distances(*me, home, w, b[k], d[k]);
+            distances(a, w, b[k], d[k]);
         }
 #pragma unroll
         for (int k = 0; k < PAIR * 2; k++) {

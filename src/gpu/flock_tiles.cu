@@ -210,19 +210,20 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
                                                   struct looking *me)
 {
     const float square = __fmaf_rn(x[0], x[0], __fmaf_rn(x[1], x[1], x[2] * x[2]));
-    uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part) : make_uint4(0, 0, 0, 0);
-    sync_warp();
-    p.c->home[p.lane] = mine;
+    const uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part)
+                          : make_uint4(0, 0, 0, 0);
+    const uint32_t words[2][2] = {{mine.x, mine.z}, {mine.y, mine.w}};
     const float w = in ? square - scale * scale : in_no_reach;
-    float2 *const ws = (float2 *)&p.c->w[p.lane / BYTES][p.lane % EIGHT];
-    ws[p.lane / EIGHT % PAIR] = make_float2(w, w);
+    const int pair = p.lane / BYTES, one = p.lane / EIGHT % PAIR, g = p.lane % EIGHT;
+    sync_warp();
+    for (int odd = 0; odd < 2; odd++) {
+        p.c->a[pair][g][odd][one] = words[odd][0];
+        p.c->a[pair][g][odd][PAIR + one] = words[odd][1];
+    }
+    ((float2 *)&p.c->w[pair][g])[one] = make_float2(w, w);
     sync_warp();
 #pragma unroll
     for (int home = 0; home < HOMES; home++) {
-        const int one = home * EIGHT + p.lane / 4;
-        const uint32_t *const words = (const uint32_t *)&p.c->home[one];
-        me->a[home][0] = words[p.lane % 2];
-        me->a[home][1] = words[2 + p.lane % 2];
         for (int rule = 0; rule < KITH_RULES; rule++) {
             me->sum[home][rule] = {{0, 0, 0, 0}};
         }
