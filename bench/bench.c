@@ -2,12 +2,7 @@
  *
  * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
  */
-#include "bench_flock.h"
-#include "bench_fof.h"
-#include "bench_gpu.h"
-#include "bench_overlap.h"
-#include "bench_rdf.h"
-#include "harness.h"
+#include "bench.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -92,8 +87,6 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
 
 enum { NOTHING_TO_RUN_ON = 77 }; /* the exit status where there is no GPU */
 
-typedef bool (*bench_fn)(const bench_options *options, json *out);
-
 #ifndef KITH_HAVE_CUDA
 bool bench_gpu_can_run(void)
 {
@@ -109,15 +102,26 @@ bool bench_gpu(const bench_options *options, json *out)
 }
 #endif
 
-static int run(bench_fn bench, int argc, char **argv)
+static const struct question {
+    const char *name;
+    bool (*bench)(const bench_options *options, json *out);
+} questions[] = {{"pairs", bench_pairs}, {"fof", bench_fof},         {"rdf", bench_rdf},
+                 {"flock", bench_flock}, {"overlap", bench_overlap}, {"gpu", bench_gpu}};
+
+static int run(const struct question *question, int argc, char **argv)
 {
     bench_options options;
     const char *output = NULL;
+    bool any = false;
     json out = {0};
     if (!parse_options(argc - 1, argv + 1, &options, &output)) {
         fputs(usage, stderr);
         return 2;
     }
+    if (question->bench == bench_gpu && !bench_gpu_can_run()) {
+        return NOTHING_TO_RUN_ON;
+    }
+    options.any = &any;
     if (output && !(out.file = fopen(output, "w"))) {
         perror(output);
         return 1;
@@ -125,8 +129,11 @@ static int run(bench_fn bench, int argc, char **argv)
     json_open(&out, NULL, '{');
     json_integer(&out, "schema", 1);
     harness_describe(&out, argc, argv);
-    bool ok = bench(&options, &out);
+    bool ok = question->bench(&options, &out) && any;
     json_close(&out, '}');
+    if (!any) {
+        fprintf(stderr, "kith_bench: no case \"%s\"\n", options.only);
+    }
     if (out.file && fclose(out.file) != 0) {
         perror(output);
         ok = false;
@@ -169,23 +176,10 @@ static int write_points(const char *set, const char *number, const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 2 && strcmp(argv[1], "pairs") == 0) {
-        return run(bench_pairs, argc, argv);
-    }
-    if (argc >= 2 && strcmp(argv[1], "fof") == 0) {
-        return run(bench_fof, argc, argv);
-    }
-    if (argc >= 2 && strcmp(argv[1], "rdf") == 0) {
-        return run(bench_rdf, argc, argv);
-    }
-    if (argc >= 2 && strcmp(argv[1], "flock") == 0) {
-        return run(bench_flock, argc, argv);
-    }
-    if (argc >= 2 && strcmp(argv[1], "overlap") == 0) {
-        return run(bench_overlap, argc, argv);
-    }
-    if (argc >= 2 && strcmp(argv[1], "gpu") == 0) {
-        return bench_gpu_can_run() ? run(bench_gpu, argc, argv) : NOTHING_TO_RUN_ON;
+    for (size_t q = 0; argc >= 2 && q < sizeof questions / sizeof *questions; q++) {
+        if (strcmp(argv[1], questions[q].name) == 0) {
+            return run(&questions[q], argc, argv);
+        }
     }
     if (argc == 5 && strcmp(argv[1], "points") == 0) {
         return write_points(argv[2], argv[3], argv[4]);

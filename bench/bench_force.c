@@ -4,16 +4,14 @@
  * forces that are uniform too, 200 bins. Sums over some of the points are first compared with brute
  * force. Histograms with and without forces are then made by turns.
  */
-#include "bench_force.h"
+#include "bench.h"
 
-#include <kith.h>
 #include <math.h>
+#include <random.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness.h"
-
-enum { BINS = 200, CHECKED = 1500, MOST_TURNS = 25 };
+enum { BINS = 200, CHECKED = 1500 };
 
 static const char name[] = "force";
 
@@ -34,32 +32,24 @@ static double reach(int64_t n)
 static bool problem_make(problem *p, kith_precision precision, const char *backend, int threads,
                          int64_t n)
 {
-    kith_options open;
+    random_state random = random_start(1);
     double *const xyz = bench_make_set("uniform", n);
-    double *const forces = malloc((size_t)n * 3 * sizeof *forces);
-    *p = (problem){.box = kith_box_periodic(1, 1, 1), .xyz = xyz, .forces = forces};
-    uint64_t state = 1;
-    for (int64_t at = 0; forces && at < 3 * n; at++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        forces[at] = (double)(state >> 33) / 2147483648.0 - 0.5;
-    }
-    if (xyz && forces && precision == KITH_FLOAT) {
+    *p = (problem){.ctx = bench_open(backend, threads),
+                   .box = kith_box_periodic(1, 1, 1),
+                   .xyz = xyz,
+                   .forces = malloc((size_t)n * 3 * (size_t)precision)};
+    if (xyz && precision == KITH_FLOAT) {
         p->xyz = bench_round_points(xyz, n);
-        p->forces = malloc((size_t)n * 3 * sizeof(float));
-        for (int64_t at = 0; p->forces && at < 3 * n; at++) {
-            ((float *)p->forces)[at] = (float)forces[at];
-        }
         free(xyz);
-        free(forces);
+    }
+    for (int64_t at = 0; p->forces && at < 3 * n; at++) {
+        bench_put(p->forces, precision, at, random_unit(&random) - 0.5);
     }
     p->points = kith_points_packed(p->xyz, n, precision);
     kith_rdf_options_init(&p->options);
     p->options.bins = BINS;
     p->options.r_max = reach(n);
-    kith_options_init(&open);
-    open.backend = backend;
-    open.threads = threads;
-    return p->xyz && p->forces && kith_open(&open, &p->ctx) == KITH_OK;
+    return p->xyz && p->forces && p->ctx;
 }
 
 static void problem_free(problem *p)
@@ -77,10 +67,21 @@ static bool count(problem *p, const void *forces, kith_histogram *histogram)
     return kith_rdf_count(p->ctx, &p->points, &p->box, &p->options, histogram) == KITH_OK;
 }
 
+static bool count_plain(void *user)
+{
+    problem *const p = user;
+    return count(p, NULL, &p->plain);
+}
+
+static bool count_pushed(void *user)
+{
+    problem *const p = user;
+    return count(p, p->forces, &p->pushed);
+}
+
 static double number(const problem *p, const void *array, int64_t at)
 {
-    return p->points.precision == KITH_FLOAT ? (double)((const float *)array)[at]
-                                             : ((const double *)array)[at];
+    return bench_get(array, p->points.precision, at);
 }
 
 /* Add the nearest images of a pair by brute force: p and p / r^3 of its bin, and their sizes. */
@@ -138,47 +139,20 @@ static bool is_right(problem *p)
     return ok;
 }
 
-static bool time_turns(problem *p, double least, harness_times *plain, harness_times *pushed)
-{
-    double times[2][MOST_TURNS];
-    const double start = harness_now();
-    int n = 0;
-    bool ok = count(p, NULL, &p->plain) && count(p, p->forces, &p->pushed);
-    while (ok && n < MOST_TURNS &&
-           (n < HARNESS_LEAST_REPEATS || harness_now() - start < 2 * least)) {
-        const double begin = harness_now();
-        ok = count(p, NULL, &p->plain);
-        const double middle = harness_now();
-        ok = ok && count(p, p->forces, &p->pushed);
-        times[0][n] = middle - begin;
-        times[1][n++] = harness_now() - middle;
-    }
-    harness_summarise(times[0], n, plain);
-    harness_summarise(times[1], n, pushed);
-    return ok;
-}
-
 static void report(const problem *p, const harness_times *plain, const harness_times *pushed,
                    json *out)
 {
-    const char *const precision = p->points.precision == KITH_FLOAT ? "float" : "double";
     const double ratio = pushed->median / plain->median;
-    json_open(out, NULL, '{');
-    json_text(out, "case", name);
-    json_text(out, "backend", kith_backend(p->ctx));
-    json_integer(out, "threads", kith_threads(p->ctx));
-    json_text(out, "precision", precision);
-    json_integer(out, "n", p->points.n);
+    bench_begin(out, name, "uniform", p->points.n);
     json_integer(out, "bins", BINS);
     json_number(out, "r_max", p->options.r_max);
     json_number(out, "histogram_seconds", plain->median);
     json_number(out, "histogram_seconds_min", plain->least);
     json_number(out, "over_histogram", ratio);
-    harness_write_times(out, pushed);
-    json_close(out, '}');
+    (void)bench_end(out, p->points.precision, p->ctx, p->points.n, pushed);
     printf("%-6s %-7s %5d %-12s %3d %9lld: histogram %.3f ms, with forces %.3f ms: x %.2f\n", name,
-           precision, BINS, kith_backend(p->ctx), kith_threads(p->ctx), (long long)p->points.n,
-           1e3 * plain->median, 1e3 * pushed->median, ratio);
+           bench_name_of(p->points.precision), BINS, kith_backend(p->ctx), kith_threads(p->ctx),
+           (long long)p->points.n, 1e3 * plain->median, 1e3 * pushed->median, ratio);
     fflush(stdout);
 }
 
@@ -186,7 +160,7 @@ static bool run(kith_precision precision, const bench_options *options, const ch
                 int threads, json *out)
 {
     problem p;
-    harness_times plain, pushed;
+    harness_times times[2];
     bool ok = problem_make(&p, precision, backend, threads, options->n);
     if (!ok) {
         fprintf(stderr, "kith_bench: %s: %s\n", name, kith_message(NULL));
@@ -194,8 +168,9 @@ static bool run(kith_precision precision, const bench_options *options, const ch
         fprintf(stderr, "kith_bench: %s: wrong sums %s\n", name, kith_message(p.ctx));
         ok = false;
     }
-    if (ok && (ok = time_turns(&p, options->least_seconds, &plain, &pushed))) {
-        report(&p, &plain, &pushed, out);
+    if (ok && (ok = harness_time_turns((const harness_work[]){count_plain, count_pushed}, &p,
+                                       options->least_seconds, times))) {
+        report(&p, &times[0], &times[1], out);
     }
     problem_free(&p);
     return ok;

@@ -4,21 +4,13 @@
  * Each list is first compared with the CPU backend's, pair for pair by a hash of the set; then it
  * is timed in two ways: kith_pairs_enqueue by the device's clock, kith_pairs_fill by the host's.
  */
-#include "bench_gpu.h"
+#include "bench.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_force.h"
-#include "bench_gpu_debye.h"
-#include "bench_gpu_flock.h"
-#include "bench_gpu_fof.h"
-#include "bench_gpu_overlap.h"
-#include "bench_gpu_rdf.h"
-#include "bench_gpu_waves.h"
-#include "bench_pairs.h"
 #include "result.h"
 #include "rung.h"
 
@@ -357,16 +349,15 @@ static bool describe_gpu(const bench_options *options, json *out, double *store_
 
 static void report(const bench_result *r, const harness_times *queued, json *out)
 {
-    json_open(out, NULL, '{');
     bench_result_write(out, r);
     json_bool(out, "unordered", r->list.unordered);
     json_number(out, "device_seconds", queued->median);
     json_number(out, "device_seconds_min", queued->least);
     json_number(out, "device_seconds_max", queued->most);
-    json_close(out, '}');
+    const double scratch = bench_end(out, r->precision, r->ctx, r->n, &r->times);
     printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", r->name, (long long)r->n,
            (long long)r->pairs, 1e3 * r->times.median, 1e3 * r->times.least, 1e3 * queued->median,
-           1e3 * queued->least, 1e-6 * bench_result_rate(r), bench_result_scratch(r));
+           1e3 * queued->least, 1e-6 * bench_result_rate(r), scratch);
     fflush(stdout);
 }
 

@@ -5,14 +5,12 @@
  * with --r-width=0.002, of which the sums follow on the CPU. Both are first compared with the CPU's
  * for some of the atoms.
  */
-#include "bench_gpu_debye.h"
+#include "bench.h"
 
 #include <kith_debye.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "harness.h"
 
 enum { PART = 10, Q = 600, CHECKED = 2000 };
 

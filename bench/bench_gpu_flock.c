@@ -5,15 +5,12 @@
  * more than some boids, is first flown on the CPU, too: all bits must be the same. The window of
  * steps that were timed is stored, and the neighbours at its end.
  */
-#include "bench_gpu_flock.h"
+#include "bench.h"
 
 #include <kith.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "bench_gpu.h"
-#include "harness.h"
 
 enum { CHECKED = 100000, CHECKED_STEPS = 4, WARM_UP = 8, MOST_STEPS = 2000 };
 

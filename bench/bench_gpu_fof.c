@@ -9,14 +9,13 @@
  * particles' velocities. With roles a quarter of the particles is attached; these are decided from
  * host memory to host memory.
  */
-#include "bench_gpu_fof.h"
+#include "bench.h"
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_gpu.h"
 #include "fof_job.h"
 
 /* Of each particle: points are doubles first, and the CPU finds the groups too. */

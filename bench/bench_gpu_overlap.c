@@ -4,7 +4,7 @@
  * each, by the host's clock. cuBLAS multiplies the whole matrix in blocks that stay on the device
  * and are overwritten; its numbers are there already.
  */
-#include "bench_gpu_overlap.h"
+#include "bench.h"
 
 #include <string.h>
 

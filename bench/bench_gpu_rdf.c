@@ -4,14 +4,12 @@
  * clock. Counts are first compared with the CPU's bin by bin: all of them, or, of all pairs, those
  * of some of the points; all pairs of all points must then be as many as there are.
  */
-#include "bench_gpu_rdf.h"
+#include "bench.h"
 
 #include <kith.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "harness.h"
 
 /* The most points whose pairs are all counted on the CPU. */
 enum { MOST_ALL_PAIRS = 60000 };

@@ -3,14 +3,12 @@
  * Structure factors by direct sum on a GPU: 200 bins of 100 vectors, as `kith rdf` takes them at
  * most. The sums over some of them are first compared with the CPU's.
  */
-#include "bench_gpu_waves.h"
+#include "bench.h"
 
 #include <kith_waves.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "harness.h"
 
 enum { WAVES = 20000, CHECKED = 100, MOST_POWER = 40 };
 

@@ -4,8 +4,6 @@
  * The product that they are compared with is the whole matrix in blocks that are thrown away, by
  * OpenBLAS with as many threads, each in its turn.
  */
-#include "bench_overlap.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +50,7 @@ static bool blas_open(blas *out)
 
 typedef struct product {
     const blas *library;
-    const overlap_job *job;
+    overlap_job *job;
     void *block;
 } product;
 
@@ -78,32 +76,19 @@ static bool multiply(void *user)
     return true;
 }
 
-/** Time both by turns, so that what else the machine does hits both. */
-static bool time_turns(overlap_job *job, const blas *library, double least, harness_times *times,
-                       harness_times *all)
+static bool count(void *user)
 {
-    double own[HARNESS_MOST_REPEATS], other[HARNESS_MOST_REPEATS];
+    const product *p = user;
+    return overlap_job_count(p->job);
+}
+
+/** @param[out] times  of the counts, of the product */
+static bool time_both(overlap_job *job, const blas *library, double least, harness_times times[2])
+{
     product p = {library, job, malloc((size_t)BLOCK * BLOCK * (size_t)job->form->precision)};
-    bool ok = p.block != NULL;
-    double total = 0;
-    int n = 0;
     library->set_threads(kith_threads(job->ctx));
-    times->first = harness_now();
-    ok = ok && overlap_job_count(job);
-    times->first = harness_now() - times->first;
-    while (ok && n < HARNESS_MOST_REPEATS && (n < HARNESS_LEAST_REPEATS || total < least)) {
-        const double start = harness_now();
-        ok = overlap_job_count(job);
-        const double middle = harness_now();
-        ok = multiply(&p) && ok;
-        other[n] = harness_now() - middle;
-        own[n] = middle - start;
-        total += own[n++];
-    }
-    if (ok) {
-        harness_summarise(own, n, times);
-        harness_summarise(other, n, all);
-    }
+    const bool ok = p.block &&
+                    harness_time_turns((const harness_work[]){count, multiply}, &p, least, times);
     free(p.block);
     return ok;
 }
@@ -112,16 +97,16 @@ static bool run(const overlap_form *form, const bench_options *options, int thre
                 const blas *library, json *out)
 {
     overlap_job job;
-    harness_times times, all = {0};
+    harness_times times[2] = {{0}};
     bool ok = overlap_job_make(&job, form, options->n / PART + 1, DIM, options->backend, threads) &&
               overlap_job_is_right(&job);
     if (ok && library && !form->spins) {
-        ok = time_turns(&job, library, options->least_seconds, &times, &all);
+        ok = time_both(&job, library, options->least_seconds, times);
     } else if (ok) {
-        ok = harness_time(overlap_job_count, &job, options->least_seconds, &times);
+        ok = harness_time(overlap_job_count, &job, options->least_seconds, &times[0]);
     }
     if (ok) {
-        overlap_job_report(&job, &times, &all, library ? library->name : "", out);
+        overlap_job_report(&job, &times[0], &times[1], library ? library->name : "", out);
     }
     overlap_job_free(&job);
     return ok;
@@ -129,7 +114,7 @@ static bool run(const overlap_form *form, const bench_options *options, int thre
 
 bool bench_overlap(const bench_options *options, json *out)
 {
-    bool ok = true, any = false;
+    bool ok = true;
     blas library;
     const bool has_blas = blas_open(&library);
     if (!has_blas) {
@@ -141,15 +126,11 @@ bool bench_overlap(const bench_options *options, json *out)
         if (!bench_wants(options, overlap_forms[f].name)) {
             continue;
         }
-        any = true;
         for (int t = 0; ok && options->threads[t]; t++) {
             ok = run(&overlap_forms[f], options, options->threads[t], has_blas ? &library : NULL,
                      out);
         }
     }
     json_close(out, ']');
-    if (!any) {
-        fprintf(stderr, "kith_bench: no case \"%s\"\n", options->only);
-    }
-    return ok && any;
+    return ok;
 }

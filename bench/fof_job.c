@@ -4,7 +4,7 @@
  */
 #include "fof_job.h"
 
-#include "bench_pairs.h"
+#include "bench.h"
 
 #include <math.h>
 #include <random.h>
@@ -87,31 +87,19 @@ void fof_job_print_head(void)
 
 void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json *out)
 {
-    const double n = (double)job->points.n;
-    const double scratch = (double)kith_scratch_bytes(job->ctx) / n;
+    const double rate = 1e-6 * (double)job->points.n / times->median;
     const bool periodic = job->box.periodic[0];
-    json_open(out, NULL, '{');
-    json_text(out, "program", "kith");
-    json_text(out, "version", kith_version());
-    json_text(out, "case", "fof");
-    json_text(out, "set", job->set);
-    json_integer(out, "n", job->points.n);
+    bench_begin(out, "fof", job->set, job->points.n);
     json_number(out, "length", job->length);
     json_number(out, "spacings", job->spacings);
     json_bool(out, "periodic", periodic);
-    json_text(out, "precision", job->points.precision == KITH_FLOAT ? "float" : "double");
     json_integer(out, "min_members", job->options.min_members);
     json_bool(out, "catalogue", job->catalogue);
     json_bool(out, "roles", job->options.roles != NULL);
-    json_text(out, "backend", kith_backend(job->ctx));
-    json_integer(out, "threads", kith_threads(job->ctx));
     json_integer(out, "groups", job->groups.n);
     json_integer(out, "largest", largest);
-    harness_write_times(out, times);
-    json_number(out, "seconds_first", times->first);
-    json_number(out, "million_particles_per_second", 1e-6 * n / times->median);
-    json_number(out, "scratch_bytes_per_particle", scratch);
-    json_close(out, '}');
+    json_number(out, "million_particles_per_second", rate);
+    const double scratch = bench_end(out, job->points.precision, job->ctx, job->points.n, times);
     printf("%-15s %-8s %-9s %-12s %3d %9lld %8lld %8lld %9.4f %9.4f %9.4f %9.2f %7.1f\n", job->set,
            periodic ? "periodic" : "open",
            job->catalogue       ? "catalogue"
@@ -119,6 +107,6 @@ void fof_job_report(const fof_job *job, int64_t largest, const harness_times *ti
                                 : "labels",
            kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->points.n,
            (long long)job->groups.n, (long long)largest, times->median, times->least, times->first,
-           1e-6 * n / times->median, scratch);
+           rate, scratch);
     fflush(stdout);
 }

@@ -36,26 +36,47 @@ void harness_summarise(double *times, int n, harness_times *out)
     out->most = times[n - 1];
 }
 
-bool harness_time(harness_work work, void *user, double least, harness_times *out)
+static bool run_once(harness_work work, void *user, double *seconds)
 {
-    double times[HARNESS_MOST_REPEATS];
+    const double start = harness_now();
+    const bool ok = work(user);
+    *seconds = harness_now() - start;
+    return ok;
+}
+
+static bool time_works(const harness_work *work, int works, void *user, double least,
+                       harness_times *out)
+{
+    double times[2][HARNESS_MOST_REPEATS];
     double total = 0;
     int n = 0;
-    const double start = harness_now();
-    if (!work(user)) {
-        return false;
-    }
-    out->first = harness_now() - start;
-    while (n < HARNESS_MOST_REPEATS && (n < HARNESS_LEAST_REPEATS || total < least)) {
-        const double begin = harness_now();
-        if (!work(user)) {
+    for (int w = 0; w < works; w++) {
+        if (!run_once(work[w], user, &out[w].first)) {
             return false;
         }
-        times[n] = harness_now() - begin;
-        total += times[n++];
     }
-    harness_summarise(times, n, out);
+    for (; n < HARNESS_MOST_REPEATS && (n < HARNESS_LEAST_REPEATS || total < works * least); n++) {
+        for (int w = 0; w < works; w++) {
+            if (!run_once(work[w], user, &times[w][n])) {
+                return false;
+            }
+            total += times[w][n];
+        }
+    }
+    for (int w = 0; w < works; w++) {
+        harness_summarise(times[w], n, &out[w]);
+    }
     return true;
+}
+
+bool harness_time(harness_work work, void *user, double least, harness_times *out)
+{
+    return time_works(&work, 1, user, least, out);
+}
+
+bool harness_time_turns(const harness_work work[2], void *user, double least, harness_times out[2])
+{
+    return time_works(work, 2, user, least, out);
 }
 
 void harness_write_times(json *out, const harness_times *times)

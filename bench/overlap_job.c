@@ -2,6 +2,7 @@
 #include "overlap_job.h"
 
 #include <math.h>
+#include <random.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,41 +10,23 @@ const overlap_form overlap_forms[OVERLAP_FORMS] = {{"overlap", KITH_FLOAT, false
                                                    {"overlap double", KITH_DOUBLE, false},
                                                    {"overlap spins", KITH_FLOAT, true}};
 
-/* The same numbers on every machine (Vigna's splitmix64). */
-static double next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
-}
-
 bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int64_t dim,
                       const char *backend, int threads)
 {
-    uint64_t state = 1;
-    kith_options open;
-    kith_options_init(&open);
-    open.backend = backend;
-    open.threads = threads;
+    random_state random = random_start(1);
     *job = (overlap_job){.form = form,
-                         .values = malloc((size_t)(n * dim) * (size_t)form->precision)};
+                         .values = malloc((size_t)(n * dim) * (size_t)form->precision),
+                         .ctx = bench_open(backend, threads)};
     for (int64_t at = 0; job->values && at < n * dim; at++) {
-        const double value = next(&state), number = !form->spins ? value : value < 0 ? -1 : 1;
-        if (form->precision == KITH_FLOAT) {
-            ((float *)job->values)[at] = (float)number;
-        } else {
-            ((double *)job->values)[at] = number;
-        }
+        const double value = 2 * random_unit(&random) - 1;
+        bench_put(job->values, form->precision, at, !form->spins ? value : value < 0 ? -1 : 1);
     }
     job->replicas = (kith_replicas){
         .n = n, .dim = dim, .values = job->values, .stride = dim, .type = (int)form->precision};
-    if (!job->values || kith_open(&open, &job->ctx) != KITH_OK) {
-        fprintf(stderr, "kith_bench: %s: %s\n", form->name,
-                job->values ? kith_message(NULL) : "no memory");
-        return false;
+    if (!job->values) {
+        fprintf(stderr, "kith_bench: %s: no memory\n", form->name);
     }
-    return true;
+    return job->values && job->ctx;
 }
 
 void overlap_job_free(overlap_job *job)
@@ -61,8 +44,7 @@ bool overlap_job_count(void *user)
 
 static double number(const overlap_job *job, int64_t at)
 {
-    return job->form->precision == KITH_FLOAT ? (double)((const float *)job->values)[at]
-                                              : ((const double *)job->values)[at];
+    return bench_get(job->values, job->form->precision, at);
 }
 
 /** The scalar product of the definition. */
@@ -134,28 +116,16 @@ void overlap_job_report(const overlap_job *job, const harness_times *times,
 {
     const double rate = 1e-6 * (double)job->counts.pairs / times->median;
     const bool compared = all->repeats > 0;
-    json_open(out, NULL, '{');
-    json_text(out, "program", "kith");
-    json_text(out, "version", kith_version());
-    json_text(out, "case", job->form->name);
-    json_text(out, "set", job->form->spins ? "spins" : "uniform");
-    json_integer(out, "n", job->replicas.n);
+    bench_begin(out, job->form->name, job->form->spins ? "spins" : "uniform", job->replicas.n);
     json_integer(out, "dim", job->replicas.dim);
     json_integer(out, "bins", job->counts.bins);
     json_bool(out, "periodic", false);
-    json_text(out, "precision", job->form->precision == KITH_FLOAT ? "float" : "double");
-    json_text(out, "backend", kith_backend(job->ctx));
-    json_integer(out, "threads", kith_threads(job->ctx));
     json_integer(out, "counted", job->counts.pairs);
-    harness_write_times(out, times);
-    json_number(out, "seconds_first", times->first);
     json_number(out, "million_half_pairs_per_second", rate);
-    json_number(out, "scratch_bytes_per_particle",
-                (double)kith_scratch_bytes(job->ctx) / (double)job->replicas.n);
     json_text(out, "product_library", compared ? library : "none");
     json_number(out, "product_seconds", compared ? all->median : NAN);
     json_number(out, "ratio", compared ? times->median / all->median : NAN);
-    json_close(out, '}');
+    (void)bench_end(out, job->form->precision, job->ctx, job->replicas.n, times);
     printf("%-16s %-12s %3d %9lld %6lld %11.4f %11.4f %9.1f ", job->form->name,
            kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->replicas.n,
            (long long)job->replicas.dim, times->median, times->least, rate);

@@ -8,8 +8,7 @@
 
 #include <kith_overlap.h>
 
-#include "bench_pairs.h"
-#include "harness.h"
+#include "bench.h"
 
 /** What replicas hold. */
 typedef struct overlap_form {

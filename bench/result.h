@@ -28,10 +28,7 @@ double bench_result_rate(const bench_result *result);
 /** Bytes of the list; 0 when nothing is stored. */
 double bench_result_bytes(const bench_result *result);
 
-/** Bytes of scratch for each point. */
-double bench_result_scratch(const bench_result *result);
-
-/** Write it as members of an object that is open. */
+/** Begin an object with what is known of a list; bench_end ends it. */
 void bench_result_write(json *out, const bench_result *result);
 
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The benchmarks, and what they share: options, contexts, sets of points.
+ */
+#ifndef KITH_BENCH_H
+#define KITH_BENCH_H
+
+#include <kith.h>
+
+#include "harness.h"
+
+enum { BENCH_MOST_THREADS = 16 };
+
+typedef struct bench_options {
+    int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end */
+    const char *backend;             /**< where no list of instruction sets is run */
+    const char *only;                /**< what names of cases to run begin with; NULL: all */
+    int64_t n;                       /**< points of the standard case */
+    double least_seconds;            /**< every list is made again for at least so long */
+    int64_t store_bytes;             /**< buffer in which the store rate is measured */
+    bool *any;                       /**< becomes true when a case is to run */
+} bench_options;
+
+/** Is a case to run? */
+bool bench_wants(const bench_options *options, const char *name);
+
+/* Each verifies, then times every case, and writes an array of results, and a table to stdout.
+ * @return false when an answer is wrong or a call failed; stderr says which */
+
+/** "store", how fast memory can be written, and "results" */
+bool bench_pairs(const bench_options *options, json *out);
+/** "results" */
+bool bench_fof(const bench_options *options, json *out);
+/** "results"; and "forces", of bench_force */
+bool bench_rdf(const bench_options *options, json *out);
+/** "results" */
+bool bench_flock(const bench_options *options, json *out);
+/** "results", by turns with the matrix product of a BLAS on the same cores where there is one: the
+ *  environment's KITH_BENCH_BLAS, else libopenblas.so.0 */
+bool bench_overlap(const bench_options *options, json *out);
+/** "forces": pair distributions from forces, beside the histogram of the same points
+ *  @param threads  numbers of threads, 0 at the end; {0}: all there are, once */
+bool bench_force(const bench_options *options, const char *backend, const int *threads, json *out);
+
+/** Is there a GPU? Where not, stderr says so. */
+bool bench_gpu_can_run(void);
+
+/** "gpu", what it is; "results", of pair lists from device memory to device memory; all below */
+bool bench_gpu(const bench_options *options, json *out);
+/** Into "results", which is open; cases are named by their set as "fof uniform" */
+bool bench_gpu_fof(const bench_options *options, json *out);
+/** "distributions", from points in host memory to counts there */
+bool bench_gpu_rdf(const bench_options *options, json *out);
+/** "overlaps", from replicas in host memory to counts there, and the product of the same matrix by
+ *  cuBLAS, in device memory, where the build has it */
+bool bench_gpu_overlap(const bench_options *options, json *out);
+/** "waves", from points in host memory to sums there */
+bool bench_gpu_waves(const bench_options *options, json *out);
+/** "debye" */
+bool bench_gpu_debye(const bench_options *options, json *out);
+/** "flocks", whose state stays in device memory */
+bool bench_gpu_flock(const bench_options *options, json *out);
+
+/** Do both memories have room for n particles? @param host, device  bytes for each of them */
+bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
+
+/** Open a context. @param threads  0: all there are. @return NULL, after saying why, when it fails */
+kith_ctx *bench_open(const char *backend, int threads);
+
+/** Make a set by name ("uniform", "clustered", "soneira_peebles").
+ *  @return [n][3]; NULL: no such set or no memory */
+double *bench_make_set(const char *set, int64_t n);
+
+/** Round points to float, in the unit cube still. @return [n][3]; NULL: no memory */
+float *bench_round_points(const double *xyz, int64_t n);
+
+/** Number `at` of an array of a precision. */
+double bench_get(const void *array, kith_precision precision, int64_t at);
+void bench_put(void *array, kith_precision precision, int64_t at, double value);
+
+/** "float" or "double" */
+const char *bench_name_of(kith_precision precision);
+
+/** Begin a result of kith: "program", "version", "case", "set", "n". */
+void bench_begin(json *out, const char *name, const char *set, int64_t n);
+
+/** End it: "precision", "backend", "threads", the times, "scratch_bytes_per_particle" of its n.
+ *  @return these bytes */
+double bench_end(json *out, kith_precision precision, const kith_ctx *ctx, int64_t n,
+                 const harness_times *times);
+
+#endif
