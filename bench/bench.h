@@ -64,7 +64,7 @@ bool bench_gpu_flock(const bench_options *options, json *out);
 /** Do both memories have room for n particles? @param host, device  bytes for each of them */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
 
-/** Open a context. @param threads  0: all there are. @return NULL, after saying why, when it fails */
+/** Open a context. @param threads  0: all there are. @return NULL, after saying why: it failed */
 kith_ctx *bench_open(const char *backend, int threads);
 
 /** Make a set by name ("uniform", "clustered", "soneira_peebles").

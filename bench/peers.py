@@ -10,7 +10,7 @@ medians and their ratio are added to the results file of kith_bench. A peer that
 from call to call meets a kith that does so too, one that does not a kith that does not.
 """
 
-import argparse
+import functools
 import importlib.metadata
 import sys
 from typing import Callable, NamedTuple
@@ -18,7 +18,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, report, run, seconds, take_turns
+from turns import all_cores, compare_peers, run, seconds, take_turns
 
 CUBE = np.eye(3)
 STANDARD_N, STANDARD_CUTOFF = 1e6, 0.03
@@ -118,29 +118,15 @@ def compare_all(args, threads):
     xyz = np.ascontiguousarray(np.load(args.points), dtype=np.float64)
     cutoff = STANDARD_CUTOFF * (STANDARD_N / len(xyz)) ** (1 / 3)
     kith = Kith(args.kith, threads)
-    results, wrong = [], False
-    for peer in PEERS:
+
+    def asks(peer):
         for periodic in (False, True) if threads <= peer.most else ():
-            try:
-                find = peer.make(threads, cutoff, periodic)
-            except ImportError:
-                print(f"peers.py: {peer.name} is not installed, left out", file=sys.stderr)
-                break
-            result = compare(kith, peer, find, xyz, cutoff, args, periodic, threads)
-            wrong = wrong or result is None
-            if result:
-                results.append(result)
-                report(result, result["case"])
+            find = peer.make(threads, cutoff, periodic)
+            yield functools.partial(compare, kith, peer, find, xyz, cutoff, args, periodic, threads)
+    found = compare_peers(PEERS, asks, lambda result: result["case"])
     kith.close()
-    return results, wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
-    parser.add_argument("--set", default="uniform", help="name of the points in the results")
-    return run(parser, compare_all)
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, compare_all))

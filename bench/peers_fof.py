@@ -11,7 +11,6 @@ and their ratio are added to the results file of kith_bench. A tree is built ane
 builds its cells.
 """
 
-import argparse
 import importlib.metadata
 import sys
 from typing import Callable, NamedTuple
@@ -19,7 +18,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, report, run, seconds, take_turns
+from turns import all_cores, compare_peers, run, seconds, take_turns
 
 SPACINGS, LEAST, LEAST_COMPARED = 0.2, 20, 2
 
@@ -65,10 +64,10 @@ PEERS = [
 ]
 
 
-def compare(kith, peer, make, xyz, args):
+def compare(kith, peer, xyz, args):
     """Verify, then time by turns. Return a result, or None when the groups differ."""
     length = SPACINGS / len(xyz) ** (1 / 3)
-    find, count = make(length)
+    find, count = peer.make(length)
     double = xyz.astype(np.float64)
     ours = kith.find_groups(double, length, peer.periodic, LEAST_COMPARED).copy()
     with all_cores():
@@ -94,37 +93,23 @@ def compare(kith, peer, make, xyz, args):
 
 def compare_all(args, threads):
     """All peers; none of them uses more than one thread."""
-    results, wrong = [], False
     if threads > 1:
-        return results, wrong
+        return [], False
     points = np.load(args.points)
     points = points[np.random.default_rng(7).permutation(len(points))].astype(np.float32)
     points = np.minimum(points, np.nextafter(np.float32(1), np.float32(0)))
     kith = Kith(args.kith, threads)
-    for peer in PEERS:
+
+    def asks(peer):
         if args.set != "uniform" and len(points) > peer.most:
             print(f"peers_fof.py: {args.set}: {peer.name} left out, more than {peer.most} points",
                   file=sys.stderr)
-            continue
-        try:
-            result = compare(kith, peer, peer.make, points, args)
-        except ImportError:
-            print(f"peers_fof.py: {peer.name} is not installed, left out", file=sys.stderr)
-            continue
-        wrong = wrong or result is None
-        if result:
-            results.append(result)
-            report(result, args.set)
+        else:
+            yield lambda: compare(kith, peer, points, args)
+    found = compare_peers(PEERS, asks, lambda result: result["set"])
     kith.close()
-    return results, wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
-    parser.add_argument("--set", default="uniform", help="name of the points in the results")
-    return run(parser, compare_all)
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, compare_all))

@@ -11,7 +11,7 @@ they hold little. Then both run by turns, and the medians and their ratio are ad
 file of kith_bench.
 """
 
-import argparse
+import functools
 import importlib.metadata
 import sys
 from typing import Callable, NamedTuple
@@ -19,7 +19,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, report, run, seconds, take_turns
+from turns import all_cores, compare_peers, run, seconds, take_turns
 
 STANDARD_N, STANDARD_R_MAX = 1e6, 0.033
 
@@ -90,32 +90,18 @@ def compare(kith, peer, xyz, bins, args, threads):
 
 def compare_all(args, threads):
     """All peers, with few bins and many."""
-    results, wrong = [], False
     double = np.load(args.points)
     single = np.minimum(double.astype(np.float32), np.nextafter(np.float32(1), np.float32(0)))
     kith = Kith(args.kith, threads)
-    for peer in PEERS:
+
+    def asks(peer):
         for xyz in (single, double) if peer.double else (single,):
             for bins in peer.bins:
-                try:
-                    result = compare(kith, peer, xyz[:peer.most], bins, args, threads)
-                except ImportError:
-                    print(f"peers_rdf.py: {peer.name} is not installed, left out", file=sys.stderr)
-                    break
-                wrong = wrong or result is None
-                if result:
-                    results.append(result)
-                    report(result, f"{result['precision']}, {bins} bins")
+                yield functools.partial(compare, kith, peer, xyz[:peer.most], bins, args, threads)
+    found = compare_peers(PEERS, asks, lambda r: f"{r['precision']}, {r['bins']} bins")
     kith.close()
-    return results, wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
-    parser.add_argument("--set", default="uniform", help="name of the points in the results")
-    return run(parser, compare_all)
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, compare_all))

@@ -2,6 +2,7 @@
 """What comparisons with other programs share: a child for each number of threads, timing by turns,
 and adding to the results file of kith_bench."""
 
+import argparse
 import contextlib
 import json
 import os
@@ -68,10 +69,31 @@ def add_results(path, results):
     os.replace(path + ".new", path)
 
 
-def run(parser, compare_all):
-    """Do the work of a comparison program: add what all have to its arguments, and have
-    compare_all(args, threads) return results, and whether one was wrong, in a child for each number
-    of threads, which OpenMP is told by the environment."""
+def compare_peers(peers, asks, say):
+    """Ask peers, with what asks(peer) gives for each question, as many functions that return a
+    result, None when it is wrong. Those that cannot be imported are left out. Print what say makes
+    of a result. Return the results, and whether one was wrong."""
+    results, wrong = [], False
+    for peer in peers:
+        try:
+            found = [ask() for ask in asks(peer)]
+        except ImportError:
+            print(f"{peer.name} is not installed, left out", file=sys.stderr)
+            continue
+        wrong = wrong or None in found
+        for result in filter(None, found):
+            results.append(result)
+            report(result, say(result))
+    return results, wrong
+
+
+def run(doc, compare_all):
+    """Do the work of a comparison program: have compare_all(args, threads) return results, and
+    whether one was wrong, in a child for each number of threads, which OpenMP is told by the
+    environment."""
+    parser = argparse.ArgumentParser(description=doc.split("\n", maxsplit=1)[0])
+    parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
+    parser.add_argument("--set", default="uniform", help="name of the points in the results")
     parser.add_argument("--kith", required=True, help="the shared library")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("-o", "--output", help="results file of kith_bench to add to")

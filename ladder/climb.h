@@ -23,7 +23,7 @@ bool climb_hard_sets(climb_check check, void *user);
 /** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
 bool climb_time(bool (*work)(void *user), void *user, double *seconds);
 
-/** Open a context on one core. @return NULL, after saying why, when that fails. */
-kith_ctx *climb_open(const char *program);
+/** Open a context, on one core where it is "cpu". @return NULL, after saying why, when that fails. */
+kith_ctx *climb_open(const char *program, const char *backend);
 
 #endif
