@@ -67,15 +67,31 @@ bool climb_time(bool (*work)(void *user), void *user, double *seconds)
     return true;
 }
 
-kith_ctx *climb_open(const char *program)
+static kith_ctx *open_one(const char *backend)
 {
     kith_options options;
     kith_options_init(&options);
-    options.backend = "cpu";
+    options.backend = backend;
     options.threads = 1;
     kith_ctx *ctx = NULL;
-    if (kith_open(&options, &ctx) != KITH_OK) {
+    (void)kith_open(&options, &ctx);
+    return ctx;
+}
+
+kith_ctx *climb_open(const char *program)
+{
+    kith_ctx *const ctx = open_one("cpu");
+    if (!ctx) {
         fprintf(stderr, "%s: %s\n", program, kith_message(NULL));
+    }
+    return ctx;
+}
+
+kith_ctx *climb_open_gpu(void)
+{
+    kith_ctx *const ctx = open_one("cuda");
+    if (!ctx) {
+        printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
     }
     return ctx;
 }

@@ -8,6 +8,10 @@
 #include <kith.h>
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { CLIMB_REPEATS = 5 };
 
 typedef bool (*climb_check)(void *user, const char *set, const double *xyz, int64_t n,
@@ -23,7 +27,14 @@ bool climb_hard_sets(climb_check check, void *user);
 /** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
 bool climb_time(bool (*work)(void *user), void *user, double *seconds);
 
-/** Open a context, on one core where it is "cpu". @return NULL, after saying why, when that fails. */
-kith_ctx *climb_open(const char *program, const char *backend);
+/** Open a context on one core. @return NULL, after saying why, when that fails. */
+kith_ctx *climb_open(const char *program);
+
+/** Open one on a GPU. @return NULL, after saying that its rungs are left out. */
+kith_ctx *climb_open_gpu(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -28,8 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ALL_PAIRS = 20000, MOST_GPU_ALL_PAIRS = 200000, LEAST = 2 };
-enum { CPU_RUNGS = 4, MOST_RUNGS = 8 };
+enum { MOST_ALL_PAIRS = 20000, MOST_GPU_ALL_PAIRS = 200000, LEAST = 2, CPU_RUNGS = 4 };
 
 static const rung_way cpu_rungs[CPU_RUNGS] = {
     {"1 all pairs", rung_fof_all_pairs},
@@ -40,11 +39,15 @@ static const rung_way cpu_rungs[CPU_RUNGS] = {
 
 /* The rungs that can be climbed here: the GPU's come after the CPU's. */
 typedef struct ladder {
-    rung_way rungs[MOST_RUNGS];
     int n;
     kith_ctx *ctx;
     rung_gpu gpu;
 } ladder;
+
+static const rung_way *rung_at(int r)
+{
+    return r < CPU_RUNGS ? &cpu_rungs[r] : &rung_gpu_ways[r - CPU_RUNGS];
+}
 
 /* A rung at work. */
 typedef struct job {
@@ -77,13 +80,8 @@ static bool find_labels(job *j)
 /* The question for all rungs. @return false when the GPU has no memory for it */
 static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
 {
-    const bool has_gpu = l->n > CPU_RUNGS;
-    *in = (rung_input){xyz, n, cutoff, l->ctx, has_gpu ? &l->gpu : NULL};
-    const bool ok = !has_gpu || rung_gpu_put(&l->gpu, in);
-    if (!ok) {
-        fprintf(stderr, "ladder_fof: no device memory for %lld points\n", (long long)n);
-    }
-    return ok;
+    *in = (rung_input){xyz, n, cutoff, l->ctx, l->n > CPU_RUNGS ? &l->gpu : NULL};
+    return rung_gpu_put(in);
 }
 
 /* Compare the labels of a rung with those that are right. */
@@ -109,7 +107,7 @@ static bool check(void *user, const char *set, const double *xyz, int64_t n, dou
     int32_t *const labels = calloc((size_t)n + 1, 2 * sizeof *labels);
     bool ok = labels && ask(l, xyz, n, cutoff, &in);
     for (int r = 0; ok && r < l->n; r++) {
-        job j = {.way = &l->rungs[r], .on_gpu = r >= CPU_RUNGS, .in = &in, .least = 1};
+        job j = {.way = rung_at(r), .on_gpu = r >= CPU_RUNGS, .in = &in, .least = 1};
         j.labels = labels + (r ? n : 0);
         ok = find_labels(&j) && is_right(set, &j, labels);
     }
@@ -124,11 +122,11 @@ static void print_line(const char *name, const job *j, double seconds, double ma
 }
 
 /* Time rungs [first, last), the last of them the library, whose time the others are held to. */
-static bool climb_rungs(const ladder *l, const char *set, const rung_input *in, int first, int last,
-                        int32_t *labels, const int32_t *right)
+static bool climb_rungs(const char *set, const rung_input *in, int first, int last, int32_t *labels,
+                        const int32_t *right)
 {
     const bool on_gpu = first >= CPU_RUNGS;
-    job j = {.way = &l->rungs[last - 1], .on_gpu = on_gpu, .in = in, .least = LEAST};
+    job j = {.way = rung_at(last - 1), .on_gpu = on_gpu, .in = in, .least = LEAST};
     double seconds, reference;
     j.labels = labels;
     if (!find_labels(&j) || !is_right(set, &j, right) || !climb_time(do_job, &j, &reference)) {
@@ -138,7 +136,7 @@ static bool climb_rungs(const ladder *l, const char *set, const rung_input *in, 
     printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "scratch", "time");
     printf("%-30s %10s %12s %12s %10s\n", "rung", "s", "points/s", "B/point", "/ mainline");
     for (int r = first; r < last - 1; r++) {
-        j.way = &l->rungs[r];
+        j.way = rung_at(r);
         if (r == first && in->n > (on_gpu ? MOST_GPU_ALL_PAIRS : MOST_ALL_PAIRS)) {
             printf("%-30s %10s\n", j.way->name, "(too slow)");
         } else if (!find_labels(&j)) {
@@ -168,28 +166,12 @@ static bool climb(const ladder *l, const char *set, const rung_input *in, int32_
     printf("%lld %s points, length %.3g, %d groups of %d or more, median of %d\n\n"
            "one thread, %s\n",
            (long long)in->n, set, in->cutoff, groups, LEAST, CLIMB_REPEATS, kith_backend(l->ctx));
-    if (!climb_rungs(l, set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
+    if (!climb_rungs(set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
         return false;
     }
     if (l->n > CPU_RUNGS) {
         printf("%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
-        return climb_rungs(l, set, in, CPU_RUNGS, l->n, labels + in->n, labels);
-    }
-    return true;
-}
-
-/* The rungs of this machine. @return false when even the CPU's cannot be climbed */
-static bool raise_ladder(ladder *l)
-{
-    l->ctx = climb_open("ladder_fof");
-    if (!l->ctx) {
-        return false;
-    }
-    memcpy(l->rungs, cpu_rungs, sizeof cpu_rungs);
-    l->n = CPU_RUNGS;
-    if (rung_gpu_open(&l->gpu)) {
-        memcpy(l->rungs + CPU_RUNGS, rung_gpu_ways, (size_t)rung_gpu_ways_n * sizeof *l->rungs);
-        l->n += rung_gpu_ways_n;
+        return climb_rungs(set, in, CPU_RUNGS, l->n, labels + in->n, labels);
     }
     return true;
 }
@@ -206,10 +188,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_fof [n] [b]\n");
         return 2;
     }
-    ladder l = {.n = 0};
-    if (!raise_ladder(&l)) {
+    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_fof")};
+    if (!l.ctx) {
         return 1;
     }
+    l.n += rung_gpu_open(&l.gpu) ? rung_gpu_ways_n : 0;
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     int32_t *const labels = malloc((size_t)n * 2 * sizeof *labels);
     bool ok = xyz && labels && climb_hard_sets(check, &l);

@@ -39,11 +39,15 @@ static const rung cpu_rungs[CPU_RUNGS] = {
 
 /* The rungs that can be climbed here: the GPU's come after the CPU's. */
 typedef struct ladder {
-    rung rungs[MOST_RUNGS];
     int n;
     kith_ctx *ctx;
     rung_gpu gpu;
 } ladder;
+
+static const rung *rung_at(int r)
+{
+    return r < CPU_RUNGS ? &cpu_rungs[r] : &rung_gpu_rungs[r - CPU_RUNGS];
+}
 
 typedef struct result {
     bool done;
@@ -74,9 +78,8 @@ static uint64_t *sorted_keys(const kith_pairs *list)
 /* The question for all rungs. @return false when the GPU has no memory for it */
 static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
 {
-    const bool has_gpu = l->n > CPU_RUNGS;
-    *in = (rung_input){xyz, n, cutoff, l->ctx, has_gpu ? &l->gpu : NULL};
-    return !has_gpu || rung_gpu_put(&l->gpu, in);
+    *in = (rung_input){xyz, n, cutoff, l->ctx, l->n > CPU_RUNGS ? &l->gpu : NULL};
+    return rung_gpu_put(in);
 }
 
 /* Compare every rung with the first, pair by pair. */
@@ -91,10 +94,10 @@ static bool check_exactly(void *user, const char *set, const double *xyz, int64_
     for (int r = 0; ok && r < l->n; r++) {
         kith_pairs list = {0};
         uint64_t *keys = NULL;
-        ok = l->rungs[r].find(&in, &list, &scratch);
+        ok = rung_at(r)->find(&in, &list, &scratch);
         ok = rung_gpu_get(&list) && ok && (keys = sorted_keys(&list));
         if (!ok) {
-            fprintf(stderr, "ladder_pairs: rung \"%s\" failed: %s\n", l->rungs[r].name,
+            fprintf(stderr, "ladder_pairs: rung \"%s\" failed: %s\n", rung_at(r)->name,
                     kith_message(r < CPU_RUNGS ? l->ctx : l->gpu.ctx));
         } else if (r == 0) {
             oracle = keys;
@@ -104,7 +107,7 @@ static bool check_exactly(void *user, const char *set, const double *xyz, int64_
             fprintf(stderr,
                     "ladder_pairs: %s, cutoff %g: rung \"%s\" is wrong: %lld pairs, "
                     "the oracle %lld\n",
-                    set, cutoff, l->rungs[r].name, (long long)list.n, (long long)n);
+                    set, cutoff, rung_at(r)->name, (long long)list.n, (long long)n);
             ok = false;
         }
         free(keys);
@@ -151,7 +154,7 @@ static bool agree(const ladder *l, const result results[MOST_RUNGS])
             (results[r].pairs != mainline->pairs ||
              memcmp(&results[r].hash, &mainline->hash, sizeof(rung_hash)) != 0)) {
             fprintf(stderr, "ladder_pairs: rung \"%s\" and the mainline differ: %lld, %lld pairs\n",
-                    l->rungs[r].name, (long long)results[r].pairs, (long long)mainline->pairs);
+                    rung_at(r)->name, (long long)results[r].pairs, (long long)mainline->pairs);
             return false;
         }
     }
@@ -159,7 +162,7 @@ static bool agree(const ladder *l, const result results[MOST_RUNGS])
 }
 
 /* Rungs [first, last), beside the mainline among them. */
-static void print_table(const ladder *l, const result results[MOST_RUNGS], int first, int last,
+static void print_table(const result results[MOST_RUNGS], int first, int last,
                         const result *mainline)
 {
     const double list_bytes = (double)mainline->pairs * 2 * sizeof(int32_t);
@@ -168,11 +171,11 @@ static void print_table(const ladder *l, const result results[MOST_RUNGS], int f
            "/ mainline");
     for (int r = first; r < last; r++) {
         if (!results[r].done) {
-            printf("%-30s %10s\n", l->rungs[r].name,
-                   l->rungs[r].find == rung_all_pairs ? "(too slow)" : "(no memory)");
+            printf("%-30s %10s\n", rung_at(r)->name,
+                   rung_at(r)->find == rung_all_pairs ? "(too slow)" : "(no memory)");
             continue;
         }
-        printf("%-30s %10.6f %12.1f %12.1f %10.2f %10.1f\n", l->rungs[r].name, results[r].seconds,
+        printf("%-30s %10.6f %12.1f %12.1f %10.2f %10.1f\n", rung_at(r)->name, results[r].seconds,
                1e-6 * (double)results[r].pairs / results[r].seconds,
                1e-6 * (double)results[r].scratch, (double)results[r].scratch / list_bytes,
                results[r].seconds / mainline->seconds);
@@ -186,10 +189,10 @@ static void print_tables(const ladder *l, const rung_input *in, const result res
     printf("%lld uniform points, cutoff %g, %lld pairs, median of %d\n\none thread, %s\n",
            (long long)in->n, in->cutoff, (long long)mainline->pairs, CLIMB_REPEATS,
            kith_backend(l->ctx));
-    print_table(l, results, 0, CPU_RUNGS, mainline);
+    print_table(results, 0, CPU_RUNGS, mainline);
     if (l->n > CPU_RUNGS && on_gpu->done) {
         printf("\n%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
-        print_table(l, results, CPU_RUNGS, l->n, on_gpu);
+        print_table(results, CPU_RUNGS, l->n, on_gpu);
     }
 }
 
@@ -197,8 +200,8 @@ static int climb(const ladder *l, const rung_input *in)
 {
     result results[MOST_RUNGS] = {{0}};
     for (int r = 0; r < l->n; r++) {
-        if (l->rungs[r].find != rung_all_pairs || in->n <= MOST_ALL_PAIRS) {
-            measure(&l->rungs[r], in, &results[r]);
+        if (rung_at(r)->find != rung_all_pairs || in->n <= MOST_ALL_PAIRS) {
+            measure(rung_at(r), in, &results[r]);
         }
     }
     if (!results[CPU_RUNGS - 1].done) {
@@ -212,22 +215,6 @@ static int climb(const ladder *l, const rung_input *in)
     return 0;
 }
 
-/* The rungs of this machine. @return false when even the CPU's cannot be climbed */
-static bool raise_ladder(ladder *l)
-{
-    l->ctx = climb_open("ladder_pairs");
-    if (!l->ctx) {
-        return false;
-    }
-    memcpy(l->rungs, cpu_rungs, sizeof cpu_rungs);
-    l->n = CPU_RUNGS;
-    if (rung_gpu_open(&l->gpu)) {
-        memcpy(l->rungs + CPU_RUNGS, rung_gpu_rungs, (size_t)rung_gpu_n * sizeof *l->rungs);
-        l->n += rung_gpu_n;
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     const long long n = argc > 1 ? strtoll(argv[1], NULL, 10) : 10000;
@@ -236,10 +223,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_pairs [n] [cutoff]\n");
         return 2;
     }
-    ladder l = {.n = 0};
-    if (!raise_ladder(&l)) {
+    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_pairs")};
+    if (!l.ctx) {
         return 1;
     }
+    l.n += rung_gpu_open(&l.gpu) ? rung_gpu_n : 0;
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     int status = 1;
     if (!xyz) {
@@ -247,11 +235,7 @@ int main(int argc, char **argv)
     } else if (climb_hard_sets(check_exactly, &l)) {
         rung_input in;
         sets_uniform(xyz, n, 1);
-        if (ask(&l, xyz, n, cutoff, &in)) {
-            status = climb(&l, &in);
-        } else {
-            fprintf(stderr, "ladder_pairs: no device memory for %lld points\n", n);
-        }
+        status = ask(&l, xyz, n, cutoff, &in) ? climb(&l, &in) : 1;
     }
     free(xyz);
     if (l.n > CPU_RUNGS) {

@@ -22,16 +22,20 @@ template <typename T> static void exchange(T *&a, T *&b)
     b = c;
 }
 
-void rung_flock_gpu_turn(rung_flock_gpu *g)
+bool rung_flock_gpu_turn(rung_flock_gpu *g)
 {
     exchange(g->r, g->r2);
     exchange(g->v, g->v2);
+    return cudaGetLastError() == cudaSuccess;
 }
 
-bool rung_flock_gpu_repeat(rung_flock_gpu *g, int64_t steps, bool (*one)(rung_flock_gpu *))
+bool rung_flock_gpu_go(rung_flock_gpu *g, int64_t steps)
 {
+    if (!g->one) {
+        return rung_flock_gpu_mainline(g, steps);
+    }
     for (int64_t s = 0; s < steps; s++) {
-        if (!one(g)) {
+        if (!g->one(g)) {
             return false;
         }
     }
@@ -125,9 +129,8 @@ bool rung_flock_gpu_arrange(rung_flock_gpu *g)
         return false;
     }
     copy_boids<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
-    rung_flock_gpu_turn(g);
     exchange(g->id, g->id2);
-    return cudaGetLastError() == cudaSuccess;
+    return rung_flock_gpu_turn(g);
 }
 
 /* ------------------------------------------------------------------------------------ transfers */
@@ -135,7 +138,7 @@ bool rung_flock_gpu_arrange(rung_flock_gpu *g)
 bool rung_flock_gpu_put(rung_flock_gpu *g, const rung_herd *herd)
 {
     const size_t bytes = (size_t)herd->n * 3 * sizeof(float);
-    if (g->go == rung_flock_gpu_mainline) {
+    if (!g->one) {
         return rung_flock_gpu_open(g, herd);
     }
     g->n = herd->n;

@@ -15,13 +15,13 @@ extern "C" {
 
 typedef struct rung_flock_gpu rung_flock_gpu;
 
-/** Go some steps; complete on return. @return false when the device or the library failed */
-typedef bool (*rung_flock_gpu_go)(rung_flock_gpu *state, int64_t steps);
+/** Queue one step. @return false when the device failed */
+typedef bool (*rung_flock_gpu_one)(rung_flock_gpu *state);
 
-/** Boids on the device, in any order, and a grid over them. Zero it first, but for go and fault;
+/** Boids on the device, in any order, and a grid over them. Zero it first, but for one and fault;
  *  what a rung does not use is NULL. */
 struct rung_flock_gpu {
-    rung_flock_gpu_go go;
+    rung_flock_gpu_one one; /**< NULL: the mainline's */
     rung_fault fault;
     int64_t n;
     float side;
@@ -48,12 +48,15 @@ bool rung_flock_gpu_get(const rung_flock_gpu *state, rung_herd *herd);
 /** Free everything. @return the bytes of device memory that were held */
 int64_t rung_flock_gpu_free(rung_flock_gpu *state);
 
-bool rung_flock_gpu_naive(rung_flock_gpu *state, int64_t steps);
-bool rung_flock_gpu_scattered(rung_flock_gpu *state, int64_t steps);
-bool rung_flock_gpu_coherent(rung_flock_gpu *state, int64_t steps);
-bool rung_flock_gpu_rows(rung_flock_gpu *state, int64_t steps);
-bool rung_flock_gpu_shared_cells(rung_flock_gpu *state, int64_t steps);
-bool rung_flock_gpu_shared_rows(rung_flock_gpu *state, int64_t steps);
+/** Go some steps; complete on return. @return false when the device or the library failed */
+bool rung_flock_gpu_go(rung_flock_gpu *state, int64_t steps);
+
+bool rung_flock_gpu_naive(rung_flock_gpu *state);
+bool rung_flock_gpu_scattered(rung_flock_gpu *state);
+bool rung_flock_gpu_coherent(rung_flock_gpu *state);
+bool rung_flock_gpu_rows(rung_flock_gpu *state);
+bool rung_flock_gpu_shared_cells(rung_flock_gpu *state);
+bool rung_flock_gpu_shared_rows(rung_flock_gpu *state);
 bool rung_flock_gpu_mainline(rung_flock_gpu *state, int64_t steps);
 
 /** Check the rungs, and time them where there is a GPU, in the box of CIS 565: 5000 boids, and ten
@@ -71,11 +74,8 @@ bool rung_flock_gpu_sort(rung_flock_gpu *state);
 /** And bring them into that order. */
 bool rung_flock_gpu_arrange(rung_flock_gpu *state);
 
-/** The state to come is the state. */
-void rung_flock_gpu_turn(rung_flock_gpu *state);
-
-/** Do one thing for each step, then wait. */
-bool rung_flock_gpu_repeat(rung_flock_gpu *state, int64_t steps, bool (*one)(rung_flock_gpu *));
+/** The state to come is the state. @return false when what was to make it could not be launched */
+bool rung_flock_gpu_turn(rung_flock_gpu *state);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ static const double side = 200, radius = 5;
 
 static const struct way {
     const char *name;
-    rung_flock_gpu_go go;
+    rung_flock_gpu_one one;
 } ways[RUNGS] = {
     {"1 naive", rung_flock_gpu_naive},
     {"2 scattered grid", rung_flock_gpu_scattered},
@@ -38,18 +38,18 @@ static const struct way {
     {"4 coherent, rows of cells", rung_flock_gpu_rows},
     {"5 shared memory, cells", rung_flock_gpu_shared_cells},
     {"6 shared memory, rows", rung_flock_gpu_shared_rows},
-    {"7 mainline: kith_flock_step", rung_flock_gpu_mainline},
+    {"7 mainline: kith_flock_step", NULL},
 };
 
 static bool there_and_back(rung_flock *state, const rung_herd *now, rung_herd *next)
 {
-    return rung_flock_gpu_put(state->gpu, now) && state->gpu->go(state->gpu, 1) &&
+    return rung_flock_gpu_put(state->gpu, now) && rung_flock_gpu_go(state->gpu, 1) &&
            rung_flock_gpu_get(state->gpu, next);
 }
 
 static bool prove(const rung_truth *truth, const struct way *way, rung_fault fault)
 {
-    rung_flock_gpu gpu = {.go = way->go, .fault = fault};
+    rung_flock_gpu gpu = {.one = way->one, .fault = fault};
     rung_flock state = {.fault = fault, .gpu = &gpu};
     const bool ok = rung_flock_prove(truth, way->name, there_and_back, &state);
     (void)rung_flock_gpu_free(&gpu);
@@ -77,7 +77,7 @@ typedef struct job {
 static bool do_steps(void *user)
 {
     job *const j = user;
-    return j->gpu.go(&j->gpu, j->at_once);
+    return rung_flock_gpu_go(&j->gpu, j->at_once);
 }
 
 /* Mean neighbours of boids as they are; below 0 when the library failed. */
@@ -96,7 +96,7 @@ static double count_neighbours(kith_ctx *ctx, const rung_herd *herd)
 /* Time a rung. herd: from where it starts, and then where it is. */
 static bool measure(kith_ctx *ctx, const struct way *way, int64_t at_once, rung_herd *herd)
 {
-    job j = {.gpu = {.go = way->go}, .at_once = at_once};
+    job j = {.gpu = {.one = way->one}, .at_once = at_once};
     double seconds = 0;
     const bool ok = rung_flock_gpu_put(&j.gpu, herd) && do_steps(&j) &&
                     climb_time(do_steps, &j, &seconds) && rung_flock_gpu_get(&j.gpu, herd);
@@ -135,12 +135,8 @@ static bool climb(kith_ctx *ctx, int64_t n)
 
 bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
 {
-    kith_ctx *ctx = NULL;
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = "cuda";
-    if (kith_open(&options, &ctx) != KITH_OK) {
-        printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
+    kith_ctx *const ctx = climb_open_gpu();
+    if (!ctx) {
         return true;
     }
     bool ok = check(truth);

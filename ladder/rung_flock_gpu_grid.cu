@@ -54,47 +54,29 @@ static __global__ void step_rows(rung_flock_gpu g)
     move(g, s, i);
 }
 
-static bool one_scattered(rung_flock_gpu *g)
+bool rung_flock_gpu_scattered(rung_flock_gpu *g)
 {
     if (!rung_flock_gpu_sort(g)) {
         return false;
     }
     step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, false);
-    rung_flock_gpu_turn(g);
-    return cudaGetLastError() == cudaSuccess;
+    return rung_flock_gpu_turn(g);
 }
 
-static bool one_coherent(rung_flock_gpu *g)
+bool rung_flock_gpu_coherent(rung_flock_gpu *g)
 {
     if (!rung_flock_gpu_arrange(g)) {
         return false;
     }
     step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, true);
-    rung_flock_gpu_turn(g);
-    return cudaGetLastError() == cudaSuccess;
+    return rung_flock_gpu_turn(g);
 }
 
-static bool one_of_rows(rung_flock_gpu *g)
+bool rung_flock_gpu_rows(rung_flock_gpu *g)
 {
     if (!rung_flock_gpu_arrange(g)) {
         return false;
     }
     step_rows<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
-    rung_flock_gpu_turn(g);
-    return cudaGetLastError() == cudaSuccess;
-}
-
-bool rung_flock_gpu_scattered(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one_scattered);
-}
-
-bool rung_flock_gpu_coherent(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one_coherent);
-}
-
-bool rung_flock_gpu_rows(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one_of_rows);
+    return rung_flock_gpu_turn(g);
 }

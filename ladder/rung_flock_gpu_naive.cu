@@ -25,14 +25,8 @@ static __global__ void step_naive(rung_flock_gpu g)
     move(g, s, i);
 }
 
-static bool one(rung_flock_gpu *g)
+bool rung_flock_gpu_naive(rung_flock_gpu *g)
 {
     step_naive<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
-    rung_flock_gpu_turn(g);
-    return cudaGetLastError() == cudaSuccess;
-}
-
-bool rung_flock_gpu_naive(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one);
+    return rung_flock_gpu_turn(g);
 }

@@ -99,26 +99,15 @@ static bool one(rung_flock_gpu *g, int32_t width)
     const int64_t takes = g->n / pieces / THREADS + 1;
     const dim3 blocks((unsigned)pieces, (unsigned)(takes < MOST ? takes : MOST));
     step_shared<<<blocks, THREADS>>>(*g, width);
-    rung_flock_gpu_turn(g);
-    return cudaGetLastError() == cudaSuccess;
+    return rung_flock_gpu_turn(g);
 }
 
-static bool one_of_cells(rung_flock_gpu *g)
+bool rung_flock_gpu_shared_cells(rung_flock_gpu *g)
 {
     return one(g, 1);
 }
 
-static bool one_of_rows(rung_flock_gpu *g)
+bool rung_flock_gpu_shared_rows(rung_flock_gpu *g)
 {
     return one(g, g->cells);
-}
-
-bool rung_flock_gpu_shared_cells(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one_of_cells);
-}
-
-bool rung_flock_gpu_shared_rows(rung_flock_gpu *g, int64_t steps)
-{
-    return rung_flock_gpu_repeat(g, steps, one_of_rows);
 }

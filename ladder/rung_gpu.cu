@@ -5,6 +5,8 @@
  */
 #include "rung_gpu.h"
 
+#include "climb.h"
+
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <stdio.h>
@@ -21,15 +23,11 @@ const int rung_gpu_mainline = 2;
 
 bool rung_gpu_open(rung_gpu *gpu)
 {
-    kith_options options;
     cudaMemPool_t pool;
     uint64_t all = UINT64_MAX;
     memset(gpu, 0, sizeof *gpu);
-    kith_options_init(&options);
-    options.backend = "cuda";
-    options.threads = 1;
-    if (kith_open(&options, &gpu->ctx) != KITH_OK) {
-        printf("GPU rungs skipped: no GPU: %s\n", kith_message(NULL));
+    gpu->ctx = climb_open_gpu();
+    if (!gpu->ctx) {
         return false;
     }
     if (cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess ||
@@ -49,18 +47,26 @@ void rung_gpu_close(rung_gpu *gpu)
     kith_close(gpu->ctx);
 }
 
-bool rung_gpu_put(rung_gpu *gpu, const rung_input *in)
+bool rung_gpu_put(const rung_input *in)
 {
+    rung_gpu *const gpu = in->gpu;
+    if (!gpu) {
+        return true;
+    }
     const size_t bytes = (size_t)in->n * 3 * sizeof *gpu->xyz;
     cudaFree(gpu->xyz);
     cudaFree(gpu->labels);
     gpu->xyz = NULL;
     gpu->labels = NULL;
     gpu->grid = rung_grid_over(in);
-    return cudaMalloc((void **)&gpu->labels, (size_t)in->n * sizeof *gpu->labels + 1) ==
-               cudaSuccess &&
-           cudaMalloc((void **)&gpu->xyz, bytes + 1) == cudaSuccess &&
-           cudaMemcpy(gpu->xyz, in->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+    const bool ok = cudaMalloc((void **)&gpu->labels, (size_t)in->n * sizeof *gpu->labels + 1) ==
+                        cudaSuccess &&
+                    cudaMalloc((void **)&gpu->xyz, bytes + 1) == cudaSuccess &&
+                    cudaMemcpy(gpu->xyz, in->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+    if (!ok) {
+        fprintf(stderr, "ladder: no device memory for %lld points\n", (long long)in->n);
+    }
+    return ok;
 }
 
 bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels)

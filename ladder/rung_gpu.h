@@ -35,8 +35,9 @@ extern const int rung_gpu_mainline;
 bool rung_gpu_open(rung_gpu *gpu);
 void rung_gpu_close(rung_gpu *gpu);
 
-/** Bring points to the GPU, and lay the grid over them. @return false without memory. */
-bool rung_gpu_put(rung_gpu *gpu, const rung_input *in);
+/** Bring points to in->gpu, if there is one, and lay the grid over them.
+ *  @return false, after saying so, without memory. */
+bool rung_gpu_put(const rung_input *in);
 
 /** Copy the labels to host memory. @param[out] labels  [n] */
 bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels);

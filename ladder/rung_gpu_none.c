@@ -2,9 +2,11 @@
  *
  * In place of the GPU's rungs in a build without CUDA.
  */
+#include "climb.h"
+#include "rung_flock_gpu.h"
 #include "rung_gpu_fof.h"
+#include "rung_rdf_gpu.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const rung rung_gpu_rungs[] = {{NULL, NULL}};
@@ -15,9 +17,8 @@ const int rung_gpu_ways_n = 0;
 
 bool rung_gpu_open(rung_gpu *gpu)
 {
-    (void)gpu;
-    puts("GPU rungs left out: this build has no CUDA");
-    return false;
+    gpu->ctx = climb_open_gpu(); /* says why there is none */
+    return gpu->ctx != NULL;
 }
 
 void rung_gpu_close(rung_gpu *gpu)
@@ -25,11 +26,9 @@ void rung_gpu_close(rung_gpu *gpu)
     (void)gpu;
 }
 
-bool rung_gpu_put(rung_gpu *gpu, const rung_input *in)
+bool rung_gpu_put(const rung_input *in)
 {
-    (void)gpu;
-    (void)in;
-    return false;
+    return in->gpu == NULL;
 }
 
 bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels)
@@ -42,4 +41,18 @@ bool rung_gpu_get_labels(const rung_gpu *gpu, int64_t n, int32_t *labels)
 bool rung_gpu_get(kith_pairs *list)
 {
     return list->memory == KITH_HOST;
+}
+
+bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
+{
+    (void)n;
+    (void)bins;
+    return climb_open_gpu() == NULL;
+}
+
+bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
+{
+    (void)truth;
+    (void)most;
+    return climb_open_gpu() == NULL;
 }

@@ -35,6 +35,11 @@ bool rung_rdf_cells(const rung_input *in, const rung_bins *bins, int64_t *counts
 bool rung_rdf_mainline(const rung_input *in, const rung_bins *bins, int64_t *counts,
                        int64_t *scratch);
 
+/** Count by the library in bins up to r_max: all pairs in reach; with a box, nearest images alone.
+ *  @param[out] counts  [bins]. @return false when that failed */
+bool rung_rdf_ask(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t bins,
+                  double r_max, int64_t *counts);
+
 /** Make bins up to the cutoff. Free edge2. @return false without memory */
 bool rung_bins_make(rung_bins *bins, int32_t n, double cutoff);
 

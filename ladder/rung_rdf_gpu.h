@@ -45,25 +45,4 @@ void rung_rdf_gpu_free(rung_rdf_gpu *in);
 }
 #endif
 
-#ifdef __CUDACC__
-enum { RUNG_RDF_THREADS = 256 };
-
-static inline unsigned rung_rdf_blocks(int64_t n)
-{
-    return (unsigned)((n + RUNG_RDF_THREADS - 1) / RUNG_RDF_THREADS);
-}
-
-/** The bin of a pair, or one beyond the last. */
-static inline __device__ int rung_rdf_bin(const float *a, const float *b, float per_width)
-{
-    float r2 = 0;
-    for (int k = 0; k < 3; k++) {
-        float d = b[k] - a[k];
-        d -= rintf(d);
-        r2 += d * d;
-    }
-    return (int)(sqrtf(r2) * per_width);
-}
-#endif
-
 #endif

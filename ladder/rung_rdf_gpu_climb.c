@@ -4,18 +4,18 @@
  * fast, with points in device memory. Rungs 1 to 3 round as floats do: pairs may be in a bin beside
  * the right one. The library's counts are those of its CPU backend.
  *
- *   1  float atomics     a thread for each point, floats in device memory     rung_rdf_gpu_float.cu
- *   2  integer atomics   the same with integers                              rung_rdf_gpu_global.cu
- *   3  private           a histogram for each block in shared memory         rung_rdf_gpu_shared.cu
+ *   1  float atomics     a thread for each point, floats in device memory     rung_rdf_gpu.cu
+ *   2  integer atomics   the same with integers                              rung_rdf_gpu.cu
+ *   3  private           a histogram for each block in shared memory         rung_rdf_gpu.cu
  *   4  mainline          kith_rdf_count                                     rung_rdf_gpu_mainline.c
  */
 #include "climb.h"
+#include "rung_rdf.h"
 #include "rung_rdf_gpu.h"
 
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_CHECKED = 20000, RUNGS = 4 };
 
@@ -48,17 +48,7 @@ static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
     kith_ctx *const ctx = climb_open("ladder_rdf");
     const kith_points points = kith_points_packed(in->xyz, in->n, KITH_FLOAT);
     const kith_box box = kith_box_periodic(1, 1, 1);
-    kith_histogram h = {0};
-    kith_rdf_options options;
-    kith_rdf_options_init(&options);
-    options.bins = in->bins;
-    options.r_max = in->r_max;
-    options.minimum_image = 1;
-    const bool ok = ctx && kith_rdf_count(ctx, &points, &box, &options, &h) == KITH_OK;
-    if (ok) {
-        memcpy(counts, h.counts, (size_t)in->bins * sizeof *counts);
-    }
-    kith_histogram_free(&h);
+    const bool ok = ctx && rung_rdf_ask(ctx, &points, &box, in->bins, in->r_max, counts);
     kith_close(ctx);
     return ok;
 }
@@ -124,12 +114,11 @@ static bool climb(const rung_rdf_gpu *in)
 
 bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
 {
-    rung_rdf_gpu in = {.n = n, .bins = bins, .r_max = 0.8661}; /* beyond half the diagonal */
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = "cuda";
-    if (kith_open(&options, &in.ctx) != KITH_OK) {
-        printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
+    rung_rdf_gpu in = {.ctx = climb_open_gpu(),
+                       .n = n,
+                       .bins = bins,
+                       .r_max = 0.8661}; /* beyond half the diagonal */
+    if (!in.ctx) {
         return true;
     }
     double *const xyz = malloc((size_t)in.n * 3 * sizeof *xyz);

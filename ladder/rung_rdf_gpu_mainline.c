@@ -4,8 +4,7 @@
  * through shared memory is read for all of them; bins are decided exactly; counters in shared
  * memory have copies, so that the lanes of a warp seldom meet in a bank.
  */
-#include <string.h>
-
+#include "rung_rdf.h"
 #include "rung_rdf_gpu.h"
 
 bool rung_rdf_gpu_mainline(const rung_rdf_gpu *in, int64_t *counts)
@@ -13,16 +12,5 @@ bool rung_rdf_gpu_mainline(const rung_rdf_gpu *in, int64_t *counts)
     const kith_box box = kith_box_periodic(1, 1, 1);
     kith_points points = kith_points_packed(in->on_device, in->n, KITH_FLOAT);
     points.memory = KITH_DEVICE;
-    kith_rdf_options options;
-    kith_rdf_options_init(&options);
-    options.bins = in->bins;
-    options.r_max = in->r_max;
-    options.minimum_image = 1;
-    kith_histogram histogram = {0};
-    const bool ok = kith_rdf_count(in->ctx, &points, &box, &options, &histogram) == KITH_OK;
-    if (ok) {
-        memcpy(counts, histogram.counts, (size_t)in->bins * sizeof *counts);
-    }
-    kith_histogram_free(&histogram);
-    return ok;
+    return rung_rdf_ask(in->ctx, &points, &box, in->bins, in->r_max, counts);
 }

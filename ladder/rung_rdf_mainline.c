@@ -8,20 +8,28 @@
 
 #include <string.h>
 
+bool rung_rdf_ask(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t bins,
+                  double r_max, int64_t *counts)
+{
+    kith_rdf_options options;
+    kith_rdf_options_init(&options);
+    options.bins = bins;
+    options.r_max = r_max;
+    options.minimum_image = box != NULL;
+    kith_histogram histogram = {0};
+    const bool ok = kith_rdf_count(ctx, points, box, &options, &histogram) == KITH_OK;
+    if (ok) {
+        memcpy(counts, histogram.counts, (size_t)bins * sizeof *counts);
+    }
+    kith_histogram_free(&histogram);
+    return ok;
+}
+
 bool rung_rdf_mainline(const rung_input *in, const rung_bins *bins, int64_t *counts,
                        int64_t *scratch)
 {
     const kith_points points = kith_points_packed(in->xyz, in->n, KITH_DOUBLE);
-    kith_rdf_options options;
-    kith_rdf_options_init(&options);
-    options.bins = bins->n;
-    options.r_max = in->cutoff;
-    kith_histogram histogram = {0};
-    const bool ok = kith_rdf_count(in->ctx, &points, NULL, &options, &histogram) == KITH_OK;
-    if (ok) {
-        memcpy(counts, histogram.counts, (size_t)bins->n * sizeof *counts);
-    }
-    kith_histogram_free(&histogram);
+    const bool ok = rung_rdf_ask(in->ctx, &points, NULL, bins->n, in->cutoff, counts);
     *scratch = kith_scratch_bytes(in->ctx);
     return ok;
 }
