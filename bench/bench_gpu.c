@@ -90,11 +90,7 @@ static bool make_points(problem *p, const gpu_case *c, int64_t n)
     }
     p->values = malloc((size_t)p->n * 3 * sizeof(double));
     for (int64_t k = 0; p->xyz && p->values && k < 3 * p->n; k++) {
-        if (c->precision == KITH_FLOAT) {
-            ((float *)p->values)[k] = (float)p->xyz[k];
-        } else {
-            ((double *)p->values)[k] = p->xyz[k];
-        }
+        bench_put(p->values, c->precision, k, p->xyz[k]);
     }
     return p->xyz && p->values;
 }
@@ -133,26 +129,26 @@ static bool make_room(problem *p, const gpu_case *c)
     return ok;
 }
 
-static bool open_context(const char *backend, cudaStream_t stream, kith_ctx **ctx)
+static kith_ctx *open_on(cudaStream_t stream)
 {
+    kith_ctx *ctx = NULL;
     kith_options options;
     kith_options_init(&options);
-    options.backend = backend;
-    options.threads = stream ? 1 : 0; /* nothing is left to the CPU */
+    options.backend = "cuda";
+    options.threads = 1; /* nothing is left to the CPU */
     options.stream = stream;
-    const bool ok = kith_open(&options, ctx) == KITH_OK;
-    if (!ok) {
+    if (kith_open(&options, &ctx) != KITH_OK) {
         fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
     }
-    return ok;
+    return ctx;
 }
 
 static bool problem_make(problem *p, const gpu_case *c, int64_t n)
 {
     *p = (problem){.options = c->list};
     p->options.size = sizeof p->options;
-    if (cudaStreamCreate(&p->stream) != cudaSuccess || !open_context("cpu", NULL, &p->cpu) ||
-        !open_context("cuda", p->stream, &p->gpu) || !make_points(p, c, n)) {
+    if (cudaStreamCreate(&p->stream) != cudaSuccess || !(p->cpu = bench_open("cpu", 0)) ||
+        !(p->gpu = open_on(p->stream)) || !make_points(p, c, n)) {
         return false;
     }
     const size_t bytes = (size_t)p->n * 3 * (size_t)c->precision;

@@ -29,13 +29,10 @@ typedef struct problem {
 
 static bool problem_make(problem *p, int64_t n)
 {
-    kith_options options;
-    kith_options_init(&options);
-    *p = (problem){.xyz = bench_make_set("uniform", n)};
-    options.backend = "cuda";
-    bool ok = p->xyz && kith_open(&options, &p->gpu) == KITH_OK;
-    options.backend = "cpu";
-    ok = ok && kith_open(&options, &p->cpu) == KITH_OK;
+    *p = (problem){.cpu = bench_open("cpu", 0),
+                   .gpu = bench_open("cuda", 0),
+                   .xyz = bench_make_set("uniform", n)};
+    const bool ok = p->cpu && p->gpu && p->xyz;
     const double side = cell_side * cbrt((double)n / 4);
     for (int64_t at = 0; ok && at < 3 * n; at++) {
         p->xyz[at] *= side;
@@ -99,15 +96,11 @@ static bool run(problem *p, const char *name, harness_work work, double least, j
         return false;
     }
     const double n = (double)p->points.n;
-    json_open(out, NULL, '{');
-    json_text(out, "case", name);
-    json_text(out, "backend", kith_backend(p->gpu));
-    json_integer(out, "n", p->points.n);
+    bench_begin(out, name, "uniform", p->points.n);
     json_integer(out, "q", Q);
     json_integer(out, "bins", p->bins.bins);
     json_number(out, "billion_pairs_per_second", 0.5e-9 * n * (n - 1) / times.median);
-    harness_write_times(out, &times);
-    json_close(out, '}');
+    (void)bench_end(out, KITH_DOUBLE, p->gpu, p->points.n, &times);
     printf("%-24s %9lld atoms %5d q %11.3f ms\n", name, (long long)p->points.n, Q,
            1e3 * times.median);
     fflush(stdout);

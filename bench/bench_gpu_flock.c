@@ -7,7 +7,6 @@
  */
 #include "bench.h"
 
-#include <kith.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +47,7 @@ static void *spread(const double *xyz, int64_t n, kith_precision precision, doub
     void *const out = malloc(((size_t)n * 3 + 1) * (size_t)precision);
     for (int64_t e = 0; out && e < 3 * n; e++) {
         const double x = low + (high - low) * xyz[turned ? 3 * n - 1 - e : e];
-        if (precision == KITH_FLOAT) {
-            ((float *)out)[e] = (float)x;
-        } else {
-            ((double *)out)[e] = x;
-        }
+        bench_put(out, precision, e, x);
     }
     return out;
 }
@@ -80,14 +75,11 @@ static void herd_free(herd *h)
 /* Open a flock with a context of its own. */
 static bool open_flock(const char *backend, const herd *h, kith_ctx **ctx, kith_flock **flock)
 {
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = backend;
     const kith_points r = kith_points_packed(h->r, h->n, h->precision);
     const kith_points v = kith_points_packed(h->v, h->n, h->precision);
     const kith_box box = kith_box_periodic(h->side, h->side, h->side);
-    return kith_open(&options, ctx) == KITH_OK &&
-           kith_flock_open(*ctx, &r, &v, &box, NULL, flock) == KITH_OK;
+    *ctx = bench_open(backend, 0);
+    return *ctx && kith_flock_open(*ctx, &r, &v, &box, NULL, flock) == KITH_OK;
 }
 
 /* Fly some steps, and take the state over. */
@@ -138,24 +130,18 @@ static bool do_steps(void *user)
 static bool time_steps(job *j, double least, harness_times *times)
 {
     j->steps = WARM_UP;
-    if (!do_steps(j)) {
-        return false;
-    }
+    bool ok = do_steps(j);
     const double start = harness_now();
-    if (!do_steps(j)) {
-        return false;
-    }
+    ok = ok && do_steps(j);
     const double step = (harness_now() - start) / WARM_UP;
     j->steps = (int64_t)fmax(1, fmin(MOST_STEPS, 0.02 / step));
-    if (!harness_time(do_steps, j, least, times)) {
-        return false;
-    }
+    ok = ok && harness_time(do_steps, j, least, times);
     const double each = 1 / (double)j->steps;
     times->first *= each;
     times->median *= each;
     times->least *= each;
     times->most *= each;
-    return true;
+    return ok;
 }
 
 /* The mean neighbours of boids as they are now. */
@@ -173,18 +159,13 @@ static bool count_neighbours(kith_ctx *ctx, const kith_flock *flock, herd *h, do
 static void report(const struct flock_case *c, const herd *h, const kith_flock *flock,
                    const kith_ctx *ctx, double neighbours, const harness_times *times, json *out)
 {
-    json_open(out, NULL, '{');
-    json_text(out, "case", c->name);
-    json_text(out, "backend", kith_backend(ctx));
-    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
-    json_integer(out, "n", h->n);
+    bench_begin(out, c->name, "uniform", h->n);
     json_number(out, "side", h->side);
     json_integer(out, "first_step", 2 * WARM_UP);
     json_integer(out, "last_step", kith_flock_steps(flock));
     json_number(out, "neighbours", neighbours);
     json_number(out, "steps_per_second", 1 / times->median);
-    harness_write_times(out, times);
-    json_close(out, '}');
+    (void)bench_end(out, c->precision, ctx, h->n, times);
     printf("%-24s %9lld %10.1f %7lld %11.4f %11.4f %12.1f %12.1f\n", c->name, (long long)h->n,
            neighbours, (long long)kith_flock_steps(flock), 1e3 * times->median, 1e3 * times->least,
            1 / times->median, 1e-6 * (double)h->n / times->median);
@@ -196,7 +177,7 @@ static bool run(const struct flock_case *c, int64_t n, const bench_options *opti
     herd h = {0};
     kith_ctx *ctx = NULL;
     job j = {NULL, 0};
-    harness_times times;
+    harness_times times = {0};
     double neighbours;
     bool ok = agrees(c, n) && herd_make(&h, c, n) && open_flock("cuda", &h, &ctx, &j.flock);
     ok = ok && time_steps(&j, options->least_seconds, &times) &&

@@ -56,14 +56,9 @@ static bool fail(const problem *p, const char *what)
 /* A context of its own for each case, so that scratch is that of the case alone. */
 static bool problem_open(problem *p)
 {
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = "cpu";
-    if (kith_open(&options, &p->cpu) != KITH_OK) {
-        return fail(p, kith_message(NULL));
-    }
-    options.backend = "cuda";
-    return kith_open(&options, &p->gpu) == KITH_OK || fail(p, kith_message(NULL));
+    p->cpu = bench_open("cpu", 0);
+    p->gpu = bench_open("cuda", 0);
+    return p->cpu && p->gpu;
 }
 
 static void problem_close(problem *p)

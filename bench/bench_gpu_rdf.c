@@ -6,7 +6,6 @@
  */
 #include "bench.h"
 
-#include <kith.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,28 +36,14 @@ typedef struct problem {
     kith_histogram counts;
 } problem;
 
-static bool open_context(const char *backend, kith_ctx **ctx)
-{
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = backend;
-    const bool ok = kith_open(&options, ctx) == KITH_OK;
-    if (!ok) {
-        fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
-    }
-    return ok;
-}
-
 static bool problem_make(problem *p, const rdf_case *c, int64_t n)
 {
-    *p = (problem){.box = kith_box_periodic(1, 1, 1)};
     double *const xyz = bench_make_set("uniform", n);
-    if (!xyz || !open_context("cpu", &p->cpu) || !open_context("cuda", &p->gpu)) {
-        free(xyz);
-        return false;
-    }
-    p->values = xyz;
-    if (c->precision == KITH_FLOAT) {
+    *p = (problem){.cpu = bench_open("cpu", 0),
+                   .gpu = bench_open("cuda", 0),
+                   .values = xyz,
+                   .box = kith_box_periodic(1, 1, 1)};
+    if (xyz && c->precision == KITH_FLOAT) {
         p->values = bench_round_points(xyz, n);
         free(xyz);
     }
@@ -70,7 +55,7 @@ static bool problem_make(problem *p, const rdf_case *c, int64_t n)
     if (c->neighbours > 0) {
         p->options.r_max = fmin(0.45, cbrt(c->neighbours * 3 / (4 * acos(-1) * (double)n)));
     }
-    return p->values != NULL;
+    return p->cpu && p->gpu && p->values;
 }
 
 static void problem_free(problem *p)
@@ -135,18 +120,13 @@ static bool run(const rdf_case *c, problem *p, const bench_options *options, jso
         return false;
     }
     const double rate = 1e-9 * (double)pairs / times.median;
-    json_open(out, NULL, '{');
-    json_text(out, "case", c->name);
-    json_text(out, "backend", kith_backend(p->gpu));
-    json_text(out, "precision", c->precision == KITH_FLOAT ? "float" : "double");
-    json_integer(out, "n", p->points.n);
+    bench_begin(out, c->name, "uniform", p->points.n);
     json_integer(out, "bins", c->bins);
     json_number(out, "r_max", p->options.r_max);
     json_bool(out, "minimum_image", p->options.minimum_image != 0);
     json_integer(out, "pairs", pairs);
     json_number(out, "billion_pairs_per_second", rate);
-    harness_write_times(out, &times);
-    json_close(out, '}');
+    (void)bench_end(out, c->precision, p->gpu, p->points.n, &times);
     printf("%-24s %9lld %6lld %14lld %11.3f %11.3f %9.1f\n", c->name, (long long)p->points.n,
            (long long)c->bins, (long long)pairs, 1e3 * times.median, 1e3 * times.least, rate);
     fflush(stdout);

@@ -7,6 +7,7 @@
 
 #include <kith_waves.h>
 #include <math.h>
+#include <random.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +25,17 @@ typedef struct problem {
 
 static bool problem_make(problem *p, int64_t n)
 {
-    kith_options options;
-    kith_options_init(&options);
-    *p = (problem){.box = kith_box_periodic(1, 1, 1),
+    random_state random = random_start(1);
+    *p = (problem){.cpu = bench_open("cpu", 0),
+                   .gpu = bench_open("cuda", 0),
+                   .box = kith_box_periodic(1, 1, 1),
                    .xyz = bench_make_set("uniform", n),
                    .hkl = malloc((size_t)WAVES * 3 * sizeof *p->hkl),
                    .sums = malloc((size_t)WAVES * 2 * sizeof *p->sums),
                    .right = malloc((size_t)CHECKED * 2 * sizeof *p->right)};
-    options.backend = "cuda";
-    bool ok = p->xyz && p->hkl && p->sums && p->right && kith_open(&options, &p->gpu) == KITH_OK;
-    options.backend = "cpu";
-    ok = ok && kith_open(&options, &p->cpu) == KITH_OK;
-    uint64_t state = 1;
+    const bool ok = p->cpu && p->gpu && p->xyz && p->hkl && p->sums && p->right;
     for (int64_t at = 0; ok && at < (int64_t)3 * WAVES; at++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        p->hkl[at] = (int32_t)((state >> 33) % (2 * MOST_POWER + 1)) - MOST_POWER;
+        p->hkl[at] = (int32_t)(random_bits(&random) % (2 * MOST_POWER + 1)) - MOST_POWER;
     }
     p->points = kith_points_packed(p->xyz, n, KITH_DOUBLE);
     kith_waves_init(&p->waves);
@@ -86,14 +83,10 @@ bool bench_gpu_waves(const bench_options *options, json *out)
              harness_time(sum, &p, options->least_seconds, &times);
         if (ok) {
             const double terms = (double)WAVES * (double)p.points.n;
-            json_open(out, NULL, '{');
-            json_text(out, "case", name);
-            json_text(out, "backend", kith_backend(p.gpu));
-            json_integer(out, "n", p.points.n);
+            bench_begin(out, name, "uniform", p.points.n);
             json_integer(out, "waves", WAVES);
             json_number(out, "billion_terms_per_second", 1e-9 * terms / times.median);
-            harness_write_times(out, &times);
-            json_close(out, '}');
+            (void)bench_end(out, KITH_DOUBLE, p.gpu, p.points.n, &times);
             printf("%-24s %9lld points %6d waves %11.3f ms %9.1f G terms/s\n", name,
                    (long long)p.points.n, WAVES, 1e3 * times.median, 1e-9 * terms / times.median);
         } else {
