@@ -155,10 +155,16 @@ KITH_FN double kith__farthest(const struct kith__question *q, const struct kith_
     return sum;
 }
 
+/** Of the precision: twice what rounding may change of 1. */
+KITH_FN double kith__epsilon(const struct kith__question *q)
+{
+    return q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
 /** The least width of a cell: the cutoff, the margin, and what wrapping may have rounded. */
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__survey *survey)
 {
-    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double epsilon = kith__epsilon(q);
     double side = q->cutoff * (1 + KITH_CELL_MARGIN) +
                   16 * epsilon * q->reach * (1 + survey->images);
     if (!q->box_d.orthorhombic) {
@@ -171,7 +177,7 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
  *  rounded once, by a part of itself. */
 KITH_FN double kith__own_blur(const struct kith__question *q)
 {
-    return 4 * (q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON);
+    return 4 * kith__epsilon(q);
 }
 
 /**
@@ -182,7 +188,7 @@ KITH_FN double kith__own_blur(const struct kith__question *q)
  */
 KITH_FN double kith__blur(const struct kith__question *q)
 {
-    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double epsilon = kith__epsilon(q);
     double images = 1;
     double square = 0;
     for (int k = 0; k < 3; k++) {

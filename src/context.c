@@ -47,9 +47,7 @@ kith_status kith_open(const kith_options *options, kith_ctx **out)
     kith_options defaults;
     kith_options_init(&defaults);
     options = options ? options : &defaults;
-    KITH_CHECK(NULL, options->size == sizeof *options, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_options_init",
-               options->size, sizeof *options);
+    KITH_CHECK_SIZE(NULL, "options", options, kith_options_init);
     KITH_CHECK(NULL, options->threads >= 0 && options->threads <= 4096, KITH_INVALID,
                "options.threads is %d, expected 0 (all cores) to 4096", options->threads);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The context and the three error macros. Callers of library functions see only kith.h.
+ * The context and the macros for errors. Callers of library functions see only kith.h.
  */
 #ifndef KITH_CONTEXT_H
 #define KITH_CONTEXT_H
@@ -43,21 +43,25 @@ int kith__threads_for(const kith_ctx *ctx, int64_t n);
         } \
     } while (0)
 
+/** Begin a public call of a context. */
+#define KITH_BEGIN(ctx) \
+    do { \
+        KITH_CHECK(NULL, (ctx) != NULL, KITH_INVALID, "ctx is NULL"); \
+        (ctx)->message[0] = '\0'; \
+    } while (0)
+
+/** Refuse a struct that `init` did not fill. */
+#define KITH_CHECK_SIZE(ctx, name, given, init) \
+    KITH_CHECK(ctx, (given)->size == sizeof *(given), KITH_INVALID, \
+               name ".size is %zu, expected %zu: fill the struct with " #init, (given)->size, \
+               sizeof *(given))
+
 /** Pass a failure on, where nothing is owned. */
 #define KITH_TRY(expression) \
     do { \
         const kith_status try_status = (expression); \
         if (try_status != KITH_OK) { \
             return try_status; \
-        } \
-    } while (0)
-
-/** Pass a failure on through `done:`, where something is owned; needs `kith_status status`. */
-#define KITH_GO(expression) \
-    do { \
-        status = (expression); \
-        if (status != KITH_OK) { \
-            goto done; \
         } \
     } while (0)
 

@@ -37,8 +37,8 @@ KITH_FN bool kith__is_left_out(const struct kith__rdf *rdf, bool cross, int32_t 
 /** w_i * w_j in units of 1 / weight_scale. */
 KITH_FN int64_t kith__product(const struct kith__rdf *rdf, int32_t i, int32_t j)
 {
-    const double product = KITH_MUL_D(rdf->weights[0][i], rdf->weights[1][j]);
-    return (int64_t)KITH_MUL_D(product, rdf->weight_scale);
+    const double product = KITH_MUL_d(rdf->weights[0][i], rdf->weights[1][j]);
+    return (int64_t)KITH_MUL_d(product, rdf->weight_scale);
 }
 
 #endif

@@ -20,7 +20,7 @@ struct kith__debye {
     double q_min, q_width;
     double least;                    /**< r below which sin(q r) / (q r) is 1 for all q */
     const double *xyz[3];            /**< [n] in order of species, room for 64 bytes more */
-    const int32_t *first;            /**< [n_species + 1] place where a species begins */
+    const int64_t *first;            /**< [n_species + 1] place where a species begins */
     const struct kith__piece *piece; /**< [pieces] of KITH_DEBYE_PIECE particles at most */
     double *sums; /**< [pieces][n_species][n_q]: over pairs of a particle of the piece with later
                        ones of the species, of sin(q r) / r; of sin(q r) / (q r) where q is 0 */

@@ -91,8 +91,7 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
                             const kith_box *box, const kith_flock_options *options,
                             kith_flock **out)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     *out = NULL;
     KITH_CHECK(ctx, ctx->backend->flock_step != NULL, KITH_UNSUPPORTED,
@@ -111,16 +110,14 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
 
 kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
-    flock->ctx->message[0] = '\0';
+    KITH_BEGIN_FLOCK(flock);
     return kith__flock_rules_init(flock, options);
 }
 
 kith_status kith_flock_step(kith_flock *flock, int64_t steps)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    KITH_BEGIN_FLOCK(flock);
     kith_ctx *ctx = flock->ctx;
-    ctx->message[0] = '\0';
     KITH_CHECK(ctx, steps >= 0, KITH_INVALID, "steps is %lld, expected 0 or more",
                (long long)steps);
     return ctx->backend->flock_step(ctx, flock, steps);
@@ -147,8 +144,7 @@ kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t part
 
 kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
-    flock->ctx->message[0] = '\0';
+    KITH_BEGIN_FLOCK(flock);
     KITH_TRY(kith__flock_fetch(flock));
     if (flock->question.precision == KITH_FLOAT) {
         read_f(flock, flock->now.r, positions);

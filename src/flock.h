@@ -38,6 +38,13 @@ struct kith_flock {
     void *device; /**< the backend's own state; NULL: none yet */
 };
 
+/** Begin a public call of a flock. */
+#define KITH_BEGIN_FLOCK(flock) \
+    do { \
+        KITH_CHECK(NULL, (flock) != NULL, KITH_INVALID, "flock is NULL"); \
+        (flock)->ctx->message[0] = '\0'; \
+    } while (0)
+
 /** Check options against the flock's n, precision and box; fill question and rules. */
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
 

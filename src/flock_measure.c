@@ -23,7 +23,7 @@ struct view {
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
-    const bool single = flock->question.precision == KITH_FLOAT;
+    const kith_precision precision = flock->question.precision;
     view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->room);
     KITH_CHECK(flock->ctx, view->memory != NULL, KITH_NO_MEMORY,
                "out of memory to measure a flock of %lld", (long long)flock->n);
@@ -35,10 +35,8 @@ static kith_status open_view(const struct kith_flock *flock, struct view *view)
     for (int64_t s = 0; s < flock->n; s++) {
         for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)flock->now.id[s] + k;
-            view->r[at] = single ? (double)((const float *)flock->now.r[k])[s]
-                                 : ((const double *)flock->now.r[k])[s];
-            view->v[at] = single ? (double)((const float *)flock->now.v[k])[s]
-                                 : ((const double *)flock->now.v[k])[s];
+            view->r[at] = kith__real_at(flock->now.r[k], s, precision);
+            view->v[at] = kith__real_at(flock->now.v[k], s, precision);
         }
     }
     return KITH_OK;
@@ -138,9 +136,8 @@ static void measure(const struct kith__question *q, struct view *view, int64_t n
 
 kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    KITH_BEGIN_FLOCK(flock);
     kith_ctx *ctx = flock->ctx;
-    ctx->message[0] = '\0';
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     int64_t pairs = 0;
     const struct kith__question *q = &flock->question;

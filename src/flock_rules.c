@@ -117,11 +117,6 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
     return KITH_OK;
 }
 
-static double rounded(const struct kith__question *q, double x)
-{
-    return q->precision == KITH_FLOAT ? (double)(float)x : x;
-}
-
 /** Radii and weights of the rules that are on. */
 static void set_rules(const kith_flock_options *o, const struct kith__question *q,
                       struct kith__flock_rules *rules)
@@ -132,7 +127,7 @@ static void set_rules(const kith_flock_options *o, const struct kith__question *
                                               [KITH_COHESION] = o->cohesion};
     for (int k = 0; k < KITH_RULES; k++) {
         const bool on = boids ? rule[k].radius > 0 && rule[k].weight != 0 : k == KITH_ALIGNMENT;
-        rules->radius[k] = on ? rounded(q, rule[k].radius) : 0;
+        rules->radius[k] = on ? kith__rounded(rule[k].radius, q->precision) : 0;
         rules->weight[k] = on ? rule[k].weight : 0;
         rules->reach = fmax(rules->reach, rules->radius[k]);
     }
@@ -152,8 +147,9 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
                    KITH_INVALID,
                    "options.reflecting: axis %c needs an upright box, with its length in the row",
                    'a' + k);
-        rules->lo[k] = rounded(q, box->origin[k]);
-        rules->hi[k] = rounded(q, rules->lo[k] + rounded(q, box->row[k][k]));
+        rules->lo[k] = kith__rounded(box->origin[k], q->precision);
+        rules->hi[k] = kith__rounded(rules->lo[k] + kith__rounded(box->row[k][k], q->precision),
+                                     q->precision);
     }
     return KITH_OK;
 }
@@ -164,9 +160,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
     kith_flock_options usual;
     kith_flock_options_init(&usual);
     const kith_flock_options *o = options ? options : &usual;
-    KITH_CHECK(ctx, o->size == sizeof *o, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_flock_options_init",
-               o->size, sizeof *o);
+    KITH_CHECK_SIZE(ctx, "options", o, kith_flock_options_init);
     KITH_TRY(check_numbers(ctx, o));
     struct kith__question q = flock->question;
     struct kith__flock_rules rules = {

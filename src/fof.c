@@ -4,10 +4,8 @@
  */
 #include <float.h>
 
-#include "backend.h"
 #include "groups.h"
 #include "parts.h"
-#include "roles.h"
 
 static const int64_t default_min_members = 20;
 
@@ -17,7 +15,7 @@ void kith_fof_options_init(kith_fof_options *options)
 }
 
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
-                                 bool is_float)
+                                 kith_precision precision)
 {
     KITH_CHECK(ctx, fof->min_members >= 1, KITH_INVALID,
                "options.min_members is %lld, expected 1 or more", (long long)fof->min_members);
@@ -29,15 +27,13 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                    (long long)p, fof->roles[p]);
     }
     const double speed = fof->velocity_length;
-    const double square = is_float ? (double)((float)speed * (float)speed) : speed * speed;
-    const double least = is_float ? (double)FLT_MIN : DBL_MIN;
+    const double square = kith__rounded(speed * speed, precision);
+    const double least = precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
     KITH_CHECK(ctx, !fof->velocities || (speed > 0 && square >= least && isfinite(square)),
                KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
                speed);
     for (int64_t p = 0; p < 3 * n && fof->velocities; p++) {
-        const double v = is_float ? (double)((const float *)fof->velocities)[p]
-                                  : ((const double *)fof->velocities)[p];
-        KITH_CHECK(ctx, isfinite(v), KITH_NOT_FINITE,
+        KITH_CHECK(ctx, isfinite(kith__real_at(fof->velocities, p, precision)), KITH_NOT_FINITE,
                    "options.velocities: that of particle %lld (counted from 0) is not finite",
                    (long long)(p / 3));
     }
@@ -47,28 +43,24 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
 kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                           double length, const kith_fof_options *options, kith_groups *out)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     kith_fof_options defaults;
     kith_fof_options_init(&defaults);
     options = options ? options : &defaults;
-    KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_fof_options_init",
-               options->size, sizeof *options);
+    KITH_CHECK_SIZE(ctx, "options", options, kith_fof_options_init);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
                "out holds arrays that are not the library's: zero it");
     struct kith__question question;
     KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
-    const bool is_float = question.precision == KITH_FLOAT;
-    const double speed = options->velocity_length;
-    const struct kith__fof fof = {.min_members = options->min_members,
-                                  .min_links = options->min_links,
-                                  .ids = options->ids,
-                                  .roles = options->roles,
-                                  .velocities = options->velocities,
-                                  .velocity_length = is_float ? (double)(float)speed : speed};
-    KITH_TRY(check_options(ctx, points->n, &fof, is_float));
+    const struct kith__fof fof = {
+        .min_members = options->min_members,
+        .min_links = options->min_links,
+        .ids = options->ids,
+        .roles = options->roles,
+        .velocities = options->velocities,
+        .velocity_length = kith__rounded(options->velocity_length, question.precision)};
+    KITH_TRY(check_options(ctx, points->n, &fof, question.precision));
     KITH_CHECK(ctx, ctx->backend->fof_find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
     kith__parts_ask(&question);

@@ -26,10 +26,9 @@ static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64
 
 kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t n)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    KITH_BEGIN_FLOCK(flock);
     kith_ctx *ctx = flock->ctx;
     struct kith__glance *g = &flock->glance;
-    ctx->message[0] = '\0';
     KITH_CHECK(ctx, n >= 0 && n <= flock->n && (index || n == 0), KITH_INVALID,
                "index is NULL, or n is %lld; the flock has %lld", (long long)n,
                (long long)flock->n);
@@ -68,10 +67,9 @@ static kith_status take_here(struct kith_flock *flock)
 
 kith_status kith_glance_take(kith_flock *flock)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    KITH_BEGIN_FLOCK(flock);
     kith_ctx *ctx = flock->ctx;
     struct kith__glance *g = &flock->glance;
-    ctx->message[0] = '\0';
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "nobody was chosen: call kith_glance_choose");
     g->taken = false;
     const bool there = ctx->backend->flock_glance && g->n > 0;
@@ -82,10 +80,9 @@ kith_status kith_glance_take(kith_flock *flock)
 
 kith_status kith_glance_see(kith_flock *flock, const void **positions, const void **velocities)
 {
-    KITH_CHECK(NULL, flock != NULL, KITH_INVALID, "flock is NULL");
+    KITH_BEGIN_FLOCK(flock);
     kith_ctx *ctx = flock->ctx;
     const struct kith__glance *g = &flock->glance;
-    ctx->message[0] = '\0';
     KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
     if (ctx->backend->flock_glanced && g->n > 0) {
         KITH_TRY(ctx->backend->flock_glanced(ctx, flock));

@@ -44,26 +44,17 @@ kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *questi
 /** Say that group g, from 1, has no particle. @return the status. */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
+/** Fill in sphere_radius and sphere_mass where input->sphere_density wants them: spheres of a given
+ *  mean density about the centres. Uses the pair search of ctx. @return as kith_pairs_each. */
+kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
+                                  const struct kith__question *question,
+                                  const kith_halo_input *input, kith_halos *halos);
+
 /** The floor, without a call; of what fits an int64_t. */
 KITH_FN double kith__floor(double x)
 {
     const double t = (double)(int64_t)x;
     return t - (x < t);
-}
-
-/** Element k of an array of reals. */
-KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precision)
-{
-    return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
-}
-
-/** Position of particle p as the caller gave it. */
-KITH_FN void kith__position(const kith_points *points, int dim, kith_precision precision, int64_t p,
-                            double r[3])
-{
-    r[0] = kith__real_at(points->x, p * points->stride, precision);
-    r[1] = kith__real_at(points->y, p * points->stride, precision);
-    r[2] = dim == 3 ? kith__real_at(points->z, p * points->stride, precision) : 0;
 }
 
 /** Is element k of an array, if there is one, no finite number? */

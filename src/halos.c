@@ -5,7 +5,6 @@
  */
 #include "backend.h"
 #include "owned.h"
-#include "spheres.h"
 
 void kith_halo_input_init(kith_halo_input *input)
 {
@@ -55,9 +54,7 @@ static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *
 static kith_status check_call(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
                               const kith_halo_input *input, const kith_halos *out)
 {
-    KITH_CHECK(ctx, input->size == sizeof *input, KITH_INVALID,
-               "input.size is %zu, expected %zu: fill the struct with kith_halo_input_init",
-               input->size, sizeof *input);
+    KITH_CHECK_SIZE(ctx, "input", input, kith_halo_input_init);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->owner || !out->halo, KITH_INVALID,
                "out holds an array that is not the library's: zero it");
@@ -129,8 +126,7 @@ kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points, const k
                                const kith_groups *groups, const kith_halo_input *input,
                                kith_halos *out)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     kith_halo_input nothing;
     kith_halo_input_init(&nothing);
     input = input ? input : &nothing;

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Growing and freeing the arrays of a list that the library owns.
+ * Growing the arrays of a list that the library owns.
  */
 #include "list.h"
 
-#include <stdlib.h>
+#include "owned.h"
 
-struct owner {
-    const struct kith__memory *memory;
-    struct kith__buffer i, j, offsets, distances, vectors, shifts;
-};
+enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS };
 
 /** Room for n elements where wanted, else NULL; *ok becomes false when there is no memory. */
-static void *need(const struct kith__memory *memory, struct kith__buffer *buffer, bool wanted,
-                  int64_t n, size_t element, bool *ok)
+static void *need(struct kith__owned *owned, int array, bool wanted, int64_t n, size_t element,
+                  bool *ok)
 {
-    void *data = wanted && *ok ? memory->need(buffer, (size_t)n * element) : NULL;
+    void *data = wanted && *ok ? kith__owned_need(owned, array, (size_t)n * element) : NULL;
     *ok = *ok && (data || !wanted);
     return data;
 }
@@ -23,33 +20,23 @@ static void *need(const struct kith__memory *memory, struct kith__buffer *buffer
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t capacity, kith_pairs *out)
 {
-    const struct kith__memory *memory = kith__memory_of(ctx, out->memory);
-    struct owner *owner = out->owner;
-    if (owner && owner->memory != memory) { /* the caller wants it elsewhere now */
-        kith__list_free(owner);
-        owner = NULL;
-    }
-    owner = owner ? owner : calloc(1, sizeof *owner);
-    out->owner = owner;
-    KITH_CHECK(ctx, owner != NULL, KITH_NO_MEMORY, "out of memory for a pair list");
-    owner->memory = memory;
+    struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
+    KITH_CHECK(ctx, owned != NULL, KITH_NO_MEMORY, "out of memory for a pair list");
     const size_t real = (size_t)precision;
     const bool csr = list->layout == KITH_CSR;
+    const unsigned extras = list->extras;
     bool ok = capacity < INT64_MAX / 64;
     *out = (kith_pairs){
         .rows = rows,
-        .i = need(memory, &owner->i, !csr, capacity, sizeof *out->i, &ok),
-        .j = need(memory, &owner->j, true, capacity, sizeof *out->j, &ok),
-        .offsets = need(memory, &owner->offsets, csr, rows + 1, sizeof *out->offsets, &ok),
-        .distances = need(memory, &owner->distances, list->extras & KITH_DISTANCES, capacity, real,
-                          &ok),
-        .vectors = need(memory, &owner->vectors, list->extras & KITH_VECTORS, capacity, 3 * real,
-                        &ok),
-        .shifts = need(memory, &owner->shifts, list->extras & KITH_SHIFTS, capacity,
-                       3 * sizeof *out->shifts, &ok),
+        .i = need(owned, I, !csr, capacity, sizeof *out->i, &ok),
+        .j = need(owned, J, true, capacity, sizeof *out->j, &ok),
+        .offsets = need(owned, OFFSETS, csr, rows + 1, sizeof *out->offsets, &ok),
+        .distances = need(owned, DISTANCES, extras & KITH_DISTANCES, capacity, real, &ok),
+        .vectors = need(owned, VECTORS, extras & KITH_VECTORS, capacity, 3 * real, &ok),
+        .shifts = need(owned, SHIFTS, extras & KITH_SHIFTS, capacity, 3 * sizeof *out->shifts, &ok),
         .capacity = capacity,
         .memory = out->memory,
-        .owner = owner,
+        .owner = owned,
     };
     if (!ok) {
         out->capacity = 0;
@@ -83,18 +70,4 @@ kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
                "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
                (long long)out->capacity);
     return KITH_OK;
-}
-
-void kith__list_free(void *owned)
-{
-    struct owner *owner = owned;
-    if (owner) {
-        owner->memory->free(&owner->i);
-        owner->memory->free(&owner->j);
-        owner->memory->free(&owner->offsets);
-        owner->memory->free(&owner->distances);
-        owner->memory->free(&owner->vectors);
-        owner->memory->free(&owner->shifts);
-        free(owner);
-    }
 }

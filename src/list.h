@@ -19,7 +19,4 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
 /** Does the list fit its arrays? @return KITH_OK or KITH_CAPACITY. */
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
 
-/** Free what kith__list_need made. NULL is fine. */
-void kith__list_free(void *owned);
-
 #endif

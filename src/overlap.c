@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "backend.h"
-#include "overlap_rows.h"
 
 enum { MOST_BINS = 1 << 20 };
 
@@ -45,9 +44,7 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
 static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
                                  const kith_overlap_options *o)
 {
-    KITH_CHECK(ctx, o->size == sizeof *o, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_overlap_options_init",
-               o->size, sizeof *o);
+    KITH_CHECK_SIZE(ctx, "options", o, kith_overlap_options_init);
     KITH_CHECK(
         ctx, o->measure == KITH_COSINE || o->measure == KITH_PRODUCT || o->measure == KITH_DISTANCE,
         KITH_INVALID, "options.measure is %d, expected one of kith_overlap_measure",
@@ -131,7 +128,6 @@ static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
 static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, struct kith__overlap *overlap)
 {
-    ctx->message[0] = '\0';
     KITH_TRY(check_replicas(ctx, replicas));
     KITH_TRY(check_options(ctx, replicas, options));
     *overlap = (struct kith__overlap){
@@ -142,7 +138,7 @@ static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
 kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
                                const kith_overlap_options *options, kith_overlaps *out)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
+    KITH_BEGIN(ctx);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     kith_overlap_options defaults;
     kith_overlap_options_init(&defaults);
@@ -167,7 +163,7 @@ kith_status kith_overlap_rows(kith_ctx *ctx, const kith_replicas *replicas,
                               const kith_overlap_options *options, int64_t first, int64_t rows,
                               double *matrix)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
+    KITH_BEGIN(ctx);
     kith_overlap_options defaults;
     kith_overlap_options_init(&defaults);
     struct kith__overlap o;

@@ -12,14 +12,14 @@
 #define KITH_OVERLAP_INTERNAL_H
 
 #include <kith_overlap.h>
-#include <stdbool.h>
 
+#include "context.h"
 #include "pair.h"
 
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define KITH_ROOT_D(a) __dsqrt_rn(a)
+#define KITH_ROOT_d(a) __dsqrt_rn(a)
 #else
-#define KITH_ROOT_D(a) sqrt(a)
+#define KITH_ROOT_d(a) sqrt(a)
 #endif
 
 enum {
@@ -48,12 +48,12 @@ struct kith__overlap {
 KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, double sx, double sy)
 {
     if (measure == KITH_COSINE) {
-        const double q = KITH_DIV_D(s, KITH_ROOT_D(KITH_MUL_D(sx, sy)));
+        const double q = KITH_DIV_d(s, KITH_ROOT_d(KITH_MUL_d(sx, sy)));
         return q > 1 ? 1 : q < -1 ? -1 : q;
     }
     if (measure == KITH_DISTANCE) {
-        const double square = KITH_SUB_D(KITH_ADD_D(sx, sy), KITH_MUL_D(2, s));
-        return square > 0 ? KITH_ROOT_D(square) : 0;
+        const double square = KITH_SUB_d(KITH_ADD_d(sx, sy), KITH_MUL_d(2, s));
+        return square > 0 ? KITH_ROOT_d(square) : 0;
     }
     return s;
 }
@@ -110,6 +110,20 @@ static inline double kith__overlap_weight(const struct kith__overlap *o,
            : band->weighted            ? 1 / sqrt(o->square[i])
                                        : 1;
 }
+
+/** Slots of the context's scratch, behind those of roles.c. */
+enum {
+    KITH_OVERLAP_ROWS = KITH_WORK_SLOTS - 4,
+    KITH_OVERLAP_SQUARES,
+    KITH_OVERLAP_MEANS,
+    KITH_OVERLAP_TABLE
+};
+
+/** Look at all values; subtract the mean; pack spins. Sets type, rows, stride, square, most and
+ *  exact; n, dim and measure are set. Rows are the caller's or scratch of the context.
+ *  @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_NO_MEMORY. */
+kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *replicas, bool subtract_mean,
+                               struct kith__overlap *overlap);
 
 /** The scalar product of rows i and j. Bits: exact. */
 double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j);

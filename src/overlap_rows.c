@@ -3,10 +3,11 @@
  * From the caller's replicas to rows: each is looked at once for values that are not finite, for
  * whole numbers and spins. The mean over replicas is summed in double in their order.
  */
-#include "overlap_rows.h"
-
 #include <float.h>
 #include <string.h>
+
+#include "overlap.h"
+#include "question.h"
 
 /** What was seen of rows; threads' findings are put together by taking the larger of each. */
 struct findings {
@@ -43,9 +44,7 @@ double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j
 
 static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 {
-    const int64_t at = i * r->stride + k;
-    return r->type == KITH_FLOAT ? (double)((const float *)r->values)[at]
-                                 : ((const double *)r->values)[at];
+    return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);
 }
 
 /* Whole numbers near 0 stay what they are when they go far away and back. Those that do not, while

@@ -7,7 +7,7 @@
 
 #include "context.h"
 
-enum { KITH_OWNED_ARRAYS = 2 };
+enum { KITH_OWNED_ARRAYS = 6 };
 
 struct kith__owned {
     const struct kith__memory *memory;

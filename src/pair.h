@@ -17,64 +17,33 @@
 #endif
 
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define KITH_ADD_D(a, b) __dadd_rn(a, b)
-#define KITH_SUB_D(a, b) __dsub_rn(a, b)
-#define KITH_MUL_D(a, b) __dmul_rn(a, b)
-#define KITH_DIV_D(a, b) __ddiv_rn(a, b)
-#define KITH_ADD_F(a, b) __fadd_rn(a, b)
-#define KITH_SUB_F(a, b) __fsub_rn(a, b)
-#define KITH_MUL_F(a, b) __fmul_rn(a, b)
-#define KITH_DIV_F(a, b) __fdiv_rn(a, b)
+#define KITH_ADD_d(a, b) __dadd_rn(a, b)
+#define KITH_SUB_d(a, b) __dsub_rn(a, b)
+#define KITH_MUL_d(a, b) __dmul_rn(a, b)
+#define KITH_DIV_d(a, b) __ddiv_rn(a, b)
+#define KITH_ADD_f(a, b) __fadd_rn(a, b)
+#define KITH_SUB_f(a, b) __fsub_rn(a, b)
+#define KITH_MUL_f(a, b) __fmul_rn(a, b)
+#define KITH_DIV_f(a, b) __fdiv_rn(a, b)
 #else
-#define KITH_ADD_D(a, b) ((a) + (b))
-#define KITH_SUB_D(a, b) ((a) - (b))
-#define KITH_MUL_D(a, b) ((a) * (b))
-#define KITH_DIV_D(a, b) ((a) / (b))
-#define KITH_ADD_F(a, b) ((a) + (b))
-#define KITH_SUB_F(a, b) ((a) - (b))
-#define KITH_MUL_F(a, b) ((a) * (b))
-#define KITH_DIV_F(a, b) ((a) / (b))
+#define KITH_ADD_d(a, b) ((a) + (b))
+#define KITH_SUB_d(a, b) ((a) - (b))
+#define KITH_MUL_d(a, b) ((a) * (b))
+#define KITH_DIV_d(a, b) ((a) / (b))
+#define KITH_ADD_f(a, b) ((a) + (b))
+#define KITH_SUB_f(a, b) ((a) - (b))
+#define KITH_MUL_f(a, b) ((a) * (b))
+#define KITH_DIV_f(a, b) ((a) / (b))
 #endif
 
-#define real double
-#define KITH_REAL(name) name##_d
-#define KITH_ADD(a, b) KITH_ADD_D(a, b)
-#define KITH_SUB(a, b) KITH_SUB_D(a, b)
-#define KITH_MUL(a, b) KITH_MUL_D(a, b)
-#define KITH_DIV(a, b) KITH_DIV_D(a, b)
-#define KITH_FLOOR(a) floor(a)
-#define KITH_ABS(a) fabs(a)
-#define KITH_FARTHEST_IMAGE 1073741824
-#include "pair_real.h"
-#undef real
-#undef KITH_REAL
-#undef KITH_ADD
-#undef KITH_SUB
-#undef KITH_MUL
-#undef KITH_DIV
-#undef KITH_FLOOR
-#undef KITH_ABS
-#undef KITH_FARTHEST_IMAGE
+/* Operations rounded once, in the precision of a file that twice.h includes. */
+#define KITH_ADD(a, b) KITH_REAL(KITH_ADD)(a, b)
+#define KITH_SUB(a, b) KITH_REAL(KITH_SUB)(a, b)
+#define KITH_MUL(a, b) KITH_REAL(KITH_MUL)(a, b)
+#define KITH_DIV(a, b) KITH_REAL(KITH_DIV)(a, b)
 
-#define real float
-#define KITH_REAL(name) name##_f
-#define KITH_ADD(a, b) KITH_ADD_F(a, b)
-#define KITH_SUB(a, b) KITH_SUB_F(a, b)
-#define KITH_MUL(a, b) KITH_MUL_F(a, b)
-#define KITH_DIV(a, b) KITH_DIV_F(a, b)
-#define KITH_FLOOR(a) floorf(a)
-#define KITH_ABS(a) fabsf(a)
-#define KITH_FARTHEST_IMAGE 1048576
-#include "pair_real.h"
-#undef real
-#undef KITH_REAL
-#undef KITH_ADD
-#undef KITH_SUB
-#undef KITH_MUL
-#undef KITH_DIV
-#undef KITH_FLOOR
-#undef KITH_ABS
-#undef KITH_FARTHEST_IMAGE
+#define KITH_TWICE "pair_real.h"
+#include "twice.h"
 
 /** An image in 30 bits, ascending by S[2], S[1], S[0]; |S| <= KITH_MAX_IMAGES. */
 KITH_FN int32_t kith__pack_shift(const int32_t s[3])

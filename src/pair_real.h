@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of a pair for one precision. Included by pair.h once for float and once for
- * double, with `real` and KITH_REAL(name) defined; no include guard on purpose.
- * Every operation is rounded once: contraction is off in C, and the _rn intrinsics forbid it in
+ * The definition of a pair for one precision: pair.h includes it twice (twice.h). Every operation is rounded once: contraction is off in C, and the _rn intrinsics forbid it in
  * CUDA, so that every backend decides the same.
  */
 
@@ -19,12 +17,12 @@ struct KITH_REAL(kith__lattice) {
 KITH_FN double KITH_REAL(kith__fraction)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real r[3], int k)
 {
-    const double dx = KITH_SUB_D((double)r[0], (double)lattice->origin[0]);
-    const double dy = KITH_SUB_D((double)r[1], (double)lattice->origin[1]);
-    const double dz = KITH_SUB_D((double)r[2], (double)lattice->origin[2]);
-    const double fxy = KITH_ADD_D(KITH_MUL_D(lattice->inverse[k][0], dx),
-                                  KITH_MUL_D(lattice->inverse[k][1], dy));
-    return KITH_ADD_D(fxy, KITH_MUL_D(lattice->inverse[k][2], dz));
+    const double dx = KITH_SUB_d((double)r[0], (double)lattice->origin[0]);
+    const double dy = KITH_SUB_d((double)r[1], (double)lattice->origin[1]);
+    const double dz = KITH_SUB_d((double)r[2], (double)lattice->origin[2]);
+    const double fxy = KITH_ADD_d(KITH_MUL_d(lattice->inverse[k][0], dx),
+                                  KITH_MUL_d(lattice->inverse[k][1], dy));
+    return KITH_ADD_d(fxy, KITH_MUL_d(lattice->inverse[k][2], dz));
 }
 
 /** Wrap one coordinate into [lo, lo + length); w receives the number of boxes it was away. */
@@ -35,7 +33,7 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
     if (x >= lo && x < hi) {
         return x;
     }
-    real t = KITH_FLOOR(KITH_DIV(KITH_SUB(x, lo), length));
+    real t = (real)floor((double)KITH_DIV(KITH_SUB(x, lo), length));
     x = KITH_SUB(x, KITH_MUL(t, length));
     if (x >= hi) {
         x = KITH_SUB(x, length);
@@ -49,8 +47,11 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
     return x >= hi ? lo : x;
 }
 
+/** The most boxes that a coordinate can be away: beyond, it is too far to wrap. */
+enum { KITH_REAL(kith__farthest_image) = sizeof(real) == sizeof(float) ? 1 << 20 : 1 << 30 };
+
 /** Wrap r into the box along its periodic axes: r becomes r - w.rows.
- *  @return 0 when a coordinate is more than KITH_FARTHEST_IMAGE boxes away: too far to wrap. */
+ *  @return 0 when a coordinate is more than kith__farthest_image boxes away. */
 KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice, real r[3],
                                   int32_t image[3])
 {
@@ -74,9 +75,10 @@ KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice
             }
         }
     }
+    const real most = KITH_REAL(kith__farthest_image);
     int fits = 1;
     for (int k = 0; k < 3; k++) {
-        fits = fits && w[k] >= -KITH_FARTHEST_IMAGE && w[k] <= KITH_FARTHEST_IMAGE;
+        fits = fits && w[k] >= -most && w[k] <= most;
         image[k] = fits ? (int32_t)w[k] : 0;
     }
     return fits;
@@ -91,19 +93,6 @@ KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real vi[3], cons
     const real dz = KITH_SUB(vj[2], vi[2]);
     const real v2 = KITH_ADD(KITH_ADD(KITH_MUL(dx, dx), KITH_MUL(dy, dy)), KITH_MUL(dz, dz));
     return KITH_ADD(KITH_DIV(r2, KITH_MUL(length, length)), KITH_DIV(v2, KITH_MUL(speed, speed)));
-}
-
-/** The image S of rj that is nearest to ri, in an orthorhombic box, both wrapped; of equally near
- *  ones, which have the same r2, the one that comes first. */
-KITH_FN void KITH_REAL(kith__nearest)(const struct KITH_REAL(kith__lattice) *lattice,
-                                      const real ri[3], const real rj[3], int32_t s[3])
-{
-    for (int k = 0; k < 3; k++) { /* without branches, which would be guessed wrong */
-        const real d = KITH_SUB(rj[k], ri[k]);
-        const real far = KITH_ABS(d);
-        const real moved = KITH_ABS(KITH_SUB(far, lattice->row[k][k]));
-        s[k] = (1 - 2 * (d > 0)) * ((moved < far) & (lattice->periodic[k] != 0));
-    }
 }
 
 /** Vector d from ri to image S of rj, both wrapped; returns r2. */

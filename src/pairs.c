@@ -4,6 +4,7 @@
  */
 #include "backend.h"
 #include "list.h"
+#include "owned.h"
 
 static const int64_t default_block_pairs = (int64_t)1 << 24;
 
@@ -17,14 +18,11 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
                            double cutoff, const kith_pairs_options *options,
                            struct kith__question *question, struct kith__list *list)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     kith_pairs_options defaults;
     kith_pairs_options_init(&defaults);
     options = options ? options : &defaults;
-    KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_pairs_options_init",
-               options->size, sizeof *options);
+    KITH_CHECK_SIZE(ctx, "options", options, kith_pairs_options_init);
     KITH_CHECK(ctx, options->layout == KITH_IJ || options->layout == KITH_CSR, KITH_INVALID,
                "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)options->layout);
     KITH_CHECK(ctx, (options->extras & ~7u) == 0, KITH_INVALID,
@@ -147,7 +145,7 @@ kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const k
 void kith_pairs_free(kith_pairs *pairs)
 {
     if (pairs) {
-        kith__list_free(pairs->owner);
+        kith__owned_free(pairs->owner);
         *pairs = (kith_pairs){0};
     }
 }

@@ -10,19 +10,20 @@ int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, i
                          int64_t *first, int32_t *id, struct kith__piece *piece)
 {
     int32_t pieces = 0;
-    memset(first, 0, ((size_t)n_species + 1) * sizeof *first);
+    int64_t *next = first + 1; /* of a species: it ends as the first of the one after */
+    memset(first, 0, ((size_t)n_species + 2) * sizeof *first);
     for (int64_t p = 0; p < n; p++) {
-        first[(species ? species[p] : 0) + 1]++;
+        next[(species ? species[p] : 0) + 1]++;
     }
     for (int32_t kind = 0; kind < n_species; kind++) {
-        first[kind + 1] += first[kind];
-        for (int64_t at = first[kind]; at < first[kind + 1]; at += most) {
-            const int64_t end = at + most < first[kind + 1] ? at + most : first[kind + 1];
+        next[kind + 1] += next[kind];
+        for (int64_t at = next[kind]; at < next[kind + 1]; at += most) {
+            const int64_t end = at + most < next[kind + 1] ? at + most : next[kind + 1];
             piece[pieces++] = (struct kith__piece){(int32_t)at, (int32_t)end, kind};
         }
     }
     for (int64_t p = 0; p < n; p++) {
-        id[first[species ? species[p] : 0]++] = (int32_t)p;
+        id[next[species ? species[p] : 0]++] = (int32_t)p;
     }
     return pieces;
 }

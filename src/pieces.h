@@ -23,7 +23,7 @@ static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t mo
  * Sort the particles by species, stable, and cut them into pieces.
  * @param species     [n] NULL: all are 0
  * @param most        particles of a piece
- * @param[out] first  [n_species + 1] scratch
+ * @param[out] first  [n_species + 2] place where each species begins, and all end
  * @param[out] id     [n] particle of each place
  * @param[out] piece  [kith__most_pieces]
  * @return how many pieces

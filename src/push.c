@@ -13,8 +13,7 @@ static const double pi = 3.141592653589793;
 /** Bits of |number p|, in double. */
 static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
 {
-    const double f = fabs(precision == KITH_FLOAT ? (double)((const float *)forces)[p]
-                                                  : ((const double *)forces)[p]);
+    const double f = fabs(kith__real_at(forces, p, precision));
     int64_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;

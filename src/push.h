@@ -27,7 +27,7 @@ KITH_FN int64_t kith__push_at(const struct kith__rdf *rdf, int32_t partial, int 
 /** The nearest whole number, for |x| < 2^51: what is left of it when 1.5 * 2^52 is added. */
 KITH_FN int64_t kith__push_whole(double x)
 {
-    const double shifted = KITH_ADD_D(x, 6755399441055744.0);
+    const double shifted = KITH_ADD_d(x, 6755399441055744.0);
     int64_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     return bits - 0x4338000000000000;
@@ -43,11 +43,11 @@ KITH_FN double kith__push_over_root(double x)
     memcpy(&bits, &x, sizeof bits);
     bits = 0x5fe6eb50c7b537a9 - (bits >> 1);
     memcpy(&y, &bits, sizeof y);
-    double e = KITH_SUB_D(1, KITH_MUL_D(KITH_MUL_D(x, y), y));
-    y = KITH_ADD_D(y, KITH_MUL_D(KITH_MUL_D(y, e), KITH_ADD_D(0.5, KITH_MUL_D(0.375, e))));
-    e = KITH_SUB_D(1, KITH_MUL_D(KITH_MUL_D(x, y), y));
-    const double more = KITH_MUL_D(e, KITH_ADD_D(0.375, KITH_MUL_D(0.3125, e)));
-    return KITH_ADD_D(y, KITH_MUL_D(KITH_MUL_D(y, e), KITH_ADD_D(0.5, more)));
+    double e = KITH_SUB_d(1, KITH_MUL_d(KITH_MUL_d(x, y), y));
+    y = KITH_ADD_d(y, KITH_MUL_d(KITH_MUL_d(y, e), KITH_ADD_d(0.5, KITH_MUL_d(0.375, e))));
+    e = KITH_SUB_d(1, KITH_MUL_d(KITH_MUL_d(x, y), y));
+    const double more = KITH_MUL_d(e, KITH_ADD_d(0.375, KITH_MUL_d(0.3125, e)));
+    return KITH_ADD_d(y, KITH_MUL_d(KITH_MUL_d(y, e), KITH_ADD_d(0.5, more)));
 }
 
 /** The two terms of a pair with p and r2; over: push.over of its counter. */
@@ -56,10 +56,10 @@ KITH_FN void kith__push_terms(const struct kith__push_units *unit, double over, 
 {
     const double least2 = unit->least2;
     const double one = kith__push_over_root(r2 < least2 ? least2 : r2);
-    const double square = KITH_MUL_D(one, one);
-    const double power = dim == 3 ? KITH_MUL_D(square, one) : square;
-    term[0] = kith__push_whole(KITH_MUL_D(p, unit->plain));
-    term[1] = kith__push_whole(KITH_MUL_D(KITH_MUL_D(p, power), over));
+    const double square = KITH_MUL_d(one, one);
+    const double power = dim == 3 ? KITH_MUL_d(square, one) : square;
+    term[0] = kith__push_whole(KITH_MUL_d(p, unit->plain));
+    term[1] = kith__push_whole(KITH_MUL_d(KITH_MUL_d(p, power), over));
 }
 
 /** What a sum of terms is in the caller's units; k as in kith__push_at. */

@@ -130,11 +130,6 @@ static bool is_orthorhombic(double row[3][3])
     return yes;
 }
 
-static double rounded(double value, kith_precision precision)
-{
-    return precision == KITH_FLOAT ? (double)(float)value : value;
-}
-
 static kith_status check_points(kith_ctx *ctx, const char *name, const kith_points *p, int dim)
 {
     KITH_CHECK(ctx, p->n >= 0, KITH_INVALID, "%s: n is %lld, expected 0 or more", name,
@@ -156,8 +151,8 @@ static kith_status check_cutoff(kith_ctx *ctx, double cutoff, struct kith__quest
 {
     KITH_CHECK(ctx, isfinite(cutoff) && cutoff > 0, KITH_INVALID,
                "cutoff is %g, expected a positive, finite length", cutoff);
-    q->cutoff = rounded(cutoff, q->precision);
-    const double square = rounded(q->cutoff * q->cutoff, q->precision);
+    q->cutoff = kith__rounded(cutoff, q->precision);
+    const double square = kith__rounded(q->cutoff * q->cutoff, q->precision);
     const double least = q->precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
     KITH_CHECK(ctx, isfinite(square) && square >= least, KITH_INVALID,
                "cutoff is %g: its square leaves the range of %s coordinates; choose another unit",
@@ -172,9 +167,9 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
         const bool used = k < box->dim;
         const bool periodic = used && box->periodic[k] != 0;
         for (int m = 0; m < 3; m++) {
-            row[k][m] = used && m < box->dim ? rounded(box->row[k][m], q->precision) : 0;
+            row[k][m] = used && m < box->dim ? kith__rounded(box->row[k][m], q->precision) : 0;
         }
-        const double origin = used ? rounded(box->origin[k], q->precision) : 0;
+        const double origin = used ? kith__rounded(box->origin[k], q->precision) : 0;
         KITH_CHECK(ctx, isfinite(row[k][0]) && isfinite(row[k][1]) && isfinite(row[k][2]),
                    KITH_INVALID, "box: row %c is not finite", 'a' + k);
         KITH_CHECK(ctx, isfinite(origin), KITH_INVALID, "box: origin %c is %g, expected finite",
@@ -243,27 +238,43 @@ static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const ki
     return KITH_OK;
 }
 
-kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
-                                const kith_points *against, const kith_box *box, double cutoff,
-                                struct kith__question *q)
+/** @param cutoff  NULL: there is none */
+static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_points *against,
+                        const kith_box *box, const double *cutoff, struct kith__question *q)
 {
     const kith_box open = kith_box_open();
     box = box ? box : &open;
     KITH_TRY(check_sets(ctx, points, against, box, q));
-    KITH_TRY(check_cutoff(ctx, cutoff, q));
+    KITH_TRY(cutoff ? check_cutoff(ctx, *cutoff, q) : KITH_OK);
     KITH_TRY(check_box(ctx, box, q));
     round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;
 }
 
+kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
+                                const kith_points *against, const kith_box *box, double cutoff,
+                                struct kith__question *q)
+{
+    return init(ctx, points, against, box, &cutoff, q);
+}
+
 kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  struct kith__question *q)
 {
-    const kith_box open = kith_box_open();
-    box = box ? box : &open;
-    KITH_TRY(check_sets(ctx, points, NULL, box, q));
-    KITH_TRY(check_box(ctx, box, q));
-    round_to_float(&q->box_d, &q->box_f);
+    return init(ctx, points, NULL, box, NULL, q);
+}
+
+kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
+                                const int32_t *species, int64_t n, int32_t n_species)
+{
+    enum { MOST_SPECIES = 1024 };
+    KITH_CHECK(ctx, n_species >= 1 && n_species <= MOST_SPECIES, KITH_INVALID,
+               "%s is %d, expected 1 to 1024", count, (int)n_species);
+    for (int64_t p = 0; p < n && species; p++) {
+        KITH_CHECK(ctx, species[p] >= 0 && species[p] < n_species, KITH_INVALID,
+                   "%s[%lld] is %d, expected 0 to n_species - 1, %d", name, (long long)p,
+                   (int)species[p], (int)n_species - 1);
+    }
     return KITH_OK;
 }
 

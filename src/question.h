@@ -27,6 +27,27 @@ struct kith__question {
     struct kith__lattice_f box_f;
 };
 
+/** Element k of an array of reals. */
+KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
+}
+
+/** Position of particle p as the caller gave it. */
+KITH_FN void kith__position(const kith_points *points, int dim, kith_precision precision, int64_t p,
+                            double r[3])
+{
+    r[0] = kith__real_at(points->x, p * points->stride, precision);
+    r[1] = kith__real_at(points->y, p * points->stride, precision);
+    r[2] = dim == 3 ? kith__real_at(points->z, p * points->stride, precision) : 0;
+}
+
+/** A number as the precision has it. */
+KITH_FN double kith__rounded(double value, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)(float)value : value;
+}
+
 /** Check and normalise. Coordinates are not read. @return KITH_OK, KITH_INVALID, KITH_LIMIT. */
 kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
@@ -35,6 +56,11 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
 /** The same for a question without a cutoff. */
 kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  struct kith__question *question);
+
+/** Check 1 to 1024 species, and that of each particle. @param count  name of n_species in messages,
+ *  @param name  and of species. @return KITH_OK, KITH_INVALID */
+kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
+                                const int32_t *species, int64_t n, int32_t n_species);
 
 /** Say which particle of a set cannot be used, and why. @param status  KITH_NOT_FINITE, or
  *  KITH_LIMIT for one too far outside the box. @return status */

@@ -7,7 +7,6 @@
 
 #include "histogram.h"
 #include "push.h"
-#include "species.h"
 
 enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
@@ -253,12 +252,9 @@ static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
 kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            const kith_rdf_options *options, kith_histogram *out)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default r_max");
-    KITH_CHECK(ctx, options->size == sizeof *options, KITH_INVALID,
-               "options.size is %zu, expected %zu: fill the struct with kith_rdf_options_init",
-               options->size, sizeof *options);
+    KITH_CHECK_SIZE(ctx, "options", options, kith_rdf_options_init);
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_TRY(check_edges(ctx, options));
     struct kith__question q;

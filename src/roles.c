@@ -4,8 +4,6 @@
  * particles that link among themselves, then those that are attached against them. Particles on one
  * spot are searched for once.
  */
-#include "roles.h"
-
 #include <string.h>
 
 #include "cells.h"

@@ -9,7 +9,7 @@
  * those in no cell beside a centre's are left out. Cells are marked in a small table by their hash;
  * two in one place only let more particles through.
  */
-#include "spheres.h"
+#include "halo.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "turns.h"
 
 #include "backend.h"
-#include "species.h"
 
 void kith_waves_init(kith_waves *waves)
 {
@@ -31,12 +30,9 @@ static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, cons
 kith_status kith_waves_sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            const kith_waves *waves, double *sums)
 {
-    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    ctx->message[0] = '\0';
+    KITH_BEGIN(ctx);
     KITH_CHECK(ctx, waves != NULL, KITH_INVALID, "waves is NULL");
-    KITH_CHECK(ctx, waves->size == sizeof *waves, KITH_INVALID,
-               "waves.size is %zu, expected %zu: fill the struct with kith_waves_init", waves->size,
-               sizeof *waves);
+    KITH_CHECK_SIZE(ctx, "waves", waves, kith_waves_init);
     KITH_CHECK(ctx, waves->n >= 0 && (waves->hkl || waves->n == 0), KITH_INVALID,
                "waves.n is %lld and hkl is %s", (long long)waves->n, waves->hkl ? "given" : "NULL");
     KITH_CHECK(ctx, sums != NULL || waves->n == 0, KITH_INVALID, "sums is NULL");

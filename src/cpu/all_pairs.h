@@ -19,7 +19,7 @@ struct kith__ranked {
     int32_t *fraction[3]; /**< [n + 3 KITH_LANES] */
     void *xyz[3];         /**< [n] wrapped, precision of the points */
     int32_t *id;          /**< [n] the caller's index */
-    int64_t *first;       /**< [n_species + 1] for sorting */
+    int64_t *first;       /**< [n_species + 2] where each species begins */
     int32_t pieces;
     struct kith__piece *piece;
 };

@@ -19,7 +19,7 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
     const size_t room = ((size_t)n + (size_t)4 * KITH_LANES) / KITH_LANES * KITH_LANES;
     const size_t pieces = (size_t)kith__most_pieces(n, n_species, KITH_PIECE);
     const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
-    const size_t firsts = ((size_t)n_species + 1) * sizeof(int64_t);
+    const size_t firsts = ((size_t)n_species + 2) * sizeof(int64_t);
     char *at = kith__work_need(&ctx->work, slot,
                                room * each + firsts + pieces * sizeof *ranked->piece);
     KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",

@@ -27,7 +27,7 @@ static kith_status place(kith_ctx *ctx, const struct kith__question *q,
     const size_t n = (size_t)q->a.n;
     const size_t kinds = (size_t)waves->n_species;
     const size_t pieces = (size_t)kith__most_pieces(q->a.n, waves->n_species, KITH_CHUNK);
-    const size_t firsts = (kinds + 1) * sizeof(int64_t);
+    const size_t firsts = (kinds + 2) * sizeof(int64_t);
     char *at = kith__work_need(&ctx->work, KITH_WAVES_PLACES,
                                n * sizeof *out->turns + firsts + n * sizeof(int32_t) +
                                    pieces * sizeof *out->piece);

@@ -12,7 +12,7 @@ static void count_pairs(const struct kith__debye *d)
         for (int32_t b = piece->species; b < d->n_species; b++) {
             double pairs = 0;
             for (int32_t i = piece->begin; i < piece->end; i++) {
-                pairs += d->first[b + 1] - (b == piece->species ? i + 1 : d->first[b]);
+                pairs += (double)(d->first[b + 1] - (b == piece->species ? i + 1 : d->first[b]));
             }
             d->sums[((int64_t)p * d->n_species + b) * d->n_q] = pairs;
         }

@@ -175,7 +175,7 @@ template <> struct definition<double> {
     }
     static __device__ double square(double cutoff)
     {
-        return KITH_MUL_D(cutoff, cutoff);
+        return KITH_MUL_d(cutoff, cutoff);
     }
 };
 
@@ -211,7 +211,7 @@ template <> struct definition<float> {
     }
     static __device__ float square(float cutoff)
     {
-        return KITH_MUL_F(cutoff, cutoff);
+        return KITH_MUL_f(cutoff, cutoff);
     }
 };
 

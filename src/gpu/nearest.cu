@@ -50,11 +50,11 @@ static __global__ void write_places(const struct kith__gpu_nearest all, int set)
 /** The least |d| of images along an axis. */
 static __device__ __forceinline__ float folded(float d, float side)
 {
-    return fminf(fabsf(d), fabsf(KITH_SUB_F(fabsf(d), side)));
+    return fminf(fabsf(d), fabsf(KITH_SUB_f(fabsf(d), side)));
 }
 static __device__ __forceinline__ double folded(double d, double side)
 {
-    const double moved = fabs(KITH_SUB_D(fabs(d), side));
+    const double moved = fabs(KITH_SUB_d(fabs(d), side));
     return moved < fabs(d) ? moved : fabs(d);
 }
 

@@ -52,7 +52,7 @@ static __device__ __noinline__ void flush_pushes(const struct push_counters c,
 static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
                                                       const double[3])
 {
-    return square_of(KITH_SUB_F(rj[0], ri[0]), KITH_SUB_F(rj[1], ri[1]), KITH_SUB_F(rj[2], ri[2]));
+    return square_of(KITH_SUB_f(rj[0], ri[0]), KITH_SUB_f(rj[1], ri[1]), KITH_SUB_f(rj[2], ri[2]));
 }
 static __device__ __forceinline__ double square_beside(const double[3], const double[3],
                                                        const double d[3])
@@ -89,10 +89,10 @@ template <typename real, int N> struct pushed {
         kith__unpack_shift(to, s);
         shift[k] = to;
         for (int m = 0; m < 3; m++) {
-            const double by = KITH_ADD_D(
-                KITH_ADD_D(KITH_MUL_D(s[2], row[2][m]), KITH_MUL_D(s[1], row[1][m])),
-                KITH_MUL_D(s[0], row[0][m]));
-            x[m][k] = KITH_ADD_D(x[m][k], by);
+            const double by = KITH_ADD_d(
+                KITH_ADD_d(KITH_MUL_d(s[2], row[2][m]), KITH_MUL_d(s[1], row[1][m])),
+                KITH_MUL_d(s[0], row[0][m]));
+            x[m][k] = KITH_ADD_d(x[m][k], by);
         }
     }
 };
@@ -166,8 +166,8 @@ template <typename real, int WAY> struct push_tally {
         double d[3], force[3];
         real ri[3], rj[3];
         for (int m = 0; m < 3; m++) {
-            d[m] = KITH_SUB_D(other.x[m][l], home.x[m][k]);
-            force[m] = KITH_SUB_D(other.force[m][l], home.force[m][k]);
+            d[m] = KITH_SUB_d(other.x[m][l], home.x[m][k]);
+            force[m] = KITH_SUB_d(other.force[m][l], home.force[m][k]);
             ri[m] = home.r[m][k];
             rj[m] = other.r[m][l];
         }
@@ -190,9 +190,9 @@ template <typename real, int WAY> struct push_tally {
                                     ? kith__partial(scale.rdf.n_species, scale.cross,
                                                     home.species[k], other.species[l])
                                     : 0;
-        const double p = KITH_ADD_D(
-            KITH_ADD_D(KITH_MUL_D(force[0], d[0]), KITH_MUL_D(force[1], d[1])),
-            KITH_MUL_D(force[2], d[2]));
+        const double p = KITH_ADD_d(
+            KITH_ADD_d(KITH_MUL_d(force[0], d[0]), KITH_MUL_d(force[1], d[1])),
+            KITH_MUL_d(force[2], d[2]));
         int64_t term[2];
         kith__push_terms(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, p,
                          square_of(d[0], d[1], d[2]), term);

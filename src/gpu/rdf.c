@@ -264,7 +264,7 @@ static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int
     const size_t room = ids + (size_t)kith__most_pieces(n, kinds, KITH_GPU_PIECE) *
                                   sizeof(struct kith__piece);
     char *here = kith__work_need(&ctx->work, 0, room);
-    int64_t *first = kith__work_need(&ctx->work, 1, ((size_t)kinds + 1) * sizeof *first);
+    int64_t *first = kith__work_need(&ctx->work, 1, ((size_t)kinds + 2) * sizeof *first);
     char *there = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_PLACES + set,
                                  room + (size_t)n * 4 * (size_t)all->question.precision);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,

@@ -150,11 +150,11 @@ static __device__ __forceinline__ void meet_simply(const visit<real> &v, const c
 /** As the definition has it where the box's rows are along the axes. */
 static __device__ __forceinline__ float moved(float d, float by)
 {
-    return KITH_ADD_F(d, by);
+    return KITH_ADD_f(d, by);
 }
 static __device__ __forceinline__ double moved(double d, double by)
 {
-    return KITH_ADD_D(d, by);
+    return KITH_ADD_d(d, by);
 }
 
 template <typename real, int WAY>

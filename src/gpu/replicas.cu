@@ -285,10 +285,10 @@ static __device__ __forceinline__ void settle_waiting(const struct kith__overlap
         double s = 0;
 #pragma unroll 8
         for (int64_t k = lane; k < o.dim; k += KITH_OVERLAP_SUMS) {
-            s = KITH_ADD_D(s, KITH_MUL_D((double)x[k], (double)y[k]));
+            s = KITH_ADD_d(s, KITH_MUL_d((double)x[k], (double)y[k]));
         }
         for (int half = KITH_OVERLAP_SUMS / 2; half > 0; half /= 2) {
-            s = KITH_ADD_D(s, from_partner(s, half));
+            s = KITH_ADD_d(s, from_partner(s, half));
         }
         if (lane == 0) {
             count_pair(c, settle(o, i, j, s));

@@ -27,7 +27,7 @@ static __device__ __forceinline__ float whole_and_product(float x, float y)
 #if defined(__CUDA_ARCH__)
     return __fmaf_rd(x, y, whole);
 #else
-    return KITH_ADD_F(floorf(KITH_MUL_F(x, y)), whole);
+    return KITH_ADD_f(floorf(KITH_MUL_f(x, y)), whole);
 #endif
 }
 
@@ -245,11 +245,11 @@ static __device__ __forceinline__ double no_pair(double)
 
 static __device__ __forceinline__ float square_of(float x, float y, float z)
 {
-    return KITH_ADD_F(KITH_ADD_F(KITH_MUL_F(x, x), KITH_MUL_F(y, y)), KITH_MUL_F(z, z));
+    return KITH_ADD_f(KITH_ADD_f(KITH_MUL_f(x, x), KITH_MUL_f(y, y)), KITH_MUL_f(z, z));
 }
 static __device__ __forceinline__ double square_of(double x, double y, double z)
 {
-    return KITH_ADD_D(KITH_ADD_D(KITH_MUL_D(x, x), KITH_MUL_D(y, y)), KITH_MUL_D(z, z));
+    return KITH_ADD_d(KITH_ADD_d(KITH_MUL_d(x, x), KITH_MUL_d(y, y)), KITH_MUL_d(z, z));
 }
 
 /** Count N pairs of a thread by the roots of their r2. Those that these leave open are counted in

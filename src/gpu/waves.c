@@ -28,7 +28,7 @@ static kith_status place(struct kith__gpu_search *s, const struct kith__waves *w
     const size_t hkl = 3 * (size_t)waves->n * sizeof *waves->hkl;
     const size_t turns = aligned(n * sizeof(uint64_t));
     char *here = kith__work_need(&ctx->work, 0, ids + pieces);
-    int64_t *first = kith__work_need(&ctx->work, 1, (kinds + 1) * sizeof *first);
+    int64_t *first = kith__work_need(&ctx->work, 1, (kinds + 2) * sizeof *first);
     char *there = kith__gpu_need(s->gpu, KITH_GPU_WAVES_PLACES,
                                  ids + pieces + aligned(hkl) + 3 * turns);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
