@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading the caller's coordinates, for one precision. Included by cells.h once for float and once
- * for double; no include guard on purpose.
+ * Reading the caller's coordinates, for one precision. Included by cells.h, see twice.h.
  */
 
 /** Particle p of the caller's, wrapped. @return 0 when too far away to number its image. */

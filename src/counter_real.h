@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From r2 to its counter by the definition, for one precision. Included by counter.h once for float
- * and once for double; no include guard on purpose.
+ * From r2 to its counter by the definition, for one precision. Included by counter.h, see twice.h.
  */
 
 /** The last bin that begins at or below r2, or 0. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a particle goes, for one precision. Included by flock_rules.h once for float and once for
- * double; no include guard on purpose.
+ * Where a particle goes, for one precision. Included by flock_rules.h, see twice.h.
  */
 
 /** Take a particle from r, v to where its sums lead it. @return 0 where numbers end: r and v are

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Taking a flock in and handing it out, for one precision. Included by flock.c once for float and
- * once for double; no include guard on purpose.
+ * Taking a flock in and handing it out, for one precision. Included by flock.c, see twice.h.
  */
 
 /** Is r within the walls? */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Taking a glance from the host's state, for one precision. Included by glance.c once for float and
- * once for double; no include guard on purpose.
+ * Taking a glance from the host's state, for one precision. Included by glance.c, see twice.h.
  */
 
 /** Copy those chosen, in the order of the choice: r [n][3], then v. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of a pair for one precision: pair.h includes it twice (twice.h). Every operation is rounded once: contraction is off in C, and the _rn intrinsics forbid it in
- * CUDA, so that every backend decides the same.
+ * The definition of a pair for one precision: pair.h includes it twice (twice.h). Every operation
+ * is rounded once: contraction is off in C, and the _rn intrinsics forbid it in CUDA, so that every
+ * backend decides the same.
  */
 
 /** The box as coordinates see it: rounded to real. */

@@ -16,8 +16,8 @@ enum { KITH_MOST_POWER = 1 << 14 };
  *  2 pi (h t[0] + k t[1] + l t[2]). @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT: too far out. */
 KITH_FN kith_status kith__turns(const struct kith__question *q, int64_t p, double t[3])
 {
-    const double farthest = q->precision == KITH_FLOAT ? kith__farthest_image_f
-                                                       : kith__farthest_image_d;
+    const double farthest = q->precision == KITH_FLOAT ? (double)kith__farthest_image_f
+                                                       : (double)kith__farthest_image_d;
     double r[3];
     kith__position(&q->a, q->dim, q->precision, p, r);
     kith_status status = isfinite(r[0] + r[1] + r[2]) ? KITH_OK : KITH_NOT_FINITE;

@@ -41,4 +41,9 @@ struct kith__pairer {
 
 KITH_DECLARE_FOR_ISAS(pairer);
 
+/** Count all pairs in the tallies of the threads' sweeps, which are ready.
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED. */
+kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *question,
+                                const struct kith__scale *scale);
+
 #endif

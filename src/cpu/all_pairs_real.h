@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counters of nearest images by the definition, for one precision. Included by all_pairs.c once
- * for float and once for double; no include guard on purpose.
+ * The counters of nearest images by the definition, for one precision. Included by all_pairs.c, see
+ * twice.h.
  */
 
 /** The least |d| of images along an axis. */

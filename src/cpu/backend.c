@@ -100,9 +100,10 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
     for (int t = 0; t < ctx->threads; t++) {
         const struct kith__sweep *s = &cpu->sweeps[t];
         bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes +
-                           s->order.bytes + s->id_memory.bytes + s->slot_memory.bytes +
-                           s->shift_memory.bytes + s->r2_memory.bytes + s->row_memory.bytes +
-                           s->tally.memory.bytes + s->pushed_memory.bytes);
+                           s->tally.memory.bytes);
+        for (int b = 0; b < KITH_SWEEP_BUFFERS; b++) {
+            bytes += (int64_t)s->memory[b].bytes;
+        }
     }
     return bytes;
 }

@@ -251,8 +251,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
     double v[3];
     for (int c = 0; c < 3; c++) {
         here[c] = flight->cargo[c][i->slot];
-        const void *from = flight->flock->next.v[c];
-        v[c] = single ? (double)((const float *)from)[i->slot] : ((const double *)from)[i->slot];
+        v[c] = kith__real_at(flight->flock->next.v[c], i->slot, sweep->question->precision);
     }
     for (int h = 0; h < n; h++) {
         const int place = sweep->hit_id[h];

@@ -18,12 +18,9 @@ kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
     const int64_t tasks = (debye->n_q + KITH_DEBYE_RUN - 1) / KITH_DEBYE_RUN * debye->pieces;
     struct kith__question none = {.cutoff = 1};
     struct kith__grid grid = {.cells = 0};
-    struct kith__run run = {.ctx = ctx,
-                            .last = tasks,
-                            .watch_to = tasks,
-                            .watch_total = tasks,
-                            .block = sum_task,
-                            .job = &job};
+    struct kith__run run = kith__run_of(ctx, tasks);
+    run.block = sum_task;
+    run.job = &job;
     kith__run_prepare(ctx, &none, &grid, KITH_ALL);
     return tasks > 0 ? kith__run(&run) : KITH_OK;
 }

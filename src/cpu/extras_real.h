@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances and vectors of a row's pairs, for one precision. Included by kernel.c once for float
- * and once for double; no include guard on purpose.
+ * Distances and vectors of a row's pairs, for one precision. Included by kernel.c, see twice.h.
  */
 
 /** Write distances and vectors of buffered hits [first, first + row->n) from pair p on. */

@@ -70,12 +70,6 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
     return KITH_OK;
 }
 
-static void flock_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.kernel->flock(sweep, block);
-}
-
 /** Without rules that look at others there is nothing to sweep. */
 static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
@@ -99,9 +93,7 @@ static int32_t find_lost(const struct kith_flock *flock)
 {
     int32_t first = INT32_MAX;
     for (int64_t s = 0; s < flock->n; s++) {
-        const double x = flock->question.precision == KITH_FLOAT
-                             ? (double)((const float *)flock->next.r[0])[s]
-                             : ((const double *)flock->next.r[0])[s];
+        const double x = kith__real_at(flock->next.r[0], s, flock->question.precision);
         first = isnan(x) && flock->next.id[s] < first ? flock->next.id[s] : first;
     }
     return first;
@@ -135,7 +127,8 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     for (int t = 0; t < ctx->threads; t++) {
         cpu->sweeps[t].flight = &flight;
     }
-    run->block = flight.grid ? flock_block : alone_block;
+    run->kernel = flight.grid ? cpu->loops.kernel->flock : NULL;
+    run->block = alone_block;
     KITH_TRY(kith__run(run));
     return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of a flock's step that read and write states, for one precision. Included by flock.c
- * once for float and once for double; no include guard on purpose.
+ * The parts of a flock's step that read and write states, for one precision. Included by flock.c,
+ * see twice.h.
  */
 
 /** The square of a radius as the definition of a pair has it. */

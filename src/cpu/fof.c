@@ -9,7 +9,6 @@
 #include "../groups.h"
 #include "friends.h"
 #include "link.h"
-#include "number.h"
 #include "run.h"
 #include "walk.h"
 
@@ -188,12 +187,10 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
 {
     kith__run_prepare(ctx, q, grid, KITH_FORWARD);
     const int64_t blocks = blocks_of(f);
-    struct kith__run run = {.ctx = ctx,
-                            .last = blocks,
-                            .watch_to = blocks,
-                            .watch_total = 2 * blocks,
-                            .block = link_inside,
-                            .job = f};
+    struct kith__run run = kith__run_of(ctx, blocks);
+    run.watch_total *= 2;
+    run.block = link_inside;
+    run.job = f;
     KITH_TRY(kith__run(&run));
     run.block = link_across;
     run.watch_from = blocks;

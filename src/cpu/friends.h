@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "../backend.h"
 #include "../parts.h"
 #include "grid.h"
 
@@ -47,6 +48,12 @@ struct kith__friends {
                                        at c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
 };
+
+/** Number the groups of at least fof->min_members particles by falling size, equal ones by their
+ *  smallest particle id, and label the particles. friends->idle is overwritten.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__number(kith_ctx *ctx, struct kith__friends *friends, const struct kith__fof *fof,
+                         kith_groups *out);
 
 /** Which image of a cell is looked at. */
 struct kith__image {

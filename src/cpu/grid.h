@@ -56,7 +56,7 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *questio
 /** Check the coordinates alone. @return as kith__grid_build. */
 kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *question);
 
-/** First particle of `sorted` whose key is not less than key; near is a guess. */
+/** First particle of `sorted` whose key is not less than key; near is a guess. O(log distance). */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
 
 /** Wrapping image of the caller's particle p: it stands at r - image.rows in the grid. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The passes of the grid build that read coordinates, for one precision. Included by grid.c once
- * for float and once for double; no include guard on purpose.
+ * The passes of the grid build that read coordinates, for one precision. Included by grid.c, see
+ * twice.h.
  */
 
 /** Particle p of the caller's, wrapped. Plain: all are known to be inside the box. */

@@ -105,8 +105,7 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         const int64_t left = sweep->n_hits - first;
         tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);
     }
-    sweep->n_hits = 0;
-    sweep->n_rows = 0;
+    kith__sweep_forget(sweep);
 }
 
 /** Collect the hits of i, and count them when they make a batch. */

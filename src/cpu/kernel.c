@@ -11,7 +11,7 @@
 
 static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
-    sweep->hits += count_hits(sweep, i);
+    sweep->hits += count_hits(sweep, i, false);
 }
 
 static void count(struct kith__sweep *sweep, int64_t block)
@@ -39,15 +39,7 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, 
 
 static void count_rows_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
-    if (sweep->upper) {
-        sweep->n_hits = 0;
-        if (kith__hits_room(sweep, sweep->tile.n)) {
-            const struct taken taken = {.upper = true, .to = sweep->hit_id};
-            sweep->counts[i->id] = collect_hits(sweep, i, taken);
-        }
-    } else {
-        sweep->counts[i->id] = count_hits(sweep, i);
-    }
+    sweep->counts[i->id] = sweep->upper ? count_hits(sweep, i, true) : count_hits(sweep, i, false);
 }
 
 static void count_rows(struct kith__sweep *sweep, int64_t block)
@@ -217,8 +209,7 @@ static void write(struct kith__sweep *sweep, int64_t at)
         }
         first += row->n;
     }
-    sweep->n_rows = 0;
-    sweep->n_hits = 0;
+    kith__sweep_forget(sweep);
 }
 
 static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *i)

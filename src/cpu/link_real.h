@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One clump looking for friends, for one precision. Included by link.c once for float and once for
- * double; no include guard on purpose.
+ * One clump looking for friends, for one precision. Included by link.c, see twice.h.
  */
 
 /** The clump that looks. */

@@ -3,9 +3,9 @@
  * Histograms of the distances to nearest images beyond half the box: the particles are sorted by
  * species and cut into pieces, and every piece meets every other. O(n^2).
  */
-#include "nearest.h"
-
 #include <string.h>
+
+#include "run.h"
 
 static const double whole_side = 4294967296.0; /* 2^32 */
 
@@ -63,7 +63,7 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
 static double error_bound(const struct kith__question *q)
 {
     const double u = 1 / 16777216.0;
-    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double epsilon = kith__epsilon(q);
     double diagonal = 0;
     for (int k = 0; k < q->dim; k++) {
         diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
@@ -102,11 +102,8 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
     }
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;
-    struct kith__run run = {.ctx = ctx,
-                            .last = tasks,
-                            .watch_to = tasks,
-                            .watch_total = tasks,
-                            .block = tally_task,
-                            .job = &all};
+    struct kith__run run = kith__run_of(ctx, tasks);
+    run.block = tally_task;
+    run.job = &all;
     return tasks > 0 ? kith__run(&run) : KITH_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Placing particles for all pairs, for one precision. Included by nearest.c once for float and once
- * for double; no include guard on purpose.
+ * Placing particles for all pairs, for one precision. Included by nearest.c, see twice.h.
  */
 
 /** Write coordinates and fractions of places [0, n) of a set; id is there already. */

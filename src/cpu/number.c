@@ -2,8 +2,6 @@
  *
  * Numbering: measure each tree, sort those that are large enough by size and smallest id, label.
  */
-#include "number.h"
-
 #include <omp.h>
 
 #include "../groups.h"
@@ -145,19 +143,10 @@ static kith_status find_least_ids(kith_ctx *ctx, struct numbering *w, const int6
     return KITH_OK;
 }
 
-/** Sort the groups, stable, by 32 bits each of which the caller has put above the root. */
-static void sort_groups(kith_ctx *ctx, struct numbering *w)
-{
-    uint64_t *sorted = kith__sort(w->group, w->spare, w->n, 32, 64,
-                                  ctx->work.slot[KITH_GRID_BINS].data,
-                                  kith__threads_for(ctx, w->n));
-    w->spare = sorted == w->group ? w->spare : w->group;
-    w->group = sorted;
-}
-
 /** What groups are sorted by, least significant first. */
 enum sort_key { LEADER, ID_LOW, ID_HIGH, SIZE };
 
+/** Sort the groups, stable: what decides goes above the root. */
 static void sort_by(kith_ctx *ctx, struct numbering *w, enum sort_key what)
 {
 #pragma omp parallel for num_threads(kith__threads_for(ctx, w->n)) schedule(static)
@@ -173,7 +162,11 @@ static void sort_by(kith_ctx *ctx, struct numbering *w, enum sort_key what)
         }
         w->group[g] = key << 32 | root;
     }
-    sort_groups(ctx, w);
+    uint64_t *sorted = kith__sort(w->group, w->spare, w->n, 32, 64,
+                                  ctx->work.slot[KITH_GRID_BINS].data,
+                                  kith__threads_for(ctx, w->n));
+    w->spare = sorted == w->group ? w->spare : w->group;
+    w->group = sorted;
 }
 
 static void label(struct numbering *w, int32_t *labels)

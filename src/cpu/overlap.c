@@ -138,13 +138,10 @@ kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o
     }
     const int64_t blocks = (o->n + KITH_COMPARE_BLOCK - 1) / KITH_COMPARE_BLOCK;
     const int64_t tasks = blocks * (blocks + 1) / 2;
-    struct kith__run run = {.ctx = ctx,
-                            .last = tasks,
-                            .watch_to = tasks,
-                            .watch_total = tasks,
-                            .heavy = true,
-                            .block = count_task,
-                            .job = &job};
+    struct kith__run run = kith__run_of(ctx, tasks);
+    run.heavy = true;
+    run.block = count_task;
+    run.job = &job;
     KITH_TRY(kith__run(&run));
     for (int64_t at = 0; at < (int64_t)ctx->threads * c.copies * (o->bins + 2); at++) {
         const int64_t copy = at / (o->bins + 2), counter = at % (o->bins + 2);

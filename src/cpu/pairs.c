@@ -23,25 +23,7 @@ static void count_block(struct kith__run *run, struct kith__sweep *sweep, int64_
     int64_t *counts = run->job;
     const int64_t before = sweep->hits;
     cpu->loops.kernel->count(sweep, block);
-    if (counts) {
-        counts[block] = sweep->hits - before;
-    }
-}
-
-static int64_t sum_hits(const kith_ctx *ctx)
-{
-    const struct kith__cpu *cpu = ctx->state;
-    int64_t sum = 0;
-    for (int t = 0; t < ctx->threads; t++) {
-        sum += cpu->sweeps[t].hits;
-    }
-    return sum;
-}
-
-static void count_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.kernel->count_rows(sweep, block);
+    counts[block] = sweep->hits - before;
 }
 
 /** Count each particle's hits into counts[a.n], by the caller's index. */
@@ -54,12 +36,9 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         cpu->sweeps[t].counts = counts;
         cpu->sweeps[t].upper = upper;
     }
-    const int64_t blocks = kith__blocks(grid);
-    struct kith__run run = {.ctx = ctx,
-                            .last = blocks,
-                            .watch_to = blocks,
-                            .watch_total = 2 * blocks,
-                            .block = count_row_block};
+    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    run.watch_total *= 2; /* rows are filled then */
+    run.kernel = cpu->loops.kernel->count_rows;
     return kith__run(&run);
 }
 
@@ -80,14 +59,14 @@ kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *q,
         return KITH_OK;
     }
     kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
-    const int64_t blocks = kith__blocks(&grid);
-    struct kith__run run = {.ctx = ctx,
-                            .last = blocks,
-                            .watch_to = blocks,
-                            .watch_total = blocks,
-                            .block = count_block};
+    const struct kith__cpu *cpu = ctx->state;
+    struct kith__run run = kith__run_of(ctx, kith__blocks(&grid));
+    run.kernel = cpu->loops.kernel->count;
     KITH_TRY(kith__run(&run));
-    *n = sum_hits(ctx) * each_twice;
+    *n = 0;
+    for (int t = 0; t < ctx->threads; t++) {
+        *n += cpu->sweeps[t].hits * each_twice;
+    }
     return KITH_OK;
 }
 
@@ -124,8 +103,7 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
     if (at + sweep->n_hits <= append->capacity) {
         cpu->loops.kernel->write(sweep, at);
     }
-    sweep->n_hits = 0;
-    sweep->n_rows = 0;
+    kith__sweep_forget(sweep);
 }
 
 /** The buffer is full in the middle of a block: take the turn and keep it. */
@@ -133,8 +111,7 @@ static void flush_append(struct kith__sweep *sweep)
 {
     struct append *append = sweep->driver;
     if (!wait_turn(append, sweep->block)) {
-        sweep->n_hits = 0;
-        sweep->n_rows = 0;
+        kith__sweep_forget(sweep);
         return;
     }
     const int64_t at = append->total;
@@ -147,8 +124,7 @@ static void append_block(struct kith__run *run, struct kith__sweep *sweep, int64
     struct append *append = run->job;
     const struct kith__cpu *cpu = run->ctx->state;
     sweep->block = block;
-    sweep->n_hits = 0;
-    sweep->n_rows = 0;
+    kith__sweep_forget(sweep);
     cpu->loops.kernel->collect(sweep, block);
     if (!sweep->no_memory && wait_turn(append, block)) {
         const int64_t at = append->total;
@@ -160,16 +136,15 @@ static void append_block(struct kith__run *run, struct kith__sweep *sweep, int64
 
 /** Append the pairs of blocks [first, last) to out, from its beginning; *total is their number,
  *  also when out is too small for all. */
-static kith_status append_blocks(kith_ctx *ctx, const kith_pairs *out, unsigned extras,
-                                 struct kith__run run, int64_t *total)
+static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct kith__run run,
+                                 int64_t *total)
 {
-    struct kith__cpu *cpu = ctx->state;
+    struct kith__cpu *cpu = run.ctx->state;
     struct append append = {.run = run, .capacity = out->capacity};
-    append.run.ctx = ctx;
     append.run.block = append_block;
     append.run.job = &append;
     atomic_store(&append.turn, run.first);
-    for (int t = 0; t < ctx->threads; t++) {
+    for (int t = 0; t < run.ctx->threads; t++) {
         struct kith__sweep *sweep = &cpu->sweeps[t];
         sweep->extras = extras != 0;
         sweep->flush = flush_append;
@@ -206,8 +181,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
                                  bool grow, kith_pairs *out)
 {
     kith__run_prepare(ctx, q, grid, list->full ? KITH_ALL : KITH_FORWARD);
-    const int64_t blocks = kith__blocks(grid);
-    const struct kith__run run = {.last = blocks, .watch_to = blocks, .watch_total = blocks};
+    const struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
     if (grow) {
         int64_t guess = out->owner ? out->capacity : 0;
         if (guess == 0) {
@@ -216,10 +190,10 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
         KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, guess, out));
     }
     int64_t total = 0;
-    KITH_TRY(append_blocks(ctx, out, list->extras, run, &total));
+    KITH_TRY(append_blocks(out, list->extras, run, &total));
     if (grow && total > out->capacity) {
         KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, total, out));
-        KITH_TRY(append_blocks(ctx, out, list->extras, run, &total));
+        KITH_TRY(append_blocks(out, list->extras, run, &total));
     }
     out->n = total;
     out->rows = q->a.n;
@@ -227,12 +201,6 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /* ------------------------------------------------------------------------------------- by rows */
-
-static void fill_row_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.kernel->fill_rows(sweep, block);
-}
 
 /** Prepare the sweeps for rows; *offsets is where each row begins in the list, [a.n + 1]. */
 static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
@@ -275,7 +243,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                             .watch_from = pairs + offsets[begin],
                             .watch_to = pairs + offsets[end],
                             .watch_total = 2 * pairs,
-                            .block = fill_row_block};
+                            .kernel = cpu->loops.kernel->fill_rows};
     return kith__run(&run);
 }
 
@@ -361,8 +329,7 @@ static void flush_stream(struct kith__sweep *sweep)
         cpu->loops.kernel->write(sweep, 0);
         (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
     }
-    sweep->n_hits = 0;
-    sweep->n_rows = 0;
+    kith__sweep_forget(sweep);
 }
 
 /** Stream one block that holds more pairs than are wanted at a time, on the calling thread. */
@@ -374,8 +341,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     sweep->out = stream->staging;
     sweep->flush = flush_stream;
     sweep->driver = stream;
-    sweep->n_hits = 0;
-    sweep->n_rows = 0;
+    kith__sweep_forget(sweep);
     cpu->loops.kernel->collect(sweep, block);
     flush_stream(sweep);
     KITH_CHECK(stream->ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
@@ -394,12 +360,10 @@ static kith_status stream_appended(struct stream *stream)
                                       (size_t)(blocks + 1) * sizeof *counts);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
                (long long)blocks);
-    struct kith__run count = {.ctx = ctx,
-                              .last = blocks,
-                              .watch_to = blocks,
-                              .watch_total = 2 * blocks,
-                              .block = count_block,
-                              .job = counts};
+    struct kith__run count = kith__run_of(ctx, blocks);
+    count.watch_total *= 2;
+    count.block = count_block;
+    count.job = counts;
     KITH_TRY(kith__run(&count));
     for (int64_t first = 0, last; first < blocks; first = last) {
         int64_t pairs = counts[first];
@@ -410,13 +374,14 @@ static kith_status stream_appended(struct stream *stream)
             KITH_TRY(stream_large_block(stream, first));
             continue;
         }
-        const struct kith__run run = {.first = first,
+        const struct kith__run run = {.ctx = ctx,
+                                      .first = first,
                                       .last = last,
                                       .watch_from = blocks + first,
                                       .watch_to = blocks + last,
                                       .watch_total = 2 * blocks};
         KITH_TRY(stage(stream, pairs));
-        KITH_TRY(append_blocks(ctx, stream->staging, stream->list->extras, run, &pairs));
+        KITH_TRY(append_blocks(stream->staging, stream->list->extras, run, &pairs));
         KITH_TRY(deliver(stream, pairs));
     }
     return KITH_OK;

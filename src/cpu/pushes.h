@@ -34,7 +34,7 @@ static void load_pushes(struct kith__sweep *sweep)
     const struct kith__tile *tile = &sweep->tile;
     const double(*row)[3] = sweep->question->box_d.row;
     const double(*from)[KITH_PUSHED] = sweep->scale->pushed[1];
-    double(*to)[KITH_PUSHED] = kith__buffer_need(&sweep->pushed_memory,
+    double(*to)[KITH_PUSHED] = kith__buffer_need(&sweep->memory[KITH_SWEEP_PUSHED],
                                                  ((size_t)tile->n + 1) * sizeof *to);
     sweep->pushed = to;
     sweep->no_memory = sweep->no_memory || !to;

@@ -4,7 +4,6 @@
  * nearest image, beyond half the box: all pairs (nearest.c). Threads count by themselves, and
  * their counters are added at the end: integers, so that the order does not matter.
  */
-#include "nearest.h"
 #include "run.h"
 
 /** The species of each place in the grid. */
@@ -43,10 +42,8 @@ static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorte
     for (int64_t s = 0; s < sorted->n; s++) {
         for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)sorted->id[s] + k;
-            const bool single = precision == KITH_FLOAT;
-            to[s][k] = single ? (double)((const float *)xyz[k])[s] : ((const double *)xyz[k])[s];
-            to[s][3 + k] = single ? (double)((const float *)forces)[at]
-                                  : ((const double *)forces)[at];
+            to[s][k] = kith__real_at(xyz[k], s, precision);
+            to[s][3 + k] = kith__real_at(forces, at, precision);
         }
     }
     *out = (const double(*)[KITH_PUSHED])to;
@@ -105,12 +102,6 @@ static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
-static void tally_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.kernel->tally(sweep, block);
-}
-
 /** All images in reach, by cells. */
 static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__grid *grid, struct kith__scale *scale)
@@ -129,12 +120,9 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
         KITH_TRY(gather_pushed(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
                                &scale->pushed[1]));
     }
-    const int64_t blocks = kith__blocks(grid);
-    struct kith__run run = {.ctx = ctx,
-                            .last = blocks,
-                            .watch_to = blocks,
-                            .watch_total = blocks,
-                            .block = tally_block};
+    const struct kith__cpu *cpu = ctx->state;
+    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    run.kernel = cpu->loops.kernel->tally;
     return kith__run(&run);
 }
 

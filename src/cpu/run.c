@@ -25,9 +25,8 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->id_end = INT32_MAX;
         sweep->no_memory = false;
         sweep->hits = 0;
-        sweep->n_hits = 0;
+        kith__sweep_forget(sweep);
         sweep->room_hits = 0;
-        sweep->n_rows = 0;
         sweep->extras = false;
         sweep->scale = NULL;
         sweep->flight = NULL;
@@ -47,7 +46,11 @@ static kith_status work(struct kith__run *run, struct kith__sweep *sweep, bool w
         if (block >= run->last) {
             break;
         }
-        run->block(run, sweep, block);
+        if (run->kernel) {
+            run->kernel(sweep, block);
+        } else {
+            run->block(run, sweep, block);
+        }
         if (sweep->no_memory) {
             status = KITH_NO_MEMORY;
         } else if (watching && omp_get_wtime() - watched > watch_interval) {

@@ -14,6 +14,7 @@ struct kith__run {
     kith_ctx *ctx;
     int64_t first, last;
     int64_t watch_from, watch_to, watch_total; /**< what the watch callback is told */
+    void (*kernel)(struct kith__sweep *sweep, int64_t block); /**< what is done; NULL: */
     void (*block)(struct kith__run *run, struct kith__sweep *sweep, int64_t block);
     void *job;
     bool heavy; /**< each block is worth a thread; else only some of them are */
@@ -22,6 +23,12 @@ struct kith__run {
     _Atomic int64_t next; /**< block to hand out; blocks are handed out in order */
     atomic_bool stop;     /**< no memory, or cancelled */
 };
+
+/** A pass over n blocks, of which alone the watch callback is told. */
+static inline struct kith__run kith__run_of(kith_ctx *ctx, int64_t n)
+{
+    return (struct kith__run){.ctx = ctx, .last = n, .watch_to = n, .watch_total = n};
+}
 
 /** Prepare every thread's sweep for a list. */
 void kith__run_prepare(kith_ctx *ctx, const struct kith__question *question,

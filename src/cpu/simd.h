@@ -43,11 +43,6 @@ static inline void vi_store(int32_t *p, vi a)
     memcpy(p, &a, sizeof a);
 }
 
-static inline void vf_store(float *p, vf a)
-{
-    memcpy(p, &a, sizeof a);
-}
-
 static inline vf vf_set(float a)
 {
     return a - (vf){0};

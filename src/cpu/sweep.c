@@ -56,15 +56,15 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
     const int64_t room = needed > LEAST ? needed + needed / 2 : LEAST;
     const size_t bytes = (size_t)room * sizeof(int32_t);
     const size_t used = (size_t)sweep->n_hits * sizeof(int32_t);
-    sweep->hit_id = kith__buffer_grow(&sweep->id_memory, used, bytes);
+    sweep->hit_id = kith__buffer_grow(&sweep->memory[KITH_SWEEP_IDS], used, bytes);
     bool fits = sweep->hit_id != NULL;
     if (fits && sweep->extras) {
-        sweep->hit_slot = kith__buffer_grow(&sweep->slot_memory, used, bytes);
-        sweep->hit_shift = kith__buffer_grow(&sweep->shift_memory, used, bytes);
+        sweep->hit_slot = kith__buffer_grow(&sweep->memory[KITH_SWEEP_SLOTS], used, bytes);
+        sweep->hit_shift = kith__buffer_grow(&sweep->memory[KITH_SWEEP_SHIFTS], used, bytes);
         fits = sweep->hit_slot && sweep->hit_shift;
     }
     if (fits && sweep->scale) {
-        sweep->hit_r2 = kith__buffer_grow(&sweep->r2_memory, used, bytes);
+        sweep->hit_r2 = kith__buffer_grow(&sweep->memory[KITH_SWEEP_SQUARES], used, bytes);
         fits = sweep->hit_r2 != NULL;
     }
     sweep->room_hits = fits ? room : 0;
@@ -75,21 +75,22 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
 bool kith__rows_room(struct kith__sweep *sweep)
 {
     enum { ROWS = 2048 };
-    sweep->rows = kith__buffer_need(&sweep->row_memory, ROWS * sizeof *sweep->rows);
+    sweep->rows = kith__buffer_need(&sweep->memory[KITH_SWEEP_ROWS], ROWS * sizeof *sweep->rows);
     sweep->room_rows = sweep->rows ? ROWS : 0;
     sweep->no_memory = sweep->no_memory || !sweep->rows;
     return sweep->rows != NULL;
 }
 
-static size_t larger(size_t a, size_t b)
+/** Give one buffer of all sweeps the room of the largest. */
+static void level_buffer(struct kith__sweep *sweeps, int n, int buffer)
 {
-    return a > b ? a : b;
-}
-
-static void level_buffer(struct kith__buffer *buffer, size_t bytes)
-{
-    if (buffer->bytes < bytes) {
-        (void)kith__buffer_need(buffer, bytes);
+    size_t most = 0;
+    for (int t = 0; t < n; t++) {
+        const size_t bytes = sweeps[t].memory[buffer].bytes;
+        most = bytes > most ? bytes : most;
+    }
+    for (int t = 0; t < n && most > 0; t++) {
+        (void)kith__buffer_need(&sweeps[t].memory[buffer], most);
     }
 }
 
@@ -97,21 +98,9 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
 {
     int tile = 0;
     int spare = 0;
-    size_t order = 0;
-    size_t ids = 0;
-    size_t slots = 0;
-    size_t squares = 0;
-    size_t rows = 0;
-    size_t pushed = 0;
     for (int t = 0; t < n; t++) {
         tile = sweeps[t].tile.room > tile ? sweeps[t].tile.room : tile;
         spare = sweeps[t].spare.room > spare ? sweeps[t].spare.room : spare;
-        order = larger(order, sweeps[t].order.bytes);
-        ids = larger(ids, sweeps[t].id_memory.bytes);
-        slots = larger(slots, sweeps[t].slot_memory.bytes);
-        squares = larger(squares, sweeps[t].r2_memory.bytes);
-        rows = larger(rows, sweeps[t].row_memory.bytes);
-        pushed = larger(pushed, sweeps[t].pushed_memory.bytes);
     }
     if (spare > 0) { /* a sorted tile changes places with the spare one */
         tile = spare = tile > spare ? tile : spare;
@@ -123,13 +112,9 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         sweep->room_hits = 0; /* counted again when hits are next collected */
         (void)(sweep->tile.room < tile && resize(&sweep->tile, tile));
         (void)(sweep->spare.room < spare && resize(&sweep->spare, spare));
-        level_buffer(&sweep->order, order);
-        level_buffer(&sweep->id_memory, ids);
-        level_buffer(&sweep->slot_memory, slots);
-        level_buffer(&sweep->shift_memory, slots);
-        level_buffer(&sweep->r2_memory, squares);
-        level_buffer(&sweep->row_memory, rows);
-        level_buffer(&sweep->pushed_memory, pushed);
+    }
+    for (int buffer = 0; buffer < KITH_SWEEP_BUFFERS; buffer++) {
+        level_buffer(sweeps, n, buffer);
     }
 }
 
@@ -137,12 +122,8 @@ void kith__sweep_free(struct kith__sweep *sweep)
 {
     kith__buffer_free(&sweep->tile.memory);
     kith__buffer_free(&sweep->spare.memory);
-    kith__buffer_free(&sweep->order);
-    kith__buffer_free(&sweep->id_memory);
-    kith__buffer_free(&sweep->slot_memory);
-    kith__buffer_free(&sweep->shift_memory);
-    kith__buffer_free(&sweep->r2_memory);
-    kith__buffer_free(&sweep->row_memory);
     kith__buffer_free(&sweep->tally.memory);
-    kith__buffer_free(&sweep->pushed_memory);
+    for (int buffer = 0; buffer < KITH_SWEEP_BUFFERS; buffer++) {
+        kith__buffer_free(&sweep->memory[buffer]);
+    }
 }

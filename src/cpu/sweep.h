@@ -57,7 +57,17 @@ struct kith__home {
     int32_t self[KITH_HOME]; /**< index of each in the tile; -1: not there */
 };
 
-struct kith__sweep;
+/** What a sweep's buffers are for. */
+enum {
+    KITH_SWEEP_ORDER, /**< sorting a tile, or comparing clumps */
+    KITH_SWEEP_IDS,   /**< of hits; what else is kept of them: */
+    KITH_SWEEP_SLOTS,
+    KITH_SWEEP_SHIFTS,
+    KITH_SWEEP_SQUARES,
+    KITH_SWEEP_ROWS,
+    KITH_SWEEP_PUSHED,
+    KITH_SWEEP_BUFFERS
+};
 
 /** Hits of one particle, collected: written by the kernel, read by the pair operations. */
 struct kith__row {
@@ -78,19 +88,17 @@ struct kith__sweep {
 
     struct kith__home home;
     struct kith__tile tile, spare;
-    struct kith__buffer order;    /**< for sorting a tile */
+    struct kith__buffer memory[KITH_SWEEP_BUFFERS];
     int64_t cursor[KITH_CURSORS]; /**< where searches of the keys last ended */
     bool no_memory;               /**< set once; the sweep then does nothing more */
 
     /* The pair operations' part. */
     bool extras; /**< slots and shifts of hits are wanted */
     int64_t hits;
-    struct kith__buffer id_memory, slot_memory, shift_memory, r2_memory;
     int32_t *hit_id;               /**< the hits collected; */
     int32_t *hit_slot, *hit_shift; /**< with extras, where they are and at which image */
     float *hit_r2;                 /**< for histograms: r2 / cutoff^2 */
     int64_t n_hits, room_hits;
-    struct kith__buffer row_memory;
     struct kith__row *rows;
     int64_t n_rows, room_rows;
     void (*flush)(struct kith__sweep *sweep); /**< the buffer is full: take the rows away */
@@ -102,7 +110,6 @@ struct kith__sweep {
     int64_t block;                            /**< being swept */
     const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
     struct kith__tally tally;
-    struct kith__buffer pushed_memory;
     double (*pushed)[KITH_PUSHED]; /**< [tile.n] histograms with forces: candidates, moved */
     struct kith__flight *flight;   /**< flocks: what is summed; else NULL */
 };
@@ -110,6 +117,13 @@ struct kith__sweep {
 static inline int64_t kith__blocks(const struct kith__grid *grid)
 {
     return (grid->a.n + KITH_BLOCK - 1) / KITH_BLOCK;
+}
+
+/** Forget the hits that were collected. */
+static inline void kith__sweep_forget(struct kith__sweep *sweep)
+{
+    sweep->n_hits = 0;
+    sweep->n_rows = 0;
 }
 
 /** Make room for n candidates in a tile; what is there stays. Without memory: false, and

@@ -25,11 +25,8 @@ static const double table_margin = 1.0 / 32768;
 static double relative_edge(const struct kith__scale *scale, int64_t k)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    const bool single = scale->question->precision == KITH_FLOAT;
-    const double *d = rdf->edge2;
-    const float *f = rdf->edge2;
     const double cutoff = scale->question->cutoff;
-    return (single ? (double)f[k] : d[k]) / (cutoff * cutoff);
+    return kith__real_at(rdf->edge2, k, scale->question->precision) / (cutoff * cutoff);
 }
 
 static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)

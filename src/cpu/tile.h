@@ -248,7 +248,8 @@ static void sort_tile(struct kith__sweep *sweep)
     struct kith__tile *from = &sweep->tile;
     struct kith__tile *to = &sweep->spare;
     const int n = from->n;
-    uint64_t *order = kith__buffer_need(&sweep->order, 2 * (size_t)(n + 1) * sizeof *order);
+    uint64_t *order = kith__buffer_need(&sweep->memory[KITH_SWEEP_ORDER],
+                                        2 * (size_t)(n + 1) * sizeof *order);
     if (!order || !kith__tile_room(sweep, to, n)) {
         sweep->no_memory = true;
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parts of the sweep that read the particles' own coordinates, for one precision. Included by
- * tile.h once for float and once for double; no include guard on purpose.
+ * tile.h, see twice.h.
  */
 
 /** Scale the home's particles and choose its middle, extent and error bound. */

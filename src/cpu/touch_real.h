@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Whether two large clumps touch, for one precision: halving the larger in space until the halves
- * are clearly apart, or small enough to compare. Included by link_real.h; no include guard on
- * purpose.
+ * are clearly apart, or small enough to compare. Included by link_real.h.
  */
 
 /** Some particles, and the block they fill. */
@@ -98,7 +97,8 @@ static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t 
     /* as much as any two clumps need, so that what a call allocates does not hang on its threads */
     const int64_t all = me->f->grid->a.n;
     const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
-    int32_t *place = kith__buffer_need(&me->sweep->order, (size_t)most * sizeof *place);
+    int32_t *place = kith__buffer_need(&me->sweep->memory[KITH_SWEEP_ORDER],
+                                       (size_t)most * sizeof *place);
     if (!place) {
         me->sweep->no_memory = true;
         return false;

@@ -92,38 +92,17 @@ KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct 
     return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
 }
 
-/** Number of hits of i. */
-KITH_INLINE int64_t count_hits(const struct kith__sweep *sweep, const struct visitor *i)
-{
-    const struct run run = start_run(sweep, i);
-    const int end = sweep->tile.n;
-    const int own = i->self < 0 ? -W : i->self / W * W;
-    vf r2;
-    int64_t n = 0;
-    int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
-    for (; k < own; k += W) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2));
-    }
-    if (own >= 0) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2) & lanes_beside(sweep, i, k));
-        k += W;
-    }
-    for (; k < end; k += W) {
-        n += __builtin_popcount(hits_at(sweep, i, &run, k, &r2));
-    }
-    return n;
-}
-
 /** What is stored of hits: what `of` holds for the candidate, or without it its place in the tile;
  *  and, where r2 is not NULL, r2 / cutoff^2. */
 struct taken {
     const int32_t *of;
-    bool upper; /* only of candidates that rank after i */
+    bool upper;   /* only of candidates that rank after i */
+    bool nothing; /* they are only counted */
     int32_t *to;
     float *r2;
 };
 
-/** Store the hits at k, in order, behind n others. @return how many. */
+/** Take the hits at k, in order, behind n others. @return how many. */
 KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
                      vf r2, const struct taken *taken, int n)
 {
@@ -131,7 +110,9 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, i
         const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
         mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
     }
-    vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
+    if (!taken->nothing) {
+        vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
+    }
     if (taken->r2) {
         vf_compress(taken->r2 + n, r2 + vf_set(i->q), mask);
     }
@@ -162,6 +143,12 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visit
         n += take(sweep, i, k, mask, r2, &taken, n);
     }
     return n;
+}
+
+/** Number of hits of i; upper: that rank after it. */
+KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct visitor *i, bool upper)
+{
+    return collect_hits(sweep, i, (struct taken){.upper = upper, .nothing = true});
 }
 
 /** Visit each particle of the home. */
