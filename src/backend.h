@@ -30,9 +30,8 @@ struct kith__fof {
 struct kith__push_units {
     double plain;  /**< 1 / unit of p, a power of 2 */
     double least2; /**< squared distance below which pairs are taken as that near */
-    const double
-        *over; /**< [bins + 1] e^dim / unit of p (e / r)^dim; of pairs below the first edge,
-                             then of the bins */
+    /** [bins + 1] e^dim / unit of p (e / r)^dim; of pairs below the first edge, then of bins. */
+    const double *over;
 };
 
 /** What is counted by distance: kith_rdf_options, checked. Index 0 is of the points, 1 of the other
@@ -91,6 +90,10 @@ struct kith__backend {
     void (*close)(kith_ctx *ctx);
     int64_t (*scratch_bytes)(const kith_ctx *ctx);
 
+    /** End a call of what is below; NULL: there is nothing to end. @return the status, or what is
+     *  behind it. */
+    kith_status (*leave)(kith_ctx *ctx, kith_status status);
+
     kith_status (*pairs_count)(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours);
     /** grow: the arrays are the library's and may be allocated; otherwise the caller's, and
@@ -143,6 +146,12 @@ struct kith__backend {
 
 extern const struct kith__backend kith__cpu_backend;
 extern const struct kith__backend kith__cuda_backend;
+
+/** What every call of an operation goes through. */
+static inline kith_status kith__leave(kith_ctx *ctx, kith_status status)
+{
+    return ctx->backend->leave ? ctx->backend->leave(ctx, status) : status;
+}
 
 /** Where arrays that the caller wants there get their memory. */
 const struct kith__memory *kith__memory_of(const kith_ctx *ctx, kith_memory where);

@@ -120,7 +120,7 @@ kith_status kith_flock_step(kith_flock *flock, int64_t steps)
     kith_ctx *ctx = flock->ctx;
     KITH_CHECK(ctx, steps >= 0, KITH_INVALID, "steps is %lld, expected 0 or more",
                (long long)steps);
-    return ctx->backend->flock_step(ctx, flock, steps);
+    return kith__leave(ctx, ctx->backend->flock_step(ctx, flock, steps));
 }
 
 int64_t kith_flock_steps(const kith_flock *flock)
@@ -131,7 +131,8 @@ int64_t kith_flock_steps(const kith_flock *flock)
 kith_status kith__flock_fetch(const struct kith_flock *flock)
 {
     kith_ctx *ctx = flock->ctx;
-    return ctx->backend->flock_fetch ? ctx->backend->flock_fetch(ctx, flock) : KITH_OK;
+    return ctx->backend->flock_fetch ? kith__leave(ctx, ctx->backend->flock_fetch(ctx, flock))
+                                     : KITH_OK;
 }
 
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle)

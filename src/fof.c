@@ -72,8 +72,9 @@ kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_b
                "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
     KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
                "roles and min_links need points and out in host memory");
-    const kith_status status = by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
-                                        : ctx->backend->fof_find(ctx, &question, &fof, out);
+    const kith_status status = kith__leave(
+        ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
+                      : ctx->backend->fof_find(ctx, &question, &fof, out));
     if (status != KITH_OK) {
         out->n = 0;
     }

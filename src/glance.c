@@ -73,7 +73,8 @@ kith_status kith_glance_take(kith_flock *flock)
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "nobody was chosen: call kith_glance_choose");
     g->taken = false;
     const bool there = ctx->backend->flock_glance && g->n > 0;
-    const kith_status status = there ? ctx->backend->flock_glance(ctx, flock) : take_here(flock);
+    const kith_status status = there ? kith__leave(ctx, ctx->backend->flock_glance(ctx, flock))
+                                     : take_here(flock);
     g->taken = status == KITH_OK;
     return status;
 }
@@ -85,7 +86,7 @@ kith_status kith_glance_see(kith_flock *flock, const void **positions, const voi
     const struct kith__glance *g = &flock->glance;
     KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
     if (ctx->backend->flock_glanced && g->n > 0) {
-        KITH_TRY(ctx->backend->flock_glanced(ctx, flock));
+        KITH_TRY(kith__leave(ctx, ctx->backend->flock_glanced(ctx, flock)));
     }
     if (positions) {
         *positions = g->r;

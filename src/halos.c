@@ -118,7 +118,7 @@ static kith_status measure(kith_ctx *ctx, const kith_box *box, const struct kith
                            const struct kith__members *members, kith_halos *out)
 {
     KITH_TRY(make_room(ctx, members->groups, out));
-    KITH_TRY(ctx->backend->halos_measure(ctx, q, members, out));
+    KITH_TRY(kith__leave(ctx, ctx->backend->halos_measure(ctx, q, members, out)));
     return kith__spheres_measure(ctx, box, q, &members->input, out);
 }
 

@@ -151,7 +151,7 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
     kith_status status = make_table(ctx, &overlap);
     if (status == KITH_OK) {
-        status = ctx->backend->overlap_count(ctx, &overlap);
+        status = kith__leave(ctx, ctx->backend->overlap_count(ctx, &overlap));
     }
     if (status != KITH_OK) {
         *out = (kith_overlaps){.owner = out->owner};

@@ -86,7 +86,8 @@ kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith
     KITH_TRY(check_memory(ctx, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
-    const kith_status status = ctx->backend->pairs_fill(ctx, &question, &list, true, out);
+    const kith_status status = kith__leave(
+        ctx, ctx->backend->pairs_fill(ctx, &question, &list, true, out));
     if (status != KITH_OK) {
         out->n = 0;
     }
@@ -100,7 +101,7 @@ kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_TRY(check_arrays(ctx, &list, out));
-    return ctx->backend->pairs_fill(ctx, &question, &list, false, out);
+    return kith__leave(ctx, ctx->backend->pairs_fill(ctx, &question, &list, false, out));
 }
 
 kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -111,7 +112,7 @@ kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kit
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
-    return ctx->backend->pairs_count(ctx, &question, &list, n, neighbours);
+    return kith__leave(ctx, ctx->backend->pairs_count(ctx, &question, &list, n, neighbours));
 }
 
 kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -123,7 +124,7 @@ kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
     list.layout = KITH_IJ;
-    return ctx->backend->pairs_each(ctx, &question, &list, fn, user);
+    return kith__leave(ctx, ctx->backend->pairs_each(ctx, &question, &list, fn, user));
 }
 
 kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -139,7 +140,7 @@ kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const k
     KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs points and out in device memory");
     KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
-    return ctx->backend->pairs_enqueue(ctx, &question, &list, out, result);
+    return kith__leave(ctx, ctx->backend->pairs_enqueue(ctx, &question, &list, out, result));
 }
 
 void kith_pairs_free(kith_pairs *pairs)

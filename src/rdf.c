@@ -283,7 +283,7 @@ kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_
     if (options->forces) {
         kith__push_units(&q, out->edges, frame.push_over, &rdf);
     }
-    KITH_TRY(ctx->backend->rdf_count(ctx, &q, &rdf));
+    KITH_TRY(kith__leave(ctx, ctx->backend->rdf_count(ctx, &q, &rdf)));
     add_frame(&q, &rdf, &frame, out);
     return KITH_OK;
 }

@@ -48,5 +48,5 @@ kith_status kith_waves_sum(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_TRY(check_hkl(ctx, &q, waves));
     KITH_CHECK(ctx, ctx->backend->waves_sum != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not sum over waves", ctx->name);
-    return ctx->backend->waves_sum(ctx, &q, &all);
+    return kith__leave(ctx, ctx->backend->waves_sum(ctx, &q, &all));
 }

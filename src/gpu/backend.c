@@ -136,104 +136,26 @@ static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
     return (int64_t)bytes;
 }
 
-static kith_status pairs_count(kith_ctx *ctx, const struct kith__question *question,
-                               const struct kith__list *list, int64_t *n, int64_t *neighbours)
-{
-    return leave(ctx, kith__gpu_pairs_count(ctx, question, list, n, neighbours));
-}
-
-static kith_status pairs_fill(kith_ctx *ctx, const struct kith__question *question,
-                              const struct kith__list *list, bool grow, kith_pairs *out)
-{
-    return leave(ctx, kith__gpu_pairs_fill(ctx, question, list, grow, out));
-}
-
-static kith_status pairs_each(kith_ctx *ctx, const struct kith__question *question,
-                              const struct kith__list *list, kith_block_fn fn, void *user)
-{
-    return leave(ctx, kith__gpu_pairs_each(ctx, question, list, fn, user));
-}
-
-static kith_status pairs_enqueue(kith_ctx *ctx, const struct kith__question *question,
-                                 const struct kith__list *list, const kith_pairs *out,
-                                 int64_t *result)
-{
-    return leave(ctx, kith__gpu_pairs_enqueue(ctx, question, list, out, result));
-}
-
-static kith_status fof_find(kith_ctx *ctx, const struct kith__question *question,
-                            const struct kith__fof *fof, kith_groups *out)
-{
-    return leave(ctx, kith__gpu_fof_find(ctx, question, fof, out));
-}
-
-static kith_status halos_measure(kith_ctx *ctx, const struct kith__question *question,
-                                 const struct kith__members *members, kith_halos *out)
-{
-    return leave(ctx, kith__gpu_halos_measure(ctx, question, members, out));
-}
-
-static kith_status rdf_count(kith_ctx *ctx, const struct kith__question *question,
-                             const struct kith__rdf *rdf)
-{
-    return leave(ctx, kith__gpu_rdf_count(ctx, question, rdf));
-}
-
-static kith_status overlap_count(kith_ctx *ctx, const struct kith__overlap *overlap)
-{
-    return leave(ctx, kith__gpu_overlap_count(ctx, overlap));
-}
-
-static kith_status waves_sum(kith_ctx *ctx, const struct kith__question *question,
-                             const struct kith__waves *waves)
-{
-    return leave(ctx, kith__gpu_waves_sum(ctx, question, waves));
-}
-
-static kith_status debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
-{
-    return leave(ctx, kith__gpu_debye_sum(ctx, debye));
-}
-
-static kith_status flock_step(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
-{
-    return leave(ctx, kith__gpu_flock_step(ctx, flock, steps));
-}
-
-static kith_status flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
-{
-    return leave(ctx, kith__gpu_flock_fetch(ctx, flock));
-}
-
-static kith_status flock_glance(kith_ctx *ctx, struct kith_flock *flock)
-{
-    return leave(ctx, kith__gpu_flock_glance(ctx, flock));
-}
-
-static kith_status flock_glanced(kith_ctx *ctx, struct kith_flock *flock)
-{
-    return leave(ctx, kith__gpu_flock_glanced(ctx, flock));
-}
-
 const struct kith__backend kith__cuda_backend = {
     .name = "cuda",
     .device_memory = &device_memory,
     .open = gpu_open,
     .close = gpu_close,
     .scratch_bytes = gpu_scratch_bytes,
-    .pairs_count = pairs_count,
-    .pairs_fill = pairs_fill,
-    .pairs_each = pairs_each,
-    .pairs_enqueue = pairs_enqueue,
-    .fof_find = fof_find,
-    .halos_measure = halos_measure,
-    .rdf_count = rdf_count,
-    .overlap_count = overlap_count,
-    .waves_sum = waves_sum,
-    .debye_sum = debye_sum,
-    .flock_step = flock_step,
-    .flock_fetch = flock_fetch,
-    .flock_glance = flock_glance,
-    .flock_glanced = flock_glanced,
+    .leave = leave,
+    .pairs_count = kith__gpu_pairs_count,
+    .pairs_fill = kith__gpu_pairs_fill,
+    .pairs_each = kith__gpu_pairs_each,
+    .pairs_enqueue = kith__gpu_pairs_enqueue,
+    .fof_find = kith__gpu_fof_find,
+    .halos_measure = kith__gpu_halos_measure,
+    .rdf_count = kith__gpu_rdf_count,
+    .overlap_count = kith__gpu_overlap_count,
+    .waves_sum = kith__gpu_waves_sum,
+    .debye_sum = kith__gpu_debye_sum,
+    .flock_step = kith__gpu_flock_step,
+    .flock_fetch = kith__gpu_flock_fetch,
+    .flock_glance = kith__gpu_flock_glance,
+    .flock_glanced = kith__gpu_flock_glanced,
     .flock_forget = kith__gpu_flock_forget,
 };

@@ -143,76 +143,7 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
 
 template <typename real> struct definition;
 
-template <> struct definition<double> {
-    typedef struct kith__lattice_d lattice;
-    static __device__ const lattice &box(const struct kith__question &q)
-    {
-        return q.box_d;
-    }
-    static __device__ int load(const lattice &box, const kith_points &points, int dim, int64_t p,
-                               double r[3], int32_t image[3])
-    {
-        return kith__load_d(&box, &points, dim, p, r, image);
-    }
-    static __device__ void fractions(const lattice &box, const double r[3], double f[3])
-    {
-        kith__fractions_d(&box, r, f);
-    }
-    static __device__ void survey_add(const lattice &box, int64_t p, const double r[3], int fits,
-                                      const int32_t image[3], struct kith__survey *survey)
-    {
-        kith__survey_add_d(&box, p, r, fits, image, survey);
-    }
-    static __device__ double separation(const lattice &box, const double ri[3], const double rj[3],
-                                        const int32_t s[3], double d[3])
-    {
-        return kith__separation_d(&box, ri, rj, s, d);
-    }
-    static __device__ double phase(double r2, double length, const double vi[3], const double vj[3],
-                                   double speed)
-    {
-        return kith__phase_d(r2, length, vi, vj, speed);
-    }
-    static __device__ double square(double cutoff)
-    {
-        return KITH_MUL_d(cutoff, cutoff);
-    }
-};
-
-template <> struct definition<float> {
-    typedef struct kith__lattice_f lattice;
-    static __device__ const lattice &box(const struct kith__question &q)
-    {
-        return q.box_f;
-    }
-    static __device__ int load(const lattice &box, const kith_points &points, int dim, int64_t p,
-                               float r[3], int32_t image[3])
-    {
-        return kith__load_f(&box, &points, dim, p, r, image);
-    }
-    static __device__ void fractions(const lattice &box, const float r[3], double f[3])
-    {
-        kith__fractions_f(&box, r, f);
-    }
-    static __device__ void survey_add(const lattice &box, int64_t p, const float r[3], int fits,
-                                      const int32_t image[3], struct kith__survey *survey)
-    {
-        kith__survey_add_f(&box, p, r, fits, image, survey);
-    }
-    static __device__ float separation(const lattice &box, const float ri[3], const float rj[3],
-                                       const int32_t s[3], float d[3])
-    {
-        return kith__separation_f(&box, ri, rj, s, d);
-    }
-    static __device__ float phase(float r2, float length, const float vi[3], const float vj[3],
-                                  float speed)
-    {
-        return kith__phase_f(r2, length, vi, vj, speed);
-    }
-    static __device__ float square(float cutoff)
-    {
-        return KITH_MUL_f(cutoff, cutoff);
-    }
-};
+#define KITH_TWICE "gpu/definition_real.h"
+#include "../twice.h"
 
 #endif

@@ -8,104 +8,67 @@
 
 #ifdef __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
+#define KITH_GPU_NAME(name) hip##name
 #define gpuDeviceProp hipDeviceProp_t
-#define gpuDeviceSynchronize hipDeviceSynchronize
 #define gpuErrorMemoryAllocation hipErrorOutOfMemory
-#define gpuErrorNotReady hipErrorNotReady
-#define gpuError_t hipError_t
-#define gpuEventCreateWithFlags hipEventCreateWithFlags
-#define gpuEventDestroy hipEventDestroy
-#define gpuEventDisableTiming hipEventDisableTiming
-#define gpuEventRecord hipEventRecord
-#define gpuEventSynchronize hipEventSynchronize
-#define gpuEvent_t hipEvent_t
-#define gpuFree hipFree
-#define gpuFuncAttributes hipFuncAttributes
-#define gpuFuncAttributeMaxDynamicSharedMemorySize hipFuncAttributeMaxDynamicSharedMemorySize
-#define gpuFuncGetAttributes hipFuncGetAttributes
-#define gpuFuncSetAttribute hipFuncSetAttribute
 #define gpuFreeHost hipHostFree
-#define gpuGraphDestroy hipGraphDestroy
-#define gpuGraphExecDestroy hipGraphExecDestroy
-#define gpuGraphExec_t hipGraphExec_t
 #define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, NULL, NULL, 0)
-#define gpuGraphLaunch hipGraphLaunch
-#define gpuGraph_t hipGraph_t
-#define gpuGetDevice hipGetDevice
-#define gpuGetDeviceCount hipGetDeviceCount
-#define gpuGetDeviceProperties hipGetDeviceProperties
-#define gpuGetErrorString hipGetErrorString
-#define gpuGetLastError hipGetLastError
-#define gpuMalloc hipMalloc
 #define gpuMallocHost(pointer, bytes) hipHostMalloc(pointer, bytes, hipHostMallocDefault)
-#define gpuMemcpyAsync hipMemcpyAsync
-#define gpuMemcpyDeviceToDevice hipMemcpyDeviceToDevice
-#define gpuMemcpyDeviceToHost hipMemcpyDeviceToHost
-#define gpuMemcpyHostToDevice hipMemcpyHostToDevice
-#define gpuMemsetAsync hipMemsetAsync
 #define gpuSharedBytes sharedMemPerBlock
 #define gpuSharedBytesOfAll maxSharedMemoryPerMultiProcessor
-#define gpuSetDevice hipSetDevice
-#define gpuStreamBeginCapture hipStreamBeginCapture
-#define gpuStreamCaptureModeThreadLocal hipStreamCaptureModeThreadLocal
-#define gpuStreamCreate hipStreamCreate
-#define gpuStreamDestroy hipStreamDestroy
-#define gpuStreamEndCapture hipStreamEndCapture
-#define gpuStreamQuery hipStreamQuery
-#define gpuStreamSynchronize hipStreamSynchronize
-#define gpuStreamWaitEvent hipStreamWaitEvent
-#define gpuStream_t hipStream_t
-#define gpuSuccess hipSuccess
 #else
 #include <cuda_runtime_api.h>
+#define KITH_GPU_NAME(name) cuda##name
 #define gpuDeviceProp struct cudaDeviceProp
-#define gpuDeviceSynchronize cudaDeviceSynchronize
 #define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
-#define gpuErrorNotReady cudaErrorNotReady
-#define gpuError_t cudaError_t
-#define gpuEventCreateWithFlags cudaEventCreateWithFlags
-#define gpuEventDestroy cudaEventDestroy
-#define gpuEventDisableTiming cudaEventDisableTiming
-#define gpuEventRecord cudaEventRecord
-#define gpuEventSynchronize cudaEventSynchronize
-#define gpuEvent_t cudaEvent_t
-#define gpuFree cudaFree
-#define gpuFuncAttributes cudaFuncAttributes
-#define gpuFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
-#define gpuFuncGetAttributes cudaFuncGetAttributes
-#define gpuFuncSetAttribute cudaFuncSetAttribute
 #define gpuFreeHost cudaFreeHost
-#define gpuGraphDestroy cudaGraphDestroy
-#define gpuGraphExecDestroy cudaGraphExecDestroy
-#define gpuGraphExec_t cudaGraphExec_t
 #define gpuGraphInstantiate(exec, graph) cudaGraphInstantiateWithFlags(exec, graph, 0)
-#define gpuGraphLaunch cudaGraphLaunch
-#define gpuGraph_t cudaGraph_t
-#define gpuGetDevice cudaGetDevice
-#define gpuGetDeviceCount cudaGetDeviceCount
-#define gpuGetDeviceProperties cudaGetDeviceProperties
-#define gpuGetErrorString cudaGetErrorString
-#define gpuGetLastError cudaGetLastError
-#define gpuMalloc cudaMalloc
 #define gpuMallocHost(pointer, bytes) cudaMallocHost(pointer, bytes)
-#define gpuMemcpyAsync cudaMemcpyAsync
-#define gpuMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
-#define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
-#define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
-#define gpuMemsetAsync cudaMemsetAsync
 #define gpuSharedBytes sharedMemPerBlockOptin
 #define gpuSharedBytesOfAll sharedMemPerMultiprocessor
-#define gpuSetDevice cudaSetDevice
-#define gpuStreamBeginCapture cudaStreamBeginCapture
-#define gpuStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
-#define gpuStreamCreate cudaStreamCreate
-#define gpuStreamDestroy cudaStreamDestroy
-#define gpuStreamEndCapture cudaStreamEndCapture
-#define gpuStreamQuery cudaStreamQuery
-#define gpuStreamSynchronize cudaStreamSynchronize
-#define gpuStreamWaitEvent cudaStreamWaitEvent
-#define gpuStream_t cudaStream_t
-#define gpuSuccess cudaSuccess
 #endif
+
+#define gpuDeviceSynchronize KITH_GPU_NAME(DeviceSynchronize)
+#define gpuErrorNotReady KITH_GPU_NAME(ErrorNotReady)
+#define gpuError_t KITH_GPU_NAME(Error_t)
+#define gpuEventCreateWithFlags KITH_GPU_NAME(EventCreateWithFlags)
+#define gpuEventDestroy KITH_GPU_NAME(EventDestroy)
+#define gpuEventDisableTiming KITH_GPU_NAME(EventDisableTiming)
+#define gpuEventRecord KITH_GPU_NAME(EventRecord)
+#define gpuEventSynchronize KITH_GPU_NAME(EventSynchronize)
+#define gpuEvent_t KITH_GPU_NAME(Event_t)
+#define gpuFree KITH_GPU_NAME(Free)
+#define gpuFuncAttributes KITH_GPU_NAME(FuncAttributes)
+#define gpuFuncAttributeMaxDynamicSharedMemorySize \
+    KITH_GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize)
+#define gpuFuncGetAttributes KITH_GPU_NAME(FuncGetAttributes)
+#define gpuFuncSetAttribute KITH_GPU_NAME(FuncSetAttribute)
+#define gpuGraphDestroy KITH_GPU_NAME(GraphDestroy)
+#define gpuGraphExecDestroy KITH_GPU_NAME(GraphExecDestroy)
+#define gpuGraphExec_t KITH_GPU_NAME(GraphExec_t)
+#define gpuGraphLaunch KITH_GPU_NAME(GraphLaunch)
+#define gpuGraph_t KITH_GPU_NAME(Graph_t)
+#define gpuGetDevice KITH_GPU_NAME(GetDevice)
+#define gpuGetDeviceCount KITH_GPU_NAME(GetDeviceCount)
+#define gpuGetDeviceProperties KITH_GPU_NAME(GetDeviceProperties)
+#define gpuGetErrorString KITH_GPU_NAME(GetErrorString)
+#define gpuGetLastError KITH_GPU_NAME(GetLastError)
+#define gpuMalloc KITH_GPU_NAME(Malloc)
+#define gpuMemcpyAsync KITH_GPU_NAME(MemcpyAsync)
+#define gpuMemcpyDeviceToDevice KITH_GPU_NAME(MemcpyDeviceToDevice)
+#define gpuMemcpyDeviceToHost KITH_GPU_NAME(MemcpyDeviceToHost)
+#define gpuMemcpyHostToDevice KITH_GPU_NAME(MemcpyHostToDevice)
+#define gpuMemsetAsync KITH_GPU_NAME(MemsetAsync)
+#define gpuSetDevice KITH_GPU_NAME(SetDevice)
+#define gpuStreamBeginCapture KITH_GPU_NAME(StreamBeginCapture)
+#define gpuStreamCaptureModeThreadLocal KITH_GPU_NAME(StreamCaptureModeThreadLocal)
+#define gpuStreamCreate KITH_GPU_NAME(StreamCreate)
+#define gpuStreamDestroy KITH_GPU_NAME(StreamDestroy)
+#define gpuStreamEndCapture KITH_GPU_NAME(StreamEndCapture)
+#define gpuStreamQuery KITH_GPU_NAME(StreamQuery)
+#define gpuStreamSynchronize KITH_GPU_NAME(StreamSynchronize)
+#define gpuStreamWaitEvent KITH_GPU_NAME(StreamWaitEvent)
+#define gpuStream_t KITH_GPU_NAME(Stream_t)
+#define gpuSuccess KITH_GPU_NAME(Success)
 
 #endif

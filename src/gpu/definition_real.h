@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The definitions of pair.h and cells.h by type of coordinate. Included by device.cuh, see twice.h.
+ */
+
+template <> struct definition<real> {
+    typedef struct KITH_REAL(kith__lattice) lattice;
+    static __device__ const lattice &box(const struct kith__question &q)
+    {
+        return q.KITH_REAL(box);
+    }
+    static __device__ int load(const lattice &box, const kith_points &points, int dim, int64_t p,
+                               real r[3], int32_t image[3])
+    {
+        return KITH_REAL(kith__load)(&box, &points, dim, p, r, image);
+    }
+    static __device__ void fractions(const lattice &box, const real r[3], double f[3])
+    {
+        KITH_REAL(kith__fractions)(&box, r, f);
+    }
+    static __device__ void survey_add(const lattice &box, int64_t p, const real r[3], int fits,
+                                      const int32_t image[3], struct kith__survey *survey)
+    {
+        KITH_REAL(kith__survey_add)(&box, p, r, fits, image, survey);
+    }
+    static __device__ real separation(const lattice &box, const real ri[3], const real rj[3],
+                                      const int32_t s[3], real d[3])
+    {
+        return KITH_REAL(kith__separation)(&box, ri, rj, s, d);
+    }
+    static __device__ real phase(real r2, real length, const real vi[3], const real vj[3],
+                                 real speed)
+    {
+        return KITH_REAL(kith__phase)(r2, length, vi, vj, speed);
+    }
+    static __device__ real square(real cutoff)
+    {
+        return KITH_MUL(cutoff, cutoff);
+    }
+};
