@@ -42,6 +42,9 @@
 #define KITH_MUL(a, b) KITH_REAL(KITH_MUL)(a, b)
 #define KITH_DIV(a, b) KITH_REAL(KITH_DIV)(a, b)
 
+/** The most boxes that a coordinate can be away: beyond, it is too far to wrap. */
+enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
+
 #define KITH_TWICE "pair_real.h"
 #include "twice.h"
 

@@ -48,9 +48,6 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
     return x >= hi ? lo : x;
 }
 
-/** The most boxes that a coordinate can be away: beyond, it is too far to wrap. */
-enum { KITH_REAL(kith__farthest_image) = sizeof(real) == sizeof(float) ? 1 << 20 : 1 << 30 };
-
 /** Wrap r into the box along its periodic axes: r becomes r - w.rows.
  *  @return 0 when a coordinate is more than kith__farthest_image boxes away. */
 KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice, real r[3],

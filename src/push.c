@@ -109,7 +109,7 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     }
     const double density = h->pushes && h->density[partial] > 0 ? h->density[partial] : (double)NAN;
     const double unit = 1 / ((h->dim == 3 ? 8 : 4) * pi * kT * density);
-    const double *push = h->pushes ? h->pushes + 2 * partial * (h->bins + 1) : NULL;
+    const double *push = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
     const double *over = push ? push + h->bins + 1 : NULL;
     double below = push ? over[0] : 0; /* of pairs before the bin */
     double all = 0;
