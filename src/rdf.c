@@ -121,7 +121,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     KITH_TRY(
         kith__check_species(ctx, count, "options.species_against", rdf->species[1], q->b.n, n));
     KITH_TRY(check_bonds(ctx, o, q->a.n, q->b.n));
-    return o->weights ? scale_weights(ctx, q, rdf) : KITH_OK;
+    return rdf->weights[0] ? scale_weights(ctx, q, rdf) : KITH_OK;
 }
 
 /** Are there images beside the nearest in reach? If they are to be left out, can they be? */

@@ -38,11 +38,9 @@ kith_status kith_waves_sum(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_CHECK(ctx, sums != NULL || waves->n == 0, KITH_INVALID, "sums is NULL");
     struct kith__question q;
     KITH_TRY(kith__question_space(ctx, points, box, &q));
-    const struct kith__waves all = {.n = waves->n,
-                                    .hkl = waves->hkl,
-                                    .species = waves->species,
-                                    .n_species = waves->n_species,
-                                    .sums = sums};
+    struct kith__waves all = {
+        .n = waves->n, .hkl = waves->hkl, .species = waves->species, .n_species = waves->n_species};
+    all.sums = sums;
     KITH_TRY(kith__check_species(ctx, "waves.n_species", "waves.species", all.species, q.a.n,
                                  all.n_species));
     KITH_TRY(check_hkl(ctx, &q, waves));

@@ -71,7 +71,7 @@ static kith_status look(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
     const struct kith__gpu *gpu = t->s.gpu;
-    struct kith__gpu_halos_small small;
+    struct kith__gpu_halos_small small = {0};
     KITH_GPU_TRY(ctx, "checking particles",
                  gpuMemsetAsync(t->h.small, 0xff, sizeof small, gpu->stream));
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_look(&t->h, gpu->stream));
@@ -93,7 +93,7 @@ static kith_status sort_members(struct task *t)
     const struct kith__gpu *gpu = t->s.gpu;
     struct kith__gpu_halos *h = &t->h;
     const int64_t groups = h->members.groups;
-    struct kith__gpu_halos_small small;
+    struct kith__gpu_halos_small small = {0};
     size_t bytes = t->s.temporary_bytes;
     KITH_GPU_TRY(ctx, "sorting members", kith__gpu_halo_keys(h, t->key[0], t->id[0], gpu->stream));
     KITH_GPU_TRY(ctx, "sorting members",
