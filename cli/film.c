@@ -139,7 +139,7 @@ static int fall_back(film *f)
 {
     char *folder = NULL;
     if (asprintf(&folder, "%s.frames/", f->path) < 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+        return report_no_memory("a film");
     }
     fprintf(stderr,
             "kith: %s: ffmpeg is not installed; frames go to %s\n"
@@ -169,16 +169,14 @@ int film_open(const film_options *o, int64_t first, film **out)
     film *f = calloc(1, sizeof *f);
     *out = NULL;
     if (!f) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+        return report_no_memory("a film");
     }
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
     f->how = *o;
     f->path = name_from(o->path, first);
     f->render = render_open(o->width, o->height);
-    int status = f->path && f->render
-                     ? STATUS_OK
-                     : report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+    int status = f->path && f->render ? STATUS_OK : report_no_memory("a film");
     bool absent = false;
     if (status == STATUS_OK && encoder_knows(o->path)) {
         f->encoder = encoder_open(f->path, o->width, o->height, o->rate, &absent, &f->problem);
@@ -213,8 +211,7 @@ static bool reserve(film *f, int64_t n)
 
 static double component(const io_particles *p, int64_t k, int axis)
 {
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->velocity)[3 * k + axis]
-                                      : ((const double *)p->velocity)[3 * k + axis];
+    return io_real(p->velocity, 3 * k + axis, p->precision);
 }
 
 static double speed(const io_particles *p, int64_t k)

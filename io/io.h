@@ -150,6 +150,12 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
                   io_error *error);
 void io_particles_free(io_particles *particles);
 
+/** Number k of an array of reals. */
+static inline double io_real(const void *reals, int64_t k, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)((const float *)reals)[k] : ((const double *)reals)[k];
+}
+
 /** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */
 typedef struct io_vectors {
     int64_t n, dim;
