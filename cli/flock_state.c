@@ -270,11 +270,7 @@ static void strew_headings(const flock_task *task, io_particles *p, double *v)
 static void store(const io_particles *p, const double *from, void *to)
 {
     for (int64_t e = 0; e < 3 * p->n; e++) {
-        if (p->precision == KITH_FLOAT) {
-            ((float *)to)[e] = (float)from[e];
-        } else {
-            ((double *)to)[e] = from[e];
-        }
+        io_put_real(to, e, p->precision, from[e]);
     }
 }
 

@@ -50,11 +50,7 @@ static int make_spins(const overlap_task *task, overlap_outcome *found)
                                 task->input, (long long)(at % v->dim), (long long)(at / v->dim),
                                 value);
         }
-        if (v->size == KITH_FLOAT) {
-            ((float *)v->values)[at] = value > 0 ? 1 : -1;
-        } else {
-            ((double *)v->values)[at] = value > 0 ? 1 : -1;
-        }
+        io_put_real(v->values, at, (kith_precision)v->size, value > 0 ? 1 : -1);
     }
     return STATUS_OK;
 }

@@ -216,9 +216,6 @@ bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *
 /** Index of the partial of classes a and b. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 
-/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
-char *rdf_notes(const rdf_task *task, const rdf_outcome *found);
-
 /** Whether the bins and selections are those of S(q). */
 bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
 

@@ -21,7 +21,8 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
             task->minimum_image ? "; nearest images alone, shells cut by the box" : "");
 }
 
-char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
+/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
+static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memo notes = {0};
     FILE *out = io_memo_open(&notes);
@@ -115,7 +116,7 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found)
                .unit = found->unit,
                .power = 1,
                .command = task->command,
-               .notes = rdf_notes(task, found),
+               .notes = common_notes(task, found),
                .partial = found->partial ? found->partial_text : NULL,
                .step = found->last_step,
                .rows = bins};
@@ -155,7 +156,7 @@ static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memo notes = {0};
-    char *common = rdf_notes(task, found);
+    char *common = common_notes(task, found);
     FILE *out = common ? io_memo_open(&notes) : NULL;
     if (out) {
         const rdf_structure *s = &found->structure;

@@ -156,6 +156,15 @@ static inline double io_real(const void *reals, int64_t k, kith_precision precis
     return precision == KITH_FLOAT ? (double)((const float *)reals)[k] : ((const double *)reals)[k];
 }
 
+/** Set it, rounded to the precision. */
+static inline void io_put_real(void *reals, int64_t k, kith_precision precision, double value)
+{
+    if (precision == KITH_FLOAT)
+        ((float *)reals)[k] = (float)value;
+    else
+        ((double *)reals)[k] = value;
+}
+
 /** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */
 typedef struct io_vectors {
     int64_t n, dim;

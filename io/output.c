@@ -227,6 +227,14 @@ void io__output_abort(io_output *output)
     close_all(output);
 }
 
+io_status io__output_end(io_output *output, io_status status)
+{
+    if (status == IO_OK)
+        return io__output_commit(output);
+    io__output_abort(output);
+    return status;
+}
+
 locale_t io__locale_enter(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

@@ -177,18 +177,24 @@ static io_status choose_columns(table *t)
     return IO_OK;
 }
 
-static io_status read_row(const table *t, const char *line, double xyz[3])
+static io_status read_number(const table *t, io_token field, int column, double *out)
+{
+    char what[24];
+    snprintf(what, sizeof what, "column %d", column);
+    return io__lines_number(&t->lines, field, what, out);
+}
+
+/** The numbers of a line: those of the columns that were chosen, or where none were, all. */
+static io_status read_row(const table *t, const char *line, double *out)
 {
     io_token field;
     int k = 0;
     for (; next_field(&line, t->separator, &field); k++) {
-        for (int axis = 0; axis < t->dim; axis++) {
-            char what[24];
-            if (k != t->column[axis])
-                continue;
-            snprintf(what, sizeof what, "column %d", k);
-            IO_TRY(io__lines_number(&t->lines, field, what, &xyz[axis]));
-        }
+        for (int axis = 0; axis < t->dim; axis++)
+            if (k == t->column[axis])
+                IO_TRY(read_number(t, field, k, &out[axis]));
+        if (t->dim == 0 && k < t->columns)
+            IO_TRY(read_number(t, field, k, &out[k]));
     }
     if (k != t->columns)
         return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
@@ -227,23 +233,6 @@ io_status io__text_read(io_file *file, io_particles *out)
     return status;
 }
 
-/** The numbers of a line, as many as the first line has. */
-static io_status read_vector(const table *t, const char *line, double *to)
-{
-    io_token field;
-    int k = 0;
-    for (; next_field(&line, t->separator, &field); k++) {
-        char what[24];
-        snprintf(what, sizeof what, "column %d", k);
-        if (k < t->columns)
-            IO_TRY(io__lines_number(&t->lines, field, what, &to[k]));
-    }
-    if (k != t->columns)
-        return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
-                              t->columns, (long long)t->first);
-    return IO_OK;
-}
-
 static io_status read_vectors(table *t, io_vectors *out)
 {
     int64_t capacity = 0;
@@ -264,7 +253,7 @@ static io_status read_vectors(table *t, io_vectors *out)
                                      (long long)capacity);
             out->values = grown;
         }
-        IO_TRY(read_vector(t, line, (double *)out->values + out->n * out->dim));
+        IO_TRY(read_row(t, line, (double *)out->values + out->n * out->dim));
         out->n++;
     }
 }
