@@ -52,11 +52,11 @@ static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_p
     }
 }
 
-/** Let the caller write the next frame. */
-static void release(film *f)
+/** Tell the other thread that a frame is there, or that there is room for one again; or the end. */
+static void tell(film *f, bool *what, bool now)
 {
     pthread_mutex_lock(&f->lock);
-    f->full = false;
+    *what = now;
     pthread_cond_signal(&f->changed);
     pthread_mutex_unlock(&f->lock);
 }
@@ -75,7 +75,7 @@ static void draw(film *f, encoder_problem *problem)
                                 .afterglow = (float)exp(-1 / (f->how.rate * f->how.afterglow)),
                                 .camera = eye};
     const bool gathered = render_gather(f->render, &scene);
-    release(f);
+    tell(f, &f->full, false);
     if (!gathered) {
         encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", f->path);
     } else {
@@ -105,7 +105,7 @@ static void *work(void *user)
         if (problem.status == STATUS_OK) {
             draw(f, &problem);
         } else {
-            release(f);
+            tell(f, &f->full, false);
         }
         pthread_mutex_lock(&f->lock);
         f->problem = problem;
@@ -274,11 +274,7 @@ int film_add(film *f, const film_frame *frame)
     stage_place(&shown->stage, frame->particles, shown->pos);
     choose_colours(f, frame);
     f->begun = true;
-
-    pthread_mutex_lock(&f->lock);
-    f->full = true;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    tell(f, &f->full, true);
     return STATUS_OK;
 }
 
@@ -287,10 +283,7 @@ int film_finish(film *f, int status)
     if (!f) {
         return status;
     }
-    pthread_mutex_lock(&f->lock);
-    f->ended = true;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    tell(f, &f->ended, true);
     pthread_join(f->thread, NULL);
     encoder_problem problem = f->problem;
     encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};

@@ -8,7 +8,6 @@
 #include "engine.h"
 #include "progress.h"
 #include "report.h"
-#include "sink.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -86,7 +85,7 @@ static const struct argp arguments = {
 
 /* What receives the blocks of a list that is written. */
 typedef struct receiver {
-    sink sink;
+    io_pairs_writer *writer;
     progress *bar;
     int64_t *neighbours; /* [n of INPUT] */
     bool mirrored;       /* half list: (i, j) stands for (j, i) too */
@@ -104,7 +103,7 @@ static int receive_block(void *user, const kith_pairs *block, int64_t first)
         to->neighbours[block->j[p]]++;
     }
     const double start = progress_clock();
-    const io_status status = sink_write(&to->sink, block, &to->error);
+    const io_status status = io_pairs_write(to->writer, block, &to->error);
     to->seconds += progress_clock() - start;
     to->bar->items = first + block->n;
     return status != IO_OK || progress_interrupted();
@@ -115,7 +114,9 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 {
     const char *path = task->shared.output;
     const kith_points points = input_points(&found->a);
-    const io_pairs_layout layout = {.extras = task->list.extras,
+    const io_pairs_layout layout = {.format = options_to_stdout(&task->shared) ? IO_TEXT
+                                                                               : IO_UNKNOWN,
+                                    .extras = task->list.extras,
                                     .precision = points.precision,
                                     .command = task->command,
                                     .cutoff = task->cutoff,
@@ -123,18 +124,18 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !task->against};
-    CLI_TRY(report_io(sink_open(&to.sink, path, &layout, &to.error), &to.error, true));
+    CLI_TRY(report_io(io_pairs_open(path, &layout, &to.writer, &to.error), &to.error, true));
     const kith_status status = kith_pairs_each(found->ctx, &points, &found->space.box, task->cutoff,
                                                &task->list, receive_block, &to);
     found->search_seconds = progress_end(bar) - to.seconds;
     if (status != KITH_OK || progress_interrupted()) {
-        sink_abort(&to.sink);
+        io_pairs_abort(to.writer);
         CLI_TRY(report_io(to.error.status, &to.error, true));
         return progress_interrupted() ? report_interrupted(path)
                                       : report_kith(found->ctx, status, task->input);
     }
     const double start = progress_clock();
-    CLI_TRY(report_io(sink_commit(&to.sink, &to.error), &to.error, true));
+    CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
     found->write_seconds = to.seconds + (progress_clock() - start);
     struct stat file;
     found->output_bytes = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;

@@ -233,7 +233,7 @@ typedef struct io_pairs_layout {
 } io_pairs_layout;
 
 /** Start. .npy: a structured array of i, j[, distance][, vector][, shift]; HDF5: one dataset each;
- *  text: one line each with a header. */
+ *  text: one line each with a header, and then "-" is standard output. */
 io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
                         io_error *error);
 /** Append pairs->n pairs of layout KITH_IJ. */

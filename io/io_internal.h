@@ -353,6 +353,7 @@ typedef struct io_output {
 } io_output;
 
 io_status io__output_open(io_output *output, const char *path, io_error *error);
+io_status io__output_stdout(io_output *output, io_error *error);
 /** The same for a file that one process writes again and again: its part has a name of its own, and
  *  that which a killed process left is used again. */
 io_status io__output_reopen(io_output *output, const char *path, io_error *error);
@@ -398,8 +399,8 @@ enum { IO_PAIR_COLUMNS = 5 };
 typedef struct io_pairs_format {
     io_status (*begin)(io_pairs_writer *writer);
     io_status (*write)(io_pairs_writer *writer, const io_column *columns, int64_t n);
-    io_status (*end)(io_pairs_writer *writer);
-    void (*drop)(io_pairs_writer *writer); /* free what begin made; after end, too */
+    io_status (*end)(io_pairs_writer *writer); /* may be NULL, as drop */
+    void (*drop)(io_pairs_writer *writer);     /* free what begin made; after end, too */
 } io_pairs_format;
 
 struct io_pairs_writer {

@@ -59,9 +59,4 @@ static io_status begin(io_pairs_writer *writer)
     return io__output_fail(&writer->output, IO_UNSUPPORTED, "%s", reason);
 }
 
-static void drop(io_pairs_writer *writer)
-{
-    (void)writer;
-}
-
-const io_pairs_format io__pairs_hdf5 = {.begin = begin, .drop = drop};
+const io_pairs_format io__pairs_hdf5 = {.begin = begin};

@@ -85,7 +85,9 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
     writer->layout = *layout;
     writer->csv = io__ends_with(path, ".csv");
     writer->n_columns = list_columns(layout, NULL, writer->columns);
-    io_status status = io__output_open(&writer->output, path, error);
+    io_status status = strcmp(path, "-") == 0 && writer->format == &io__pairs_text
+                           ? io__output_stdout(&writer->output, error)
+                           : io__output_open(&writer->output, path, error);
     if (status == IO_OK)
         status = writer->format->begin(writer);
     if (status != IO_OK)
@@ -109,13 +111,21 @@ io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_er
     return status;
 }
 
+static void drop(io_pairs_writer *writer)
+{
+    if (writer->format->drop)
+        writer->format->drop(writer);
+}
+
 io_status io_pairs_commit(io_pairs_writer *writer, io_error *error)
 {
     writer->output.error = io__error_begin(error);
-    io_status status = writer->failed
-                           ? io__output_fail(&writer->output, IO_INVALID, "an earlier block failed")
-                           : writer->format->end(writer);
-    writer->format->drop(writer);
+    io_status status = IO_OK;
+    if (writer->failed)
+        status = io__output_fail(&writer->output, IO_INVALID, "an earlier block failed");
+    else if (writer->format->end)
+        status = writer->format->end(writer);
+    drop(writer);
     status = io__output_end(&writer->output, status);
     free(writer);
     return status;
@@ -125,7 +135,7 @@ void io_pairs_abort(io_pairs_writer *writer)
 {
     if (!writer)
         return;
-    writer->format->drop(writer);
+    drop(writer);
     io__output_abort(&writer->output);
     free(writer);
 }
