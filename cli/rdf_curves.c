@@ -93,9 +93,9 @@ static void find_peak(rdf_curve *c, int64_t bins)
 static bool alloc_curves(const rdf_task *task, rdf_outcome *found)
 {
     enum { ALWAYS = 5, FORCES = 5, WEIGHTS = 4 };
-    const int each = ALWAYS + (task->force ? FORCES : 0) + (task->weights ? WEIGHTS : 0);
     const int64_t bins = found->layout.bins;
-    double *at = malloc((size_t)(found->n_curves * each * bins) * sizeof *at);
+    const int64_t each = ALWAYS + (task->force ? FORCES : 0) + (task->weights ? WEIGHTS : 0);
+    double *at = malloc((size_t)(found->n_curves * each * bins + 1) * sizeof *at);
     found->curve_room = at;
     for (int k = 0; k < found->n_curves && at; k++) {
         rdf_curve *c = &found->curve[k];

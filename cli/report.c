@@ -77,11 +77,6 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
                         kith_message(ctx));
 }
 
-int report_no_memory(const char *what)
-{
-    return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", what);
-}
-
 int report_written(const char *path, io_memo *file, bool whole)
 {
     io_error error = {0};
@@ -273,7 +268,7 @@ int report_json_line(json_t *value)
 json_t *report_json_text(const char *s)
 {
     json_t *value = s ? json_string(s) : json_null();
-    if (!value) {
+    if (!value && s) {
         char *ascii = strdup(s);
         for (char *c = ascii; c && *c; c++) {
             *c = (*c & 0x80) ? '?' : *c;

@@ -41,6 +41,13 @@ void report_print_statuses(void);
 int report_error(int status, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Report that there is no memory for something: "the options". @return exit status. */
+static inline int report_no_memory(const char *what)
+{
+    (void)report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", what);
+    return STATUS_NO_MEMORY;
+}
+
 /** Report a failure of io, if it is one. @param writing  true when an output failed, not an input.
  *  @return the exit status that goes with it. */
 int report_io(io_status status, const io_error *error, bool writing);
@@ -48,9 +55,6 @@ int report_io(io_status status, const io_error *error, bool writing);
 /** Report a failure of a call on ctx, if it is one. @param about  the file it was about. @return
  *  exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
-
-/** Report that there is no memory for something: "the options". @return exit status. */
-int report_no_memory(const char *what);
 
 /** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
  *  @return exit status, reported. */
