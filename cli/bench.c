@@ -37,7 +37,7 @@ static void add(bench_task *task, struct argp_state *state, const char *option, 
         argp_error(state, "%s: too many options", option);
     }
     if (asprintf(&task->words[task->n++], "%s%s%s", option, *value ? "=" : "", value) < 0) {
-        exit(report_error(STATUS_NO_MEMORY, NULL, "no memory for the options"));
+        exit(report_no_memory("the options"));
     }
 }
 

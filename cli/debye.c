@@ -4,7 +4,6 @@
  */
 #include "debye.h"
 
-#include "parse.h"
 #include "progress.h"
 #include "report.h"
 #include "verbs.h"
@@ -62,46 +61,19 @@ static const struct argp_option debye_options[] = {
     {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg; lengths are A or nm", 40},
     {0}};
 
-static void check_task(debye_task *task, struct argp_state *state)
+static void check_task(const debye_task *task, struct argp_state *state)
 {
     const double most_q = 1 << 20;
-    const options *o = &task->shared;
-    if (!task->input) {
-        argp_error(state, "no INPUT given");
-    }
-    if (task->q_max <= task->q_min) {
-        argp_error(state, "--q-max is not above --q-min");
-    }
-    if ((task->q_max - task->q_min) / task->q_width > most_q ||
-        task->gr_max / task->gr_width > most_q) {
-        argp_error(state, "more than 2^20 rows");
-    }
-    if (task->exact && task->r_width > 0) {
-        argp_error(state, "--r-width is of the histogram, which --exact does without");
-    }
-    if (task->gr && strcmp(task->gr, "-") == 0) {
-        argp_error(state, "--gr needs the name of a file");
-    }
-    table_check_options(state, o, task->format);
-}
-
-static void parse_names(debye_task *task, int key, const char *arg, struct argp_state *state)
-{
-    if (key == KEY_RADIATION) {
-        if (strcmp(arg, "xray") != 0 && strcmp(arg, "neutron") != 0) {
-            argp_error(state, "--radiation: got '%s', expected xray or neutron", arg);
-        }
-        task->neutron = strcmp(arg, "neutron") == 0;
-    } else if (key == KEY_FORMAT) {
-        if (!table_format_find(arg, &task->format)) {
-            argp_error(state, "--format: got '%s', expected text, json, npy or xvg", arg);
-        }
-    } else {
-        if (strcmp(arg, "A") != 0 && strcmp(arg, "nm") != 0) {
-            argp_error(state, "--unit: got '%s', expected A or nm", arg);
-        }
-        task->unit = strcmp(arg, "nm") == 0 ? 10 : 1;
-    }
+    options_refuse(state, !task->input, "no INPUT given");
+    options_refuse(state, task->q_max <= task->q_min, "--q-max is not above --q-min");
+    options_refuse(state,
+                   (task->q_max - task->q_min) / task->q_width > most_q ||
+                       task->gr_max / task->gr_width > most_q,
+                   "more than 2^20 rows");
+    options_refuse(state, task->exact && task->r_width > 0,
+                   "--r-width is of the histogram, which --exact does without");
+    options_refuse(state, task->gr && strcmp(task->gr, "-") == 0, "--gr needs the name of a file");
+    table_check_options(state, &task->shared, task->format);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -110,8 +82,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, options_of_frames, &task->shared); return 0;
     case KEY_RADIATION:
+        task->neutron = options_word(state, "--radiation", arg, "xray or neutron");
+        return 0;
     case KEY_FORMAT:
-    case KEY_UNIT: parse_names(task, key, arg, state); return 0;
+        task->format = table_parse_format(state, arg, "text, json, npy or xvg");
+        return 0;
+    case KEY_UNIT: task->unit = options_word(state, "--unit", arg, "A or nm") ? 10 : 1; return 0;
     case KEY_EXACT: task->exact = true; return 0;
     case KEY_ELEMENTS: task->elements = arg; return 0;
     case KEY_Q_MIN: task->q_min = options_from_zero(state, "--q-min", arg); return 0;
@@ -120,10 +96,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_B_ISO: task->b_iso = options_from_zero(state, "--b-iso", arg); return 0;
     case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
     case KEY_R_WIDTH: task->r_width = options_positive(state, "--r-width", arg); return 0;
-    case KEY_WINDOW: task->window = structure_parse_window(state, "--window", arg); return 0;
+    case KEY_WINDOW:
+        task->window = options_word(state, "--window", arg, STRUCTURE_WINDOWS);
+        return 0;
     case KEY_GR: task->gr = arg; return 0;
     case KEY_GR_WINDOW:
-        task->gr_window = structure_parse_window(state, "--gr-window", arg);
+        task->gr_window = options_word(state, "--gr-window", arg, STRUCTURE_WINDOWS);
         return 0;
     case KEY_GR_MAX: task->gr_max = options_positive(state, "--gr-max", arg); return 0;
     case KEY_GR_WIDTH: task->gr_width = options_positive(state, "--gr-width", arg); return 0;
@@ -150,10 +128,7 @@ static void free_outcome(debye_outcome *found)
     free(found->q);
     free(found->pairs);
     free(found->intensity);
-    free(found->s);
-    free(found->f);
     free(found->r);
-    free(found->g);
     kith_close(found->ctx);
 }
 
@@ -165,16 +140,19 @@ static int choose_q(const debye_task *task, debye_outcome *found)
     for (int64_t k = 0; k < found->n_q && found->q; k++) {
         found->q[k] = task->q_min + (double)k * task->q_width;
     }
-    return found->q ? STATUS_OK : report_error(STATUS_NO_MEMORY, NULL, "no memory for q");
+    return found->q ? STATUS_OK : report_no_memory("q");
 }
 
-static int report(const debye_task *task, const debye_outcome *found)
+static int run(const debye_task *task, debye_outcome *found)
 {
-    const options *o = &task->shared;
-    if (o->json) {
+    CLI_TRY(choose_q(task, found));
+    CLI_TRY(debye_run(task, found));
+    CLI_TRY(debye_make(task, found));
+    CLI_TRY(debye_write(task, found));
+    if (task->shared.json) {
         return report_json(debye_json(task, found));
     }
-    if (!o->quiet && !options_to_stdout(o)) {
+    if (options_summary(&task->shared)) {
         debye_print(task, found);
     }
     return STATUS_OK;
@@ -196,23 +174,7 @@ int verb_debye(int argc, char **argv)
 
     progress_catch_signals();
     debye_outcome found = {0};
-    int status = choose_q(&task, &found);
-    if (status == STATUS_OK) {
-        status = debye_run(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        const double start = progress_clock();
-        if (!debye_make(&task, &found)) {
-            status = report_error(STATUS_NO_MEMORY, NULL, "no memory for I(q)");
-        }
-        found.sum_seconds = progress_clock() - start;
-    }
-    if (status == STATUS_OK) {
-        status = debye_write(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        status = report(&task, &found);
-    }
+    const int status = run(&task, &found);
     free_outcome(&found);
     free(task.command);
     return status;

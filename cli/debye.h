@@ -5,7 +5,7 @@
 #ifndef KITH_CLI_DEBYE_H
 #define KITH_CLI_DEBYE_H
 
-#include "options.h"
+#include "input.h"
 #include "scatterers.h"
 #include "space.h"
 #include "structure.h"
@@ -34,7 +34,7 @@ typedef struct debye_task {
 } debye_task;
 
 typedef struct debye_outcome {
-    char description[128];
+    input_frames from;
     bool open; /**< a cluster */
     space space;
     kith_ctx *ctx;
@@ -49,20 +49,17 @@ typedef struct debye_outcome {
     double *pairs; /**< [partials][n_q] sum of sin(q r) / (q r) over pairs a frame, of a box
                              without what a uniform one has */
     kith_histogram histogram;
-    double *intensity, *s, *f; /**< [n_q] I(q) of all, S(q), F(q) = q (S(q) - 1) */
+    double *intensity, *s, *f; /**< [n_q] I(q) of all, S(q), F(q) = q (S(q) - 1); one block */
     int64_t n_r;
-    double *r, *g; /**< [n_r] G(r) */
-    double read_seconds, count_seconds, sum_seconds;
+    double *r, *g; /**< [n_r] G(r); one block */
+    double count_seconds, sum_seconds;
 } debye_outcome;
 
 /** Read the frames, and count or sum their pairs. @return an exit status, reported. */
 int debye_run(const debye_task *task, debye_outcome *found);
 
-/** Sum sin(q r) / (q r) over a histogram in bins of equal width, into pairs. */
-void debye_transform(const debye_task *task, debye_outcome *found);
-
-/** From the sums over pairs to I, S, F and G. @return false: no memory. */
-bool debye_make(const debye_task *task, debye_outcome *found);
+/** From the sums over pairs to I, S, F and G. @return an exit status, reported. */
+int debye_make(const debye_task *task, debye_outcome *found);
 
 /** Write -o and --gr. @return an exit status, reported. */
 int debye_write(const debye_task *task, const debye_outcome *found);

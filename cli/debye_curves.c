@@ -7,6 +7,8 @@
  * so that a bin costs two products for each q. Distances are taken as even in a bin.
  */
 #include "debye.h"
+#include "progress.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,26 +172,29 @@ static void make_gr(const debye_task *task, debye_outcome *found)
     }
 }
 
-bool debye_make(const debye_task *task, debye_outcome *found)
+int debye_make(const debye_task *task, debye_outcome *found)
 {
+    const double start = progress_clock();
     const size_t n = (size_t)found->n_q,
                  partials = (size_t)(found->n_elements * (found->n_elements + 1) / 2);
     found->n_r = task->gr ? (int64_t)ceil(task->gr_max / task->gr_width * (1 - 1e-12)) : 0;
-    found->intensity = malloc(n * sizeof(double));
-    found->s = malloc(n * sizeof(double));
-    found->f = malloc(n * sizeof(double));
-    found->r = malloc(((size_t)found->n_r + 1) * sizeof(double));
-    found->g = malloc(((size_t)found->n_r + 1) * sizeof(double));
+    found->intensity = malloc(3 * n * sizeof(double));
+    found->r = malloc(2 * ((size_t)found->n_r + 1) * sizeof(double));
     if (!task->exact) {
         found->pairs = malloc(partials * n * sizeof(double));
     }
-    bool fits = found->intensity && found->s && found->f && found->r && found->g && found->pairs;
+    bool fits = found->intensity && found->r && found->pairs;
     if (fits && !task->exact) {
         fits = found->open ? transform_cluster(task, found) : transform_box(task, found);
     }
-    if (fits) {
-        make_intensity(task, found);
-        make_gr(task, found);
+    if (!fits) {
+        return report_no_memory("I(q)");
     }
-    return fits;
+    found->s = found->intensity + n;
+    found->f = found->s + n;
+    found->g = found->r + found->n_r;
+    make_intensity(task, found);
+    make_gr(task, found);
+    found->sum_seconds = progress_clock() - start;
+    return STATUS_OK;
 }

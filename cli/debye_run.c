@@ -7,9 +7,7 @@
  */
 #include "debye.h"
 #include "engine.h"
-#include "input.h"
 #include "progress.h"
-#include "rdf.h"
 #include "report.h"
 
 #include <kith_debye.h>
@@ -59,7 +57,7 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
 {
     int *of_name = malloc(((size_t)frame->n_names + 1) * sizeof *of_name);
     if (!of_name) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for elements");
+        return report_no_memory("elements");
     }
     int status = STATUS_OK;
     for (int k = 0; k < frame->n_names && status == STATUS_OK; k++) {
@@ -86,19 +84,14 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
     return status;
 }
 
-static double coordinate(const io_particles *p, int64_t at)
-{
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[at]
-                                      : ((const double *)p->pos)[at];
-}
-
 /** A cube twice as wide as the cluster. @return the cluster's diagonal. */
 static double enclose(const io_particles *p, kith_box *out)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; k < 3 * p->n; k++) {
-        low[k % 3] = fmin(low[k % 3], coordinate(p, k));
-        high[k % 3] = fmax(high[k % 3], coordinate(p, k));
+        const double x = io_real(p->pos, k, p->precision);
+        low[k % 3] = fmin(low[k % 3], x);
+        high[k % 3] = fmax(high[k % 3], x);
     }
     double widest = 0, diagonal = 0;
     for (int k = 0; k < 3 && p->n > 0; k++) {
@@ -137,10 +130,7 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
                         kith_box *box, double *reach)
 {
     space here;
-    const int status = space_choose(&task->shared, task->input, &frame->particles, &here);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
     const int periodic = here.box.periodic[0] + here.box.periodic[1] + here.box.periodic[2];
     if (here.box.dim != 3 || periodic % 3 != 0) {
         return report_error(STATUS_INVALID, "--periodic none makes it a cluster",
@@ -160,29 +150,22 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
         return STATUS_OK;
     }
     *box = here.box;
-    const double half = rdf_half_height(box);
+    const double half = space_half_height(box);
     *reach = task->r_max > 0 ? task->r_max : half;
     if (task->r_max > half * (1 + 1e-6)) {
         return report_error(
             STATUS_INVALID, NULL, "%s: frame %lld: r_max is %s, beyond half the box, %s",
             task->input, (long long)frame->index, report_real(task->r_max).s, report_real(half).s);
     }
-    found->volume += rdf_volume(box);
+    found->volume += space_volume(box);
     return STATUS_OK;
-}
-
-static int check_status(const debye_task *task, const debye_outcome *found, kith_status status)
-{
-    return status == KITH_OK          ? STATUS_OK
-           : status == KITH_CANCELLED ? STATUS_INTERRUPTED
-                                      : report_kith(found->ctx, status, task->input);
 }
 
 /** Exactly, by a sum over pairs. */
 static int sum_pairs(const debye_task *task, debye_outcome *found, const kith_points *points,
                      const int32_t *element)
 {
-    const int64_t partials = found->n_elements * (found->n_elements + 1) / 2;
+    const int64_t n = found->n_elements * (found->n_elements + 1) / 2 * found->n_q;
     kith_debye_options o;
     kith_debye_options_init(&o);
     o.q_min = task->q_min * task->unit;
@@ -190,21 +173,19 @@ static int sum_pairs(const debye_task *task, debye_outcome *found, const kith_po
     o.n_q = found->n_q;
     o.species = element;
     o.n_species = found->n_elements;
-    double *sums = malloc((size_t)(partials * found->n_q) * sizeof *sums);
-    if (!sums) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for sums");
+    if (!found->pairs) {
+        found->pairs = calloc((size_t)n, sizeof *found->pairs);
     }
-    const int status = check_status(task, found, kith_debye_sum(found->ctx, points, &o, sums));
-    if (status == STATUS_OK && !found->pairs) {
-        found->pairs = calloc((size_t)(partials * found->n_q), sizeof *found->pairs);
-    }
-    for (int64_t k = 0; k < partials * found->n_q && status == STATUS_OK && found->pairs; k++) {
+    double *sums = malloc((size_t)n * sizeof *sums);
+    const int status = sums && found->pairs
+                           ? engine_status(found->ctx, kith_debye_sum(found->ctx, points, &o, sums),
+                                           task->input)
+                           : report_no_memory("sums");
+    for (int64_t k = 0; k < n && status == STATUS_OK; k++) {
         found->pairs[k] += sums[k];
     }
     free(sums);
-    return status == STATUS_OK && !found->pairs
-               ? report_error(STATUS_NO_MEMORY, NULL, "no memory for sums")
-               : status;
+    return status;
 }
 
 static int count_pairs(const debye_task *task, debye_outcome *found, const kith_points *points,
@@ -218,11 +199,7 @@ static int count_pairs(const debye_task *task, debye_outcome *found, const kith_
     how.minimum_image = found->open;
     if (found->frames == 0) {
         const bool moves = found->open && task->shared.frames == NULL;
-        const int status = choose_bins(task, found, fmax(reach, 1e-3) * (moves ? room : 1 + 1e-6),
-                                       &how);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        CLI_TRY(choose_bins(task, found, fmax(reach, 1e-3) * (moves ? room : 1 + 1e-6), &how));
     } else {
         how.bins = found->histogram.bins;
         how.r_max = found->histogram.edges[how.bins];
@@ -232,49 +209,29 @@ static int count_pairs(const debye_task *task, debye_outcome *found, const kith_
                             "%s: a cluster has grown from %s to %s in diameter", task->input,
                             report_real(how.r_max / room).s, report_real(reach).s);
     }
-    return check_status(task, found,
-                        kith_rdf_count(found->ctx, points, box, &how, &found->histogram));
+    return engine_status(
+        found->ctx, kith_rdf_count(found->ctx, points, box, &how, &found->histogram), task->input);
 }
 
-static int take_frame(const debye_task *task, debye_outcome *found, const io_frame *frame)
+static int check_frame(const debye_task *task, const debye_outcome *found, const io_frame *frame)
 {
-    kith_box box;
-    double reach = 0;
-    const io_particles *p = &frame->particles;
-    int32_t *element = malloc(((size_t)p->n + 1) * sizeof *element);
-    if (!element) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for elements");
+    const int64_t n = frame->particles.n;
+    if (n == 0) {
+        return report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles", task->input,
+                            (long long)frame->index);
     }
-    int status = choose_space(task, found, frame, &box, &reach);
-    if (status == STATUS_OK && p->n == 0) {
-        status = report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles", task->input,
-                              (long long)frame->index);
+    if (found->frames > 0 && n != found->particles) {
+        return report_error(STATUS_FORMAT, "--frames chooses some",
+                            "%s: frame %lld has %lld particles, but the first has %lld",
+                            task->input, (long long)frame->index, (long long)n,
+                            (long long)found->particles);
     }
-    if (status == STATUS_OK && found->frames > 0 && p->n != found->particles) {
-        status = report_error(STATUS_FORMAT, "--frames chooses some",
-                              "%s: frame %lld has %lld particles, but the first has %lld",
-                              task->input, (long long)frame->index, (long long)p->n,
-                              (long long)found->particles);
+    if (task->exact && !found->open) {
+        return report_error(STATUS_INVALID, "--periodic none makes it a cluster",
+                            "%s: --exact sums over the pairs of a cluster, and this is a box",
+                            task->input);
     }
-    if (status == STATUS_OK && task->exact && !found->open) {
-        status = report_error(STATUS_INVALID, "--periodic none makes it a cluster",
-                              "%s: --exact sums over the pairs of a cluster, and this is a box",
-                              task->input);
-    }
-    if (status == STATUS_OK) {
-        status = find_elements(task, found, frame, element);
-    }
-    if (status == STATUS_OK) {
-        const kith_points points = kith_points_packed(p->pos, p->n, p->precision);
-        const double start = progress_clock();
-        status = task->exact ? sum_pairs(task, found, &points, element)
-                             : count_pairs(task, found, &points, &box, reach, element);
-        found->count_seconds += progress_clock() - start;
-    }
-    found->particles = p->n;
-    found->frames++;
-    free(element);
-    return status;
+    return STATUS_OK;
 }
 
 struct work {
@@ -283,11 +240,30 @@ struct work {
     progress *bar;
 };
 
-static int take(void *user, const io_frame *frame)
+static int take_frame(void *user, const io_frame *frame)
 {
     const struct work *w = user;
-    const int status = take_frame(w->task, w->found, frame);
-    w->bar->items += status == STATUS_OK ? frame->particles.n : 0;
+    const debye_task *task = w->task;
+    debye_outcome *found = w->found;
+    const io_particles *p = &frame->particles;
+    kith_box box;
+    double reach = 0;
+    CLI_TRY(choose_space(task, found, frame, &box, &reach));
+    CLI_TRY(check_frame(task, found, frame));
+    int32_t *element = malloc((size_t)p->n * sizeof *element);
+    int status = element ? find_elements(task, found, frame, element)
+                         : report_no_memory("elements");
+    if (status == STATUS_OK) {
+        const kith_points points = kith_points_packed(p->pos, p->n, p->precision);
+        const double start = progress_clock();
+        status = task->exact ? sum_pairs(task, found, &points, element)
+                             : count_pairs(task, found, &points, &box, reach, element);
+        found->count_seconds += progress_clock() - start;
+    }
+    free(element);
+    found->particles = p->n;
+    found->frames++;
+    w->bar->items += p->n;
     return status;
 }
 
@@ -296,28 +272,15 @@ int debye_run(const debye_task *task, debye_outcome *found)
     progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
     const io_trajectory_options how = input_how(&task->shared);
     struct work work = {.task = task, .found = found, .bar = &bar};
-    int status = engine_open(&task->shared, &bar, &found->ctx);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    io_error error = {0};
-    io_trajectory *from = NULL;
-    if (io_trajectory_open(task->input, &how, &from, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
-    snprintf(found->description, sizeof found->description, "%s", io_trajectory_description(from));
-    status = input_each_frame(from, take, &work, &found->read_seconds);
-    if (status == STATUS_OK && found->frames == 0) {
-        status = report_error(STATUS_FORMAT, NULL, "%s: has no frames", task->input);
-    }
-    io_trajectory_close(from);
+    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
+    const int status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
     progress_end(&bar);
-    if (status == STATUS_INTERRUPTED) {
-        return report_interrupted(task->shared.output);
+    if (status != STATUS_OK) {
+        return status == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : status;
     }
-    for (int a = 0; a < found->n_elements && found->frames > 0; a++) {
+    for (int a = 0; a < found->n_elements; a++) {
         found->members[a] /= (double)found->frames;
     }
-    found->volume /= found->frames > 0 ? (double)found->frames : 1;
-    return status;
+    found->volume /= (double)found->frames;
+    return STATUS_OK;
 }

@@ -24,8 +24,8 @@ static char *notes_of(const debye_task *task, const debye_outcome *found)
     if (!out) {
         return NULL;
     }
-    fprintf(out, "input: %s, %s\nframes: %lld\nparticles: %lld", task->input, found->description,
-            (long long)found->frames, (long long)found->particles);
+    fprintf(out, "input: %s, %s\nframes: %lld\nparticles: %lld", task->input,
+            found->from.description, (long long)found->frames, (long long)found->particles);
     for (int a = 0; a < found->n_elements; a++) {
         fprintf(out, "%s%s %.9g", a ? ", " : "; ", found->element[a], found->members[a]);
     }
@@ -45,24 +45,8 @@ static char *notes_of(const debye_task *task, const debye_outcome *found)
     return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
-static int write_table(const char *path, table_format format, table *t, bool fits,
-                       const debye_task *task, const debye_outcome *found)
-{
-    int status = STATUS_OK;
-    if (fits && t->notes) {
-        json_t *facts = debye_json(task, found);
-        status = table_write(path, format, t, facts);
-        json_decref(facts);
-    } else {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
-    }
-    table_free(t);
-    return status;
-}
-
 int debye_write(const debye_task *task, const debye_outcome *found)
 {
-    int status = STATUS_OK;
     if (task->shared.output) {
         table t = {.title = "Scattered intensity",
                    .x_title = "q",
@@ -76,9 +60,9 @@ int debye_write(const debye_task *task, const debye_outcome *found)
                           table_add(&t, TABLE_Y, "I(q)", "I", found->intensity) &&
                           table_add(&t, TABLE_Y, "S(q)", "S", found->s) &&
                           table_add(&t, TABLE_Y, "F(q)", "F", found->f);
-        status = write_table(task->shared.output, task->format, &t, fits, task, found);
+        CLI_TRY(table_write(task->shared.output, task->format, &t, fits, debye_json(task, found)));
     }
-    if (status == STATUS_OK && task->gr) {
+    if (task->gr) {
         table t = {.title = "Reduced pair distribution function",
                    .x_title = "r",
                    .y_title = "G(r)",
@@ -89,9 +73,9 @@ int debye_write(const debye_task *task, const debye_outcome *found)
                    .rows = found->n_r};
         const bool fits = table_add(&t, TABLE_X, "r", "r", found->r) &&
                           table_add(&t, TABLE_Y, "G(r)", "G", found->g);
-        status = write_table(task->gr, TABLE_BY_NAME, &t, fits, task, found);
+        CLI_TRY(table_write(task->gr, TABLE_BY_NAME, &t, fits, debye_json(task, found)));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static int64_t highest(const double *values, int64_t n)
@@ -109,7 +93,7 @@ void debye_print(const debye_task *task, const debye_outcome *found)
     const int64_t top = highest(found->s, found->n_q);
     printf("%s%s%s\n", look.bold, task->input, look.end);
     report_label(&look, "frames");
-    printf("%s, %s\n", report_count(found->frames).s, found->description);
+    printf("%s, %s\n", report_count(found->frames).s, found->from.description);
     report_label(&look, "particles");
     printf("%s", report_count(found->particles).s);
     for (int a = 0; a < found->n_elements; a++) {
@@ -149,24 +133,22 @@ json_t *debye_json(const debye_task *task, const debye_outcome *found)
     for (int a = 0; a < found->n_elements; a++) {
         json_object_set_new(elements, found->element[a], json_real(found->members[a]));
     }
-    json_t *outputs = json_pack("{s:o, s:o}", "table",
-                                task->shared.output ? report_json_text(task->shared.output)
-                                                    : json_null(),
-                                "gr", task->gr ? report_json_text(task->gr) : json_null());
+    json_t *outputs = json_pack("{s:o, s:o}", "table", report_json_text(task->shared.output), "gr",
+                                report_json_text(task->gr));
     json_t *q = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)found->n_q, "min", found->q[0], "max",
                           found->q[found->n_q - 1]);
-    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->read_seconds, "pairs",
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->from.seconds, "pairs",
                                 found->count_seconds, "transforms", found->sum_seconds);
-    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:o, s:s, s:s, s:I, s:o,"
-                     " s:{s:f, s:o}, s:f, s:s, s:i, s:o, s:I, s:o}",
-                     "kith", kith_version(), "verb", "debye", "command",
-                     report_json_text(task->command), "input", report_json_text(task->input),
-                     "format", found->description, "frames", (json_int_t)found->frames, "particles",
-                     (json_int_t)found->particles, "elements", elements, "open", found->open, "box",
-                     found->open ? json_null() : space_json(&found->space), "radiation",
-                     task->neutron ? "neutron" : "xray", "method", how_of(task, found), "bins",
-                     (json_int_t)found->histogram.bins, "q", q, "highest", "q", found->q[top], "S",
-                     report_json_real(found->s[top]), "b_iso", task->b_iso, "backend",
-                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
-                     seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:o, s:s, s:s, s:I, s:o,"
+        " s:{s:f, s:o}, s:f, s:s, s:i, s:o, s:I, s:o}",
+        "kith", kith_version(), "verb", "debye", "command", report_json_text(task->command),
+        "input", report_json_text(task->input), "format", found->from.description, "frames",
+        (json_int_t)found->frames, "particles", (json_int_t)found->particles, "elements", elements,
+        "open", found->open, "box", found->open ? json_null() : space_json(&found->space),
+        "radiation", task->neutron ? "neutron" : "xray", "method", how_of(task, found), "bins",
+        (json_int_t)found->histogram.bins, "q", q, "highest", "q", found->q[top], "S",
+        report_json_real(found->s[top]), "b_iso", task->b_iso, "backend", kith_backend(found->ctx),
+        "threads", kith_threads(found->ctx), "seconds", seconds, "peak_bytes",
+        (json_int_t)report_peak_memory(), "outputs", outputs);
 }

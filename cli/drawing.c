@@ -4,12 +4,8 @@
  */
 #include "drawing.h"
 
-#include "io.h"
-
 #include <math.h>
-#include <memo.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void draw_background(cairo_t *cr, double width, double height)
 {
@@ -28,30 +24,27 @@ void draw_faint(cairo_t *cr)
     cairo_set_source_rgb(cr, 0.60, 0.59, 0.66);
 }
 
-static double left_of(cairo_t *cr, double x, anchor side, const char *text)
+/** Choose the font, and go to where text begins. */
+static void begin_text(cairo_t *cr, double x, double y, double size, anchor side, const char *text,
+                       cairo_font_weight_t weight)
 {
-    cairo_text_extents_t size;
-    cairo_text_extents(cr, text, &size);
-    return x - (double)side / 2 * size.x_advance;
-}
-
-static void put_text(cairo_t *cr, double x, double y, double size, anchor side, const char *text,
-                     cairo_font_weight_t weight)
-{
+    cairo_text_extents_t extents;
     cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, weight);
     cairo_set_font_size(cr, size);
-    cairo_move_to(cr, left_of(cr, x, side, text), y);
-    cairo_show_text(cr, text);
+    cairo_text_extents(cr, text, &extents);
+    cairo_move_to(cr, x - (double)side / 2 * extents.x_advance, y);
 }
 
 void draw_text(cairo_t *cr, double x, double y, double size, anchor side, const char *text)
 {
-    put_text(cr, x, y, size, side, text, CAIRO_FONT_WEIGHT_NORMAL);
+    begin_text(cr, x, y, size, side, text, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_show_text(cr, text);
 }
 
 void draw_text_bold(cairo_t *cr, double x, double y, double size, anchor side, const char *text)
 {
-    put_text(cr, x, y, size, side, text, CAIRO_FONT_WEIGHT_BOLD);
+    begin_text(cr, x, y, size, side, text, CAIRO_FONT_WEIGHT_BOLD);
+    cairo_show_text(cr, text);
 }
 
 void draw_power(cairo_t *cr, double x, double y, double size, anchor side, int power)
@@ -63,9 +56,7 @@ void draw_power(cairo_t *cr, double x, double y, double size, anchor side, int p
         draw_text(cr, x, y, size, side, power ? "10" : "1");
         return;
     }
-    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cr, size);
-    cairo_move_to(cr, left_of(cr, x, side, both), y);
+    begin_text(cr, x, y, size, side, both, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_show_text(cr, "10");
     cairo_set_font_size(cr, 0.7 * size);
     cairo_rel_move_to(cr, 0, -0.42 * size);
@@ -106,15 +97,6 @@ static cairo_status_t keep(void *memo, const unsigned char *data, unsigned n)
 int draw_save(cairo_surface_t *surface, const char *path)
 {
     io_memo png = {0};
-    io_error error = {0};
-    int status = STATUS_OK;
     const cairo_status_t drawn = cairo_surface_write_to_png_stream(surface, keep, &png);
-    if (drawn != CAIRO_STATUS_SUCCESS) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "%s: %s", path,
-                              cairo_status_to_string(drawn));
-    } else if (io_write_bytes(path, png.data, (int64_t)png.n, &error) != IO_OK) {
-        status = report_io(&error, true);
-    }
-    free(png.data);
-    return status;
+    return report_written(path, &png, drawn == CAIRO_STATUS_SUCCESS);
 }

@@ -21,8 +21,12 @@ int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_
     settings.threads = o->threads;
     settings.watch = watch;
     settings.user = user;
-    const kith_status status = kith_open(&settings, out);
-    return status == KITH_OK ? STATUS_OK : report_kith(NULL, status, NULL);
+    return report_kith(NULL, kith_open(&settings, out), NULL);
+}
+
+int engine_status(const kith_ctx *ctx, kith_status status, const char *about)
+{
+    return status == KITH_CANCELLED ? STATUS_INTERRUPTED : report_kith(ctx, status, about);
 }
 
 void engine_print(const kith_ctx *ctx)

@@ -14,6 +14,9 @@ int engine_open(const options *o, progress *bar, kith_ctx **out);
 /** Likewise, with a watch of the caller's own. */
 int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
 
+/** As report_kith, but leave an interrupt to be reported at the end. */
+int engine_status(const kith_ctx *ctx, kith_status status, const char *about);
+
 /** Print the backend and its threads: "cpu:avx512, 2 threads". */
 void engine_print(const kith_ctx *ctx);
 

@@ -52,11 +52,11 @@ static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_p
     }
 }
 
-/** Let the caller write the next frame. */
-static void release(film *f)
+/** Tell the other thread that a frame is there, or that there is room for one again; or the end. */
+static void tell(film *f, bool *what, bool now)
 {
     pthread_mutex_lock(&f->lock);
-    f->full = false;
+    *what = now;
     pthread_cond_signal(&f->changed);
     pthread_mutex_unlock(&f->lock);
 }
@@ -75,7 +75,7 @@ static void draw(film *f, encoder_problem *problem)
                                 .afterglow = (float)exp(-1 / (f->how.rate * f->how.afterglow)),
                                 .camera = eye};
     const bool gathered = render_gather(f->render, &scene);
-    release(f);
+    tell(f, &f->full, false);
     if (!gathered) {
         encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", f->path);
     } else {
@@ -105,7 +105,7 @@ static void *work(void *user)
         if (problem.status == STATUS_OK) {
             draw(f, &problem);
         } else {
-            release(f);
+            tell(f, &f->full, false);
         }
         pthread_mutex_lock(&f->lock);
         f->problem = problem;
@@ -139,7 +139,7 @@ static int fall_back(film *f)
 {
     char *folder = NULL;
     if (asprintf(&folder, "%s.frames/", f->path) < 0) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+        return report_no_memory("a film");
     }
     fprintf(stderr,
             "kith: %s: ffmpeg is not installed; frames go to %s\n"
@@ -169,16 +169,14 @@ int film_open(const film_options *o, int64_t first, film **out)
     film *f = calloc(1, sizeof *f);
     *out = NULL;
     if (!f) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+        return report_no_memory("a film");
     }
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
     f->how = *o;
     f->path = name_from(o->path, first);
     f->render = render_open(o->width, o->height);
-    int status = f->path && f->render
-                     ? STATUS_OK
-                     : report_error(STATUS_NO_MEMORY, NULL, "no memory for a film");
+    int status = f->path && f->render ? STATUS_OK : report_no_memory("a film");
     bool absent = false;
     if (status == STATUS_OK && encoder_knows(o->path)) {
         f->encoder = encoder_open(f->path, o->width, o->height, o->rate, &absent, &f->problem);
@@ -213,8 +211,7 @@ static bool reserve(film *f, int64_t n)
 
 static double component(const io_particles *p, int64_t k, int axis)
 {
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->velocity)[3 * k + axis]
-                                      : ((const double *)p->velocity)[3 * k + axis];
+    return io_real(p->velocity, 3 * k + axis, p->precision);
 }
 
 static double speed(const io_particles *p, int64_t k)
@@ -277,11 +274,7 @@ int film_add(film *f, const film_frame *frame)
     stage_place(&shown->stage, frame->particles, shown->pos);
     choose_colours(f, frame);
     f->begun = true;
-
-    pthread_mutex_lock(&f->lock);
-    f->full = true;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    tell(f, &f->full, true);
     return STATUS_OK;
 }
 
@@ -290,10 +283,7 @@ int film_finish(film *f, int status)
     if (!f) {
         return status;
     }
-    pthread_mutex_lock(&f->lock);
-    f->ended = true;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    tell(f, &f->ended, true);
     pthread_join(f->thread, NULL);
     encoder_problem problem = f->problem;
     encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};

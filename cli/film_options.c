@@ -5,9 +5,7 @@
 #include "encoder.h"
 #include "film.h"
 #include "options.h"
-#include "parse.h"
 #include "png_frames.h"
-#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,22 +45,8 @@ static void parse_size(film_options *o, const char *arg, struct argp_state *stat
     o->height = (int)height;
 }
 
-static void parse_colour(film_options *o, const char *arg, struct argp_state *state)
-{
-    static const char *const names[] = {
-        [FILM_HEADING] = "heading", [FILM_SPEED] = "speed", [FILM_DENSITY] = "density"};
-    for (int k = FILM_HEADING; k <= FILM_DENSITY; k++) {
-        if (strcmp(arg, names[k]) == 0) {
-            o->colour = (film_colour)k;
-            return;
-        }
-    }
-    argp_error(state, "--film-colour: got '%s', expected heading, speed or density", arg);
-}
-
 static error_t parse_film(int key, char *arg, struct argp_state *state)
 {
-    static const double fastest = 240;
     film_options *o = state->input;
     switch (key) {
     case KEY_RECORD:
@@ -76,20 +60,15 @@ static error_t parse_film(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SIZE: parse_size(o, arg, state); return 0;
     case KEY_RATE:
-        o->rate = options_positive(state, "--film-rate", arg);
-        if (o->rate > fastest || o->rate < 0.01) {
-            options_invalid("--film-rate", arg, "0.01 to 240");
-        }
+        o->rate = options_number(state, "--film-rate", arg, 0.01, 240, "0.01 to 240");
         return 0;
     case KEY_TURN:
-        if (!parse_real(arg, &o->turn)) {
-            argp_error(state, "--film-turn: got '%s', expected a number", arg);
-        }
-        if (!isfinite(o->turn)) {
-            options_invalid("--film-turn", arg, "a finite number of degrees");
-        }
+        o->turn = options_number(state, "--film-turn", arg, -HUGE_VAL, HUGE_VAL,
+                                 "a finite number of degrees");
         return 0;
-    case KEY_COLOUR: parse_colour(o, arg, state); return 0;
+    case KEY_COLOUR:
+        o->colour = options_word(state, "--film-colour", arg, "heading, speed or density");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

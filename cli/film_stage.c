@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-static double coordinate(const io_particles *p, int64_t k, int axis)
-{
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[3 * k + axis]
-                                      : ((const double *)p->pos)[3 * k + axis];
-}
-
 /** The volume of the rows; the area in 2-D. @param[out] inverse  columns: r times them is
  *  fractional */
 static double invert(const kith_box *box, double inverse[3][3])
@@ -46,8 +40,9 @@ static kith_box surround(const io_particles *p)
     for (int a = 0; a < p->dim; a++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t k = 0; k < p->n; k++) {
-            low = fmin(low, coordinate(p, k, a));
-            high = fmax(high, coordinate(p, k, a));
+            const double x = io_real(p->pos, 3 * k + a, p->precision);
+            low = fmin(low, x);
+            high = fmax(high, x);
         }
         const bool any = high > low && isfinite(high - low);
         box.row[a][a] = any ? 1.04 * (high - low) : 1;
@@ -82,7 +77,8 @@ void stage_place(const stage *s, const io_particles *particles, float *out)
     for (int64_t k = 0; k < particles->n; k++) {
         double r[3];
         for (int a = 0; a < 3; a++) {
-            r[a] = a < box->dim ? coordinate(particles, k, a) - s->middle[a] : 0;
+            const double x = io_real(particles->pos, 3 * k + a, particles->precision);
+            r[a] = a < box->dim ? x - s->middle[a] : 0;
         }
         for (int b = 0; s->wraps && b < box->dim; b++) {
             const double *column = s->inverse[b];

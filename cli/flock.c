@@ -4,6 +4,7 @@
  */
 #include "flock_options.h"
 
+#include "gnuplot.h"
 #include "parse.h"
 #include "progress.h"
 #include "report.h"
@@ -110,17 +111,8 @@ error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state
                               INT32_MAX));
         }
         return 0;
-    case 's':
-        if (!parse_uint64(arg, &task->start.model.seed)) {
-            argp_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
-        }
-        return 0;
-    case KEY_DIM:
-        if (strcmp(arg, "2") != 0 && strcmp(arg, "3") != 0) {
-            argp_error(state, "--dim: got '%s', expected 2 or 3", arg);
-        }
-        task->dim = arg[0] - '0';
-        return 0;
+    case 's': task->start.model.seed = options_seed(state, arg); return 0;
+    case KEY_DIM: task->dim = 2 + options_word(state, "--dim", arg, "2 or 3"); return 0;
     case KEY_REFLECT:
         if (!parse_axes(arg, task->start.model.reflecting)) {
             argp_error(state, "--reflect: got '%s', expected axes such as xyz or xy", arg);
@@ -149,23 +141,22 @@ error_t flock_set_option(flock_task *task, int key, char *arg, struct argp_state
     case KEY_BINS: task->bins = options_whole(state, "--bins", arg, 0); return 0;
     case KEY_MEASURES: task->measures = arg; return 0;
     case KEY_RESTART: task->restart = arg; return 0;
-    case KEY_PLOT: task->plot = arg; return 0;
+    case KEY_PLOT: task->plot = gnuplot_option(arg); return 0;
     case KEY_VIEW: task->view = true; return 0;
     default: return flock_set_model(&task->start, key, arg, state);
     }
 }
 
 /** A trajectory is of a format that can grow; what is no regular file may have any name. */
-static void check_output(const char *path, const struct argp_state *state)
+static void check_output(const char *path, struct argp_state *state)
 {
     struct stat facts;
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     const bool known = !dot || strcasecmp(dot, ".xyz") == 0 || strcasecmp(dot, ".extxyz") == 0 ||
                        strcasecmp(dot, ".gsd") == 0;
-    if (strcmp(path, "-") == 0) {
-        argp_error(state, "a trajectory needs the name of a file: -o flock.xyz");
-    }
+    options_refuse(state, strcmp(path, "-") == 0,
+                   "a trajectory needs the name of a file: -o flock.xyz");
     if (!known && !(stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))) {
         argp_error(state, "--output: '%s' does not end in .gsd, .xyz or .extxyz", path);
     }
@@ -206,33 +197,17 @@ static void check_noise(const flock_task *task)
     }
 }
 
-/** Fly until Ctrl-C, watched. */
-static void make_endless(flock_task *task, const struct argp_state *state)
-{
-    if ((task->shared.output || task->film.path) && task->record_every < 0) {
-        argp_error(state, "a run without --steps is recorded with --record-every N");
-    }
-    task->endless = true;
-    task->steps = INT64_MAX / 2;
-}
-
 static void check_task(flock_task *task, struct argp_state *state)
 {
-    if (!task->input && task->boids == 0) {
-        argp_error(state, "no INPUT given, nor --boids N");
-    }
-    if (task->input && task->boids > 0) {
-        argp_error(state, "the particles are those of INPUT or of --boids: leave one out");
-    }
-    if (task->steps < 0 && !task->view) {
-        argp_error(state, "no --steps N given");
-    }
-    if (task->steps < 0) {
-        make_endless(task, state);
-    }
-    if (task->plot && !flock_plot_named(task->plot)) {
-        argp_error(state, "--plot: '%s' does not end in .png, .svg or .pdf", task->plot);
-    }
+    const bool recorded = task->shared.output || task->film.path;
+    task->endless = task->steps < 0;
+    options_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
+    options_refuse(state, task->input && task->boids > 0,
+                   "the particles are those of INPUT or of --boids: leave one out");
+    options_refuse(state, task->endless && !task->view, "no --steps N given");
+    options_refuse(state, task->endless && recorded && task->record_every < 0,
+                   "a run without --steps is recorded with --record-every N");
+    task->steps = task->endless ? INT64_MAX / 2 : task->steps;
     if (task->shared.output) {
         check_output(task->shared.output, state);
     }
@@ -265,6 +240,27 @@ static const struct argp arguments = {
            "  kith rdf flock.gsd --r-max 10 -o gr.txt",
     .children = flock_children};
 
+static int run_flock(flock_task *task, flock_run *run)
+{
+    CLI_TRY(flock_start(task, run));
+    if (task->view) {
+        CLI_TRY(flock_view_open(task, run));
+    }
+    const int status = flock_fly(task, run);
+    flock_view_close(run);
+    CLI_TRY(status);
+    if (task->plot) {
+        CLI_TRY(flock_plot(task, run));
+    }
+    if (task->shared.json) {
+        return report_json_line(flock_summary_json(task, run));
+    }
+    if (!task->shared.quiet) {
+        flock_print_summary(task, run);
+    }
+    return STATUS_OK;
+}
+
 int verb_flock(int argc, char **argv)
 {
     flock_task task = {.dim = 3,
@@ -277,26 +273,13 @@ int verb_flock(int argc, char **argv)
     options_init(&task.shared);
     film_options_init(&task.film);
     kith_flock_options_init(&task.start.model);
+    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();
     flock_run run = {.step = 0};
-    int status = flock_start(&task, &run);
-    if (status == STATUS_OK && task.view) {
-        status = flock_view_open(&task, &run);
-    }
-    if (status == STATUS_OK) {
-        status = flock_fly(&task, &run);
-    }
+    const int status = run_flock(&task, &run);
     flock_view_close(&run);
-    if (status == STATUS_OK && task.plot) {
-        status = flock_plot(&task, &run);
-    }
-    if (status == STATUS_OK && task.shared.json) {
-        status = report_json_line(flock_summary_json(&task, &run));
-    } else if (status == STATUS_OK && !task.shared.quiet) {
-        flock_print_summary(&task, &run);
-    }
     kith_groups_free(&run.groups);
     film_free(run.film);
     kith_flock_close(run.flock);
@@ -307,5 +290,6 @@ int verb_flock(int argc, char **argv)
     free(task.stage);
     free(task.change);
     free(task.parameters);
+    free(task.command);
     return status;
 }

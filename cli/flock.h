@@ -36,6 +36,7 @@ typedef struct flock_task {
     const char *measures, *restart, *plot; /**< files */
     bool view;                             /**< in a browser */
     bool endless;                          /**< until Ctrl-C */
+    char *command;                         /**< the command line, for the headers of figures */
     char *parameters;                      /**< text of --parameters, which options borrow from */
     const char **change;                   /**< [n_changes] texts of --at */
     int64_t n_changes;
@@ -108,10 +109,6 @@ void flock_view_close(flock_run *run);
 /** Write the restart file. @return an exit status, reported. */
 int flock_save(const flock_task *task, const flock_run *run);
 
-/** Take particles, step and lengths of files from the restart file, if there is one. @return an
- *  exit status, reported. */
-int flock_load(flock_task *task, flock_run *run);
-
 /** Take a sample of the flock, whose state was read; run->groups are its flocks then. */
 kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out);
 
@@ -119,14 +116,8 @@ kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_samp
  *  reported. */
 int flock_measure(const flock_task *task, flock_run *run);
 
-/** Keep a sample. @return an exit status, reported. */
-int flock_keep_sample(flock_run *run, const flock_sample *sample);
-
 void flock_print_summary(const flock_task *task, const flock_run *run);
 json_t *flock_summary_json(const flock_task *task, const flock_run *run);
-
-/** Can a picture of this name be drawn? Its ending is .png, .svg or .pdf. */
-bool flock_plot_named(const char *path);
 
 /** Draw the measures over time through gnuplot. @return an exit status, reported. */
 int flock_plot(const flock_task *task, const flock_run *run);

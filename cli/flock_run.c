@@ -36,9 +36,7 @@ static int record(const flock_task *task, flock_run *run)
     frame.has_box = run->space.row[0][0] != 0;
     frame.box = run->space;
     frame.time = flock_time(task, run->step);
-    return io_recording_frame(run->record, &frame, run->step, &error) == IO_OK
-               ? STATUS_OK
-               : report_io(&error, true);
+    return report_io(io_recording_frame(run->record, &frame, run->step, &error), &error, true);
 }
 
 /** Show the flock as it is. @param every  steps between frames */
@@ -58,10 +56,14 @@ static int show(const flock_task *task, const flock_run *run, int64_t every)
 static int save(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
-    if ((run->record && io_recording_sync(run->record, &run->record_mark, &error) != IO_OK) ||
-        (run->measures && io_recording_sync(run->measures, &run->measures_mark, &error) != IO_OK)) {
-        return report_io(&error, true);
+    io_status status = IO_OK;
+    if (run->record) {
+        status = io_recording_sync(run->record, &run->record_mark, &error);
     }
+    if (run->measures && status == IO_OK) {
+        status = io_recording_sync(run->measures, &run->measures_mark, &error);
+    }
+    CLI_TRY(report_io(status, &error, true));
     return flock_save(task, run);
 }
 
@@ -71,23 +73,21 @@ enum { MEASURE, RECORD, SAVE, SHOW, LOOKS };
 /** Do what is due at this step. */
 static int look(const flock_task *task, flock_run *run, const int64_t every[LOOKS])
 {
-    int status = STATUS_OK;
     const bool fresh = !run->resumed || run->step > run->first; /* else it was done before */
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
-    if (is_look(run->step, every[MEASURE], task->steps) && fresh) {
-        status = flock_measure(task, run);
+    if (fresh && is_look(run->step, every[MEASURE], task->steps)) {
+        CLI_TRY(flock_measure(task, run));
     }
-    if (status == STATUS_OK && run->record && is_look(run->step, every[RECORD], task->steps) &&
-        fresh) {
-        status = record(task, run);
+    if (fresh && run->record && is_look(run->step, every[RECORD], task->steps)) {
+        CLI_TRY(record(task, run));
     }
-    if (status == STATUS_OK && run->film && is_look(run->step, every[SHOW], task->steps)) {
-        status = show(task, run, every[SHOW]);
+    if (run->film && is_look(run->step, every[SHOW], task->steps)) {
+        CLI_TRY(show(task, run, every[SHOW]));
     }
-    if (status == STATUS_OK && task->restart && is_look(run->step, every[SAVE], task->steps)) {
-        status = save(task, run);
+    if (task->restart && is_look(run->step, every[SAVE], task->steps)) {
+        CLI_TRY(save(task, run));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /** Take up the next stage when it begins here. What moved stands where it is. */
@@ -102,10 +102,7 @@ static int change(const flock_task *task, flock_run *run)
             memcpy(next.things[t].place, moved[t].place, sizeof moved[t].place);
         }
         const kith_flock_options model = flock_model_of(&next);
-        const kith_status status = kith_flock_change(run->flock, &model);
-        if (status != KITH_OK) {
-            return report_kith(run->ctx, status, NULL);
-        }
+        CLI_TRY(report_kith(run->ctx, kith_flock_change(run->flock, &model), NULL));
     }
     return STATUS_OK;
 }
@@ -142,37 +139,39 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
                                   [RECORD] = interval(task->record_every, task->steps, 100),
                                   [SAVE] = interval(task->restart_every, task->steps, 10),
                                   [SHOW] = interval(task->record_every, task->steps, 600)};
-    int status = look(task, run, every);
-    while (status == STATUS_OK && run->step < task->steps && !run->left) {
+    CLI_TRY(look(task, run, every));
+    while (run->step < task->steps && !run->left) {
         const int64_t steps = next_stop(task, run, every) - run->step;
         const kith_status stepped = run->view ? flock_view_advance(run, steps)
                                               : flock_step(run, steps);
+        progress_end(bar);
         if (stepped == KITH_CANCELLED && task->restart) {
             (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
-            status = save(task, run);
-            progress_end(bar);
-            return status != STATUS_OK
-                       ? status
-                       : report_error(STATUS_INTERRUPTED, "the same command goes on from there",
-                                      "interrupted at step %lld; %s was written",
-                                      (long long)run->step, task->restart);
+            CLI_TRY(save(task, run));
+            return report_error(STATUS_INTERRUPTED, "the same command goes on from there",
+                                "interrupted at step %lld; %s was written", (long long)run->step,
+                                task->restart);
         }
-        progress_end(bar);
-        status = stepped == KITH_OK ? change(task, run) : report_kith(run->ctx, stepped, NULL);
-        status = status == STATUS_OK && !run->left ? look(task, run, every) : status;
+        CLI_TRY(report_kith(run->ctx, stepped, NULL));
+        CLI_TRY(change(task, run));
+        if (!run->left) {
+            CLI_TRY(look(task, run, every));
+        }
     }
-    return status;
+    return STATUS_OK;
 }
 
 static int open_files(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
-    const char *output = task->shared.output;
-    if ((output && io_recording_open(output, &run->record_mark, &run->record, &error) != IO_OK) ||
-        (task->measures &&
-         io_recording_open(task->measures, &run->measures_mark, &run->measures, &error) != IO_OK)) {
-        return report_io(&error, true);
+    io_status status = IO_OK;
+    if (task->shared.output) {
+        status = io_recording_open(task->shared.output, &run->record_mark, &run->record, &error);
     }
+    if (task->measures && status == IO_OK) {
+        status = io_recording_open(task->measures, &run->measures_mark, &run->measures, &error);
+    }
+    CLI_TRY(report_io(status, &error, true));
     film_options wanted = task->film;
     wanted.threads = task->shared.threads;
     return wanted.path ? film_open(&wanted, run->first, &run->film) : STATUS_OK;
@@ -182,12 +181,11 @@ static int open_files(const flock_task *task, flock_run *run)
 static int close_files(flock_run *run, int status)
 {
     io_error error = {0}, other = {0};
-    const bool fine = io_recording_close(run->record, &error) == IO_OK;
-    const bool both = io_recording_close(run->measures, &other) == IO_OK;
-    if (status != STATUS_OK || (fine && both)) {
-        return status;
-    }
-    return report_io(fine ? &other : &error, true);
+    const io_status record = io_recording_close(run->record, &error);
+    const io_status measures = io_recording_close(run->measures, &other);
+    CLI_TRY(status);
+    CLI_TRY(report_io(record, &error, true));
+    return report_io(measures, &other, true);
 }
 
 /** See that each stage to come can be had, before the first step. */
@@ -195,12 +193,8 @@ static int try_stages(const flock_task *task, const flock_run *run)
 {
     for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {
         const kith_flock_options model = flock_model_of(&task->stage[k]);
-        const kith_status status = kith_flock_change(run->flock, &model);
-        if (status != KITH_OK) {
-            char where[48];
-            snprintf(where, sizeof where, "--at %lld", (long long)task->stage[k].step);
-            return report_kith(run->ctx, status, where);
-        }
+        CLI_TRY(report_kith(run->ctx, kith_flock_change(run->flock, &model),
+                            report_format("--at %lld", (long long)task->stage[k].step).s));
     }
     return STATUS_OK;
 }
@@ -215,20 +209,16 @@ int flock_open(const flock_task *task, flock_run *run)
     model.first_step = run->step;
     const kith_status opened = kith_flock_open(run->ctx, &points, &velocities, &run->space, &model,
                                                &run->flock);
-    return opened == KITH_OK ? try_stages(task, run) : report_kith(run->ctx, opened, task->input);
+    CLI_TRY(report_kith(run->ctx, opened, task->input));
+    return try_stages(task, run);
 }
 
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
-    int status = engine_open(&task->shared, &bar, &run->ctx);
-    if (status == STATUS_OK) {
-        status = flock_open(task, run);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = open_files(task, run);
+    CLI_TRY(engine_open(&task->shared, &bar, &run->ctx));
+    CLI_TRY(flock_open(task, run));
+    int status = open_files(task, run);
     if (status == STATUS_OK) {
         status = go(task, run, &bar);
     }

@@ -67,27 +67,27 @@ static int count_pairs(const flock_task *task, flock_run *run)
     }
     const kith_points points = input_points(&run->in);
     kith_histogram histogram = {0};
-    const kith_status status = kith_rdf_count(run->ctx, &points, &run->space, &how, &histogram);
-    int exit_status = status == KITH_OK ? STATUS_OK : report_kith(run->ctx, status, "g(r)");
-    if (exit_status == STATUS_OK && histogram.ideal[0] > 0) {
+    int status = report_kith(
+        run->ctx, kith_rdf_count(run->ctx, &points, &run->space, &how, &histogram), "g(r)");
+    if (status == STATUS_OK && histogram.ideal[0] > 0) {
         run->g = malloc((size_t)how.bins * sizeof *run->g);
         if (run->g) {
             kith_rdf_g(&histogram, 0, 0, run->g);
         } else {
-            exit_status = report_error(STATUS_NO_MEMORY, NULL, "no memory for g(r)");
+            status = report_no_memory("g(r)");
         }
     }
     kith_histogram_free(&histogram);
-    return exit_status;
+    return status;
 }
 
-int flock_keep_sample(flock_run *run, const flock_sample *sample)
+static int keep_sample(flock_run *run, const flock_sample *sample)
 {
     if (run->n_samples == run->room) {
         const int64_t room = run->room ? 2 * run->room : 64;
         flock_sample *grown = realloc(run->samples, (size_t)room * sizeof *grown);
         if (!grown) {
-            return report_error(STATUS_NO_MEMORY, NULL, "no memory for the measures");
+            return report_no_memory("the measures");
         }
         run->samples = grown;
         run->room = room;
@@ -120,12 +120,9 @@ static json_t *sample_json(const flock_task *task, const flock_run *run, const f
 {
     enum { MOST_FLOCKS = 100 };
     json_t *members = json_array();
-    json_t *g = run->g ? json_array() : json_null();
+    json_t *g = run->g ? report_json_reals(run->g, task->bins) : json_null();
     for (int64_t k = 0; k < s->flocks && k < MOST_FLOCKS; k++) {
         json_array_append_new(members, json_integer(run->groups.members[k]));
-    }
-    for (int64_t k = 0; run->g && k < task->bins; k++) {
-        json_array_append_new(g, report_json_real(run->g[k]));
     }
     return json_pack(
         "{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "step", (json_int_t)s->step,
@@ -140,15 +137,11 @@ static int write_line(const flock_task *task, flock_run *run, const json_t *valu
 {
     char *text = json_dumps(value, JSON_COMPACT);
     io_error error = {0};
-    io_status status = IO_NO_MEMORY;
-    if (text && report_json_whole()) {
-        status = io_recording_line(run->measures, text, &error);
-    }
+    const int status = text && report_json_whole()
+                           ? report_io(io_recording_line(run->measures, text, &error), &error, true)
+                           : report_no_memory(task->measures);
     free(text);
-    return status == IO_OK ? STATUS_OK
-           : error.status
-               ? report_io(&error, true)
-               : report_error(STATUS_NO_MEMORY, NULL, "no memory to write %s", task->measures);
+    return status;
 }
 
 int flock_measure(const flock_task *task, flock_run *run)
@@ -156,16 +149,11 @@ int flock_measure(const flock_task *task, flock_run *run)
     flock_sample sample;
     const kith_status measured = flock_take_sample(task, run, &sample);
     const char *about = measured == KITH_INVALID ? "--flock-length" : NULL;
-    int status = measured == KITH_OK ? STATUS_OK : report_kith(run->ctx, measured, about);
-    status = status == STATUS_OK ? count_pairs(task, run) : status;
-    status = status == STATUS_OK ? flock_keep_sample(run, &sample) : status;
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(report_kith(run->ctx, measured, about));
+    CLI_TRY(count_pairs(task, run));
+    CLI_TRY(keep_sample(run, &sample));
     json_t *value = sample_json(task, run, &sample);
-    if (run->measures) {
-        status = write_line(task, run, value);
-    }
+    int status = run->measures ? write_line(task, run, value) : STATUS_OK;
     if (status == STATUS_OK && task->shared.json) {
         status = report_json_line(json_incref(value));
     } else if (status == STATUS_OK && !task->shared.quiet) {

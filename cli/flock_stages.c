@@ -102,7 +102,7 @@ void flock_read_parameters(flock_task *task, const char *path, struct argp_state
 static void *need(void *memory)
 {
     if (!memory) {
-        exit(report_error(STATUS_NO_MEMORY, NULL, "no memory for the options"));
+        exit(report_no_memory("the options"));
     }
     return memory;
 }

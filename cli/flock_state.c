@@ -76,7 +76,7 @@ int flock_save(const flock_task *task, const flock_run *run)
     const size_t size = sizeof(head) + 2 * vectors + samples;
     char *data = malloc(size);
     if (!data) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory to write %s", task->restart);
+        return report_no_memory(task->restart);
     }
     head h = head_of(task, run);
     char *at = data + sizeof h;
@@ -91,7 +91,7 @@ int flock_save(const flock_task *task, const flock_run *run)
     io_error error = {0};
     const io_status status = io_rewrite_bytes(task->restart, data, (int64_t)size, &error);
     free(data);
-    return status == IO_OK ? STATUS_OK : report_io(&error, true);
+    return report_io(status, &error, true);
 }
 
 /** Read a whole file. @return its bytes, or NULL with an errno. */
@@ -211,7 +211,8 @@ static bool take_body(const head *h, const char *body, flock_run *run)
     return true;
 }
 
-int flock_load(flock_task *task, flock_run *run)
+/** Take particles, step and lengths of files from the restart file, if there is one. */
+static int load(flock_task *task, flock_run *run)
 {
     size_t size = 0;
     errno = 0;
@@ -229,12 +230,10 @@ int flock_load(flock_task *task, flock_run *run)
     }
     int status = check_head(task, &h);
     if (status == STATUS_OK && !take_body(&h, data + sizeof h, run)) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->restart);
+        status = report_no_memory(task->restart);
     }
     free(data);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(status);
     flock_stage *stage = &task->stage[flock_stage_at(task, h.step)];
     for (int64_t t = 0; t < h.n_things && t < stage->model.n_things; t++) {
         if (stage->things[t].kind == KITH_PREDATOR && h.things[t].kind == KITH_PREDATOR) {
@@ -271,11 +270,7 @@ static void strew_headings(const flock_task *task, io_particles *p, double *v)
 static void store(const io_particles *p, const double *from, void *to)
 {
     for (int64_t e = 0; e < 3 * p->n; e++) {
-        if (p->precision == KITH_FLOAT) {
-            ((float *)to)[e] = (float)from[e];
-        } else {
-            ((double *)to)[e] = from[e];
-        }
+        io_put_real(to, e, p->precision, from[e]);
     }
 }
 
@@ -285,7 +280,7 @@ static int fill_velocities(const flock_task *task, io_particles *p)
     p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
     if (!v || !p->velocity) {
         free(v);
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for velocities");
+        return report_no_memory("velocities");
     }
     strew_headings(task, p, v);
     store(p, v, p->velocity);
@@ -307,16 +302,12 @@ static int strew(const flock_task *task, flock_run *run)
     io_particles *p = &run->in.particles;
     *p = (io_particles){.n = task->boids, .dim = task->dim, .has_box = true, .box = usual_box()};
     p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
-    const int status = choose_box(task, "--boids", run);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(choose_box(task, "--boids", run));
     double *r = malloc((size_t)(p->n + 1) * 3 * sizeof *r);
     p->pos = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
     if (!r || !p->pos) {
         free(r);
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld boids",
-                            (long long)task->boids);
+        return report_no_memory("boids");
     }
     sets_uniform(r, p->n, task->start.model.seed);
     const kith_box *box = &run->box;
@@ -336,11 +327,8 @@ static int strew(const flock_task *task, flock_run *run)
 
 static int read_input(flock_task *task, flock_run *run)
 {
-    io_error error = {0};
     task->shared.read.fields = IO_VELOCITIES;
-    if (input_read(&task->shared, task->input, &run->in, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
+    CLI_TRY(input_read(&task->shared, task->input, &run->in));
     return choose_box(task, task->input, run);
 }
 
@@ -370,20 +358,22 @@ static int check_steps(const flock_stage *stage, const flock_run *run)
 
 int flock_start(flock_task *task, flock_run *run)
 {
-    int status = task->restart ? flock_load(task, run) : STATUS_OK;
-    if (status == STATUS_OK && !run->resumed) {
-        status = task->input ? read_input(task, run) : strew(task, run);
+    if (task->restart) {
+        CLI_TRY(load(task, run));
     }
-    if (status == STATUS_OK && !run->in.particles.velocity) {
-        status = fill_velocities(task, &run->in.particles);
+    if (!run->resumed) {
+        CLI_TRY(task->input ? read_input(task, run) : strew(task, run));
+    }
+    if (!run->in.particles.velocity) {
+        CLI_TRY(fill_velocities(task, &run->in.particles));
     }
     run->space = run->box;
     for (int k = 0; k < 3; k++) {
         run->space.periodic[k] = run->box.periodic[k] && !task->start.model.reflecting[k];
     }
     run->first = run->step;
-    for (int64_t k = 0; k < task->n_stages && status == STATUS_OK; k++) {
-        status = check_steps(&task->stage[k], run);
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        CLI_TRY(check_steps(&task->stage[k], run));
     }
-    return status;
+    return STATUS_OK;
 }

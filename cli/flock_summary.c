@@ -39,7 +39,6 @@ json_t *flock_summary_json(const flock_task *task, const flock_run *run)
                      "seconds", report_json_real(run->seconds), "step_seconds",
                      report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
                      kith_backend(run->ctx), "threads", kith_threads(run->ctx), "box",
-                     space_box_json(&run->space), "output",
-                     task->shared.output ? report_json_text(task->shared.output) : json_null(),
-                     "film", run->film ? report_json_text(film_path(run->film)) : json_null());
+                     space_box_json(&run->space), "output", report_json_text(task->shared.output),
+                     "film", report_json_text(film_path(run->film)));
 }

@@ -27,7 +27,7 @@ int flock_view_open(flock_task *task, flock_run *run)
 {
     flock_view *view = calloc(1, sizeof *view);
     if (!view) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for the live view");
+        return report_no_memory("the live view");
     }
     view->task = task;
     view->colour = WEB_HEADING;
@@ -37,9 +37,9 @@ int flock_view_open(flock_task *task, flock_run *run)
     view->shown = view->sampled = -1;
     view->skip = 1;
     run->view = view;
-    const int status = viewer_open(&task->shared, &view->server);
-    return status != STATUS_OK || flock_points_open(&view->points, view->server)
-               ? status
+    CLI_TRY(viewer_open(&task->shared, &view->server));
+    return flock_points_open(&view->points, view->server)
+               ? STATUS_OK
                : report_error(STATUS_NO_MEMORY, NULL, "no thread for the live view");
 }
 

@@ -45,19 +45,6 @@ static const struct argp_option fof_options[] = {
     {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
     {0}};
 
-static void parse_spacing(fof_task *task, const char *arg, struct argp_state *state)
-{
-    static const char *const names[] = {
-        [SPACING_LINKED] = "linked", [SPACING_DARK] = "dark", [SPACING_MASS] = "mass"};
-    for (int k = SPACING_LINKED; k <= SPACING_MASS; k++) {
-        if (strcmp(arg, names[k]) == 0) {
-            task->spacing = (spacing)k;
-            return;
-        }
-    }
-    argp_error(state, "--spacing: got '%s', expected linked, dark or mass", arg);
-}
-
 static void parse_velocity(fof_task *task, char *arg, struct argp_state *state)
 {
     const size_t length = strlen(arg);
@@ -94,22 +81,16 @@ static void parse_cosmology(fof_task *task, const char *arg, struct argp_state *
 
 static void check_task(const fof_task *task, struct argp_state *state)
 {
-    if (!task->input) {
-        argp_error(state, "no INPUT given");
-    }
-    if (task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO)) {
-        argp_error(state, "--length is absolute: leave out -b and --spacing, or --length");
-    }
-    if (task->format != IO_CATALOGUE_BY_NAME && !task->shared.output) {
-        argp_error(state, "--format is that of the catalogue: it needs -o FILE");
-    }
     const char *dot = task->labels ? strrchr(task->labels, '.') : NULL;
-    if (dot && strcmp(dot, ".grp") == 0 && task->shared.read.species) {
-        argp_error(state, "a .grp has a line for each particle of INPUT: leave out --species");
-    }
-    if (task->shared.output && strcmp(task->shared.output, "-") == 0) {
-        argp_error(state, "a catalogue needs the name of a file: -o halos.csv");
-    }
+    options_refuse(state, !task->input, "no INPUT given");
+    options_refuse(state, task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO),
+                   "--length is absolute: leave out -b and --spacing, or --length");
+    options_refuse(state, task->format != IO_CATALOGUE_BY_NAME && !task->shared.output,
+                   "--format is that of the catalogue: it needs -o FILE");
+    options_refuse(state, dot && strcmp(dot, ".grp") == 0 && task->shared.read.species,
+                   "a .grp has a line for each particle of INPUT: leave out --species");
+    options_refuse(state, options_to_stdout(&task->shared),
+                   "a catalogue needs the name of a file: -o halos.csv");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -119,7 +100,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
     case 'b': task->b = options_positive(state, "-b", arg); return 0;
     case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
-    case KEY_SPACING: parse_spacing(task, arg, state); return 0;
+    case KEY_SPACING:
+        task->spacing = SPACING_LINKED +
+                        options_word(state, "--spacing", arg, "linked, dark or mass");
+        return 0;
     case KEY_MIN_MEMBERS:
         task->min_members = options_whole(state, "--min-members", arg, 1);
         return 0;
@@ -154,15 +138,11 @@ static const struct argp arguments = {
 
 static int read_input(fof_task *task, fof_outcome *found)
 {
-    io_error error = {0};
     task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
                                IO_DENSITIES;
     task->shared.read.needed = (task->spacing == SPACING_MASS ? (unsigned)IO_MASSES : 0) |
                                (task->velocity > 0 ? (unsigned)IO_VELOCITIES : 0);
-    if (input_read(&task->shared, task->input, &found->in, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
-    return STATUS_OK;
+    return input_read(&task->shared, task->input, &found->in);
 }
 
 static int link_particles(const fof_task *task, fof_outcome *found)
@@ -180,7 +160,7 @@ static int link_particles(const fof_task *task, fof_outcome *found)
     const kith_status status = kith_fof_find(found->ctx, &points, &found->space.box, found->length,
                                              &how, &found->groups);
     found->link_seconds = progress_clock() - start;
-    return status == KITH_OK ? STATUS_OK : report_kith(found->ctx, status, task->input);
+    return report_kith(found->ctx, status, task->input);
 }
 
 static int measure_halos(const fof_task *task, fof_outcome *found)
@@ -201,9 +181,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     const kith_status status = kith_halos_measure(found->ctx, &points, &found->space.box,
                                                   &found->groups, &known, &found->halos);
     found->measure_seconds = progress_clock() - start;
-    if (status != KITH_OK) {
-        return report_kith(found->ctx, status, task->input);
-    }
+    CLI_TRY(report_kith(found->ctx, status, task->input));
     found->catalogue = (io_catalogue){.halos = &found->halos,
                                       .particles = p,
                                       .box = &found->space.box,
@@ -228,38 +206,53 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
 static int write_results(const fof_task *task, fof_outcome *found)
 {
     io_error error = {0};
+    const io_catalogue *c = &found->catalogue;
+    const char *output = task->shared.output;
     const double start = progress_clock();
     if (progress_interrupted()) {
-        return report_interrupted(task->shared.output);
+        return report_interrupted(output);
     }
-    if (task->shared.output &&
-        io_write_catalogue(task->shared.output, task->format, &found->catalogue, &error) != IO_OK) {
-        return report_io(&error, true);
+    io_status status = output ? io_write_catalogue(output, task->format, c, &error) : IO_OK;
+    if (status == IO_OK && task->labels) {
+        status = io_write_labels(task->labels, c, &error);
     }
-    if (task->labels && io_write_labels(task->labels, &found->catalogue, &error) != IO_OK) {
-        return report_io(&error, true);
+    if (status == IO_OK && task->sorted) {
+        status = io_write_sorted(task->sorted, c, &error);
     }
-    if (task->sorted && io_write_sorted(task->sorted, &found->catalogue, &error) != IO_OK) {
-        return report_io(&error, true);
+    CLI_TRY(report_io(status, &error, true));
+    if (task->plot) {
+        CLI_TRY(fof_plot(task, found));
     }
-    const int status = task->plot ? fof_plot(task, found) : STATUS_OK;
     found->write_seconds = progress_clock() - start;
-    return status;
+    return STATUS_OK;
 }
 
 static int find_halos(const fof_task *task, fof_outcome *found)
 {
     progress bar = progress_start("linking", "", 0, task->shared.quiet);
-    int status = engine_open(&task->shared, &bar, &found->ctx);
-    if (status == STATUS_OK) {
-        status = link_particles(task, found);
-    }
+    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
+    int status = link_particles(task, found);
     if (status == STATUS_OK) {
         bar.what = "measuring";
         status = measure_halos(task, found);
     }
     progress_end(&bar);
-    return status == STATUS_OK ? write_results(task, found) : status;
+    return status;
+}
+
+static int run(fof_task *task, fof_outcome *found)
+{
+    CLI_TRY(read_input(task, found));
+    CLI_TRY(fof_prepare(task, found));
+    CLI_TRY(find_halos(task, found));
+    CLI_TRY(write_results(task, found));
+    if (task->shared.json) {
+        return report_json(fof_json(task, found));
+    }
+    if (options_summary(&task->shared)) {
+        fof_print(task, found);
+    }
+    return STATUS_OK;
 }
 
 int verb_fof(int argc, char **argv)
@@ -272,18 +265,7 @@ int verb_fof(int argc, char **argv)
 
     progress_catch_signals();
     fof_outcome found = {0};
-    int status = read_input(&task, &found);
-    if (status == STATUS_OK) {
-        status = fof_prepare(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        status = find_halos(&task, &found);
-    }
-    if (status == STATUS_OK && task.shared.json) {
-        status = report_json(fof_json(&task, &found));
-    } else if (status == STATUS_OK && !task.shared.quiet) {
-        fof_print(&task, &found);
-    }
+    const int status = run(&task, &found);
     kith_halos_free(&found.halos);
     kith_groups_free(&found.groups);
     kith_close(found.ctx);

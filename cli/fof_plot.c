@@ -31,12 +31,6 @@ typedef struct picture {
     bool no_memory;
 } picture;
 
-static double coordinate(const io_particles *p, int64_t k, int axis)
-{
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[3 * k + axis]
-                                      : ((const double *)p->pos)[3 * k + axis];
-}
-
 /** Show the whole of an upright box; else all particles. */
 static void choose_extent(picture *d)
 {
@@ -48,8 +42,9 @@ static void choose_extent(picture *d)
         d->wraps[k] = upright && box->periodic[k];
         double low = INFINITY, high = -INFINITY;
         for (int64_t q = 0; q < p->n && !d->wraps[k]; q++) {
-            low = fmin(low, coordinate(p, q, k));
-            high = fmax(high, coordinate(p, q, k));
+            const double x = io_real(p->pos, 3 * q + k, p->precision);
+            low = fmin(low, x);
+            high = fmax(high, x);
         }
         const double edge = high > low ? 0.01 * (high - low) : 0.5;
         d->low[k] = d->wraps[k] ? box->origin[k] : p->n ? low - edge : 0;
@@ -71,19 +66,17 @@ static double placed(const picture *d, double x, int axis)
 static float *make_map(const picture *d)
 {
     const io_particles *p = &d->found->in.particles;
+    const void *masses = d->found->masses;
     float *uv = malloc(((size_t)p->n + 1) * 2 * sizeof *uv);
     float *weights = malloc(((size_t)p->n + 1) * sizeof *weights);
     float *map = NULL;
     if (uv && weights) {
         for (int64_t k = 0; k < p->n; k++) {
-            uv[2 * k] = (float)placed(d, coordinate(p, k, 0), 0);
-            uv[2 * k + 1] = (float)placed(d, coordinate(p, k, 1), 1);
-            weights[k] = 1;
-            if (d->found->masses) {
-                weights[k] = p->precision == KITH_FLOAT
-                                 ? ((const float *)d->found->masses)[k]
-                                 : (float)((const double *)d->found->masses)[k];
+            for (int axis = 0; axis < 2; axis++) {
+                uv[2 * k + axis] = (float)placed(d, io_real(p->pos, 3 * k + axis, p->precision),
+                                                 axis);
             }
+            weights[k] = masses ? (float)io_real(masses, k, p->precision) : 1;
         }
         const bool whole = d->wraps[0] && d->wraps[1] && d->size[0] == d->size[1];
         map = density_map(uv, weights, p->n, whole);

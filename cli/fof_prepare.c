@@ -9,16 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double real_at(const void *data, int64_t k, kith_precision precision)
-{
-    return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
-}
-
 /** NULL for an array whose elements are all equal: writers fill in what they do not know. */
 static const void *telling(const void *data, int64_t n, kith_precision precision)
 {
     for (int64_t k = 1; k < n && data; k++) {
-        if (real_at(data, k, precision) != real_at(data, 0, precision)) {
+        if (io_real(data, k, precision) != io_real(data, 0, precision)) {
             return data;
         }
     }
@@ -29,7 +24,7 @@ static const void *telling(const void *data, int64_t n, kith_precision precision
 static void choose_fields(fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
-    const bool massless = p->n > 0 && p->mass && real_at(p->mass, 0, p->precision) == 0 &&
+    const bool massless = p->n > 0 && p->mass && io_real(p->mass, 0, p->precision) == 0 &&
                           !telling(p->mass, p->n, p->precision);
     found->masses = massless ? NULL : p->mass;
     found->velocities = telling(p->velocity, 3 * p->n, p->precision);
@@ -45,7 +40,7 @@ static int check_masses(const fof_task *task, const fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
     for (int64_t k = 0; k < p->n && found->masses; k++) {
-        const double mass = real_at(found->masses, k, p->precision);
+        const double mass = io_real(found->masses, k, p->precision);
         if (!isfinite(mass) || !(mass > 0)) {
             return report_error(STATUS_INVALID,
                                 "leave its species out with --species, or correct the file",
@@ -80,19 +75,15 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     enum { GAS = 0, DARK = 1, STARS = 4, HOLES = 5 };
     const io_particles *p = &found->in.particles;
     const bool dark = found->n_of_type[DARK] > 0;
-    int status = STATUS_OK;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         found->links[type] = !dark || type == DARK;
         found->attaches[type] = dark && (type == GAS || type == STARS || type == HOLES);
     }
     if (task->link) {
-        status = parse_types(task, found, "--link", task->link, found->links);
+        CLI_TRY(parse_types(task, found, "--link", task->link, found->links));
     }
-    if (task->attach && status == STATUS_OK) {
-        status = parse_types(task, found, "--attach", task->attach, found->attaches);
-    }
-    if (status != STATUS_OK) {
-        return status;
+    if (task->attach) {
+        CLI_TRY(parse_types(task, found, "--attach", task->attach, found->attaches));
     }
     found->linked = p->n;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
@@ -114,7 +105,7 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     }
     found->roles = malloc((size_t)p->n);
     if (!found->roles) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for the roles of %s", task->input);
+        return report_no_memory("the roles of particles");
     }
     for (int64_t k = 0; k < p->n; k++) {
         const int type = p->type[k];
@@ -125,20 +116,6 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-static double volume_of(const space *s)
-{
-    const double(*r)[3] = s->box.row;
-    if (strcmp(s->source, "none") == 0) {
-        return 0;
-    }
-    if (s->box.dim == 2) {
-        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
-    }
-    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
-                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
-                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
-}
-
 /** Mass of the particles that link, or of all. */
 static double mass_of(const fof_outcome *found, bool linked)
 {
@@ -146,7 +123,7 @@ static double mass_of(const fof_outcome *found, bool linked)
     double mass = 0;
     for (int64_t k = 0; k < p->n; k++) {
         const bool counts = !linked || !found->roles || found->roles[k] == KITH_LINK;
-        mass += counts ? real_at(found->masses, k, p->precision) : 0;
+        mass += counts ? io_real(found->masses, k, p->precision) : 0;
     }
     return mass;
 }
@@ -248,7 +225,7 @@ static double velocity_dispersion(const fof_outcome *found)
         for (int pass = 0; pass < 2; pass++) {
             double sum = 0;
             for (int64_t q = 0; q < p->n; q++) {
-                const double v = real_at(p->velocity, 3 * q + k, p->precision) - mean;
+                const double v = io_real(p->velocity, 3 * q + k, p->precision) - mean;
                 const bool counts = !found->roles || found->roles[q] == KITH_LINK;
                 sum += counts ? (pass ? v * v : v) : 0;
             }
@@ -288,18 +265,13 @@ const char *fof_spacing_words(const fof_outcome *found)
 
 int fof_prepare(const fof_task *task, fof_outcome *found)
 {
-    int status = space_choose(&task->shared, task->input, &found->in.particles, &found->space);
-    if (status == STATUS_OK) {
-        choose_fields(found);
-        found->volume = volume_of(&found->space);
-        status = check_masses(task, found);
-    }
-    if (status == STATUS_OK) {
-        status = choose_roles(task, found);
-    }
-    if (status == STATUS_OK) {
-        choose_cosmology(task, found);
-        status = choose_length(task, found);
-    }
-    return status == STATUS_OK ? choose_velocity_length(task, found) : status;
+    CLI_TRY(space_choose(&task->shared, task->input, &found->in.particles, &found->space));
+    const bool open = strcmp(found->space.source, "none") == 0;
+    found->volume = open ? 0 : space_volume(&found->space.box);
+    choose_fields(found);
+    CLI_TRY(check_masses(task, found));
+    CLI_TRY(choose_roles(task, found));
+    choose_cosmology(task, found);
+    CLI_TRY(choose_length(task, found));
+    return choose_velocity_length(task, found);
 }

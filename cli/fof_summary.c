@@ -15,58 +15,44 @@
 /** Five digits are enough for a person. */
 static printed number(double x)
 {
-    printed out;
-    snprintf(out.s, sizeof out.s, "%.5g", x);
-    return out;
+    return report_format("%.5g", x);
 }
 
 /** " kpc/h"; "" where units are not known. */
 static printed unit(const char *name)
 {
-    printed out;
-    snprintf(out.s, sizeof out.s, "%s%.60s", *name ? " " : "", name);
-    return out;
+    return report_format("%s%.60s", *name ? " " : "", name);
 }
 
-static void print_types(const fof_outcome *found, const char *verb, const bool chosen[])
+/** A line of the types that do something, if there are such. */
+static void print_types(const fof_outcome *found, const style *look, const char *verb,
+                        const bool chosen[])
 {
-    const char *before = verb;
+    const char *before = NULL;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (chosen[type] && found->n_of_type[type] > 0) {
-            printf("%s %s (%s)", before, io_type_name(type),
+            if (!before) {
+                report_label(look, strcmp(verb, "link:") == 0 ? "species" : "");
+            }
+            printf("%s %s (%s)", before ? before : verb, io_type_name(type),
                    report_count(found->n_of_type[type]).s);
             before = ",";
         }
+    }
+    if (before) {
+        putchar('\n');
     }
 }
 
 static void print_roles(const fof_outcome *found, const style *look)
 {
-    bool rest[IO_MOST_TYPES], some_attach = false;
+    bool rest[IO_MOST_TYPES];
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         rest[type] = !found->links[type] && !found->attaches[type];
-        some_attach = some_attach || (found->attaches[type] && found->n_of_type[type] > 0);
     }
-    if (!found->roles) {
-        return;
-    }
-    report_label(look, "species");
-    print_types(found, "link:", found->links);
-    putchar('\n');
-    if (some_attach) {
-        report_label(look, "");
-        print_types(found, "attach:", found->attaches);
-        putchar('\n');
-    }
-    const char *const ignored = "ignore:";
-    for (int type = 0; type < IO_MOST_TYPES; type++) {
-        if (rest[type] && found->n_of_type[type] > 0) {
-            report_label(look, "");
-            print_types(found, ignored, rest);
-            putchar('\n');
-            return;
-        }
-    }
+    print_types(found, look, "link:", found->links);
+    print_types(found, look, "attach:", found->attaches);
+    print_types(found, look, "ignore:", rest);
 }
 
 static void print_length(const fof_task *task, const fof_outcome *found, const style *look)
@@ -169,7 +155,9 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     printf("%s%s%s\n", look.bold, task->input, look.end);
     report_label(&look, "particles");
     input_print(&found->in);
-    print_roles(found, &look);
+    if (found->roles) {
+        print_roles(found, &look);
+    }
     report_label(&look, "box");
     space_print(&found->space);
     print_cosmology(found, &look);
@@ -265,11 +253,9 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
                                 found->link_seconds, "measure", found->measure_seconds, "write",
                                 found->write_seconds);
     json_t *outputs = json_pack(
-        "{s:o, s:o, s:o, s:o}", "catalogue",
-        task->shared.output ? report_json_text(task->shared.output) : json_null(), "labels",
-        task->labels ? report_json_text(task->labels) : json_null(), "sorted",
-        task->sorted ? report_json_text(task->sorted) : json_null(), "plot",
-        task->plot ? report_json_text(task->plot) : json_null());
+        "{s:o, s:o, s:o, s:o}", "catalogue", report_json_text(task->shared.output), "labels",
+        report_json_text(task->labels), "sorted", report_json_text(task->sorted), "plot",
+        report_json_text(task->plot));
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:I, s:o}",
                      "kith", kith_version(), "verb", "fof", "input", input_json(&found->in), "box",
                      space_json(&found->space), "cosmology", cosmology_json(&found->cosmology),

@@ -4,6 +4,7 @@
  */
 #include "gnuplot.h"
 
+#include "options.h"
 #include "report.h"
 
 #include <errno.h>
@@ -35,9 +36,12 @@ static const char *terminal_of(const char *path)
     return NULL;
 }
 
-bool gnuplot_known(const char *path)
+const char *gnuplot_option(const char *path)
 {
-    return terminal_of(path) != NULL;
+    if (!terminal_of(path)) {
+        options_invalid("--plot", path, "a name that ends in .pdf, .svg or .png");
+    }
+    return path;
 }
 
 void gnuplot_quote(FILE *out, const char *text)
@@ -88,7 +92,6 @@ struct text {
 static int write_text(const struct text *t, const void *what)
 {
     io_memo text = {0};
-    io_error error = {0};
     FILE *out = io_memo_open(&text);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
@@ -100,31 +103,24 @@ static int write_text(const struct text *t, const void *what)
     if (out) {
         t->put(out, what);
     }
-    int status = STATUS_OK;
-    if (!io_memo_close(&text, out)) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for a figure");
-    } else if (io_write_bytes(t->path, text.data, (int64_t)text.n, &error) != IO_OK) {
-        status = report_io(&error, true);
-    }
-    free(text.data);
-    return status;
+    return report_written(t->path, &text, io_memo_close(&text, out));
 }
 
-/** Start gnuplot in a folder. @return 0 or an errno. */
-static int start(const char *folder, char *const *words, int input, int output, pid_t *child)
+/** Start gnuplot on a script in its folder. @return 0 or an errno. */
+static int start(const char *folder, const char *script, int output, pid_t *child)
 {
+    const char *const words[] = {"gnuplot", "-e", "target='/dev/stdout'", script, NULL};
+    char *own[sizeof words / sizeof *words]; /* as posix_spawnp wants them */
+    memcpy(own, words, sizeof own);
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
     if (failed) {
         return failed;
     }
     posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (input >= 0) {
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    }
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    failed = posix_spawnp(child, words[0], &actions, NULL, words, environ);
+    failed = posix_spawnp(child, own[0], &actions, NULL, own, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
@@ -139,65 +135,56 @@ static void keep_all(int from, io_memo *out)
     }
 }
 
-int gnuplot_print(const char *folder, const char *script, int input, io_memo *out)
+/** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
+ *  writes no file itself; the script's variable `target` is where its figure goes.
+ *  @return 0 or an errno; ECHILD when gnuplot itself failed */
+static int print_figure(const char *folder, const char *script, io_memo *out)
 {
-    static const char target[] = "target='/dev/stdout'";
-    char *words[] = {strdup("gnuplot"), strdup("-e"), strdup(target), strdup(script), NULL};
-    int ends[2] = {-1, -1}, state = -1;
+    int ends[2], state = -1;
     pid_t child = 0;
-    int failed = words[0] && words[1] && words[2] && words[3] ? 0 : ENOMEM;
-    if (!failed && pipe2(ends, O_CLOEXEC) < 0) {
-        failed = errno;
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return errno;
     }
+    const int failed = start(folder, script, ends[1], &child);
+    close(ends[1]);
     if (!failed) {
-        failed = start(folder, words, input, ends[1], &child);
-        close(ends[1]);
-        if (!failed) {
-            keep_all(ends[0], out);
-            while (waitpid(child, &state, 0) < 0 && errno == EINTR) {}
-        }
-        close(ends[0]);
+        keep_all(ends[0], out);
+        while (waitpid(child, &state, 0) < 0 && errno == EINTR) {}
     }
-    for (int k = 0; k < 4; k++) {
-        free(words[k]);
-    }
+    close(ends[0]);
     return failed ? failed : out->lost ? ENOMEM : state != 0 || out->n == 0 ? ECHILD : 0;
 }
 
 /** Draw by the script that is written. */
 static int draw(const char *path, const char *script)
 {
-    io_error error = {0};
     char *folder = NULL;
     io_memo figure = {0};
-    int status = STATUS_OK;
     const bool fits = asprintf(&folder, "%.*s.", (int)(file_of(path) - path), path) >= 0;
-    const int failed = fits ? gnuplot_print(folder, file_of(script), -1, &figure) : ENOMEM;
-    if (failed == ENOMEM) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "--plot %s: no memory to draw with", path);
-    } else if (failed == ENOENT) {
-        status = report_error(
-            STATUS_NO_BACKEND, "install it: apt-get install gnuplot-nox; then run it on the script",
-            "--plot %s: gnuplot, which draws it, is not found; %s is written", path, script);
-    } else if (failed) {
-        status = report_error(STATUS_OUTPUT, NULL,
-                              "--plot %s: gnuplot failed; `gnuplot %s` says why", path, script);
-    } else if (io_write_bytes(path, figure.data, (int64_t)figure.n, &error) != IO_OK) {
-        status = report_io(&error, true);
-    }
+    const int failed = fits ? print_figure(folder, file_of(script), &figure) : ENOMEM;
     free(folder);
+    if (!failed || failed == ENOMEM) {
+        return report_written(path, &figure, !failed);
+    }
     free(figure.data);
-    return status;
+    return failed == ENOENT
+               ? report_error(
+                     STATUS_NO_BACKEND,
+                     "install gnuplot: apt-get install gnuplot-nox; then run it on the script",
+                     "--plot %s: gnuplot, which draws it, is not found; %s is written", path,
+                     script)
+               : report_error(STATUS_OUTPUT, NULL,
+                              "--plot %s: gnuplot failed; `gnuplot %s` says why", path, script);
 }
 
 int gnuplot_draw(const char *path, const char *command, gnuplot_put put_data,
                  gnuplot_put put_script, const void *what)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
-    const bool named = script && data;
-    int status = named ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
-                       : report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
-    if (named && status == STATUS_OK) {
+    int status = script && data
+                     ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
+                     : report_no_memory(path);
+    if (status == STATUS_OK) {
         status = write_text(&(struct text){script, path, data, command, put_script}, what);
     }
     if (status == STATUS_OK) {

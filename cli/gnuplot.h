@@ -14,8 +14,8 @@ extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 /** Print text between single quotes, as gnuplot takes it. */
 void gnuplot_quote(FILE *out, const char *text);
 
-/** Does the name end in .pdf, .svg or .png? */
-bool gnuplot_known(const char *path);
+/** Take --plot FILE; ends the command when it does not end in .pdf, .svg or .png. */
+const char *gnuplot_option(const char *path);
 
 /** Print a part of a figure's files. @param what  handed through */
 typedef void (*gnuplot_put)(FILE *out, const void *what);
@@ -29,13 +29,5 @@ typedef void (*gnuplot_put)(FILE *out, const void *what);
  *  @return an exit status, reported */
 int gnuplot_draw(const char *path, const char *command, gnuplot_put data, gnuplot_put script,
                  const void *what);
-
-/** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
- *  writes no file itself; the script's variable `target` is where its figure goes.
- *  @param folder  where it runs
- *  @param script  a file there; "-": `input`, a file that is open
- *  @param out  zeroed; to be freed
- *  @return 0 or an errno; ECHILD when gnuplot itself failed */
-int gnuplot_print(const char *folder, const char *script, int input, io_memo *out);
 
 #endif

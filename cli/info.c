@@ -33,11 +33,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
     case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
-    case ARGP_KEY_END:
-        if (!task->file) {
-            argp_error(state, "no FILE given");
-        }
-        return 0;
+    case ARGP_KEY_END: options_refuse(state, !task->file, "no FILE given"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -52,12 +48,6 @@ static const struct argp arguments = {
            "  kith info sphere.std",
     .children = children};
 
-static double coordinate(const io_particles *p, int64_t k)
-{
-    return p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[k]
-                                      : ((const double *)p->pos)[k];
-}
-
 static extent measure(const io_particles *particles)
 {
     extent e = {.first_bad = -1,
@@ -66,7 +56,7 @@ static extent measure(const io_particles *particles)
     for (int64_t p = 0; p < particles->n; p++) {
         double x[3];
         for (int k = 0; k < 3; k++) {
-            x[k] = coordinate(particles, 3 * p + k);
+            x[k] = io_real(particles->pos, 3 * p + k, particles->precision);
         }
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
             e.first_bad = e.first_bad < 0 ? p : e.first_bad;
@@ -74,8 +64,8 @@ static extent measure(const io_particles *particles)
         }
         e.finite++;
         for (int k = 0; k < 3; k++) {
-            e.low[k] = x[k] < e.low[k] ? x[k] : e.low[k];
-            e.high[k] = x[k] > e.high[k] ? x[k] : e.high[k];
+            e.low[k] = fmin(e.low[k], x[k]);
+            e.high[k] = fmax(e.high[k], x[k]);
         }
     }
     return e;
@@ -181,13 +171,9 @@ static void print_info(const info_task *task, const io_summary *s, const input *
 static json_t *extent_json(const input *in)
 {
     const extent e = measure(&in->particles);
-    json_t *low = json_array(), *high = json_array();
-    for (int k = 0; k < in->particles.dim; k++) {
-        json_array_append_new(low, report_json_real(e.low[k]));
-        json_array_append_new(high, report_json_real(e.high[k]));
-    }
-    return json_pack("{s:I, s:o, s:o, s:o}", "finite", (json_int_t)e.finite, "low", low, "high",
-                     high, "first_not_finite",
+    return json_pack("{s:I, s:o, s:o, s:o}", "finite", (json_int_t)e.finite, "low",
+                     report_json_reals(e.low, in->particles.dim), "high",
+                     report_json_reals(e.high, in->particles.dim), "first_not_finite",
                      e.first_bad < 0 ? json_null() : json_integer((json_int_t)e.first_bad));
 }
 
@@ -251,14 +237,12 @@ int verb_info(int argc, char **argv)
 
     io_error error = {0};
     io_summary summary;
-    if (io_inspect(task.file, &summary, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
+    CLI_TRY(report_io(io_inspect(task.file, &summary, &error), &error, false));
     /* A file whose coordinates have to be named by an option (IO_INVALID) still has its list. */
     input in = {0};
-    error.status = input_read(&task.shared, task.file, &in, &error);
-    if (error.status != IO_OK && error.status != IO_INVALID) {
-        return report_io(&error, false);
+    error.status = input_try(&task.shared, task.file, &in, &error);
+    if (error.status != IO_INVALID) {
+        CLI_TRY(report_io(error.status, &error, false));
     }
     int status = STATUS_OK;
     if (task.shared.json) {

@@ -9,7 +9,13 @@
 
 #include <stdio.h>
 
-io_status input_read(const options *o, const char *path, input *in, io_error *error)
+int input_read(const options *o, const char *path, input *in)
+{
+    io_error error = {0};
+    return report_io(input_try(o, path, in, &error), &error, false);
+}
+
+io_status input_try(const options *o, const char *path, input *in, io_error *error)
 {
     progress bar = progress_start("reading", "B", -1, o->quiet);
     io_read_options read = o->read;
@@ -33,28 +39,37 @@ io_trajectory_options input_how(const options *o)
         .read = o->read, .frames = o->frames, .label = o->label, .topology = o->topology};
 }
 
-int input_each_frame(io_trajectory *from, input_frame_fn take, void *user, double *seconds)
+static int take_all(const char *path, io_trajectory *t, input_frame_fn take, void *user,
+                    double *seconds)
 {
     const io_frame *frame = NULL;
     io_error error = {0};
-    for (;;) {
+    for (bool any = false;; any = true) {
         const double start = progress_clock();
-        const io_status status = io_trajectory_next(from, &frame, &error);
+        const io_status status = io_trajectory_next(t, &frame, &error);
         *seconds += progress_clock() - start;
         if (status == IO_CANCELLED || progress_interrupted()) {
             return STATUS_INTERRUPTED;
         }
-        if (status != IO_OK) {
-            return report_io(&error, false);
-        }
+        CLI_TRY(report_io(status, &error, false));
         if (!frame) {
-            return STATUS_OK;
+            return any ? STATUS_OK : report_error(STATUS_FORMAT, NULL, "%s: has no frames", path);
         }
-        const int taken = take(user, frame);
-        if (taken != STATUS_OK) {
-            return taken;
-        }
+        CLI_TRY(take(user, frame));
     }
+}
+
+int input_each_frame(const char *path, const io_trajectory_options *how, input_frame_fn take,
+                     void *user, input_frames *from)
+{
+    io_error error = {0};
+    io_trajectory *t = NULL;
+    CLI_TRY(report_io(io_trajectory_open(path, how, &t, &error), &error, false));
+    from->wanted = io_trajectory_frames(t);
+    snprintf(from->description, sizeof from->description, "%s", io_trajectory_description(t));
+    const int status = take_all(path, t, take, user, &from->seconds);
+    io_trajectory_close(t);
+    return status;
 }
 
 kith_points input_points(const input *in)

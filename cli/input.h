@@ -17,9 +17,17 @@ typedef struct input {
     double seconds; /**< that reading took */
 } input;
 
-/** Read path. Zero the input first; input_free frees it. */
-io_status input_read(const options *o, const char *path, input *in, io_error *error);
+/** Read path. Zero the input first; input_free frees it. @return exit status, reported */
+int input_read(const options *o, const char *path, input *in);
+io_status input_try(const options *o, const char *path, input *in, io_error *error);
 void input_free(input *in);
+
+/** A file that is read frame by frame. */
+typedef struct input_frames {
+    char description[128];
+    int64_t wanted; /**< of all; -1: not known */
+    double seconds; /**< spent waiting for frames */
+} input_frames;
 
 /** Which frames the options ask for, and how to read them. */
 io_trajectory_options input_how(const options *o);
@@ -27,10 +35,10 @@ io_trajectory_options input_how(const options *o);
 /** What a verb does with a frame. @return exit status, reported; STATUS_OK: go on */
 typedef int (*input_frame_fn)(void *user, const io_frame *frame);
 
-/** Hand over the frames until there are no more, or Ctrl-C.
- *  @param[in,out] seconds  that were spent waiting for frames
+/** Hand over the frames until there are no more, or Ctrl-C. A file without frames is an error.
  *  @return exit status, reported but for STATUS_INTERRUPTED */
-int input_each_frame(io_trajectory *from, input_frame_fn take, void *user, double *seconds);
+int input_each_frame(const char *path, const io_trajectory_options *how, input_frame_fn take,
+                     void *user, input_frames *from);
 
 /** The particles as the library takes them; borrowed. */
 kith_points input_points(const input *in);

@@ -14,19 +14,19 @@
 #include <string.h>
 
 static const struct verb {
-    const char *name, *title, *summary;
+    const char *name, *summary;
     int (*run)(int argc, char **argv);
 } verbs[] = {
-    {"pairs", "kith pairs", "find all pairs of particles within a radius", verb_pairs},
-    {"fof", "kith fof", "find halos by friends-of-friends and measure them", verb_fof},
-    {"rdf", "kith rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
-    {"overlap", "kith overlap", "histogram the overlaps of replicas", verb_overlap},
-    {"debye", "kith debye", "compute what X-rays or neutrons see", verb_debye},
-    {"flock", "kith flock", "let a flock fly, and measure it", verb_flock},
-    {"view", "kith view", "look at particles, halos and trajectories in a browser", verb_view},
-    {"info", "kith info", "say what is in a particle file", verb_info},
-    {"make", "kith make", "make a reproducible set of particles", verb_make},
-    {"bench", "kith bench", "time kith on this machine, beside its peers", verb_bench},
+    {"pairs", "find all pairs of particles within a radius", verb_pairs},
+    {"fof", "find halos by friends-of-friends and measure them", verb_fof},
+    {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
+    {"overlap", "histogram the overlaps of replicas", verb_overlap},
+    {"debye", "compute what X-rays or neutrons see", verb_debye},
+    {"flock", "let a flock fly, and measure it", verb_flock},
+    {"view", "look at particles, halos and trajectories in a browser", verb_view},
+    {"info", "say what is in a particle file", verb_info},
+    {"make", "make a reproducible set of particles", verb_make},
+    {"bench", "time kith on this machine, beside its peers", verb_bench},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     for (int v = 0; v < VERBS; v++) {
         if (strcmp(word, verbs[v].name) == 0) {
             char title[32];
-            snprintf(title, sizeof title, "%s", verbs[v].title);
+            snprintf(title, sizeof title, "kith %s", verbs[v].name);
             argv[1] = title;
             return verbs[v].run(argc - 1, argv + 1);
         }

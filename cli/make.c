@@ -20,25 +20,17 @@
 
 enum { KEY_BASIS = 0x200, KEY_MODEL, KEY_BOX, KEY_PRECISION, KEY_FORMAT };
 
-typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, BRIDGE, FAMILIES } family;
-static const char *const family_names[] = {"uniform",   "lattice", "plummer",
-                                           "clustered", "bridge",  NULL};
-
-static const char *const basis_names[] = {"sc", "bcc", "fcc", NULL};
-static const int basis_sites[] = {1, 2, 4};
+typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, BRIDGE } family;
+static const char *const family_names[] = {"uniform", "lattice", "plummer", "clustered", "bridge"};
 
 enum { HALOS, SONEIRA_PEEBLES };
-static const char *const model_names[] = {"halos", "soneira-peebles", NULL};
-
-static const char *const format_names[] = {"npy", "hdf5", "tipsy", "text", "xyz", NULL};
-static const io_format formats[] = {IO_NPY, IO_HDF5, IO_TIPSY, IO_TEXT, IO_XYZ};
 
 typedef struct make_task {
     options shared;
     int family; /* -1 until given */
     int64_t n;  /* -1 until given */
     uint64_t seed;
-    int basis;   /* index; -1: sc */
+    int basis;   /* 2^basis sites in a cell; -1: sc */
     int model;   /* -1: halos */
     double side; /* of the box */
     kith_precision precision;
@@ -54,32 +46,6 @@ static const struct argp_option make_options[] = {
     {"format", KEY_FORMAT, "FORMAT", 0, "npy, hdf5, tipsy, text, xyz; default: by FILE's ending",
      1},
     {0}};
-
-/** The index of a word in a list that NULL ends; -1 without. */
-static int find_word(const char *word, const char *const *words)
-{
-    for (int k = 0; words[k]; k++) {
-        if (strcmp(word, words[k]) == 0) {
-            return k;
-        }
-    }
-    return -1;
-}
-
-static int choose(struct argp_state *state, const char *what, const char *word,
-                  const char *const *words)
-{
-    const int found = find_word(word, words);
-    if (found < 0) {
-        char list[128] = "";
-        for (int k = 0; words[k]; k++) {
-            strncat(list, k ? ", " : "", sizeof list - strlen(list) - 1);
-            strncat(list, words[k], sizeof list - strlen(list) - 1);
-        }
-        argp_error(state, "%s: got '%s', expected one of %s", what, word, list);
-    }
-    return found;
-}
 
 static io_format format_of_ending(const char *path)
 {
@@ -100,13 +66,9 @@ static io_format format_of_ending(const char *path)
 static void check_task(make_task *task, struct argp_state *state)
 {
     const char *path = task->shared.output;
-    if (task->family < 0 || task->n < 0) {
-        argp_error(state,
+    options_refuse(state, task->family < 0 || task->n < 0,
                    "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
-    }
-    if (!path) {
-        argp_error(state, "no -o FILE given");
-    }
+    options_refuse(state, !path, "no -o FILE given");
     if (task->basis >= 0 && task->family != LATTICE) {
         argp_error(state, "--basis goes with lattice, not %s", family_names[task->family]);
     }
@@ -127,7 +89,8 @@ static void check_task(make_task *task, struct argp_state *state)
 static void parse_argument(make_task *task, const char *arg, struct argp_state *state)
 {
     if (task->family < 0) {
-        task->family = choose(state, "family", arg, family_names);
+        task->family = options_word(state, "family", arg,
+                                    "uniform, lattice, plummer, clustered or bridge");
         return;
     }
     if (task->n >= 0) {
@@ -147,23 +110,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     make_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case 's':
-        if (!parse_uint64(arg, &task->seed)) {
-            argp_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
-        }
+    case 's': task->seed = options_seed(state, arg); return 0;
+    case KEY_BASIS: task->basis = options_word(state, "--basis", arg, "sc, bcc or fcc"); return 0;
+    case KEY_MODEL:
+        task->model = options_word(state, "--model", arg, "halos or soneira-peebles");
         return 0;
-    case KEY_BASIS: task->basis = choose(state, "--basis", arg, basis_names); return 0;
-    case KEY_MODEL: task->model = choose(state, "--model", arg, model_names); return 0;
-    case KEY_FORMAT: task->format = formats[choose(state, "--format", arg, format_names)]; return 0;
+    case KEY_FORMAT:
+        task->format = IO_NPY +
+                       options_word(state, "--format", arg, "npy, hdf5, tipsy, text or xyz");
+        return 0;
     case KEY_PRECISION: task->precision = options_precision(state, arg); return 0;
-    case KEY_BOX:
-        if (!parse_real(arg, &task->side)) {
-            argp_error(state, "--box: got '%s', expected one length", arg);
-        }
-        if (!isfinite(task->side) || !(task->side > 0)) {
-            options_invalid("--box", arg, "a finite length above 0");
-        }
-        return 0;
+    case KEY_BOX: task->side = options_positive(state, "--box", arg); return 0;
     case ARGP_KEY_ARG: parse_argument(task, arg, state); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -188,7 +145,7 @@ static const struct argp arguments = {
 static int64_t fill(const make_task *task, double *xyz, double *velocity)
 {
     switch ((family)task->family) {
-    case LATTICE: return sets_lattice(xyz, task->n, basis_sites[task->basis < 0 ? 0 : task->basis]);
+    case LATTICE: return sets_lattice(xyz, task->n, 1 << (task->basis < 0 ? 0 : task->basis));
     case PLUMMER: sets_plummer(xyz, task->n, task->seed); break;
     case CLUSTERED:
         if (task->model == SONEIRA_PEEBLES) {
@@ -198,8 +155,7 @@ static int64_t fill(const make_task *task, double *xyz, double *velocity)
         }
         break;
     case BRIDGE: sets_bridge(xyz, velocity, task->n, task->seed); break;
-    case UNIFORM:
-    case FAMILIES: sets_uniform(xyz, task->n, task->seed); break;
+    case UNIFORM: sets_uniform(xyz, task->n, task->seed); break;
     }
     return task->n;
 }
@@ -267,8 +223,7 @@ int verb_make(int argc, char **argv)
         set.velocity = malloc((size_t)(task.n + 1) * 3 * sizeof(double));
     }
     if (!set.pos || (task.family == BRIDGE && !set.velocity)) {
-        free(set.velocity);
-        free(set.pos);
+        io_particles_free(&set);
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld particles",
                             (long long)task.n);
     }
@@ -280,13 +235,11 @@ int verb_make(int argc, char **argv)
     /* Until here Ctrl-C may end the process at once: there is no file yet to clear away. */
     progress_catch_signals();
     io_error error = {0};
-    int status = STATUS_OK;
-    if (io_write_particles(task.shared.output, task.format, &set, &error) != IO_OK) {
-        status = report_io(&error, true);
-    } else {
+    int status = report_io(io_write_particles(task.shared.output, task.format, &set, &error),
+                           &error, true);
+    if (status == STATUS_OK) {
         status = print_summary(&task, &set, progress_clock() - start);
     }
-    free(set.velocity);
-    free(set.pos);
+    io_particles_free(&set);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include <argz.h>
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,35 +56,83 @@ void options_operand(struct argp_state *state, const char *name, const char *arg
     guard_name(arg);
 }
 
-double options_positive(struct argp_state *state, const char *option, const char *arg)
+void options_refuse(struct argp_state *state, bool wrong, const char *why)
+{
+    if (wrong) {
+        argp_error(state, "%s", why);
+    }
+}
+
+double options_number(struct argp_state *state, const char *option, const char *arg, double least,
+                      double most, const char *expected)
 {
     double value = 0;
     if (!parse_real(arg, &value)) {
         argp_error(state, "%s: got '%s', expected a number", option, arg);
     }
-    if (!isfinite(value) || !(value > 0)) {
-        options_invalid(option, arg, "a finite number above 0");
+    if (!isfinite(value) || value < least || value > most) {
+        options_invalid(option, arg, expected);
     }
     return value;
 }
 
-int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
+double options_positive(struct argp_state *state, const char *option, const char *arg)
+{
+    return options_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
+}
+
+double options_from_zero(struct argp_state *state, const char *option, const char *arg)
+{
+    return options_number(state, option, arg, 0, HUGE_VAL, "a finite number, 0 or more");
+}
+
+int64_t options_whole_to(struct argp_state *state, const char *option, const char *arg,
+                         int64_t least, int64_t most, const char *expected)
 {
     int64_t value = 0;
     if (!parse_count(arg, &value)) {
         argp_error(state, "%s: got '%s', expected a whole number such as 1000000, 1e6 or 1M",
                    option, arg);
     }
-    if (value < least) {
-        options_invalid(option, arg, least ? "1 or more" : "0 or more");
+    if (value < least || value > most) {
+        options_invalid(option, arg, expected);
     }
     return value;
 }
 
-double options_from_zero(struct argp_state *state, const char *option, const char *arg)
+int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
 {
-    double value = 0;
-    return parse_real(arg, &value) && value == 0 ? 0 : options_positive(state, option, arg);
+    return options_whole_to(state, option, arg, least, INT64_MAX,
+                            least ? "1 or more" : "0 or more");
+}
+
+uint64_t options_seed(struct argp_state *state, const char *arg)
+{
+    uint64_t seed = 0;
+    if (!parse_uint64(arg, &seed)) {
+        argp_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
+    }
+    return seed;
+}
+
+int options_word(struct argp_state *state, const char *option, const char *arg, const char *words)
+{
+    const char *word = words;
+    for (int k = 0; *word; k++) {
+        const size_t length = strcspn(word, ", ");
+        if (strlen(arg) == length && memcmp(arg, word, length) == 0) {
+            return k;
+        }
+        word += length;
+        word += strncmp(word, " or ", 4) == 0 ? 4 : strspn(word, ", ");
+    }
+    argp_error(state, "%s: got '%s', expected %s", option, arg, words);
+    return 0;
+}
+
+kith_precision options_precision(struct argp_state *state, const char *arg)
+{
+    return options_word(state, "--precision", arg, "float or double") ? KITH_DOUBLE : KITH_FLOAT;
 }
 
 bool options_to_stdout(const options *o)
@@ -91,28 +140,9 @@ bool options_to_stdout(const options *o)
     return o->output && strcmp(o->output, "-") == 0;
 }
 
-kith_precision options_precision(struct argp_state *state, const char *text)
+bool options_summary(const options *o)
 {
-    if (strcmp(text, "float") == 0) {
-        return KITH_FLOAT;
-    }
-    if (strcmp(text, "double") != 0) {
-        argp_error(state, "--precision: got '%s', expected float or double", text);
-    }
-    return KITH_DOUBLE;
-}
-
-static void parse_label(options *o, const char *arg, struct argp_state *state)
-{
-    static const char *const names[] = {
-        [IO_LABEL_ELEMENT] = "element", [IO_LABEL_TYPE] = "type", [IO_LABEL_NAME] = "name"};
-    for (int k = IO_LABEL_ELEMENT; k <= IO_LABEL_NAME; k++) {
-        if (strcmp(arg, names[k]) == 0) {
-            o->label = (io_label)k;
-            return;
-        }
-    }
-    argp_error(state, "--by: got '%s', expected element, type or name", arg);
+    return !o->quiet && !options_to_stdout(o);
 }
 
 static error_t parse_reading(int key, char *arg, struct argp_state *state)
@@ -126,7 +156,9 @@ static error_t parse_reading(int key, char *arg, struct argp_state *state)
     case KEY_FRAME: o->read.frame = options_whole(state, "--frame", arg, 0); return 0;
     case KEY_FRAMES: o->frames = arg; return 0;
     case KEY_TOPOLOGY: o->topology = arg; return 0;
-    case KEY_BY: parse_label(o, arg, state); return 0;
+    case KEY_BY:
+        o->label = IO_LABEL_ELEMENT + options_word(state, "--by", arg, "element, type or name");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -177,17 +209,11 @@ static error_t parse_space(int key, char *arg, struct argp_state *state)
 static error_t parse_engine(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
-    int64_t threads = 0;
     switch (key) {
     case KEY_BACKEND: o->backend = arg; return 0;
     case KEY_THREADS:
-        if (!parse_count(arg, &threads)) {
-            argp_error(state, "--threads: got '%s', expected a whole number from 1", arg);
-        }
-        if (threads < 1 || threads > INT_MAX) {
-            options_invalid("--threads", arg, "1 or more; without --threads all cores are used");
-        }
-        o->threads = (int)threads;
+        o->threads = (int)options_whole_to(state, "--threads", arg, 1, INT_MAX,
+                                           "1 or more; without --threads all cores are used");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -197,17 +223,10 @@ static error_t parse_viewing(int key, char *arg, struct argp_state *state)
 {
     enum { MOST = 65535 };
     options *o = state->input;
-    int64_t port = 0;
     switch (key) {
     case KEY_ADDRESS: o->address = arg; return 0;
     case KEY_PORT:
-        if (!parse_count(arg, &port)) {
-            argp_error(state, "--port: got '%s', expected a whole number from 1", arg);
-        }
-        if (port < 1 || port > MOST) {
-            options_invalid("--port", arg, "1 to 65535");
-        }
-        o->port = (int)port;
+        o->port = (int)options_whole_to(state, "--port", arg, 1, MOST, "1 to 65535");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -219,9 +238,7 @@ static error_t parse_result(int key, char *arg, struct argp_state *state)
     options *o = state->input;
     switch (key) {
     case 'o':
-        if (*arg == '\0') {
-            argp_error(state, "--output: the name is empty");
-        }
+        options_refuse(state, !*arg, "--output: the name is empty");
         o->output = arg;
         return 0;
     case 'q': o->quiet = true; return 0;
@@ -344,7 +361,7 @@ char *options_command(char **argv)
     char *command = NULL;
     size_t length = 0;
     if (argz_create(argv, &command, &length) != 0) {
-        exit(report_error(STATUS_NO_MEMORY, NULL, "no memory"));
+        exit(report_no_memory("the options"));
     }
     argz_stringify(command, length, ' ');
     return command;

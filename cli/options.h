@@ -61,20 +61,41 @@ _Noreturn void options_invalid(const char *option, const char *value, const char
  *  second. */
 void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out);
 
+/** End the command where options contradict each other, or one is missing. */
+void options_refuse(struct argp_state *state, bool wrong, const char *why);
+
 /** Read a finite number above 0; ends the command when it is not one. */
 double options_positive(struct argp_state *state, const char *option, const char *arg);
 
 /** The same, or 0. */
 double options_from_zero(struct argp_state *state, const char *option, const char *arg);
 
-/** Does the result go to standard output? */
-bool options_to_stdout(const options *o);
+/** Read a number from least to most. @param expected  said of others: "0 to 1" */
+double options_number(struct argp_state *state, const char *option, const char *arg, double least,
+                      double most, const char *expected);
 
 /** Read a whole number, such as 1000000, 1_000_000, 1e6 or 1M, of at least 0 or 1; ends the command
  *  when it is not one. */
 int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least);
 
+/** The same, from least to most. @param expected  said of others: "1 to 65535" */
+int64_t options_whole_to(struct argp_state *state, const char *option, const char *arg,
+                         int64_t least, int64_t most, const char *expected);
+
+/** Read a seed of random numbers. */
+uint64_t options_seed(struct argp_state *state, const char *arg);
+
+/** Read one of a few words. @param words  as they are said to others: "sc, bcc or fcc"
+ *  @return its index; ends the command when it is none. */
+int options_word(struct argp_state *state, const char *option, const char *arg, const char *words);
+
 /** Read the value of --precision; ends the command when it is not one. */
-kith_precision options_precision(struct argp_state *state, const char *text);
+kith_precision options_precision(struct argp_state *state, const char *arg);
+
+/** Does the result go to standard output? */
+bool options_to_stdout(const options *o);
+
+/** Is a summary for people wanted, on a standard output that is free for it? */
+bool options_summary(const options *o);
 
 #endif

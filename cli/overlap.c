@@ -44,17 +44,6 @@ const char *overlap_measure_name(kith_overlap_measure measure)
     return names[measure];
 }
 
-static kith_overlap_measure parse_measure(const char *arg, struct argp_state *state)
-{
-    for (int m = KITH_COSINE; m <= KITH_DISTANCE; m++) {
-        if (strcmp(arg, overlap_measure_name((kith_overlap_measure)m)) == 0) {
-            return (kith_overlap_measure)m;
-        }
-    }
-    argp_error(state, "--measure: got '%s', expected cosine, product or distance", arg);
-    return KITH_COSINE;
-}
-
 static void parse_range(overlap_task *task, const char *arg, struct argp_state *state)
 {
     double range[2];
@@ -70,26 +59,16 @@ static void parse_range(overlap_task *task, const char *arg, struct argp_state *
 
 static void check_task(const overlap_task *task, struct argp_state *state)
 {
-    const options *o = &task->shared;
-    if (!task->input) {
-        argp_error(state, "no REPLICAS given");
-    }
-    if (task->spins && task->packed > 0) {
-        argp_error(state, "one of --spins and --packed");
-    }
-    if (task->packed > 0 && task->how.subtract_mean) {
-        argp_error(state, "--subtract-mean: what is left of packed spins are none");
-    }
-    if (task->packed > 0 && o->read.precision) {
-        argp_error(state, "--precision means nothing for packed spins");
-    }
-    if (task->format == TABLE_LAMMPS) {
-        argp_error(state, "--format: lammps is for g(r)");
-    }
-    table_check_options(state, o, task->format);
-    if (task->matrix && strcmp(task->matrix, "-") == 0) {
-        argp_error(state, "--matrix needs the name of a file");
-    }
+    const bool packed = task->packed > 0;
+    options_refuse(state, !task->input, "no REPLICAS given");
+    options_refuse(state, packed && task->spins, "one of --spins and --packed");
+    options_refuse(state, packed && task->how.subtract_mean,
+                   "--subtract-mean: what is left of packed spins are none");
+    options_refuse(state, packed && task->shared.read.precision,
+                   "--precision means nothing for packed spins");
+    options_refuse(state, task->matrix && strcmp(task->matrix, "-") == 0,
+                   "--matrix needs the name of a file");
+    table_check_options(state, &task->shared, task->format);
 }
 
 static const struct argp_child children[] = {{&options_vectors, 0, NULL, 0},
@@ -102,23 +81,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     overlap_task *task = state->input;
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case KEY_MEASURE: task->how.measure = parse_measure(arg, state); return 0;
+    case KEY_MEASURE:
+        task->how.measure = options_word(state, "--measure", arg, "cosine, product or distance");
+        return 0;
     case KEY_MEAN: task->how.subtract_mean = 1; return 0;
     case KEY_BINS: task->how.bins = options_whole(state, "--bins", arg, 1); return 0;
     case KEY_RANGE: parse_range(task, arg, state); return 0;
     case KEY_SPINS: task->spins = true; return 0;
     case KEY_PACKED: task->packed = options_whole(state, "--packed", arg, 1); return 0;
     case KEY_MATRIX: task->matrix = arg; return 0;
-    case KEY_PLOT:
-        if (!gnuplot_known(arg)) {
-            options_invalid("--plot", arg, "a name that ends in .pdf, .svg or .png");
-        }
-        task->plot = arg;
-        return 0;
+    case KEY_PLOT: task->plot = gnuplot_option(arg); return 0;
     case KEY_FORMAT:
-        if (!table_format_find(arg, &task->format)) {
-            argp_error(state, "--format: got '%s', expected text, json, npy or xvg", arg);
-        }
+        task->format = table_parse_format(state, arg, "text, json, npy or xvg");
         return 0;
     case ARGP_KEY_ARG: options_operand(state, "REPLICAS", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
@@ -136,13 +110,19 @@ static const struct argp arguments = {
            "  kith overlap cube.npy --subtract-mean --bins 100 -o pq.txt",
     .children = children};
 
-static int report(const overlap_task *task, const overlap_outcome *found)
+static int run(const overlap_task *task, overlap_outcome *found)
 {
-    const options *o = &task->shared;
-    if (o->json) {
+    CLI_TRY(overlap_run(task, found));
+    if (task->shared.output) {
+        CLI_TRY(overlap_write(task, found));
+    }
+    if (task->plot) {
+        CLI_TRY(overlap_plot(task, found));
+    }
+    if (task->shared.json) {
         return report_json(overlap_json(task, found));
     }
-    if (!o->quiet && !options_to_stdout(o)) {
+    if (options_summary(&task->shared)) {
         overlap_print(task, found);
     }
     return STATUS_OK;
@@ -158,16 +138,7 @@ int verb_overlap(int argc, char **argv)
 
     progress_catch_signals();
     overlap_outcome found = {0};
-    int status = overlap_run(&task, &found);
-    if (status == STATUS_OK && task.shared.output) {
-        status = overlap_write(&task, &found);
-    }
-    if (status == STATUS_OK && task.plot) {
-        status = overlap_plot(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        status = report(&task, &found);
-    }
+    const int status = run(&task, &found);
     kith_overlaps_free(&found.counts);
     kith_close(found.ctx);
     io_vectors_free(&found.vectors);

@@ -53,14 +53,7 @@ void overlap_print(const overlap_task *task, const overlap_outcome *found)
     printf("%s at most\n", report_bytes(report_peak_memory()).s);
     report_output(&look, "matrix", task->matrix);
     report_output(&look, "figure", task->plot);
-    if (task->shared.output && strcmp(task->shared.output, "-") != 0) {
-        report_output(&look, "output", task->shared.output);
-    }
-}
-
-static json_t *path_json(const char *path)
-{
-    return path ? report_json_text(path) : json_null();
+    report_output(&look, "output", task->shared.output);
 }
 
 json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
@@ -78,8 +71,9 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
     }
     json_t *seconds = json_pack("{s:f, s:f, s:f}", "read", found->read_seconds, "count",
                                 found->count_seconds, "matrix", found->matrix_seconds);
-    json_t *outputs = json_pack("{s:o, s:o, s:o}", "table", path_json(task->shared.output),
-                                "matrix", path_json(task->matrix), "plot", path_json(task->plot));
+    json_t *outputs = json_pack("{s:o, s:o, s:o}", "table", report_json_text(task->shared.output),
+                                "matrix", report_json_text(task->matrix), "plot",
+                                report_json_text(task->plot));
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:I, s:I, s:o, s:o, s:o, s:s, s:i,"
         " s:o, s:I, s:o}",
@@ -119,21 +113,12 @@ int overlap_write(const overlap_task *task, const overlap_outcome *found)
                .command = task->command,
                .notes = make_notes(task, found),
                .rows = found->counts.bins};
-    int status = STATUS_OK;
-    if (t.notes && table_add(&t, TABLE_DETAIL, "q_low", "q_low", found->low) &&
-        table_add(&t, TABLE_DETAIL, "q_high", "q_high", found->counts.edges + 1) &&
-        table_add(&t, TABLE_X, "q", "q", found->q) &&
-        table_add(&t, TABLE_Y, "P(q)", "P", found->density) &&
-        table_add(&t, TABLE_ERROR, "count", "count", found->count)) {
-        t.column[t.n - 1].data.whole = true;
-        json_t *facts = overlap_json(task, found);
-        status = table_write(task->shared.output, task->format, &t, facts);
-        json_decref(facts);
-    } else {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->shared.output);
-    }
-    table_free(&t);
-    return status;
+    const bool fits = table_add(&t, TABLE_DETAIL, "q_low", "q_low", found->low) &&
+                      table_add(&t, TABLE_DETAIL, "q_high", "q_high", found->counts.edges + 1) &&
+                      table_add(&t, TABLE_X, "q", "q", found->q) &&
+                      table_add(&t, TABLE_Y, "P(q)", "P", found->density) &&
+                      table_add_whole(&t, TABLE_ERROR, "count", "count", found->count);
+    return table_write(task->shared.output, task->format, &t, fits, overlap_json(task, found));
 }
 
 struct plot {

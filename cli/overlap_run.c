@@ -22,9 +22,7 @@ static int read_replicas(const overlap_task *task, overlap_outcome *found)
                                              &error);
     found->read_seconds = progress_end(&bar);
     const io_vectors *v = &found->vectors;
-    if (status != IO_OK) {
-        return report_io(&error, false);
-    }
+    CLI_TRY(report_io(status, &error, false));
     if (task->packed > 0 && v->dim != (task->packed + 7) / 8) {
         return report_error(STATUS_INVALID, NULL,
                             "%s: vectors of %lld bytes; expected %lld for --packed %lld",
@@ -39,18 +37,12 @@ static int read_replicas(const overlap_task *task, overlap_outcome *found)
     return STATUS_OK;
 }
 
-static double number(const io_vectors *v, int64_t at)
-{
-    return v->size == KITH_FLOAT ? (double)((const float *)v->values)[at]
-                                 : ((const double *)v->values)[at];
-}
-
 /** Numbers 1, and 0 or -1, become spins 1 and -1. */
 static int make_spins(const overlap_task *task, overlap_outcome *found)
 {
     io_vectors *v = &found->vectors;
     for (int64_t at = 0; at < v->n * v->dim; at++) {
-        const double value = number(v, at);
+        const double value = io_real(v->values, at, (kith_precision)v->size);
         if (value != 1 && value != 0 && value != -1) {
             return report_error(STATUS_INVALID, NULL,
                                 "%s: --spins: number %lld of vector %lld, counted from 0, is %g; "
@@ -58,11 +50,7 @@ static int make_spins(const overlap_task *task, overlap_outcome *found)
                                 task->input, (long long)(at % v->dim), (long long)(at / v->dim),
                                 value);
         }
-        if (v->size == KITH_FLOAT) {
-            ((float *)v->values)[at] = value > 0 ? 1 : -1;
-        } else {
-            ((double *)v->values)[at] = value > 0 ? 1 : -1;
-        }
+        io_put_real(v->values, at, (kith_precision)v->size, value > 0 ? 1 : -1);
     }
     return STATUS_OK;
 }
@@ -100,7 +88,7 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
     kith_status status = KITH_OK;
     double *values = malloc((size_t)(rows * n) * sizeof *values);
     if (!values) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->matrix);
+        return report_no_memory(task->matrix);
     }
     io_status put = io_matrix_open(task->matrix, n, n, precision, &matrix, &error);
     if (put == IO_OK) {
@@ -112,12 +100,9 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
         }
     }
     free(values);
-    if (put != IO_OK) {
-        return report_io(&error, true);
-    }
+    CLI_TRY(report_io(put, &error, true));
     return status == KITH_CANCELLED ? report_interrupted(task->matrix)
-           : status != KITH_OK      ? report_kith(found->ctx, status, task->input)
-                                    : STATUS_OK;
+                                    : report_kith(found->ctx, status, task->input);
 }
 
 /** What the table and the summary say of the counts. */
@@ -127,7 +112,7 @@ static int make_density(overlap_outcome *found)
     const size_t bins = (size_t)o->bins;
     found->low = malloc(4 * bins * sizeof *found->low);
     if (!found->low) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for P(q)");
+        return report_no_memory("P(q)");
     }
     found->q = found->low + bins;
     found->density = found->q + bins;
@@ -158,26 +143,20 @@ static int make_density(overlap_outcome *found)
 int overlap_run(const overlap_task *task, overlap_outcome *found)
 {
     const char *output = task->shared.output ? task->shared.output : task->matrix;
-    int status = read_replicas(task, found);
-    if (status == STATUS_OK && task->spins) {
-        status = make_spins(task, found);
+    CLI_TRY(read_replicas(task, found));
+    if (task->spins) {
+        CLI_TRY(make_spins(task, found));
     }
     progress bar = progress_start("overlaps", "pairs", 0, task->shared.quiet);
     bar.items = found->replicas.n * (found->replicas.n - 1) / 2;
-    if (status == STATUS_OK) {
-        status = engine_open(&task->shared, &bar, &found->ctx);
-    }
-    if (status != STATUS_OK) {
-        (void)progress_end(&bar);
-        return status;
-    }
+    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
     const kith_status counted = kith_overlap_count(found->ctx, &found->replicas, &task->how,
                                                    &found->counts);
     found->count_seconds = progress_end(&bar);
-    if (counted != KITH_OK) {
-        return counted == KITH_CANCELLED ? report_interrupted(output)
-                                         : report_kith(found->ctx, counted, task->input);
+    if (counted == KITH_CANCELLED) {
+        return report_interrupted(output);
     }
-    status = make_density(found);
-    return status == STATUS_OK && task->matrix ? write_matrix(task, found) : status;
+    CLI_TRY(report_kith(found->ctx, counted, task->input));
+    CLI_TRY(make_density(found));
+    return task->matrix ? write_matrix(task, found) : STATUS_OK;
 }

@@ -8,7 +8,6 @@
 #include "engine.h"
 #include "progress.h"
 #include "report.h"
-#include "sink.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -43,21 +42,15 @@ static const struct argp_option list_options[] = {
 static void check_task(const pairs_task *task, struct argp_state *state)
 {
     const options *o = &task->shared;
-    if (!task->input) {
-        argp_error(state, "no INPUT given");
-    }
-    if (!(task->cutoff > 0)) {
-        argp_error(state, "no --cutoff given: the radius, in the unit of the coordinates");
-    }
-    if (task->list.extras && !o->output) {
-        argp_error(state, "--distances, --vectors and --shifts are written: they need -o FILE");
-    }
-    if (task->count_only && o->output) {
-        argp_error(state, "--count writes no list: leave out --count or --output");
-    }
-    if (o->json && options_to_stdout(o)) {
-        argp_error(state, "-o - and --json both want standard output");
-    }
+    options_refuse(state, !task->input, "no INPUT given");
+    options_refuse(state, !(task->cutoff > 0),
+                   "no --cutoff given: the radius, in the unit of the coordinates");
+    options_refuse(state, task->list.extras && !o->output,
+                   "--distances, --vectors and --shifts are written: they need -o FILE");
+    options_refuse(state, task->count_only && o->output,
+                   "--count writes no list: leave out --count or --output");
+    options_refuse(state, o->json && options_to_stdout(o),
+                   "-o - and --json both want standard output");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -92,7 +85,7 @@ static const struct argp arguments = {
 
 /* What receives the blocks of a list that is written. */
 typedef struct receiver {
-    sink sink;
+    io_pairs_writer *writer;
     progress *bar;
     int64_t *neighbours; /* [n of INPUT] */
     bool mirrored;       /* half list: (i, j) stands for (j, i) too */
@@ -110,7 +103,7 @@ static int receive_block(void *user, const kith_pairs *block, int64_t first)
         to->neighbours[block->j[p]]++;
     }
     const double start = progress_clock();
-    const io_status status = sink_write(&to->sink, block, &to->error);
+    const io_status status = io_pairs_write(to->writer, block, &to->error);
     to->seconds += progress_clock() - start;
     to->bar->items = first + block->n;
     return status != IO_OK || progress_interrupted();
@@ -121,7 +114,9 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 {
     const char *path = task->shared.output;
     const kith_points points = input_points(&found->a);
-    const io_pairs_layout layout = {.extras = task->list.extras,
+    const io_pairs_layout layout = {.format = options_to_stdout(&task->shared) ? IO_TEXT
+                                                                               : IO_UNKNOWN,
+                                    .extras = task->list.extras,
                                     .precision = points.precision,
                                     .command = task->command,
                                     .cutoff = task->cutoff,
@@ -129,24 +124,18 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !task->against};
-    if (sink_open(&to.sink, path, &layout, &to.error) != IO_OK) {
-        return report_io(&to.error, true);
-    }
+    CLI_TRY(report_io(io_pairs_open(path, &layout, &to.writer, &to.error), &to.error, true));
     const kith_status status = kith_pairs_each(found->ctx, &points, &found->space.box, task->cutoff,
                                                &task->list, receive_block, &to);
     found->search_seconds = progress_end(bar) - to.seconds;
     if (status != KITH_OK || progress_interrupted()) {
-        sink_abort(&to.sink);
-        if (to.error.status != IO_OK) {
-            return report_io(&to.error, true);
-        }
+        io_pairs_abort(to.writer);
+        CLI_TRY(report_io(to.error.status, &to.error, true));
         return progress_interrupted() ? report_interrupted(path)
                                       : report_kith(found->ctx, status, task->input);
     }
     const double start = progress_clock();
-    if (sink_commit(&to.sink, &to.error) != IO_OK) {
-        return report_io(&to.error, true);
-    }
+    CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
     found->write_seconds = to.seconds + (progress_clock() - start);
     struct stat file;
     found->output_bytes = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
@@ -161,22 +150,17 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
                                                 task->cutoff, &task->list, &found->n,
                                                 found->neighbours);
     found->search_seconds = progress_end(bar);
-    return status == KITH_OK ? STATUS_OK : report_kith(found->ctx, status, task->input);
+    return report_kith(found->ctx, status, task->input);
 }
 
 /** Read INPUT, and --against in the same precision. */
 static int read_inputs(const pairs_task *task, pairs_outcome *found)
 {
-    io_error error = {0};
-    if (input_read(&task->shared, task->input, &found->a, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
+    CLI_TRY(input_read(&task->shared, task->input, &found->a));
     if (task->against) {
         options o = task->shared;
         o.read.precision = found->a.particles.precision;
-        if (input_read(&o, task->against, &found->b, &error) != IO_OK) {
-            return report_io(&error, false);
-        }
+        CLI_TRY(input_read(&o, task->against, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {
             return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
                                 task->against, found->b.particles.dim, task->input,
@@ -209,18 +193,19 @@ static int search(pairs_task *task, pairs_outcome *found)
     return status;
 }
 
-static int summarise(const pairs_task *task, pairs_outcome *found)
+static int run(pairs_task *task, pairs_outcome *found)
 {
-    const options *o = &task->shared;
+    CLI_TRY(read_inputs(task, found));
+    CLI_TRY(search(task, found));
     if (found->neighbours) {
         found->spread = spread_of(found->neighbours, found->a.particles.n);
     }
-    if (o->json) {
+    if (task->shared.json) {
         return report_json(pairs_json(task, found));
     }
     if (task->count_only) {
         printf("%lld\n", (long long)found->n);
-    } else if (!o->quiet && !options_to_stdout(o)) {
+    } else if (options_summary(&task->shared)) {
         pairs_print(task, found);
     }
     return STATUS_OK;
@@ -237,13 +222,7 @@ int verb_pairs(int argc, char **argv)
 
     progress_catch_signals();
     pairs_outcome found = {0};
-    int status = read_inputs(&task, &found);
-    if (status == STATUS_OK) {
-        status = search(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        status = summarise(&task, &found);
-    }
+    const int status = run(&task, &found);
     free(found.neighbours);
     kith_close(found.ctx);
     input_free(&found.b);

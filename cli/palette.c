@@ -8,7 +8,7 @@
 
 static const double TURN = 6.28318530717958647692;
 
-double palette_from_srgb(double byte)
+static double from_srgb(double byte)
 {
     const double c = byte / 255;
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
@@ -78,6 +78,6 @@ void palette_light(palette which, double t, float rgb[3])
     double bytes[3];
     bytes_of(which, t, bytes);
     for (int k = 0; k < 3; k++) {
-        rgb[k] = (float)palette_from_srgb(bytes[k]);
+        rgb[k] = (float)from_srgb(bytes[k]);
     }
 }

@@ -19,8 +19,7 @@ uint32_t palette_colour(palette which, double t);
 /** Likewise as red, green and blue light, 0 to 1 each, which may be added. */
 void palette_light(palette which, double t, float rgb[3]);
 
-/** Light from 0 to 1 as a byte of sRGB, and back. */
+/** Light from 0 to 1 as a byte of sRGB. */
 double palette_to_srgb(double light);
-double palette_from_srgb(double byte);
 
 #endif

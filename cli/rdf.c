@@ -87,18 +87,6 @@ static const struct argp_option rdf_options[] = {
     {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
     {0}};
 
-static int64_t parse_most(const char *option, const char *arg, int64_t least, int64_t most,
-                          struct argp_state *state)
-{
-    const int64_t value = options_whole(state, option, arg, least);
-    if (value > most) {
-        char expected[40];
-        snprintf(expected, sizeof expected, "at most %lld", (long long)most);
-        options_invalid(option, arg, expected);
-    }
-    return value;
-}
-
 static void parse_slope(rdf_task *task, const char *arg, struct argp_state *state)
 {
     if (parse_reals(arg, 2, task->slope) != 2) {
@@ -109,57 +97,33 @@ static void parse_slope(rdf_task *task, const char *arg, struct argp_state *stat
     }
 }
 
-static void parse_estimator(rdf_task *task, const char *arg, struct argp_state *state)
-{
-    if (strcmp(arg, "histogram") != 0 && strcmp(arg, "force") != 0) {
-        argp_error(state, "--estimator: got '%s', expected histogram or force", arg);
-    }
-    task->force = strcmp(arg, "force") == 0;
-}
-
 static void check_task(const rdf_task *task, struct argp_state *state)
 {
-    const options *o = &task->shared;
-    if (!task->input) {
-        argp_error(state, "no INPUT given");
-    }
-    if ((task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1) {
-        argp_error(state, "one of --bins, --width and --edges");
-    }
-    if (task->edges && (task->log || task->r_min > 0 || task->r_max > 0)) {
-        argp_error(state, "--edges says the range: leave out --log, --r-min and --r-max");
-    }
-    if (task->log && task->width > 0) {
-        argp_error(state, "--log has bins of equal ratio: --bins says how many, not --width");
-    }
-    if (task->log && !(task->r_min > 0)) {
-        argp_error(state, "--log begins above 0: it needs --r-min");
-    }
-    if (task->r_max > 0 && task->r_max <= task->r_min) {
-        argp_error(state, "--r-max is not above --r-min");
-    }
-    if (task->force && !(task->kT > 0)) {
-        argp_error(state, "--estimator force needs --temperature: k_B T in units of force times "
-                          "length, or kelvin as 300,kcal (or eV, kJ)");
-    }
-    if (task->force && task->minimum_image) {
-        argp_error(state, "--estimator force takes whole shells: leave out --minimum-image");
-    }
-    if (task->with && !task->select) {
-        argp_error(state, "--with names the second species: --select the first");
-    }
     const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
                        task->slope[1] > 0 || task->q_vectors >= 0;
-    if (has_q && !task->sq) {
-        argp_error(state, "what is asked of S(q) needs --sq FILE");
-    }
-    if (task->q_max > 0 && task->q_max <= task->q_min) {
-        argp_error(state, "--q-max is not above --q-min");
-    }
-    if (task->sq && strcmp(task->sq, "-") == 0) {
-        argp_error(state, "--sq needs the name of a file");
-    }
-    table_check_options(state, o, task->format);
+    options_refuse(state, !task->input, "no INPUT given");
+    options_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
+                   "one of --bins, --width and --edges");
+    options_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
+                   "--edges says the range: leave out --log, --r-min and --r-max");
+    options_refuse(state, task->log && task->width > 0,
+                   "--log has bins of equal ratio: --bins says how many, not --width");
+    options_refuse(state, task->log && !(task->r_min > 0),
+                   "--log begins above 0: it needs --r-min");
+    options_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
+                   "--r-max is not above --r-min");
+    options_refuse(state, task->force && !(task->kT > 0),
+                   "--estimator force needs --temperature: k_B T in units of force times "
+                   "length, or kelvin as 300,kcal (or eV, kJ)");
+    options_refuse(state, task->force && task->minimum_image,
+                   "--estimator force takes whole shells: leave out --minimum-image");
+    options_refuse(state, task->with && !task->select,
+                   "--with names the second species: --select the first");
+    options_refuse(state, has_q && !task->sq, "what is asked of S(q) needs --sq FILE");
+    options_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
+                   "--q-max is not above --q-min");
+    options_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
+    table_check_options(state, &task->shared, task->format);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -178,40 +142,37 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WITH: task->with = arg; return 0;
     case KEY_PARTIALS: task->partials = true; return 0;
     case KEY_WEIGHTS:
-        if (!*arg) {
-            argp_error(state, "--weights needs the name of a column or a file");
-        }
+        options_refuse(state, !*arg, "--weights needs the name of a column or a file");
         task->weights = arg;
         return 0;
     case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
     case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
-    case KEY_BLOCKS: task->blocks = parse_most("--blocks", arg, 1, 10000, state); return 0;
-    case KEY_ESTIMATOR: parse_estimator(task, arg, state); return 0;
+    case KEY_BLOCKS:
+        task->blocks = options_whole_to(state, "--blocks", arg, 1, 10000, "1 to 10000");
+        return 0;
+    case KEY_ESTIMATOR:
+        task->force = options_word(state, "--estimator", arg, "histogram or force");
+        return 0;
     case KEY_TEMPERATURE:
         if (!rdf_parse_temperature(arg, &task->kT)) {
             options_invalid("--temperature", arg, "a number above 0, or one with ,eV ,kcal or ,kJ");
         }
         return 0;
     case KEY_FORMAT:
-        if (!table_format_find(arg, &task->format)) {
-            argp_error(state, "--format: got '%s', expected text, json, npy, xvg or lammps", arg);
-        }
+        task->format = table_parse_format(state, arg, "text, json, npy, xvg or lammps");
         return 0;
     case KEY_UNIT: task->unit = arg; return 0;
-    case KEY_PLOT:
-        if (!gnuplot_known(arg)) {
-            options_invalid("--plot", arg, "a name that ends in .pdf, .svg or .png");
-        }
-        task->plot = arg;
-        return 0;
+    case KEY_PLOT: task->plot = gnuplot_option(arg); return 0;
     case KEY_SQ: task->sq = arg; return 0;
     case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
     case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
     case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
     case KEY_Q_VECTORS:
-        task->q_vectors = parse_most("--q-vectors", arg, 0, 100000, state);
+        task->q_vectors = options_whole_to(state, "--q-vectors", arg, 0, 100000, "0 to 100000");
         return 0;
-    case KEY_WINDOW: task->window = structure_parse_window(state, "--window", arg); return 0;
+    case KEY_WINDOW:
+        task->window = options_word(state, "--window", arg, STRUCTURE_WINDOWS);
+        return 0;
     case KEY_SLOPE: parse_slope(task, arg, state); return 0;
     case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
     case ARGP_KEY_END: check_task(task, state); return 0;
@@ -231,43 +192,41 @@ static const struct argp arguments = {
 
 static int report(const rdf_task *task, const rdf_outcome *found)
 {
-    const options *o = &task->shared;
-    if (o->json) {
-        return report_json(rdf_json(task, found));
-    }
-    if (!o->quiet && !options_to_stdout(o)) {
+    if (task->shared.json) {
+        CLI_TRY(report_json(rdf_json(task, found)));
+    } else if (options_summary(&task->shared)) {
         rdf_print(task, found);
     }
-    return STATUS_OK;
-}
-
-/** Say at the end that this was not all. */
-static int report_partial(const rdf_task *task, const rdf_outcome *found)
-{
+    if (!found->partial) {
+        return STATUS_OK;
+    }
     const char *output = task->shared.output ? task->shared.output : task->sq;
     return report_error(STATUS_INTERRUPTED, NULL, "%s%s%s", found->partial_text,
                         output ? "; marked so in " : "", output ? output : "");
 }
 
+static int run(const rdf_task *task, rdf_outcome *found)
+{
+    CLI_TRY(rdf_run(task, found));
+    CLI_TRY(rdf_make_curves(task, found));
+    if (found->structure.bins > 0) {
+        CLI_TRY(rdf_structure_make(task, found));
+    }
+    if (task->shared.output) {
+        CLI_TRY(rdf_write(task, found));
+    }
+    if (task->sq) {
+        CLI_TRY(rdf_structure_write(task, found));
+    }
+    if (task->plot) {
+        CLI_TRY(rdf_plot(task, found));
+    }
+    return report(task, found);
+}
+
 static void free_outcome(rdf_outcome *found)
 {
-    for (int k = 0; k < found->n_curves; k++) {
-        const rdf_curve *c = &found->curve[k];
-        free(c->g);
-        free(c->g_error);
-        free(c->n);
-        free(c->n_error);
-        free(c->count);
-        free(c->force);
-        free(c->force_error);
-        free(c->zero);
-        free(c->infinity);
-        free(c->weight);
-        free(c->weighted);
-        free(c->weighted_error);
-        free(c->product);
-        free(c->product_error);
-    }
+    free(found->curve_room);
     free(found->curve);
     rdf_structure_free(&found->structure);
     rdf_blocks_free(&found->blocks);
@@ -290,28 +249,7 @@ int verb_rdf(int argc, char **argv)
 
     progress_catch_signals();
     rdf_outcome found = {0};
-    int status = rdf_run(&task, &found);
-    if (status == STATUS_OK) {
-        status = rdf_make_curves(&task, &found);
-    }
-    if (status == STATUS_OK && found.structure.bins > 0) {
-        status = rdf_structure_make(&task, &found);
-    }
-    if (status == STATUS_OK && task.shared.output) {
-        status = rdf_write(&task, &found);
-    }
-    if (status == STATUS_OK && task.sq) {
-        status = rdf_structure_write(&task, &found);
-    }
-    if (status == STATUS_OK && task.plot) {
-        status = rdf_plot(&task, &found);
-    }
-    if (status == STATUS_OK) {
-        status = report(&task, &found);
-    }
-    if (status == STATUS_OK && found.partial) {
-        status = report_partial(&task, &found);
-    }
+    const int status = run(&task, &found);
     free_outcome(&found);
     free(task.command);
     return status;

@@ -5,7 +5,7 @@
 #ifndef KITH_CLI_RDF_H
 #define KITH_CLI_RDF_H
 
-#include "options.h"
+#include "input.h"
 #include "rdf_blocks.h"
 #include "space.h"
 #include "structure.h"
@@ -85,6 +85,7 @@ typedef struct rdf_factor {
 } rdf_factor;
 
 typedef struct rdf_structure {
+    double *room; /**< of all arrays below but the waves' */
     bool direct;
     int64_t bins;
     double q_min, width;
@@ -107,13 +108,13 @@ typedef struct rdf_layout {
 } rdf_layout;
 
 typedef struct rdf_outcome {
-    char description[128]; /**< of the trajectory */
-    const char *unit;      /**< of lengths; "": not known */
-    int64_t particles;     /**< in each frame */
+    input_frames from;
+    const char *unit;  /**< of lengths; "": not known */
+    int64_t particles; /**< in each frame */
     kith_precision precision;
     space space; /**< of the first frame */
     double least_volume, most_volume;
-    int64_t frames, frames_wanted; /**< counted; of all, -1: not known */
+    int64_t frames; /**< counted */
     int64_t first_index, last_index, last_step;
     bool partial;          /**< stopped before the last frame */
     char partial_text[96]; /**< what is said of it */
@@ -127,10 +128,11 @@ typedef struct rdf_outcome {
     rdf_blocks blocks;
     int n_curves;
     rdf_curve *curve;
-    int64_t pairs; /**< counted in all */
+    double *curve_room; /**< of all arrays of the curves */
+    int64_t pairs;      /**< counted in all */
     rdf_structure structure;
     kith_ctx *ctx;
-    double read_seconds, count_seconds, sum_seconds;
+    double count_seconds, sum_seconds;
 } rdf_outcome;
 
 /** Read the trajectory and count. @return an exit status, reported; also OK where Ctrl-C came after
@@ -140,18 +142,13 @@ int rdf_run(const rdf_task *task, rdf_outcome *found);
 /** Choose bins by the first frame's box. @return an exit status, reported. */
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found);
 
-/** Volume of a box, area in 2-D; half its smallest height; half its diagonal. */
-double rdf_volume(const kith_box *box);
-double rdf_half_height(const kith_box *box);
-double rdf_half_diagonal(const kith_box *box);
-
 /** Give each species of the frame that is new a class. @return an exit status, reported. */
 int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *classes);
 
-/** Fail where a species that was asked for is on no particle. @return exit status. */
+/** Fail where a species that was asked for is on no particle. @return exit status, reported. */
 int rdf_check_selection(const rdf_task *task, const io_frame *frame);
 
-/** What is counted of a frame. Arrays are kept from frame to frame; rdf_part_free. */
+/** What is counted of a frame. Zero it first; rdf_part_free. */
 typedef struct rdf_part {
     kith_points points;
     const void *forces; /**< NULL: not wanted */
@@ -164,6 +161,9 @@ typedef struct rdf_part {
 /** Pick the particles of a frame that have a class. @return exit status, reported. */
 int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, rdf_part *part);
 void rdf_part_free(rdf_part *part);
+
+/** Cut room into n arrays of `each` numbers. @return what is behind them. */
+double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
 
 /** From blocks to curves. @return an exit status, reported. */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
@@ -215,9 +215,6 @@ bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *
 
 /** Index of the partial of classes a and b. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);
-
-/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
-char *rdf_notes(const rdf_task *task, const rdf_outcome *found);
 
 /** Whether the bins and selections are those of S(q). */
 bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);

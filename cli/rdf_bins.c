@@ -14,37 +14,7 @@
 
 enum { MOST_BINS = 1 << 20 };
 
-double rdf_half_height(const kith_box *box)
-{
-    const double(*r)[3] = box->row;
-    double least = INFINITY;
-    for (int k = 0; k < box->dim; k++) {
-        const double *a = r[(k + 1) % 3], *b = r[(k + 2) % 3], *c = r[k];
-        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                       a[0] * b[1] - a[1] * b[0]};
-        if (box->dim == 2) {
-            n[0] = r[1 - k][1];
-            n[1] = -r[1 - k][0];
-            n[2] = 0;
-        }
-        const double across = fabs(n[0] * c[0] + n[1] * c[1] + n[2] * c[2]);
-        least = fmin(least, across / sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]));
-    }
-    return least / 2;
-}
-
-double rdf_volume(const kith_box *box)
-{
-    const double(*r)[3] = box->row;
-    if (box->dim == 2) {
-        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
-    }
-    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
-                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
-                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
-}
-
-double rdf_half_diagonal(const kith_box *box)
+static double half_diagonal(const kith_box *box)
 {
     double sum = 0;
     for (int k = 0; k < box->dim; k++) {
@@ -108,7 +78,7 @@ static int edges_of_file(const rdf_task *task, rdf_outcome *found)
 static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 {
     kith_rdf_options *how = &found->how;
-    const double half = task->minimum_image ? rdf_half_diagonal(&found->space.box) : found->half;
+    const double half = task->minimum_image ? half_diagonal(&found->space.box) : found->half;
     double bins = (double)task->bins;
     how->r_min = task->r_min;
     how->r_max = task->r_max > 0 ? task->r_max : half;
@@ -140,10 +110,10 @@ static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found)
 {
-    found->half = rdf_half_height(&found->space.box);
+    found->half = space_half_height(&found->space.box);
     found->edges = malloc((MOST_BINS + 2) * sizeof *found->edges);
     if (!found->edges) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for bins");
+        return report_no_memory("bins");
     }
     kith_rdf_options_init(&found->how);
     found->how.minimum_image = task->minimum_image;

@@ -89,33 +89,26 @@ static void find_peak(rdf_curve *c, int64_t bins)
     c->low = -1; /* it did not rise again within reach */
 }
 
-static bool alloc_curve(const rdf_task *task, rdf_curve *c, int64_t bins)
+/** Make room for the arrays of all curves. */
+static bool alloc_curves(const rdf_task *task, rdf_outcome *found)
 {
-    const struct {
-        double **array;
-        bool wanted;
-    } all[] = {{&c->g, true},
-               {&c->g_error, true},
-               {&c->n, true},
-               {&c->n_error, true},
-               {&c->count, true},
-               {&c->force, task->force},
-               {&c->force_error, task->force},
-               {&c->zero, task->force},
-               {&c->infinity, task->force},
-               {&c->weight, task->force},
-               {&c->weighted, task->weights != NULL},
-               {&c->weighted_error, task->weights != NULL},
-               {&c->product, task->weights != NULL},
-               {&c->product_error, task->weights != NULL}};
-    bool fits = true;
-    for (size_t k = 0; k < sizeof all / sizeof *all && fits; k++) {
-        if (all[k].wanted) {
-            *all[k].array = malloc((size_t)bins * sizeof **all[k].array);
-            fits = *all[k].array != NULL;
-        }
+    enum { ALWAYS = 5, FORCES = 5, WEIGHTS = 4 };
+    const int64_t bins = found->layout.bins;
+    const int64_t each = ALWAYS + (task->force ? FORCES : 0) + (task->weights ? WEIGHTS : 0);
+    double *at = malloc((size_t)(found->n_curves * each * bins + 1) * sizeof *at);
+    found->curve_room = at;
+    for (int k = 0; k < found->n_curves && at; k++) {
+        rdf_curve *c = &found->curve[k];
+        double **const arrays[] = {&c->g, &c->g_error, &c->n, &c->n_error, &c->count};
+        double **const of_forces[] = {&c->force, &c->force_error, &c->zero, &c->infinity,
+                                      &c->weight};
+        double **const of_weights[] = {&c->weighted, &c->weighted_error, &c->product,
+                                       &c->product_error};
+        at = rdf_carve(at, bins, arrays, ALWAYS);
+        at = task->force ? rdf_carve(at, bins, of_forces, FORCES) : at;
+        at = task->weights ? rdf_carve(at, bins, of_weights, WEIGHTS) : at;
     }
-    return fits;
+    return at != NULL;
 }
 
 /** Scratch of one curve: sums of each block, [blocks][bins], and of one bin, [blocks]. */
@@ -123,25 +116,24 @@ typedef struct sums {
     double *counts, *ideal, *running, *centres, *y, *x;
 } sums;
 
+/** @return false: no memory; else counts is to be freed */
 static bool alloc_sums(sums *s, int64_t blocks, int64_t bins)
 {
-    s->counts = malloc((size_t)(blocks * bins) * sizeof(double));
-    s->ideal = malloc((size_t)(blocks * bins) * sizeof(double));
-    s->running = malloc((size_t)blocks * sizeof(double));
-    s->centres = malloc((size_t)blocks * sizeof(double));
-    s->y = malloc((size_t)blocks * sizeof(double));
-    s->x = malloc((size_t)blocks * sizeof(double));
-    return s->counts && s->ideal && s->running && s->centres && s->y && s->x;
+    double **const wide[] = {&s->counts, &s->ideal};
+    double **const narrow[] = {&s->running, &s->centres, &s->y, &s->x};
+    double *room = malloc((size_t)(blocks * (2 * bins + 4)) * sizeof *room);
+    if (room) {
+        rdf_carve(rdf_carve(room, blocks * bins, wide, 2), blocks, narrow, 4);
+    }
+    return room != NULL;
 }
 
-static void free_sums(sums *s)
+double *rdf_carve(double *room, int64_t each, double **const arrays[], int n)
 {
-    free(s->counts);
-    free(s->ideal);
-    free(s->running);
-    free(s->centres);
-    free(s->y);
-    free(s->x);
+    for (int k = 0; k < n; k++) {
+        *arrays[k] = room + k * each;
+    }
+    return room + n * each;
 }
 
 double rdf_ratio(const double *y, const double *x, int64_t n)
@@ -217,10 +209,9 @@ int rdf_make_curves(const rdf_task *task, rdf_outcome *found)
 {
     const int64_t bins = found->layout.bins;
     sums s = {0};
-    bool fits = list_curves(task, found);
-    for (int k = 0; k < found->n_curves && fits; k++) {
-        fits = alloc_curve(task, &found->curve[k], bins) &&
-               (!task->force || rdf_force_weights(found, &found->curve[k]));
+    bool fits = list_curves(task, found) && alloc_curves(task, found);
+    for (int k = 0; k < found->n_curves && fits && task->force; k++) {
+        fits = rdf_force_weights(found, &found->curve[k]);
     }
     rdf_blocks_fold(&found->blocks);
     fits = fits && alloc_sums(&s, found->blocks.n, bins);
@@ -229,9 +220,9 @@ int rdf_make_curves(const rdf_task *task, rdf_outcome *found)
         fits = (!task->force || rdf_force_curve(task, found, &found->curve[k])) &&
                (!task->weights || rdf_weights_curve(found, &found->curve[k]));
     }
-    free_sums(&s);
+    free(s.counts);
     for (int64_t k = 0; k < found->layout.partials * bins; k++) {
         found->pairs += (int64_t)found->blocks.total[found->layout.counts + k];
     }
-    return fits ? STATUS_OK : report_error(STATUS_NO_MEMORY, NULL, "no memory for curves");
+    return fits ? STATUS_OK : report_no_memory("curves");
 }

@@ -45,10 +45,7 @@ int rdf_force_check(const rdf_task *task, const io_frame *frame)
 {
     const int64_t n = 3 * frame->particles.n;
     for (int64_t k = 0; k < n; k++) {
-        const bool is_zero = frame->particles.precision == KITH_FLOAT
-                                 ? ((const float *)frame->force)[k] == 0
-                                 : ((const double *)frame->force)[k] == 0;
-        if (!is_zero) {
+        if (io_real(frame->force, k, frame->particles.precision) != 0) {
             return STATUS_OK;
         }
     }

@@ -244,7 +244,7 @@ int rdf_plot(const rdf_task *task, const rdf_outcome *found)
         }
         line = rdf_structure_line(task, found, LINE_POINTS, q);
         if (!line) {
-            return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->plot);
+            return report_no_memory(task->plot);
         }
         plot.q = q;
         plot.line = line;

@@ -3,8 +3,6 @@
  * The frames of a trajectory, one by one: its box, its particles, their pairs.
  */
 #include "engine.h"
-#include "input.h"
-#include "progress.h"
 #include "rdf.h"
 #include "report.h"
 
@@ -17,27 +15,27 @@
 /** Progress: of the frames where their number is known, else of the file's bytes. */
 typedef struct watch {
     progress *bar;
-    int64_t frames, of; /* of: -1, not known */
+    const rdf_outcome *found;
     int64_t bytes, size;
 } watch;
 
 static int watch_reading(void *user, int64_t done, int64_t total)
 {
     watch *w = user;
+    const int64_t of = w->found->from.wanted;
     w->bytes = done;
     w->size = total;
-    return w->of > 0 ? progress_watch(w->bar, w->frames, w->of)
-                     : progress_watch(w->bar, done, total);
+    return of > 0 ? progress_watch(w->bar, w->found->frames, of)
+                  : progress_watch(w->bar, done, total);
 }
 
 static int watch_counting(void *user, int64_t done, int64_t total)
 {
     const watch *w = user;
-    return w->of > 0 && total > 0
-               ? progress_watch(w->bar,
-                                (int64_t)(1e3 * ((double)w->frames + (double)done / (double)total)),
-                                1000 * w->of)
-               : progress_watch(w->bar, w->bytes, w->size);
+    const int64_t of = w->found->from.wanted;
+    const double frames = (double)w->found->frames + (double)done / (double)total;
+    return of > 0 && total > 0 ? progress_watch(w->bar, (int64_t)(1e3 * frames), 1000 * of)
+                               : progress_watch(w->bar, w->bytes, w->size);
 }
 
 int64_t rdf_partial(const rdf_classes *classes, int a, int b)
@@ -70,7 +68,7 @@ static int check_periodic(const rdf_task *task, const io_frame *frame, const kit
 static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
                        const kith_box *box)
 {
-    const double half = rdf_half_height(box), last = found->edges[found->how.bins];
+    const double half = space_half_height(box), last = found->edges[found->how.bins];
     const bool asked = task->r_max > 0 || task->edges;
     /* Where the first box chose r_max, all images within it count in boxes that are smaller. */
     if (asked && !task->minimum_image && last > half * (1 + 1e-6)) {
@@ -87,7 +85,7 @@ static int check_memory(const rdf_task *task, const rdf_outcome *found)
 {
     const double share = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     const double rows = (double)rdf_blocks_most(task->blocks);
-    const double frames = found->frames_wanted > 0 ? (double)found->frames_wanted : rows;
+    const double frames = found->from.wanted > 0 ? (double)found->from.wanted : rows;
     const double bytes = fmin(rows, frames) * (double)found->layout.width * sizeof(double);
     if (bytes > share) {
         return report_error(STATUS_NO_MEMORY, "fewer --bins or --blocks need less",
@@ -121,14 +119,11 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
         found->shells = malloc((size_t)l->bins * sizeof *found->shells);
         if (!found->shells ||
             kith_shell_volumes(&whole, 0, l->bins, found->edges, found->shells) != KITH_OK) {
-            return report_error(STATUS_NO_MEMORY, NULL, "no memory for shells");
+            return report_no_memory("shells");
         }
     }
     l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
-    const int status = check_memory(task, found);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(check_memory(task, found));
     return rdf_blocks_start(&found->blocks, l->width, task->blocks)
                ? STATUS_OK
                : report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld histograms of %lld bins",
@@ -138,25 +133,21 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
 /** The first frame says what all are held to. */
 static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
 {
-    int status = rdf_check_selection(task, frame);
-    if (status == STATUS_OK && found->classes.n == 0) {
-        status = report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles to count",
-                              task->input, (long long)frame->index);
+    CLI_TRY(rdf_check_selection(task, frame));
+    if (found->classes.n == 0) {
+        return report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles to count",
+                            task->input, (long long)frame->index);
     }
     found->particles = frame->particles.n;
     found->precision = frame->particles.precision;
     found->first_index = frame->index;
-    if (status == STATUS_OK) {
-        status = rdf_choose_bins(task, found);
-    }
-    if (status == STATUS_OK) {
-        status = rdf_weights_load(task, frame, found);
-    }
+    CLI_TRY(rdf_choose_bins(task, found));
+    CLI_TRY(rdf_weights_load(task, frame, found));
     /* A figure has S(q) beside g(r) where it can. */
-    if (status == STATUS_OK && (task->sq || (task->plot && rdf_structure_can(task, found)))) {
-        status = rdf_structure_begin(task, found);
+    if (task->sq || (task->plot && rdf_structure_can(task, found))) {
+        CLI_TRY(rdf_structure_begin(task, found));
     }
-    return status == STATUS_OK ? prepare(task, found) : status;
+    return prepare(task, found);
 }
 
 static void add_histogram(const rdf_layout *l, const kith_histogram *h, double volume, double *row)
@@ -175,10 +166,10 @@ static void add_histogram(const rdf_layout *l, const kith_histogram *h, double v
 static int add_frame(const rdf_task *task, rdf_outcome *found, const kith_box *box,
                      const rdf_part *part, const kith_histogram *h)
 {
-    const double volume = rdf_volume(box);
+    const double volume = space_volume(box);
     double *row = rdf_blocks_row(&found->blocks);
     if (!row || (task->force && !rdf_force_add(task, found, h, row))) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for blocks");
+        return report_no_memory("blocks");
     }
     found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
     found->most_volume = fmax(found->most_volume, volume);
@@ -209,9 +200,7 @@ static int count(const rdf_task *task, rdf_outcome *found, const kith_box *box,
     const double start = progress_clock();
     const kith_status counted = kith_rdf_count(found->ctx, &part->points, box, &how, &h);
     found->count_seconds += progress_clock() - start;
-    int status = counted == KITH_OK          ? STATUS_OK
-                 : counted == KITH_CANCELLED ? STATUS_INTERRUPTED
-                                             : report_kith(found->ctx, counted, task->input);
+    int status = engine_status(found->ctx, counted, task->input);
     if (status == STATUS_OK && found->structure.direct) {
         status = rdf_structure_sum(task, found, box, part);
     }
@@ -241,38 +230,37 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
-static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
+struct work {
+    const rdf_task *task;
+    rdf_outcome *found;
+    watch *watch;
+};
+
+static int take_frame(void *user, const io_frame *frame)
 {
+    const struct work *w = user;
+    const rdf_task *task = w->task;
+    rdf_outcome *found = w->found;
     const bool first = found->frames == 0;
     const int n_classes = found->classes.n;
     space here;
-    rdf_part part = {0};
-    int status = space_choose(&task->shared, task->input, &frame->particles, &here);
-    if (status == STATUS_OK) {
-        status = rdf_classify(task, frame, &found->classes);
-    }
-    if (status == STATUS_OK) {
-        status = check_periodic(task, frame, &here.box);
-    }
-    if (status == STATUS_OK && first) {
+    CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
+    CLI_TRY(rdf_classify(task, frame, &found->classes));
+    CLI_TRY(check_periodic(task, frame, &here.box));
+    if (first) {
         found->space = here;
-        status = begin(task, found, frame);
+        CLI_TRY(begin(task, found, frame));
     }
-    if (status == STATUS_OK) {
-        status = check_reach(task, found, frame, &here.box);
+    CLI_TRY(check_reach(task, found, frame, &here.box));
+    CLI_TRY(check_frame(task, found, frame, n_classes));
+    if (task->force) {
+        CLI_TRY(rdf_force_check(task, frame));
     }
-    if (status == STATUS_OK) {
-        status = check_frame(task, found, frame, n_classes);
+    if (task->weights) {
+        CLI_TRY(rdf_weights_check(task, found, frame));
     }
-    if (status == STATUS_OK && task->force) {
-        status = rdf_force_check(task, frame);
-    }
-    if (status == STATUS_OK && task->weights) {
-        status = rdf_weights_check(task, found, frame);
-    }
-    if (status == STATUS_OK) {
-        status = rdf_pick(task, found, frame, &part);
-    }
+    rdf_part part = {0};
+    int status = rdf_pick(task, found, frame, &part);
     if (status == STATUS_OK) {
         status = count(task, found, &here.box, &part);
     }
@@ -280,55 +268,33 @@ static int take_frame(const rdf_task *task, rdf_outcome *found, const io_frame *
         found->classes.item[part.species[p]].members++;
     }
     rdf_part_free(&part);
-    if (status == STATUS_OK) {
-        found->last_index = frame->index;
-        found->last_step = frame->has_step ? frame->step : frame->index;
-    }
-    return status;
+    CLI_TRY(status);
+    found->last_index = frame->index;
+    found->last_step = frame->has_step ? frame->step : frame->index;
+    w->watch->bar->items += frame->particles.n;
+    return STATUS_OK;
 }
 
-struct work {
-    const rdf_task *task;
-    rdf_outcome *found;
-    watch *watch;
-};
-
-static int take(void *user, const io_frame *frame)
-{
-    const struct work *w = user;
-    const int status = take_frame(w->task, w->found, frame);
-    if (status == STATUS_OK) {
-        w->watch->frames++;
-        w->watch->bar->items += frame->particles.n;
-    }
-    return status;
-}
-
+/** Go on with what there is when Ctrl-C came after some frames. */
 static int finish(const rdf_task *task, rdf_outcome *found, int status)
 {
-    if (status == STATUS_INTERRUPTED && found->frames == 0) {
+    if (status != STATUS_INTERRUPTED) {
+        return status;
+    }
+    if (found->frames == 0) {
         return report_interrupted(task->shared.output);
     }
-    if (status == STATUS_INTERRUPTED) {
-        found->partial = true;
-        char of[40] = "";
-        if (found->frames_wanted > 0) {
-            snprintf(of, sizeof of, " of %lld", (long long)found->frames_wanted);
-        }
-        snprintf(found->partial_text, sizeof found->partial_text, "interrupted after %lld%s frames",
-                 (long long)found->frames, of);
-        status = STATUS_OK;
-    }
-    if (status == STATUS_OK && found->frames == 0) {
-        status = report_error(STATUS_FORMAT, NULL, "%s: has no frames", task->input);
-    }
-    return status;
+    found->partial = true;
+    const int64_t of = found->from.wanted;
+    snprintf(found->partial_text, sizeof found->partial_text, "interrupted after %lld%s frames",
+             (long long)found->frames, of > 0 ? report_format(" of %lld", (long long)of).s : "");
+    return STATUS_OK;
 }
 
 int rdf_run(const rdf_task *task, rdf_outcome *found)
 {
     progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
-    watch w = {.bar = &bar, .of = -1};
+    watch w = {.bar = &bar, .found = found};
     struct work work = {.task = task, .found = found, .watch = &w};
     io_trajectory_options how = input_how(&task->shared);
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
@@ -340,20 +306,9 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     }
     how.read.watch = watch_reading;
     how.read.user = &w;
-    int status = engine_open_watched(&task->shared, watch_counting, &w, &found->ctx);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    io_error error = {0};
-    io_trajectory *from = NULL;
-    if (io_trajectory_open(task->input, &how, &from, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
-    w.of = found->frames_wanted = io_trajectory_frames(from);
-    snprintf(found->description, sizeof found->description, "%s", io_trajectory_description(from));
-    found->unit = task->unit ? task->unit : strstr(found->description, "chemfiles") ? "A" : "";
-    status = input_each_frame(from, take, &work, &found->read_seconds);
-    io_trajectory_close(from);
+    CLI_TRY(engine_open_watched(&task->shared, watch_counting, &w, &found->ctx));
+    const int status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
+    found->unit = task->unit ? task->unit : strstr(found->from.description, "chemfiles") ? "A" : "";
     progress_end(&bar);
     return finish(task, found, status);
 }

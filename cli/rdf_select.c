@@ -60,7 +60,7 @@ int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *class
     }
     int *of_name = realloc(classes->of_name, (size_t)frame->n_names * sizeof *of_name);
     if (!of_name) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for species");
+        return report_no_memory("species");
     }
     classes->of_name = of_name;
     const char *with = task->with ? task->with : task->select;
@@ -115,8 +115,8 @@ static int check_list(const rdf_task *task, const char *option, const char *list
 
 int rdf_check_selection(const rdf_task *task, const io_frame *frame)
 {
-    const int status = check_list(task, "--select", task->select, frame);
-    return status == STATUS_OK ? check_list(task, "--with", task->with, frame) : status;
+    CLI_TRY(check_list(task, "--select", task->select, frame));
+    return check_list(task, "--with", task->with, frame);
 }
 
 /** Make room for n particles and m bonds. */
@@ -125,7 +125,6 @@ static bool grow(rdf_part *part, const io_frame *frame)
     const size_t n = (size_t)frame->particles.n + 1;
     const size_t row = 3 * (size_t)frame->particles.precision;
     const size_t m = (size_t)frame->n_bonds + 1;
-    rdf_part_free(part);
     part->pos = malloc(n * row);
     part->force = malloc(n * row);
     part->weight = malloc(n * sizeof *part->weight);
@@ -208,5 +207,4 @@ void rdf_part_free(rdf_part *part)
     free(part->place);
     free(part->bonds);
     free(part->bond_offsets);
-    *part = (rdf_part){0};
 }

@@ -2,7 +2,7 @@
  *
  * S(q) of `kith rdf`: the sums of each frame, and what follows from the blocks.
  */
-#include "progress.h"
+#include "engine.h"
 #include "rdf.h"
 #include "report.h"
 
@@ -34,7 +34,7 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
     const kith_box *box = &found->space.box;
     rdf_structure *s = &found->structure;
     const double least = waves_least(box);
-    const double spacing = pow(rdf_volume(box) / (double)found->particles, 1.0 / box->dim);
+    const double spacing = pow(space_volume(box) / (double)found->particles, 1.0 / box->dim);
     const double q_max = task->q_max > 0 ? task->q_max : 2 * pi * USUAL_WAVES / spacing;
     s->q_min = task->q_min > 0 ? task->q_min : least * (1 - 1e-9); /* itself is in */
     s->width = task->q_width > 0 ? task->q_width : fmax(least, (q_max - s->q_min) / USUAL_BINS);
@@ -70,10 +70,9 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
     }
     s->bins = (int64_t)bins;
     s->direct = task->sq && task->q_vectors > 0;
-    if (s->direct && !waves_choose(box, s->q_min, s->width, s->bins, task->q_vectors, &s->waves)) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for vectors q");
-    }
-    return STATUS_OK;
+    const bool fits = !s->direct ||
+                      waves_choose(box, s->q_min, s->width, s->bins, task->q_vectors, &s->waves);
+    return fits ? STATUS_OK : report_no_memory("vectors q");
 }
 
 int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *box,
@@ -81,14 +80,12 @@ int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *
 {
     const double start = progress_clock();
     if (!waves_room(&found->structure.waves, found->classes.n)) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for sums over vectors q");
+        return report_no_memory("sums over vectors q");
     }
     const kith_status summed = waves_sum(&found->structure.waves, found->ctx, &part->points, box,
                                          part->species, found->classes.n);
     found->sum_seconds += progress_clock() - start;
-    return summed == KITH_OK          ? STATUS_OK
-           : summed == KITH_CANCELLED ? STATUS_INTERRUPTED
-                                      : report_kith(found->ctx, summed, task->input);
+    return engine_status(found->ctx, summed, task->input);
 }
 
 void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *part, double *row)
@@ -226,19 +223,7 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
     }
 }
 
-static bool alloc_factor(rdf_factor *f, int64_t bins)
-{
-    double **arrays[] = {&f->fz, &f->fz_error, &f->al, &f->al_error, &f->sum, &f->sum_error};
-    for (int k = 0; k < 6; k++) {
-        *arrays[k] = malloc((size_t)bins * sizeof **arrays[k]);
-        if (!*arrays[k]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/** All, and where there are more classes than one, each two of them. */
+/** All, and where there are more classes than one, each two of them; and room for what is made. */
 static bool list_factors(rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;
@@ -257,25 +242,22 @@ static bool list_factors(rdf_outcome *found)
             snprintf(f->name, sizeof f->name, "%s-%s", c->item[a].name, c->item[b].name);
         }
     }
-    bool fits = true;
-    for (int k = 0; k < s->n && fits; k++) {
-        fits = alloc_factor(&s->factor[k], s->bins);
+    double **const own[] = {&s->low, &s->high, &s->q, &s->vectors};
+    s->room = malloc((size_t)((4 + 6 * s->n) * s->bins) * sizeof *s->room);
+    double *at = s->room ? rdf_carve(s->room, s->bins, own, 4) : NULL;
+    for (int k = 0; k < s->n && at; k++) {
+        rdf_factor *f = &s->factor[k];
+        double **const arrays[] = {&f->fz,       &f->fz_error, &f->al,
+                                   &f->al_error, &f->sum,      &f->sum_error};
+        at = rdf_carve(at, s->bins, arrays, 6);
     }
-    return fits;
+    return at != NULL;
 }
 
-static bool fill_q(rdf_outcome *found)
+static void fill_q(rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;
     const double *total = found->blocks.total;
-    const size_t size = (size_t)s->bins * sizeof(double);
-    s->low = malloc(size);
-    s->high = malloc(size);
-    s->q = malloc(size);
-    s->vectors = malloc(size);
-    if (!s->low || !s->high || !s->q || !s->vectors) {
-        return false;
-    }
     for (int64_t k = 0; k < s->bins; k++) {
         const double n = total[found->layout.vectors + k];
         s->low[k] = s->q_min + (double)k * s->width;
@@ -283,7 +265,6 @@ static bool fill_q(rdf_outcome *found)
         s->q[k] = n > 0 ? total[found->layout.q_sum + k] / n : (s->low[k] + s->high[k]) / 2;
         s->vectors[k] = n;
     }
-    return true;
 }
 
 static int fit_slope(const rdf_task *task, rdf_outcome *found)
@@ -306,12 +287,14 @@ int rdf_structure_make(const rdf_task *task, rdf_outcome *found)
     rdf_structure *s = &found->structure;
     const int64_t n = found->blocks.n, size = found->layout.partials * s->bins;
     double fraction[RDF_MOST_CLASSES];
-    scratch t = {.fz = malloc((size_t)((n + 1) * size) * sizeof(double)),
-                 .y = malloc((size_t)n * sizeof(double)),
-                 .x = malloc((size_t)n * sizeof(double)),
-                 .weights = malloc((size_t)found->layout.bins * sizeof(double))};
+    scratch t = {
+        .fz = malloc((size_t)((n + 1) * size + 2 * n + found->layout.bins) * sizeof(double))};
     int status = STATUS_OK;
-    if (t.fz && t.y && t.x && t.weights && fill_q(found) && list_factors(found)) {
+    if (t.fz && list_factors(found)) {
+        t.y = t.fz + (n + 1) * size;
+        t.x = t.y + n;
+        t.weights = t.x + n;
+        fill_q(found);
         fractions(found, fraction);
         for (int64_t b = 0; b <= n; b++) {
             transform(task, found, b < n ? found->blocks.row[b] : found->blocks.total, s->bins,
@@ -322,12 +305,9 @@ int rdf_structure_make(const rdf_task *task, rdf_outcome *found)
         }
         status = task->slope[1] > 0 ? fit_slope(task, found) : STATUS_OK;
     } else {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for S(q)");
+        status = report_no_memory("S(q)");
     }
     free(t.fz);
-    free(t.y);
-    free(t.x);
-    free(t.weights);
     return status;
 }
 
@@ -336,42 +316,22 @@ double *rdf_structure_line(const rdf_task *task, const rdf_outcome *found, int64
 {
     const rdf_structure *s = &found->structure;
     double fraction[RDF_MOST_CLASSES];
-    double *fz = malloc((size_t)(found->layout.partials * n) * sizeof *fz);
-    double *weights = malloc((size_t)found->layout.bins * sizeof *weights);
-    double *line = malloc((size_t)(s->n * n) * sizeof *line);
-    const bool fits = fz && weights && line;
-    if (fits) {
+    const int64_t lines = s->n * n, partials = found->layout.partials * n;
+    double *line = malloc((size_t)(lines + partials + found->layout.bins) * sizeof *line);
+    if (line) {
+        double *fz = line + lines;
         fractions(found, fraction);
-        transform(task, found, found->blocks.total, n, q, fz, weights);
-    }
-    for (int64_t f = 0; f < s->n && fits; f++) {
-        for (int64_t at = 0; at < n; at++) {
-            line[f * n + at] = by_transform(found, &s->factor[f], fraction, fz, n, at, true);
+        transform(task, found, found->blocks.total, n, q, fz, fz + partials);
+        for (int64_t k = 0; k < lines; k++) {
+            line[k] = by_transform(found, &s->factor[k / n], fraction, fz, n, k % n, true);
         }
     }
-    free(fz);
-    free(weights);
-    if (!fits) {
-        free(line);
-    }
-    return fits ? line : NULL;
+    return line;
 }
 
 void rdf_structure_free(rdf_structure *s)
 {
-    for (int k = 0; k < s->n; k++) {
-        const rdf_factor *f = &s->factor[k];
-        free(f->fz);
-        free(f->fz_error);
-        free(f->al);
-        free(f->al_error);
-        free(f->sum);
-        free(f->sum_error);
-    }
     free(s->factor);
-    free(s->low);
-    free(s->high);
-    free(s->q);
-    free(s->vectors);
+    free(s->room);
     waves_free(&s->waves);
 }

@@ -13,23 +13,16 @@
 /** A value and its error, to the digits that the error leaves. */
 static printed with_error(double value, double error)
 {
-    printed out;
-    int digits = 3;
-    if (isfinite(error) && error > 1e-9 * fabs(value)) {
-        digits = 1 - (int)floor(log10(error));
-        digits = digits < 0 ? 0 : digits > 9 ? 9 : digits;
-        snprintf(out.s, sizeof out.s, "%.*f +- %.*f", digits, value, digits, error);
-    } else {
-        snprintf(out.s, sizeof out.s, "%.*f", digits, value);
+    if (!isfinite(error) || !(error > 1e-9 * fabs(value))) {
+        return report_format("%.3f", value);
     }
-    return out;
+    const int most = 1 - (int)floor(log10(error)), digits = most < 0 ? 0 : most > 9 ? 9 : most;
+    return report_format("%.*f +- %.*f", digits, value, digits, error);
 }
 
 static printed length(const rdf_outcome *found, double value)
 {
-    printed out;
-    snprintf(out.s, sizeof out.s, "%.4g%s%.20s", value, *found->unit ? " " : "", found->unit);
-    return out;
+    return report_format("%.4g%s%.20s", value, *found->unit ? " " : "", found->unit);
 }
 
 static double middle(const rdf_outcome *found, int64_t bin)
@@ -41,10 +34,10 @@ static void print_frames(const rdf_outcome *found, const style *look)
 {
     report_label(look, "frames");
     printf("%s%s%s", look->bold, report_count(found->frames).s, look->end);
-    if (found->frames_wanted > 0 && found->partial) {
-        printf(" of %s", report_count(found->frames_wanted).s);
+    if (found->from.wanted > 0 && found->partial) {
+        printf(" of %s", report_count(found->from.wanted).s);
     }
-    printf(", %s\n", found->description);
+    printf(", %s\n", found->from.description);
     if (found->partial) {
         report_label(look, "");
         printf("%spartial: %s%s\n", look->bold, found->partial_text, look->end);
@@ -171,15 +164,13 @@ void rdf_print(const rdf_task *task, const rdf_outcome *found)
     printf("; %s/s\n",
            report_count((int64_t)report_rate((double)found->pairs, found->count_seconds)).s);
     report_label(&look, "time");
-    printf("waited %s for frames", report_seconds(found->read_seconds).s);
+    printf("waited %s for frames", report_seconds(found->from.seconds).s);
     if (found->structure.direct) {
         printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
     }
     printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
     report_output(&look, "figure", task->plot);
-    if (task->shared.output && strcmp(task->shared.output, "-") != 0) {
-        report_output(&look, "output", task->shared.output);
-    }
+    report_output(&look, "output", task->shared.output);
 }
 
 static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
@@ -229,17 +220,6 @@ static json_t *structure_json(const rdf_task *task, const rdf_outcome *found)
                      "slope", slope);
 }
 
-static json_t *outputs_json(const rdf_task *task)
-{
-    const char *const names[] = {"table", "structure", "plot"};
-    const char *const paths[] = {task->shared.output, task->sq, task->plot};
-    json_t *value = json_object();
-    for (int k = 0; k < 3; k++) {
-        json_object_set_new(value, names[k], paths[k] ? report_json_text(paths[k]) : json_null());
-    }
-    return value;
-}
-
 json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_layout *l = &found->layout;
@@ -256,21 +236,23 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
                                found->least_volume, "most", found->most_volume);
     json_t *bins = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)found->how.bins, "r_min",
                              found->edges[0], "r_max", found->edges[found->how.bins]);
-    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->read_seconds, "count",
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "wait", found->from.seconds, "count",
                                 found->count_seconds, "sum", found->sum_seconds);
     json_t *frames = json_pack("{s:I, s:I, s:I, s:I}", "n", (json_int_t)found->frames, "first",
                                (json_int_t)found->first_index, "last",
                                (json_int_t)found->last_index, "blocks",
                                (json_int_t)found->blocks.n);
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
-        " s:o, s:I, s:s, s:i, s:o, s:I, s:o}",
-        "kith", kith_version(), "verb", "rdf", "command", report_json_text(task->command), "input",
-        report_json_text(task->input), "format", found->description, "unit", found->unit, "partial",
-        found->partial, "frames", frames, "particles", (json_int_t)found->particles, "species",
-        species, "box", space_json(&found->space), "volume", volume, "bins", bins, "minimum_image",
-        task->minimum_image, "curves", curves, "structure", structure_json(task, found), "pairs",
-        (json_int_t)found->pairs, "backend", kith_backend(found->ctx), "threads",
-        kith_threads(found->ctx), "seconds", seconds, "peak_bytes",
-        (json_int_t)report_peak_memory(), "outputs", outputs_json(task));
+    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:b, s:o,"
+                     " s:o, s:I, s:s, s:i, s:o, s:I, s:{s:o, s:o, s:o}}",
+                     "kith", kith_version(), "verb", "rdf", "command",
+                     report_json_text(task->command), "input", report_json_text(task->input),
+                     "format", found->from.description, "unit", found->unit, "partial",
+                     found->partial, "frames", frames, "particles", (json_int_t)found->particles,
+                     "species", species, "box", space_json(&found->space), "volume", volume, "bins",
+                     bins, "minimum_image", task->minimum_image, "curves", curves, "structure",
+                     structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
+                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
+                     seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", "table",
+                     report_json_text(task->shared.output), "structure", report_json_text(task->sq),
+                     "plot", report_json_text(task->plot));
 }

@@ -30,11 +30,10 @@ int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *f
     }
     found->weights = malloc((n + 1) * sizeof *found->weights);
     if (!found->weights) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->weights);
+        return report_no_memory(task->weights);
     }
-    return io_read_numbers(task->weights, frame->particles.n, found->weights, &error) == IO_OK
-               ? STATUS_OK
-               : report_io(&error, false);
+    return report_io(io_read_numbers(task->weights, frame->particles.n, found->weights, &error),
+                     &error, false);
 }
 
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)

@@ -21,7 +21,8 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
             task->minimum_image ? "; nearest images alone, shells cut by the box" : "");
 }
 
-char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
+/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
+static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memo notes = {0};
     FILE *out = io_memo_open(&notes);
@@ -29,7 +30,7 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
         return NULL;
     }
     fprintf(out, "input: %s, %s\nframes: %lld, from %lld to %lld\nparticles: %lld", task->input,
-            found->description, (long long)found->frames, (long long)found->first_index,
+            found->from.description, (long long)found->frames, (long long)found->first_index,
             (long long)found->last_index, (long long)found->particles);
     for (int k = 0; k < found->classes.n; k++) {
         const rdf_class *c = &found->classes.item[k];
@@ -55,78 +56,52 @@ char *rdf_notes(const rdf_task *task, const rdf_outcome *found)
     return io_memo_close(&notes, out) ? notes.data : NULL;
 }
 
-/** A column that not all tables have. */
-typedef struct more {
-    table_role role;
-    const char *label, *field;
-    const double *value;
-} more;
-
-/** Add such columns of curve k. */
-static bool add_more(const rdf_outcome *found, int k, const more *columns, int n, table *t)
+/** The columns of curve k: g, n, their errors and counts; by forces; by weights. The first curve
+ *  has short names. */
+static bool add_curve(const rdf_outcome *found, int k, table *t)
 {
     const rdf_curve *c = &found->curve[k];
+    const struct {
+        table_role role;
+        const char *name;
+        const double *value; /* NULL: not wanted */
+    } columns[] = {{TABLE_Y, "g", c->g},
+                   {TABLE_ERROR, "g_error", c->g_error},
+                   {TABLE_Y, "n", c->n},
+                   {TABLE_ERROR, "n_error", c->n_error},
+                   {TABLE_DETAIL, "count", c->count},
+                   {TABLE_Y, "g_force", c->force},
+                   {TABLE_ERROR, "g_force_error", c->force_error},
+                   {TABLE_DETAIL, "g_zero", c->zero},
+                   {TABLE_DETAIL, "g_infinity", c->infinity},
+                   {TABLE_DETAIL, "weight", c->weight},
+                   {TABLE_Y, "g_w", c->weighted},
+                   {TABLE_ERROR, "g_w_error", c->weighted_error},
+                   {TABLE_Y, "ww", c->product},
+                   {TABLE_ERROR, "ww_error", c->product_error}};
     bool fits = true;
-    for (int what = 0; what < n && fits; what++) {
-        char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH];
-        snprintf(field, sizeof field, k ? "%s_%s" : "%s", columns[what].field, c->name);
-        snprintf(label, sizeof label, columns[what].role == TABLE_ERROR ? "%s" : "%s(%s)",
-                 columns[what].label, found->n_curves > 1 || c->a >= 0 ? c->name : "r");
-        fits = table_add(t, columns[what].role, label, field, columns[what].value);
+    for (size_t what = 0; what < sizeof columns / sizeof *columns && fits; what++) {
+        char label[3 * IO_NAME_LENGTH] = "+-", field[3 * IO_NAME_LENGTH];
+        snprintf(field, sizeof field, k ? "%s_%s" : "%s", columns[what].name, c->name);
+        if (columns[what].role != TABLE_ERROR) {
+            snprintf(label, sizeof label, "%s(%s)", columns[what].name,
+                     found->n_curves > 1 || c->a >= 0 ? c->name : "r");
+        }
+        const bool whole = columns[what].value == c->count;
+        fits = !columns[what].value ||
+               (whole ? table_add_whole : table_add)(t, columns[what].role, label, field,
+                                                     columns[what].value);
     }
     return fits;
 }
 
-/** Columns of curve k by forces. */
-static bool add_force(const rdf_outcome *found, int k, table *t)
-{
-    const rdf_curve *c = &found->curve[k];
-    const more columns[] = {{TABLE_Y, "g_force", "g_force", c->force},
-                            {TABLE_ERROR, "+-", "g_force_error", c->force_error},
-                            {TABLE_DETAIL, "g_zero", "g_zero", c->zero},
-                            {TABLE_DETAIL, "g_infinity", "g_infinity", c->infinity},
-                            {TABLE_DETAIL, "weight", "weight", c->weight}};
-    return add_more(found, k, columns, 5, t);
-}
-
-/** Columns of curve k by weights. */
-static bool add_weighted(const rdf_outcome *found, int k, table *t)
-{
-    const rdf_curve *c = &found->curve[k];
-    const more columns[] = {{TABLE_Y, "g_w", "g_w", c->weighted},
-                            {TABLE_ERROR, "+-", "g_w_error", c->weighted_error},
-                            {TABLE_Y, "ww", "ww", c->product},
-                            {TABLE_ERROR, "+-", "ww_error", c->product_error}};
-    return add_more(found, k, columns, 4, t);
-}
-
-/** Columns r, and for each curve g, n, their errors, and counts. */
 static bool add_columns(const rdf_outcome *found, const double *middle, table *t)
 {
     bool fits = table_add(t, TABLE_DETAIL, "r_low", "r_low", found->edges) &&
                 table_add(t, TABLE_DETAIL, "r_high", "r_high", found->edges + 1) &&
                 table_add(t, TABLE_X, "r", "r", middle);
-    const char *const tails[][2] = {
-        {"g", ""}, {"g_error", "+-"}, {"n", ""}, {"n_error", "+-"}, {"count", ""}};
     for (int k = 0; k < found->n_curves && fits; k++) {
-        const rdf_curve *c = &found->curve[k];
-        const double *const values[] = {c->g, c->g_error, c->n, c->n_error, c->count};
-        for (int what = 0; what < 5 && fits; what++) {
-            char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH];
-            /* The first curve has short names: g, n. */
-            snprintf(field, sizeof field, k ? "%s_%s" : "%s", tails[what][0], c->name);
-            snprintf(label, sizeof label, "%s(%s)", tails[what][0],
-                     found->n_curves > 1 || c->a >= 0 ? c->name : "r");
-            const bool error = *tails[what][1] != '\0';
-            fits = table_add(t,
-                             what == 4 ? TABLE_DETAIL
-                             : error   ? TABLE_ERROR
-                                       : TABLE_Y,
-                             error ? tails[what][1] : label, field, values[what]);
-            t->column[t->n - 1].data.whole = what == 4;
-        }
-        fits = fits && (!c->force || add_force(found, k, t)) &&
-               (!c->weighted || add_weighted(found, k, t));
+        fits = add_curve(found, k, t);
     }
     return fits;
 }
@@ -141,22 +116,16 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found)
                .unit = found->unit,
                .power = 1,
                .command = task->command,
-               .notes = rdf_notes(task, found),
+               .notes = common_notes(task, found),
                .partial = found->partial ? found->partial_text : NULL,
                .step = found->last_step,
                .rows = bins};
     for (int64_t k = 0; k < bins && middle; k++) {
         middle[k] = (found->edges[k] + found->edges[k + 1]) / 2;
     }
-    int status = STATUS_OK;
-    if (!middle || !t.notes || !add_columns(found, middle, &t)) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->shared.output);
-    } else {
-        json_t *facts = rdf_json(task, found);
-        status = table_write(task->shared.output, task->format, &t, facts);
-        json_decref(facts);
-    }
-    table_free(&t);
+    const bool fits = middle && add_columns(found, middle, &t);
+    const int status = table_write(task->shared.output, task->format, &t, fits,
+                                   rdf_json(task, found));
     free(middle);
     return status;
 }
@@ -187,7 +156,7 @@ static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memo notes = {0};
-    char *common = rdf_notes(task, found);
+    char *common = common_notes(task, found);
     FILE *out = common ? io_memo_open(&notes) : NULL;
     if (out) {
         const rdf_structure *s = &found->structure;
@@ -217,22 +186,12 @@ int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)
                .partial = found->partial ? found->partial_text : NULL,
                .step = found->last_step,
                .rows = s->bins};
-    bool fits = t.notes && table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low) &&
+    bool fits = table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low) &&
                 table_add(&t, TABLE_DETAIL, "q_high", "q_high", s->high) &&
-                table_add(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors) &&
+                table_add_whole(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors) &&
                 table_add(&t, TABLE_X, "q", "q", s->q);
     for (int k = 0; k < s->n && fits; k++) {
         fits = add_factor(found, &s->factor[k], &t);
     }
-    int status = STATUS_OK;
-    if (fits) {
-        t.column[2].data.whole = true;
-        json_t *facts = rdf_json(task, found);
-        status = table_write(task->sq, TABLE_BY_NAME, &t, facts);
-        json_decref(facts);
-    } else {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", task->sq);
-    }
-    table_free(&t);
-    return status;
+    return table_write(task->sq, TABLE_BY_NAME, &t, fits, rdf_json(task, found));
 }

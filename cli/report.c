@@ -40,30 +40,30 @@ int report_error(int status, const char *hint, const char *format, ...)
     return status;
 }
 
-int report_io(const io_error *error, bool writing)
+int report_io(io_status status, const io_error *error, bool writing)
 {
-    int status = STATUS_INPUT;
-    switch (error->status) {
-    case IO_OK:
-    case IO_SYSTEM: status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
+    int exit_status = STATUS_INPUT;
+    switch (status) {
+    case IO_OK: return STATUS_OK;
+    case IO_SYSTEM: exit_status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
     case IO_FORMAT:
     case IO_TRUNCATED:
-    case IO_MISSING: status = STATUS_FORMAT; break;
-    case IO_INVALID: status = STATUS_INVALID; break;
-    case IO_LIMIT: status = STATUS_LIMIT; break;
-    case IO_NO_MEMORY: status = STATUS_NO_MEMORY; break;
+    case IO_MISSING: exit_status = STATUS_FORMAT; break;
+    case IO_INVALID: exit_status = STATUS_INVALID; break;
+    case IO_LIMIT: exit_status = STATUS_LIMIT; break;
+    case IO_NO_MEMORY: exit_status = STATUS_NO_MEMORY; break;
     case IO_CANCELLED: return report_interrupted(NULL);
-    case IO_UNSUPPORTED: status = STATUS_NO_BACKEND; break;
+    case IO_UNSUPPORTED: exit_status = STATUS_NO_BACKEND; break;
     }
-    return report_error(status, NULL, "%s", error->text);
+    return report_error(exit_status, NULL, "%s", error->text);
 }
 
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
 {
     int exit_status = STATUS_INVALID;
     switch (status) {
-    case KITH_OK:
-    case KITH_INVALID: exit_status = STATUS_INVALID; break;
+    case KITH_OK: return STATUS_OK;
+    case KITH_INVALID: break;
     case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
     case KITH_CAPACITY:
     case KITH_LIMIT: exit_status = STATUS_LIMIT; break;
@@ -75,6 +75,16 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
     }
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
                         kith_message(ctx));
+}
+
+int report_written(const char *path, io_memo *file, bool whole)
+{
+    io_error error = {0};
+    const int status = whole ? report_io(io_write_bytes(path, file->data, (int64_t)file->n, &error),
+                                         &error, true)
+                             : report_no_memory(path);
+    free(file->data);
+    return status;
 }
 
 int report_interrupted(const char *output)
@@ -94,6 +104,16 @@ void report_close_stdout(void)
                      errno ? strerror(errno) : "cannot be written");
         _exit(STATUS_OUTPUT);
     }
+}
+
+printed report_format(const char *format, ...)
+{
+    printed out;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out.s, sizeof out.s, format, arguments);
+    va_end(arguments);
+    return out;
 }
 
 /** 1234567 as 1,234,567. */
@@ -122,9 +142,7 @@ printed report_count(int64_t n)
     } units[] = {{1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}};
     for (int u = 0; u < 3; u++) {
         if ((double)n >= units[u].unit) {
-            printed out;
-            snprintf(out.s, sizeof out.s, "%.4g %s", (double)n / units[u].unit, units[u].name);
-            return out;
+            return report_format("%.4g %s", (double)n / units[u].unit, units[u].name);
         }
     }
     return grouped(n);
@@ -139,40 +157,27 @@ printed report_bytes(int64_t n)
         size /= 1000;
         u++;
     }
-    printed out;
-    snprintf(out.s, sizeof out.s, "%.3g %s", size, units[u]);
-    return out;
+    return report_format("%.3g %s", size, units[u]);
 }
 
 printed report_seconds(double s)
 {
-    printed out;
-    if (s < 0.0995) {
-        snprintf(out.s, sizeof out.s, "%.3g ms", s * 1e3);
-    } else if (s < 59.95) {
-        snprintf(out.s, sizeof out.s, "%.3g s", s);
-    } else if (s < 5999.5) {
-        const int whole = (int)(s + 0.5);
-        snprintf(out.s, sizeof out.s, "%d min %02d s", whole / 60, whole % 60);
-    } else {
-        const double minutes = floor(s / 60 + 0.5);
-        snprintf(out.s, sizeof out.s, "%.0f h %02.0f min", floor(minutes / 60), fmod(minutes, 60));
-    }
-    return out;
+    const double whole = floor(s + 0.5), minutes = floor(s / 60 + 0.5);
+    return s < 0.0995  ? report_format("%.3g ms", s * 1e3)
+           : s < 59.95 ? report_format("%.3g s", s)
+           : s < 5999.5
+               ? report_format("%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60))
+               : report_format("%.0f h %02.0f min", floor(minutes / 60), fmod(minutes, 60));
 }
 
 printed report_real(double x)
 {
-    printed out;
     if (x == floor(x) && fabs(x) < 1e9) {
-        snprintf(out.s, sizeof out.s, "%.0f", x + 0.0); /* 50000, not 5e+04; nor -0 */
-        return out;
+        return report_format("%.0f", x + 0.0); /* 50000, not 5e+04; nor -0 */
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out.s, sizeof out.s, "%.*g", digits, x);
-        if (strtod(out.s, NULL) == x) {
-            break;
-        }
+    printed out = report_format("%.1g", x);
+    for (int digits = 2; digits <= 17 && strtod(out.s, NULL) != x; digits++) {
+        out = report_format("%.*g", digits, x);
     }
     return out;
 }
@@ -241,7 +246,7 @@ static int print_json(json_t *value, size_t flags)
     const bool written = whole && json_dumpf(value, stdout, flags) == 0;
     json_decref(value);
     if (!whole || !report_json_whole()) {
-        return report_error(STATUS_NO_MEMORY, NULL, "no memory for the JSON report");
+        return report_no_memory("the JSON report");
     }
     if (!written) {
         return report_error(STATUS_OUTPUT, NULL, "standard output: %s", strerror(errno));
@@ -262,8 +267,8 @@ int report_json_line(json_t *value)
 
 json_t *report_json_text(const char *s)
 {
-    json_t *value = json_string(s);
-    if (!value) {
+    json_t *value = s ? json_string(s) : json_null();
+    if (!value && s) {
         char *ascii = strdup(s);
         for (char *c = ascii; c && *c; c++) {
             *c = (*c & 0x80) ? '?' : *c;
@@ -277,4 +282,13 @@ json_t *report_json_text(const char *s)
 json_t *report_json_real(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *report_json_reals(const double *x, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_array_append_new(list, report_json_real(x[k]));
+    }
+    return list;
 }

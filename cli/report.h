@@ -6,6 +6,7 @@
 #define KITH_CLI_REPORT_H
 
 #include "io.h"
+#include "memo.h"
 
 #include <jansson.h>
 
@@ -24,6 +25,15 @@ enum {
     STATUS_INTERRUPTED = 130
 };
 
+/** Go back with the exit status of a step that went wrong, which was reported. */
+#define CLI_TRY(call) \
+    do { \
+        const int status_ = (call); \
+        if (status_ != STATUS_OK) { \
+            return status_; \
+        } \
+    } while (0)
+
 /** Print the table of exit statuses. */
 void report_print_statuses(void);
 
@@ -31,12 +41,24 @@ void report_print_statuses(void);
 int report_error(int status, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Report a failure of io. @param writing  true when an output failed, not an input. @return the
- *  exit status that goes with it. */
-int report_io(const io_error *error, bool writing);
+/** Report that there is no memory for something: "the options". @return exit status. */
+static inline int report_no_memory(const char *what)
+{
+    (void)report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", what);
+    return STATUS_NO_MEMORY;
+}
 
-/** Report a failure of a call on ctx. @param about  the file it was about. @return exit status. */
+/** Report a failure of io, if it is one. @param writing  true when an output failed, not an input.
+ *  @return the exit status that goes with it. */
+int report_io(io_status status, const io_error *error, bool writing);
+
+/** Report a failure of a call on ctx, if it is one. @param about  the file it was about. @return
+ *  exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
+
+/** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
+ *  @return exit status, reported. */
+int report_written(const char *path, io_memo *file, bool whole);
 
 /** Report an interrupt. @param output  the file that is not there because of it; may be NULL. */
 int report_interrupted(const char *output);
@@ -48,6 +70,9 @@ void report_close_stdout(void);
 typedef struct printed {
     char s[64];
 } printed;
+
+/** What printf would print, cut to fit. */
+printed report_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 printed report_count(int64_t n);        /**< 32,768 or 54.67 million */
 printed report_bytes(int64_t n);        /**< 1.18 MB */
@@ -82,7 +107,8 @@ bool report_json_whole(void);
  *  @return exit status. */
 int report_json(json_t *value);
 int report_json_line(json_t *value);
-json_t *report_json_text(const char *s); /**< also where s is not UTF-8 */
+json_t *report_json_text(const char *s); /**< also where s is not UTF-8; null for NULL */
 json_t *report_json_real(double x);      /**< null where x is not finite */
+json_t *report_json_reals(const double *x, int64_t n);
 
 #endif

@@ -17,6 +17,10 @@ typedef struct space {
 /** Choose the space of a file's particles. @return STATUS_OK, or another status after reporting. */
 int space_choose(const options *o, const char *path, const io_particles *particles, space *out);
 
+/** Volume of a box, area in 2-D; half its smallest height. */
+double space_volume(const kith_box *box);
+double space_half_height(const kith_box *box);
+
 /** Print it in one line. */
 void space_print(const space *s);
 json_t *space_json(const space *s);

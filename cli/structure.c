@@ -5,7 +5,6 @@
 #include "structure.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double pi = 3.141592653589793;
 
@@ -20,15 +19,6 @@ static double integral(int dim, double q, double r)
         return 4 * pi * r * r * r * (1.0 / 3 - x * x / 30 + x * x * x * x / 840);
     }
     return 4 * pi * (sin(x) - x * cos(x)) / (q * q * q);
-}
-
-structure_window structure_parse_window(struct argp_state *state, const char *option,
-                                        const char *arg)
-{
-    if (strcmp(arg, "lorch") != 0 && strcmp(arg, "none") != 0) {
-        argp_error(state, "%s: got '%s', expected lorch or none", option, arg);
-    }
-    return strcmp(arg, "none") == 0 ? WINDOW_NONE : WINDOW_LORCH;
 }
 
 void structure_weights(int dim, double q, int64_t bins, const double *edges,

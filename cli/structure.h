@@ -5,15 +5,13 @@
 #ifndef KITH_CLI_STRUCTURE_H
 #define KITH_CLI_STRUCTURE_H
 
-#include <argp.h>
 #include <stdint.h>
 
 /** What a transform to a finite r is multiplied by: sin(pi r / R) / (pi r / R), or 1. */
 typedef enum structure_window { WINDOW_LORCH, WINDOW_NONE } structure_window;
 
-/** Read the name of a window; ends the command when it is not one. */
-structure_window structure_parse_window(struct argp_state *state, const char *option,
-                                        const char *arg);
+/** Their names, for options_word. */
+#define STRUCTURE_WINDOWS "lorch or none"
 
 /** Weights of bins so that the Faber-Ziman partial is
  *      A(q) = 1 + density * sum_k weight[k] (g[k] - 1)

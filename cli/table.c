@@ -30,51 +30,39 @@ bool table_add(table *t, table_role role, const char *label, const char *field, 
     return true;
 }
 
-void table_free(table *t)
+bool table_add_whole(table *t, table_role role, const char *label, const char *field,
+                     const double *value)
 {
-    free(t->column);
-    free(t->notes);
-    *t = (table){0};
+    const bool added = table_add(t, role, label, field, value);
+    if (added) {
+        t->column[t->n - 1].data.whole = true;
+    }
+    return added;
 }
 
-static const struct {
-    const char *name, *ending;
-    table_format format;
-} formats[] = {{"text", ".txt", TABLE_TEXT},
-               {"json", ".json", TABLE_JSON},
-               {"npy", ".npy", TABLE_NPY},
-               {"xvg", ".xvg", TABLE_XVG},
-               {"lammps", ".rdf", TABLE_LAMMPS}};
-enum { FORMATS = sizeof formats / sizeof *formats };
-
-bool table_format_find(const char *name, table_format *out)
+table_format table_parse_format(struct argp_state *state, const char *arg, const char *words)
 {
-    for (int k = 0; k < FORMATS; k++) {
-        if (strcmp(name, formats[k].name) == 0) {
-            *out = formats[k].format;
-            return true;
-        }
-    }
-    return false;
+    return TABLE_TEXT + options_word(state, "--format", arg, words);
 }
 
 void table_check_options(struct argp_state *state, const options *o, table_format format)
 {
-    if (options_to_stdout(o) && (o->json || format == TABLE_NPY)) {
-        argp_error(state, o->json ? "-o - and --json both want standard output"
-                                  : "a .npy needs the name of a file");
-    }
-    if (format != TABLE_BY_NAME && !o->output) {
-        argp_error(state, "--format is that of -o FILE");
-    }
+    const bool to_stdout = options_to_stdout(o);
+    options_refuse(state, to_stdout && o->json, "-o - and --json both want standard output");
+    options_refuse(state, to_stdout && format == TABLE_NPY, "a .npy needs the name of a file");
+    options_refuse(state, format && !o->output, "--format is that of -o FILE");
 }
 
 static table_format format_of(const char *path)
 {
+    static const char *const endings[] = {[TABLE_JSON] = ".json",
+                                          [TABLE_NPY] = ".npy",
+                                          [TABLE_XVG] = ".xvg",
+                                          [TABLE_LAMMPS] = ".rdf"};
     const char *dot = strrchr(path, '.');
-    for (int k = 0; k < FORMATS && dot; k++) {
-        if (strcasecmp(dot, formats[k].ending) == 0) {
-            return formats[k].format;
+    for (int format = TABLE_JSON; format <= TABLE_LAMMPS && dot; format++) {
+        if (strcasecmp(dot, endings[format]) == 0) {
+            return (table_format)format;
         }
     }
     return TABLE_TEXT;
@@ -188,10 +176,9 @@ static void put_json(FILE *out, const table *t, json_t *facts)
     json_t *columns = json_object();
     for (int k = 0; k < t->n; k++) {
         const io_table_column *data = &t->column[k].data;
-        json_t *values = json_array();
-        for (int64_t row = 0; row < t->rows; row++) {
-            json_array_append_new(values, data->whole ? json_integer((json_int_t)data->value[row])
-                                                      : report_json_real(data->value[row]));
+        json_t *values = data->whole ? json_array() : report_json_reals(data->value, t->rows);
+        for (int64_t row = 0; data->whole && row < t->rows; row++) {
+            json_array_append_new(values, json_integer((json_int_t)data->value[row]));
         }
         json_object_set_new(columns, data->name, values);
     }
@@ -210,7 +197,7 @@ static int write_npy(const char *path, const table *t)
     io_table_column *columns = calloc((size_t)t->n + 1, sizeof *columns);
     int status = STATUS_OK;
     if (!ones || !columns) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
+        status = report_no_memory(path);
     } else {
         for (int k = 0; k < t->n; k++) {
             columns[k] = t->column[k].data;
@@ -219,9 +206,9 @@ static int write_npy(const char *path, const table *t)
             ones[row] = 1;
         }
         columns[t->n] = (io_table_column){.name = "partial", .value = ones, .whole = true};
-        if (io_write_table(path, columns, t->n + (t->partial != NULL), t->rows, &error) != IO_OK) {
-            status = report_io(&error, true);
-        }
+        status = report_io(
+            io_write_table(path, columns, t->n + (t->partial != NULL), t->rows, &error), &error,
+            true);
     }
     free(columns);
     free(ones);
@@ -238,29 +225,30 @@ static void put(FILE *out, table_format format, const table *t, json_t *facts)
     }
 }
 
-int table_write(const char *path, table_format format, const table *t, json_t *facts)
+static int write_file(const char *path, table_format format, const table *t, json_t *facts)
 {
-    format = format == TABLE_BY_NAME ? format_of(path) : format;
-    if (strcmp(path, "-") == 0) {
-        put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */
-        return report_json_whole() ? STATUS_OK
-                                   : report_error(STATUS_NO_MEMORY, NULL, "no memory for JSON");
-    }
-    if (format == TABLE_NPY) {
-        return write_npy(path, t);
-    }
     io_memo text = {0};
-    io_error error = {0};
     FILE *out = io_memo_open(&text);
     if (out) {
         put(out, format, t, facts);
     }
+    return report_written(path, &text, io_memo_close(&text, out) && report_json_whole());
+}
+
+int table_write(const char *path, table_format format, table *t, bool whole, json_t *facts)
+{
     int status = STATUS_OK;
-    if (!io_memo_close(&text, out) || !report_json_whole()) {
-        status = report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", path);
-    } else if (io_write_bytes(path, text.data, (int64_t)text.n, &error) != IO_OK) {
-        status = report_io(&error, true);
+    format = format == TABLE_BY_NAME ? format_of(path) : format;
+    if (!whole || !t->notes) {
+        status = report_no_memory(path);
+    } else if (strcmp(path, "-") == 0) {
+        put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */
+        status = report_json_whole() ? STATUS_OK : report_no_memory("JSON");
+    } else {
+        status = format == TABLE_NPY ? write_npy(path, t) : write_file(path, format, t, facts);
     }
-    free(text.data);
+    json_decref(facts);
+    free(t->column);
+    free(t->notes);
     return status;
 }

@@ -48,17 +48,21 @@ typedef struct table {
 bool table_add(table *t, table_role role, const char *label, const char *field,
                const double *value);
 
-/** Find a format by its name. */
-bool table_format_find(const char *name, table_format *out);
+/** Add one of whole numbers. */
+bool table_add_whole(table *t, table_role role, const char *label, const char *field,
+                     const double *value);
+
+/** Read --format; ends the command when it is none of these words, such as "text, json or npy". */
+table_format table_parse_format(struct argp_state *state, const char *arg, const char *words);
 
 /** End the command where the options of a table contradict each other: the format of none, or two
  *  for standard output. */
 void table_check_options(struct argp_state *state, const options *o, table_format format);
 
-/** Write a table; "-": as text to standard output. @param facts  what a JSON file holds beside the
- *  columns; borrowed. @return an exit status, reported. */
-int table_write(const char *path, table_format format, const table *t, json_t *facts);
-
-void table_free(table *t);
+/** Write a table, "-": as text to standard output, and free its columns and notes.
+ *  @param whole  memory has sufficed for the columns
+ *  @param facts  what a JSON file holds beside the columns; let go of
+ *  @return an exit status, reported. */
+int table_write(const char *path, table_format format, table *t, bool whole, json_t *facts);
 
 #endif

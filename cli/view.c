@@ -5,11 +5,9 @@
 #include "view.h"
 
 #include "engine.h"
-#include "parse.h"
 #include "progress.h"
-#include "verbs.h"
-
 #include "report.h"
+#include "verbs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,21 +43,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
     case KEY_LABELS: task->labels = arg; return 0;
     case KEY_LINK: task->link = options_positive(state, "--link", arg); return 0;
-    case KEY_MEMBERS:
-        if (!parse_count(arg, &task->members)) {
-            argp_error(state, "--members: got '%s', expected a whole number", arg);
-        }
-        if (task->members < 1) {
-            options_invalid("--members", arg, "1 or more");
-        }
-        return 0;
+    case KEY_MEMBERS: task->members = options_whole(state, "--members", arg, 1); return 0;
     case ARGP_KEY_END:
-        if (!task->file) {
-            argp_error(state, "no FILE given");
-        }
-        if (task->labels && task->link > 0) {
-            argp_error(state, "groups are those of --labels or of --link: leave one out");
-        }
+        options_refuse(state, !task->file, "no FILE given");
+        options_refuse(state, task->labels && task->link > 0,
+                       "groups are those of --labels or of --link: leave one out");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -181,9 +169,19 @@ static int serve(const view_task *task, view_run *run)
 
 static int look(const view_task *task, view_run *run)
 {
+    progress bar = progress_start("looking", "steps", 0, true);
+    CLI_TRY(view_start(task, run));
+    CLI_TRY(engine_open(&task->shared, &bar, &run->ctx));
+    const int status = view_go_to(task, run, task->shared.read.frame);
+    if (status != STATUS_OK) {
+        return report_error(status, NULL, "%s", run->message);
+    }
+    if (task->film.path) {
+        return view_record(task, run);
+    }
     run->colour = run->groups.labels ? WEB_GROUP : run->now->velocity ? WEB_SPEED : WEB_PLAIN;
-    const int status = viewer_open(&task->shared, &run->server);
-    return status == STATUS_OK ? serve(task, run) : status;
+    CLI_TRY(viewer_open(&task->shared, &run->server));
+    return serve(task, run);
 }
 
 int verb_view(int argc, char **argv)
@@ -197,22 +195,7 @@ int verb_view(int argc, char **argv)
     progress_catch_signals();
 
     view_run run = {.frames = 1};
-    progress bar = progress_start("looking", "steps", 0, true);
-    int status = view_start(&task, &run);
-    if (status == STATUS_OK) {
-        status = engine_open(&task.shared, &bar, &run.ctx);
-    }
-    if (status == STATUS_OK) {
-        status = view_go_to(&task, &run, task.shared.read.frame);
-        if (status != STATUS_OK) {
-            report_error(status, NULL, "%s", run.message);
-        }
-    }
-    if (status == STATUS_OK && task.film.path) {
-        status = view_record(&task, &run);
-    } else if (status == STATUS_OK) {
-        status = look(&task, &run);
-    }
+    const int status = look(&task, &run);
     view_end(&run);
     return status;
 }

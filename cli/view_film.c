@@ -89,12 +89,9 @@ int view_record(const view_task *task, view_run *run)
     how.afterglow = run->frames > 1 ? how.afterglow : 0; /* nothing moves but the camera */
     how.threads = task->shared.threads;
     filled.film = how;
-    int status = film_open(&how, 0, &f);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(film_open(&how, 0, &f));
     progress bar = progress_start("filming", "frames", 0, task->shared.quiet);
-    status = film_finish(f, add_all(&filled, run, f, &bar));
+    int status = film_finish(f, add_all(&filled, run, f, &bar));
     progress_end(&bar);
     if (status == STATUS_OK && task->shared.json) {
         status = report_json(json_pack("{s:s, s:s, s:o, s:o, s:I}", "kith", kith_version(), "verb",

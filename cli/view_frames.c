@@ -21,9 +21,7 @@ int view_start(const view_task *task, view_run *run)
 {
     io_error error = {0};
     io_summary summary;
-    if (io_inspect(task->file, &summary, &error) != IO_OK) {
-        return report_io(&error, false);
-    }
+    CLI_TRY(report_io(io_inspect(task->file, &summary, &error), &error, false));
     run->frames = summary.frames;
     if (task->labels && run->frames > 1) {
         return report_error(STATUS_INVALID, NULL, "%s has %lld frames; labels are of one",
@@ -38,7 +36,7 @@ static int read_one(const view_task *task, view_run *run)
     options read = task->shared;
     read.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
                        (task->labels ? (unsigned)IO_IDS : 0);
-    if (input_read(&read, task->file, &run->in, &error) != IO_OK) {
+    if (input_try(&read, task->file, &run->in, &error) != IO_OK) {
         return trouble(run, &error);
     }
     run->now = &run->in.particles;
@@ -79,8 +77,7 @@ static int read_of_many(const view_task *task, view_run *run, int64_t frame)
 static int64_t find_lost(const io_particles *p)
 {
     for (int64_t e = 0; e < 3 * p->n; e++) {
-        if (!isfinite(p->precision == KITH_FLOAT ? (double)((const float *)p->pos)[e]
-                                                 : ((const double *)p->pos)[e])) {
+        if (!isfinite(io_real(p->pos, e, p->precision))) {
             return e / 3;
         }
     }
@@ -89,11 +86,7 @@ static int64_t find_lost(const io_particles *p)
 
 int view_go_to(const view_task *task, view_run *run, int64_t frame)
 {
-    const bool many = run->frames > 1;
-    int status = many ? read_of_many(task, run, frame) : read_one(task, run);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(run->frames > 1 ? read_of_many(task, run, frame) : read_one(task, run));
     const int64_t lost = find_lost(run->now);
     if (lost >= 0) {
         run->now = NULL;
@@ -104,9 +97,9 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     run->frame = frame;
     run->epoch++;
     run->again = true;
-    status = space_choose(&task->shared, task->file, run->now, &run->space);
+    CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
     run->shown = run->space.box;
-    return status == STATUS_OK ? view_group(task, run) : status;
+    return view_group(task, run);
 }
 
 /** How far g(r) reaches: half the smallest side, but no more pairs than are counted at once. */
@@ -147,15 +140,13 @@ json_t *view_plot_json(view_run *run)
     kith_histogram histogram = {0};
     json_t *value = NULL;
     if (kith_rdf_count(run->ctx, &points, &run->space.box, &how, &histogram) == KITH_OK) {
-        double g[BINS];
+        double r[BINS], g[BINS];
         kith_rdf_g(&histogram, 0, 0, g);
-        json_t *x = json_array(), *y = json_array();
         for (int k = 0; k < BINS; k++) {
-            json_array_append_new(x, json_real((histogram.edges[k] + histogram.edges[k + 1]) / 2));
-            json_array_append_new(y, report_json_real(g[k]));
+            r[k] = (histogram.edges[k] + histogram.edges[k + 1]) / 2;
         }
         value = json_pack("{s:s, s:I, s:o, s:o}", "title", "g(r)", "frame", (json_int_t)run->frame,
-                          "x", x, "y", y);
+                          "x", report_json_reals(r, BINS), "y", report_json_reals(g, BINS));
     }
     kith_histogram_free(&histogram);
     return value;

@@ -51,10 +51,7 @@ int view_group(const view_task *task, view_run *run)
     if (!task->labels && !(task->link > 0)) {
         return STATUS_OK;
     }
-    const int status = task->labels ? read_labels(task, run) : find(task, run, &points);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    CLI_TRY(task->labels ? read_labels(task, run) : find(task, run, &points));
     kith_halo_input known;
     kith_halo_input_init(&known);
     known.masses = p->mass;

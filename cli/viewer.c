@@ -94,9 +94,7 @@ void viewer_speed_range(const web_scene *scene, const web_choice *choice, double
         double square = 0;
         for (int e = 0; e < 3; e++) {
             const int64_t at = 3 * (choice ? choice->index[k] : k) + e;
-            const double v = scene->precision == KITH_FLOAT
-                                 ? (double)((const float *)scene->velocities)[at]
-                                 : ((const double *)scene->velocities)[at];
+            const double v = io_real(scene->velocities, at, scene->precision);
             square += v * v;
         }
         sum += sqrt(square);

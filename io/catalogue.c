@@ -10,12 +10,6 @@
 
 typedef io_status (*catalogue_writer)(io_output *output, const io_catalogue *catalogue);
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
 {
     static const char *const names[] = {[IO_CATALOGUE_CSV] = "csv",
@@ -39,10 +33,7 @@ static io_status write_file(const char *path, catalogue_writer writer,
     const locale_t before = io__locale_enter();
     const io_status status = writer(&output, catalogue);
     io__locale_leave(before);
-    if (status == IO_OK)
-        return io__output_commit(&output);
-    io__output_abort(&output);
-    return status;
+    return io__output_end(&output, status);
 }
 
 io_status io_write_catalogue(const char *path, io_catalogue_format format,
@@ -62,7 +53,7 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
                                                [IO_CATALOGUE_SWIFT] = io__catalogue_swift};
     *error = (io_error){0};
     for (size_t k = 0; k < sizeof endings / sizeof *endings && format == IO_CATALOGUE_BY_NAME; k++)
-        if (ends_with(path, endings[k].ending))
+        if (io__ends_with(path, endings[k].ending))
             format = endings[k].format;
     if (format == IO_CATALOGUE_BY_NAME)
         return io__fail(error, path, IO_INVALID,
@@ -73,12 +64,8 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
 
 static io_status write_npy(io_output *output, const io_catalogue *catalogue)
 {
-    char header[IO_NPY_HEADER], type[8], shape[40];
     const int64_t n = catalogue->particles->n;
-    snprintf(type, sizeof type, "'%ci4'", io__npy_order());
-    snprintf(shape, sizeof shape, "(%lld,)", (long long)n);
-    io__npy_header(header, type, shape);
-    IO_TRY(io__output_write(output, header, sizeof header));
+    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, n, 0));
     return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
 }
 
@@ -105,7 +92,7 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
                    {".h5", io__labels_hdf5}};
     *error = (io_error){0};
     for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
-        if (ends_with(path, endings[k].ending))
+        if (io__ends_with(path, endings[k].ending))
             return write_file(path, endings[k].writer, catalogue, error);
     return io__fail(error, path, IO_INVALID,
                     "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
@@ -114,7 +101,7 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
 io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error)
 {
     *error = (io_error){0};
-    if (!ends_with(path, ".hdf5") && !ends_with(path, ".h5"))
+    if (!io__ends_with(path, ".hdf5") && !io__ends_with(path, ".h5"))
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format of sorted snapshots; expected .hdf5 or .h5");
     return write_file(path, io__sorted_snapshot, catalogue, error);

@@ -53,11 +53,6 @@ void io__gadget_units(const io_catalogue *c, double scale[IO_GADGET_UNITS])
     scale[IO_GADGET_DENSITY] = scale[IO_GADGET_MASS] / pow(scale[IO_GADGET_LENGTH], 3);
 }
 
-static bool close_array(hid_t array)
-{
-    return array >= 0 && H5Dclose(array) >= 0;
-}
-
 static bool put_reals(hid_t group, const io_catalogue *c, double *room)
 {
     double scale[IO_GADGET_UNITS];
@@ -75,7 +70,7 @@ static bool put_reals(hid_t group, const io_catalogue *c, double *room)
             for (int column = 0; column < d->columns; column++)
                 row[column] *= scale[d->unit];
         }
-        done = close_array(
+        done = io__close(
             io__put_array(group, d->name, H5T_NATIVE_DOUBLE, room, c->halos->n, d->columns));
     }
     return done;
@@ -93,18 +88,17 @@ static bool put_counts(hid_t group, const io_catalogue *c, int64_t *offset)
             sum[type] += length[TYPES * h + type];
         }
     bool done =
-        close_array(io__put_array(group, "GroupLenType", H5T_NATIVE_INT64, length, n, TYPES)) &&
-        close_array(io__put_array(group, "GroupOffsetType", H5T_NATIVE_INT64, offset, n, TYPES));
+        io__close(io__put_array(group, "GroupLenType", H5T_NATIVE_INT64, length, n, TYPES)) &&
+        io__close(io__put_array(group, "GroupOffsetType", H5T_NATIVE_INT64, offset, n, TYPES));
     for (int64_t h = 0; h < n; h++)
         length[h] = c->halos->halo[h].members;
-    done = done && close_array(io__put_array(group, "GroupLen", H5T_NATIVE_INT64, length, n, 1));
+    done = done && io__close(io__put_array(group, "GroupLen", H5T_NATIVE_INT64, length, n, 1));
     for (int64_t h = 0; h < n; h++) {
         length[h] = 0;
         offset[h] = -1;
     }
-    return done &&
-           close_array(io__put_array(group, "GroupNsubs", H5T_NATIVE_INT64, length, n, 1)) &&
-           close_array(io__put_array(group, "GroupFirstSub", H5T_NATIVE_INT64, offset, n, 1));
+    return done && io__close(io__put_array(group, "GroupNsubs", H5T_NATIVE_INT64, length, n, 1)) &&
+           io__close(io__put_array(group, "GroupFirstSub", H5T_NATIVE_INT64, offset, n, 1));
 }
 
 static bool put_group(hid_t file, const io_catalogue *c)
@@ -114,8 +108,7 @@ static bool put_group(hid_t file, const io_catalogue *c)
     void *room = malloc((n * 2 * TYPES + 1) * sizeof(int64_t)); /* as large as doubles */
     const bool done = group >= 0 && room && put_counts(group, c, room) && put_reals(group, c, room);
     free(room);
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -135,12 +128,11 @@ static bool put_ids(hid_t file, const io_catalogue *c)
         for (int64_t k = 0; k < p->n && at && id; k++)
             if (c->labels[k] > 0)
                 id[at[c->labels[k] - 1]++] = p->id[k];
-        done = at && id && close_array(io__put_array(group, "ID", H5T_NATIVE_UINT64, id, sum, 1));
+        done = at && id && io__close(io__put_array(group, "ID", H5T_NATIVE_UINT64, id, sum, 1));
         free(id);
         free(at);
     }
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -176,8 +168,7 @@ static bool put_header(hid_t file, const io_catalogue *c)
                       io__put_count(header, "Nids_Total", ids) &&
                       io__put_count(header, "NumFiles", 1) && io__gadget_put_universe(header, c) &&
                       io__put_text(header, "GroupVel", "peculiar");
-    if (header >= 0)
-        H5Gclose(header);
+    io__close(header);
     return done;
 }
 
@@ -197,8 +188,7 @@ bool io__gadget_put_parameters(hid_t file, const io_catalogue *c)
                io__put_number(group, "OmegaLambda", u->omega_lambda) &&
                io__put_number(group, "HubbleParam", u->h) &&
                (u->omega_b == 0 || io__put_number(group, "OmegaBaryon", u->omega_b));
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -206,8 +196,7 @@ static bool put_catalogue(hid_t file, const void *what)
 {
     const io_catalogue *c = what;
     const hid_t none = H5Gcreate2(file, "Subhalo", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (none >= 0)
-        H5Gclose(none);
+    io__close(none);
     return none >= 0 && put_header(file, c) && io__gadget_put_parameters(file, c) &&
            put_group(file, c) && put_ids(file, c);
 }

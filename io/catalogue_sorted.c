@@ -74,10 +74,8 @@ static void gather(const io_particles *p, const struct field *f, double scale, c
             const int64_t at = f->columns * (int64_t)index[k] + column, row = k * columns + column;
             if (f->unit == IO_GADGET_PURE)
                 ((int64_t *)to)[row] = ((const int64_t *)from)[at];
-            else if (p->precision == KITH_FLOAT)
-                ((float *)to)[row] = (float)(((const float *)from)[at] * scale);
             else
-                ((double *)to)[row] = ((const double *)from)[at] * scale;
+                io_put_real(to, row, p->precision, io_real(from, at, p->precision) * scale);
         }
 }
 
@@ -103,11 +101,10 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
         gather(p, f, scale[f->unit], index, n, columns, room);
         const hid_t array = io__put_array(
             group, f->name, f->unit == IO_GADGET_PURE ? H5T_NATIVE_UINT64 : real, room, n, columns);
-        done = array >= 0 && H5Dclose(array) >= 0;
+        done = io__close(array);
     }
     free(room);
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -126,8 +123,7 @@ static bool put_header(hid_t file, const io_catalogue *c, const struct order *or
                       io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, types) &&
                       io__put_count(header, "NumFilesPerSnapshot", 1) &&
                       io__gadget_put_universe(header, c);
-    if (header >= 0)
-        H5Gclose(header);
+    io__close(header);
     return done;
 }
 

@@ -39,8 +39,7 @@ static bool put_meaning(hid_t dataset, const io_catalogue *c, const meaning *m)
         io__put_number(dataset,
                        "Conversion factor to physical CGS (including cosmological corrections)",
                        cgs * a);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    io__close(dataset);
     return done;
 }
 
@@ -76,8 +75,7 @@ static bool put_groups(hid_t file, const io_catalogue *c)
            put_meaning(io__put_array(group, size.name, count, counts + n, n, 1), c, &size);
     free(counts);
     free(room);
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -101,8 +99,7 @@ static bool put_header(hid_t file, const io_catalogue *c)
                       io__put_number(header, "Scale-factor", u->known ? u->a : 1) &&
                       io__put_number(header, "Redshift", u->known ? u->redshift : 0) &&
                       io__put_number(header, "Linking length", c->length * scale);
-    if (header >= 0)
-        H5Gclose(header);
+    io__close(header);
     return done;
 }
 
@@ -118,8 +115,7 @@ static bool put_units(hid_t file, const io_catalogue *c)
                       io__put_number(group, "Unit time in cgs (U_t)", u->length / u->velocity) &&
                       io__put_number(group, "Unit current in cgs (U_I)", 1) &&
                       io__put_number(group, "Unit temperature in cgs (U_T)", 1);
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -136,8 +132,7 @@ static bool put_cosmology(hid_t file, const io_catalogue *c)
                       io__put_number(group, "Omega_m", u->omega_m) &&
                       io__put_number(group, "Omega_lambda", u->omega_lambda) &&
                       io__put_number(group, "Omega_b", u->omega_b);
-    if (group >= 0)
-        H5Gclose(group);
+    io__close(group);
     return done;
 }
 
@@ -166,11 +161,11 @@ static bool put_labels(hid_t file, const void *what)
         labels[k] = c->labels[k] > 0 ? c->labels[k] : no_group;
     const hid_t array = done ? io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)
                              : -1;
-    done = array >= 0 && H5Dclose(array) >= 0;
+    done = io__close(array);
     free(labels);
     if (done && p->id) {
         const hid_t ids = io__put_array(file, "ParticleIDs", H5T_NATIVE_UINT64, p->id, p->n, 1);
-        done = ids >= 0 && H5Dclose(ids) >= 0;
+        done = io__close(ids);
     }
     return done;
 }

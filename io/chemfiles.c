@@ -98,10 +98,7 @@ static void copy_reals(const io_particles *particles, double (*from)[3], void *t
 {
     for (int64_t p = 0; p < particles->n; p++)
         for (int axis = 0; axis < 3; axis++)
-            if (particles->precision == KITH_FLOAT)
-                ((float *)to)[3 * p + axis] = (float)from[p][axis];
-            else
-                ((double *)to)[3 * p + axis] = from[p][axis];
+            io_put_real(to, 3 * p + axis, particles->precision, from[p][axis]);
 }
 
 /** Tilts that are but the rounding of the cosine of a right angle are none. */

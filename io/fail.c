@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static void clean(char *text)
 {
@@ -30,6 +31,20 @@ io_status io__fail(io_error *error, const char *path, io_status status, const ch
     clean(error->text);
     error->status = status;
     return status;
+}
+
+io_error *io__error_begin(io_error *error)
+{
+    static _Thread_local io_error unwanted;
+    error = error ? error : &unwanted;
+    *error = (io_error){0};
+    return error;
+}
+
+bool io__ends_with(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
 void io__copy_name(char *out, size_t room, const char *text, size_t length)

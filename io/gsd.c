@@ -39,8 +39,7 @@ static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, 
     IO_TRY(
         io__gsd_check(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
     const io_records records = {entry->location, type.size, m};
-    io_field field = {.columns = 1, .type = type, .width = 1, .precision = KITH_DOUBLE, .scale = 1};
-    field.out = out;
+    const io_field field = io__numbers_field(type, out, 1, KITH_DOUBLE);
     return io__records_read(frames->file, &records, &field, 1);
 }
 
@@ -204,12 +203,7 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
         return io__file_fail(frames->file, IO_MISSING, "frame %lld: %s is of other particles",
                              (long long)frames->next, io__gsd_names[chunk]);
     const io_records records = {entry->location, type.size, out->particles.n};
-    const io_field field = {.columns = 1,
-                            .type = type,
-                            .out = out->weight,
-                            .width = 1,
-                            .precision = KITH_DOUBLE,
-                            .scale = 1};
+    const io_field field = io__numbers_field(type, out->weight, 1, KITH_DOUBLE);
     return io__records_read(frames->file, &records, &field, 1);
 }
 

@@ -120,12 +120,8 @@ static io_status put_vectors(io_output *output, const io_particles *particles, c
 {
     for (int64_t p = 0; p < particles->n; p++) {
         float row[3];
-        for (int k = 0; k < 3; k++) {
-            const double x = particles->precision == KITH_FLOAT
-                                 ? (double)((const float *)vectors)[3 * p + k]
-                                 : ((const double *)vectors)[3 * p + k];
-            row[k] = (float)(x - middle[k]);
-        }
+        for (int k = 0; k < 3; k++)
+            row[k] = (float)(io_real(vectors, 3 * p + k, particles->precision) - middle[k]);
         IO_TRY(io__output_write(output, row, sizeof row));
     }
     return IO_OK;

@@ -12,8 +12,7 @@ static io_status check_type(io_file *file, io_array *array)
     const hid_t type = H5Dget_type(array->id);
     const size_t size = type >= 0 ? H5Tget_size(type) : 0;
     array->kind = io__hdf5_number(type);
-    if (type >= 0)
-        H5Tclose(type);
+    io__close(type);
     if (!array->kind)
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s holds no numbers; expected floats or integers of at most "
@@ -30,8 +29,7 @@ static io_status check_shape(io_file *file, io_array *array)
     array->rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
     if (array->rank >= 1 && array->rank <= 3)
         H5Sget_simple_extent_dims(space, shape, NULL);
-    if (space >= 0)
-        H5Sclose(space);
+    io__close(space);
     if (array->rank < 1 || array->rank > 3)
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s has %d dimensions; expected shape "
@@ -140,8 +138,7 @@ io_status io__array_open(io_file *file, hid_t where, const char *name, io_array 
 
 void io__array_close(io_array *array)
 {
-    if (array->id >= 0)
-        H5Dclose(array->id);
+    io__close(array->id);
     array->id = -1;
 }
 
@@ -155,8 +152,7 @@ static hsize_t slab_rows(const io_array *array)
     if (plan >= 0 && H5Pget_layout(plan) == H5D_CHUNKED &&
         H5Pget_chunk(plan, array->rank, chunk) == array->rank && chunk[first] > 0)
         rows = (rows / chunk[first] + 1) * chunk[first];
-    if (plan >= 0)
-        H5Pclose(plan);
+    io__close(plan);
     return rows;
 }
 
@@ -183,10 +179,8 @@ static bool read_slab(const io_array *array, hsize_t frame, hsize_t at, hsize_t 
                       H5Sselect_hyperslab(to, H5S_SELECT_SET, none, NULL, wanted, NULL) >= 0 &&
                       H5Dread(array->id, memory_type(array, field->precision), to, from,
                               H5P_DEFAULT, out) >= 0;
-    if (to >= 0)
-        H5Sclose(to);
-    if (from >= 0)
-        H5Sclose(from);
+    io__close(to);
+    io__close(from);
     return done;
 }
 

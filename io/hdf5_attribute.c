@@ -23,6 +23,12 @@ void io__quiet_end(const io_quiet *quiet)
     H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
 }
 
+bool io__close(hid_t id)
+{
+    /* H5Dclose lets go of a dataset even where closing it fails. */
+    return id >= 0 && (H5Iget_type(id) == H5I_DATASET ? H5Dclose(id) : H5Idec_ref(id)) >= 0;
+}
+
 /** True when the bits of a float are all in it. */
 static bool is_float_sound(hid_t type, size_t bits)
 {
@@ -60,12 +66,9 @@ int io__attribute_read(hid_t file, const char *object, const char *name, double 
     if (count > 0 && count <= most && io__hdf5_number(type) &&
         H5Aread(attribute, H5T_NATIVE_DOUBLE, out) >= 0)
         n = (int)count;
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    io__close(space);
+    io__close(type);
+    io__close(attribute);
     return n;
 }
 

@@ -37,11 +37,10 @@ static hid_t open_beside(const io_array *array, const char *name)
     snprintf(path, sizeof path, "%s%s", group, name);
     const hid_t id = H5Oopen(file, path, H5P_DEFAULT);
     H5Fclose(file);
-    if (id >= 0 && H5Iget_type(id) != H5I_DATASET) {
-        H5Oclose(id);
-        return -1;
-    }
-    return id;
+    if (id >= 0 && H5Iget_type(id) == H5I_DATASET)
+        return id;
+    io__close(id);
+    return -1;
 }
 
 /** Read n numbers, of one shape for all frames or, with frame >= 0, a row for each. */
@@ -59,10 +58,8 @@ static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t ty
     }
     done = done && H5Sget_select_npoints(from) == (hssize_t)n &&
            H5Dread(dataset, type, to, from, H5P_DEFAULT, out) >= 0;
-    if (to >= 0)
-        H5Sclose(to);
-    if (from >= 0)
-        H5Sclose(from);
+    io__close(to);
+    io__close(from);
     return done;
 }
 
@@ -115,12 +112,9 @@ static void read_boundary(const io_array *array, int periodic[3])
         H5Tget_class(type) == H5T_STRING && read_words(id, type, (int)array->columns, words))
         for (int axis = 0; axis < (int)array->columns; axis++)
             periodic[axis] = strcmp(words[axis], "none") != 0;
-    if (type >= 0)
-        H5Tclose(type);
-    if (space >= 0)
-        H5Sclose(space);
-    if (id >= 0)
-        H5Aclose(id);
+    io__close(type);
+    io__close(space);
+    io__close(id);
     H5Fclose(file);
 }
 

@@ -19,8 +19,7 @@ static void describe_type(hid_t dataset, char *out)
         snprintf(out, IO_NAME_LENGTH, "%sint%u", is_unsigned ? "u" : "", bits);
     else
         snprintf(out, IO_NAME_LENGTH, kind == H5T_STRING ? "string" : "other");
-    if (type >= 0)
-        H5Tclose(type);
+    io__close(type);
 }
 
 static void describe_shape(hid_t dataset, char *out)
@@ -34,8 +33,7 @@ static void describe_shape(hid_t dataset, char *out)
                                  (unsigned long long)shape[k]);
     if (used < IO_NAME_LENGTH)
         snprintf(out + used, IO_NAME_LENGTH - used, rank == 1 ? ",)" : ")");
-    if (space >= 0)
-        H5Sclose(space);
+    io__close(space);
 }
 
 typedef struct visit {

@@ -13,8 +13,7 @@ bool io__put_numbers(hid_t object, const char *name, hid_t type, const void *dat
     const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &shape, NULL);
     const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    io__close(attribute);
     H5Sclose(space);
     return done;
 }

@@ -74,30 +74,6 @@ static io_status open_file(io_file *file, hid_t *id, bool *is_snapshot, io_array
     return *is_snapshot ? IO_OK : io__arrays_open(file, *id, arrays);
 }
 
-static void close_file(hid_t id, io_arrays *arrays)
-{
-    io__arrays_close(arrays);
-    if (id >= 0)
-        H5Fclose(id);
-}
-
-io_status io__hdf5_read(io_file *file, io_particles *out)
-{
-    io_quiet quiet;
-    io_arrays arrays;
-    hid_t id = -1;
-    bool is_snapshot = false;
-    io__quiet_begin(&quiet);
-    io_status status = open_file(file, &id, &is_snapshot, &arrays);
-    if (status == IO_OK && !is_snapshot)
-        status = io__arrays_read(file, id, &arrays, out);
-    close_file(id, &arrays);
-    if (status == IO_OK && is_snapshot)
-        status = io__snapshot_read(file, &io__hdf5_snapshot, out);
-    io__quiet_end(&quiet);
-    return status;
-}
-
 static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_summary *out)
 {
     snprintf(out->description, sizeof out->description, "HDF5%s%.200s",
@@ -118,7 +94,8 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
     return IO_OK;
 }
 
-io_status io__hdf5_inspect(io_file *file, io_summary *out)
+/** Read the particles, or where `out` is NULL describe them. */
+static io_status visit(io_file *file, io_particles *out, io_summary *summary)
 {
     io_quiet quiet;
     io_arrays arrays;
@@ -127,10 +104,24 @@ io_status io__hdf5_inspect(io_file *file, io_summary *out)
     io__quiet_begin(&quiet);
     io_status status = open_file(file, &id, &is_snapshot, &arrays);
     if (status == IO_OK && !is_snapshot)
-        status = summarise(file, id, &arrays, out);
-    close_file(id, &arrays);
+        status = out ? io__arrays_read(file, id, &arrays, out)
+                     : summarise(file, id, &arrays, summary);
+    io__arrays_close(&arrays);
+    if (id >= 0)
+        H5Fclose(id);
     if (status == IO_OK && is_snapshot)
-        status = io__snapshot_inspect(file, &io__hdf5_snapshot, out);
+        status = out ? io__snapshot_read(file, &io__hdf5_snapshot, out)
+                     : io__snapshot_inspect(file, &io__hdf5_snapshot, summary);
     io__quiet_end(&quiet);
     return status;
+}
+
+io_status io__hdf5_read(io_file *file, io_particles *out)
+{
+    return visit(file, out, NULL);
+}
+
+io_status io__hdf5_inspect(io_file *file, io_summary *out)
+{
+    return visit(file, NULL, out);
 }

@@ -18,13 +18,10 @@ static bool is_matrix(hid_t id, const char *name)
         const hid_t space = H5Dget_space(object), type = H5Dget_type(object);
         found = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
                 io__hdf5_number(type) != 0;
-        if (type >= 0)
-            H5Tclose(type);
-        if (space >= 0)
-            H5Sclose(space);
+        io__close(type);
+        io__close(space);
     }
-    if (object >= 0)
-        H5Oclose(object);
+    io__close(object);
     return found;
 }
 
@@ -57,8 +54,7 @@ static io_status read_array(io_file *file, const io_array *array, bool bytes, io
 {
     const hid_t type = H5Dget_type(array->id);
     const io_scalar scalar = {array->kind, type >= 0 ? (int)H5Tget_size(type) : 0, false};
-    if (type >= 0)
-        H5Tclose(type);
+    io__close(type);
     if (array->rank != 2)
         return io__file_fail(file, IO_FORMAT, "dataset %s has %d dimensions; expected 2",
                              array->name, array->rank);

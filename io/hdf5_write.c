@@ -109,8 +109,7 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
 static void close_list(list_file *list)
 {
     for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
-        if (list->dataset[k] >= 0)
-            H5Dclose(list->dataset[k]);
+        io__close(list->dataset[k]);
         list->dataset[k] = -1;
     }
     if (list->file >= 0)
@@ -195,8 +194,7 @@ static bool put_rows(hid_t group, const char *name, const io_particles *particle
     if (done && n > 0)
         done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&
                H5Dwrite(dataset, type, from, to, H5P_DEFAULT, values) >= 0;
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    io__close(dataset);
     H5Sclose(to);
     H5Sclose(from);
     return done;

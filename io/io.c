@@ -70,9 +70,7 @@ static io_status inspect_as(io_file *file, io_format format, io_summary *out)
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error)
 {
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     *out = (io_particles){0};
     io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;
@@ -100,9 +98,7 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
 
 io_status io_inspect(const char *path, io_summary *out, io_error *error)
 {
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     *out = (io_summary){.files = 1, .frames = 1, .box = io__box_open()};
     io_file file = {.fd = -1};
     char *found = NULL;
@@ -123,11 +119,7 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
 static io_status write_whole(io_output *output, io_status status, const void *data, int64_t size)
 {
     IO_TRY(status);
-    status = io__output_write(output, data, size);
-    if (status == IO_OK)
-        return io__output_commit(output);
-    io__output_abort(output);
-    return status;
+    return io__output_end(output, io__output_write(output, data, size));
 }
 
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)

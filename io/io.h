@@ -150,6 +150,21 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
                   io_error *error);
 void io_particles_free(io_particles *particles);
 
+/** Number k of an array of reals. */
+static inline double io_real(const void *reals, int64_t k, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)((const float *)reals)[k] : ((const double *)reals)[k];
+}
+
+/** Set it, rounded to the precision. */
+static inline void io_put_real(void *reals, int64_t k, kith_precision precision, double value)
+{
+    if (precision == KITH_FLOAT)
+        ((float *)reals)[k] = (float)value;
+    else
+        ((double *)reals)[k] = value;
+}
+
 /** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */
 typedef struct io_vectors {
     int64_t n, dim;
@@ -218,7 +233,7 @@ typedef struct io_pairs_layout {
 } io_pairs_layout;
 
 /** Start. .npy: a structured array of i, j[, distance][, vector][, shift]; HDF5: one dataset each;
- *  text: one line each with a header. */
+ *  text: one line each with a header, and then "-" is standard output. */
 io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
                         io_error *error);
 /** Append pairs->n pairs of layout KITH_IJ. */

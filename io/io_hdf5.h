@@ -19,6 +19,10 @@ typedef struct io_quiet {
 void io__quiet_begin(io_quiet *quiet);
 void io__quiet_end(const io_quiet *quiet);
 
+/** Close a dataset, group, type, space or attribute. @return false when it could not be, also where
+ *  it was never opened: < 0. */
+bool io__close(hid_t id);
+
 /** Open a file to read. @return -1 and the error on failure. */
 io_status io__hdf5_open(io_file *file, hid_t *out);
 

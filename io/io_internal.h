@@ -23,6 +23,12 @@
 io_status io__fail(io_error *error, const char *path, io_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/** Where an error goes: emptied, or where nobody wants it a place of the thread's. */
+io_error *io__error_begin(io_error *error);
+
+/** Whether a name ends so, whatever the case of its letters. */
+bool io__ends_with(const char *path, const char *ending);
+
 /** Copy at most room - 1 bytes of text[0..length), control characters replaced. */
 void io__copy_name(char *out, size_t room, const char *text, size_t length);
 
@@ -95,6 +101,8 @@ typedef struct io_token {
 /** Take the next run of non-blanks at *at and move *at behind it. @return false when none. */
 bool io__token_next(const char **at, io_token *token);
 
+bool io__token_is(io_token token, const char *word);
+
 /** A token's length for printf's %.*s. */
 int io__token_shown(io_token token);
 
@@ -166,6 +174,9 @@ typedef struct io_field {
 /** These numbers at byte `at` of each record, for the particles from `row` on. */
 io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
                              io_scalar type);
+
+/** A number of each record, for every width-th of out. */
+io_field io__numbers_field(io_scalar type, void *out, int width, kith_precision precision);
 
 /** Bring these fields of all records to their arrays. */
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
@@ -342,6 +353,7 @@ typedef struct io_output {
 } io_output;
 
 io_status io__output_open(io_output *output, const char *path, io_error *error);
+io_status io__output_stdout(io_output *output, io_error *error);
 /** The same for a file that one process writes again and again: its part has a name of its own, and
  *  that which a killed process left is used again. */
 io_status io__output_reopen(io_output *output, const char *path, io_error *error);
@@ -361,6 +373,8 @@ io_status io__output_printf(io_output *output, const char *format, ...)
 /** Flush to disk and rename into place. On failure nothing is left. Frees output's parts. */
 io_status io__output_commit(io_output *output);
 void io__output_abort(io_output *output);
+/** Commit if all went well until here, else abort. */
+io_status io__output_end(io_output *output, io_status status);
 
 /** Print numbers with a decimal point, whatever the program's locale, until io__locale_leave. */
 locale_t io__locale_enter(void);
@@ -385,8 +399,8 @@ enum { IO_PAIR_COLUMNS = 5 };
 typedef struct io_pairs_format {
     io_status (*begin)(io_pairs_writer *writer);
     io_status (*write)(io_pairs_writer *writer, const io_column *columns, int64_t n);
-    io_status (*end)(io_pairs_writer *writer);
-    void (*drop)(io_pairs_writer *writer); /* free what begin made; after end, too */
+    io_status (*end)(io_pairs_writer *writer); /* may be NULL, as drop */
+    void (*drop)(io_pairs_writer *writer);     /* free what begin made; after end, too */
 } io_pairs_format;
 
 struct io_pairs_writer {
@@ -406,6 +420,9 @@ extern const io_pairs_format io__pairs_npy, io__pairs_text, io__pairs_hdf5;
 /** A NumPy header of this many bytes: type as in Python, shape as "(3,)". */
 enum { IO_NPY_HEADER = 256 };
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape);
+/** Write the header of an array of floats ('f') or integers ('i') of `size` bytes. @param columns
+ *  0: it has one dimension */
+io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns);
 /** NumPy's letter for this machine's byte order. */
 char io__npy_order(void);
 

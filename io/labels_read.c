@@ -114,11 +114,11 @@ io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_
     int64_t *number = calloc((size_t)n + 1, sizeof *number);
     int64_t *sorted = calloc((size_t)n + 1, sizeof *sorted);
     group *group_of = calloc((size_t)n + 1, sizeof *group_of);
-    io_status status = number && sorted && group_of
-                           ? read_numbers(path, n, ids, number, error)
-                           : io__fail(error, path, IO_NO_MEMORY, "no memory for %lld labels",
-                                      (long long)n);
-    if (status == IO_OK) {
+    const bool fits = number && sorted && group_of;
+    const io_status status = fits ? read_numbers(path, n, ids, number, error)
+                                  : io__fail(error, path, IO_NO_MEMORY, "no memory for %lld labels",
+                                             (long long)n);
+    if (fits && status == IO_OK) {
         memcpy(sorted, number, (size_t)n * sizeof *sorted);
         qsort(sorted, (size_t)n, sizeof *sorted, by_number);
         *groups = count(sorted, n, group_of);

@@ -118,7 +118,7 @@ static int find_name(const char *names, const char *wanted)
 {
     io_token token;
     for (int column = 0; io__token_next(&names, &token); column++)
-        if (token.length == strlen(wanted) && memcmp(token.text, wanted, token.length) == 0)
+        if (io__token_is(token, wanted))
             return column;
     return -1;
 }
@@ -266,20 +266,15 @@ static io_status skip_frame(io_frames *frames)
 /** Make coordinates of fractions: origin + xs a + ys b + zs c. */
 static void unscale(const kith_box *box, io_particles *particles)
 {
+    const kith_precision precision = particles->precision;
     for (int64_t p = 0; p < particles->n; p++) {
         double s[3];
         for (int axis = 0; axis < 3; axis++)
-            s[axis] = particles->precision == KITH_FLOAT
-                          ? (double)((float *)particles->pos)[3 * p + axis]
-                          : ((double *)particles->pos)[3 * p + axis];
-        for (int axis = 0; axis < 3; axis++) {
-            const double x = box->origin[axis] + s[0] * box->row[0][axis] +
-                             s[1] * box->row[1][axis] + s[2] * box->row[2][axis];
-            if (particles->precision == KITH_FLOAT)
-                ((float *)particles->pos)[3 * p + axis] = (float)x;
-            else
-                ((double *)particles->pos)[3 * p + axis] = x;
-        }
+            s[axis] = io_real(particles->pos, 3 * p + axis, precision);
+        for (int axis = 0; axis < 3; axis++)
+            io_put_real(particles->pos, 3 * p + axis, precision,
+                        box->origin[axis] + s[0] * box->row[0][axis] + s[1] * box->row[1][axis] +
+                            s[2] * box->row[2][axis]);
     }
 }
 

@@ -13,15 +13,6 @@ struct io_matrix {
     kith_precision precision;
 };
 
-static io_status put_header(io_matrix *matrix, int64_t rows)
-{
-    char header[IO_NPY_HEADER], type[8], shape[64];
-    snprintf(type, sizeof type, "'%cf%d'", io__npy_order(), (int)matrix->precision);
-    snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)rows, (long long)matrix->columns);
-    io__npy_header(header, type, shape);
-    return io__output_write(&matrix->output, header, sizeof header);
-}
-
 io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_precision precision,
                          io_matrix **out, io_error *error)
 {
@@ -31,15 +22,12 @@ io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_p
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     *matrix = (io_matrix){.columns = columns, .precision = precision};
     io_status status = io__output_open(&matrix->output, path, error);
-    if (status == IO_OK) {
-        status = put_header(matrix, rows);
-        if (status == IO_OK) {
-            *out = matrix;
-            return IO_OK;
-        }
-        io__output_abort(&matrix->output);
-    }
-    free(matrix);
+    if (status == IO_OK)
+        status = io__npy_begin(&matrix->output, 'f', (int)precision, rows, columns);
+    if (status == IO_OK)
+        *out = matrix;
+    else
+        io_matrix_abort(matrix);
     return status;
 }
 

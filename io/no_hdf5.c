@@ -42,44 +42,21 @@ static io_status open_frames(io_frames *frames)
 
 const io_frames_format io__frames_hdf5 = {.open = open_frames};
 
-io_status io__hdf5_write(io_output *output, const io_particles *particles)
-{
-    (void)particles;
-    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
-}
-
-io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue)
-{
-    (void)catalogue;
-    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
-}
-
-io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
-{
-    (void)catalogue;
-    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
-}
-
-io_status io__sorted_snapshot(io_output *output, const io_catalogue *catalogue)
-{
-    (void)catalogue;
-    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
-}
-
-io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue)
-{
-    (void)catalogue;
-    return io__output_fail(output, IO_UNSUPPORTED, "%s", reason);
-}
+#define NO_WRITER(name, type) \
+    io_status name(io_output *output, const type *what) \
+    { \
+        (void)what; \
+        return io__output_fail(output, IO_UNSUPPORTED, "%s", reason); \
+    }
+NO_WRITER(io__hdf5_write, io_particles)
+NO_WRITER(io__catalogue_gadget4, io_catalogue)
+NO_WRITER(io__catalogue_swift, io_catalogue)
+NO_WRITER(io__sorted_snapshot, io_catalogue)
+NO_WRITER(io__labels_hdf5, io_catalogue)
 
 static io_status begin(io_pairs_writer *writer)
 {
     return io__output_fail(&writer->output, IO_UNSUPPORTED, "%s", reason);
 }
 
-static void drop(io_pairs_writer *writer)
-{
-    (void)writer;
-}
-
-const io_pairs_format io__pairs_hdf5 = {.begin = begin, .drop = drop};
+const io_pairs_format io__pairs_hdf5 = {.begin = begin};

@@ -74,23 +74,18 @@ static io_status parse_shape(io_file *file, const char *at, npy_header *out)
     return IO_OK;
 }
 
-static bool is_key(io_token key, const char *name)
-{
-    return key.length == strlen(name) && memcmp(key.text, name, key.length) == 0;
-}
-
 static io_status parse_item(io_file *file, io_token key, const char *value, size_t length,
                             npy_header *out)
 {
-    if (is_key(key, "descr")) {
+    if (io__token_is(key, "descr")) {
         const bool quoted = length > 1 && (*value == '\'' || *value == '"');
         out->structured = !quoted;
         io__copy_name(out->type, sizeof out->type, value + quoted, length - (quoted ? 2 : 0));
-    } else if (is_key(key, "fortran_order")) {
+    } else if (io__token_is(key, "fortran_order")) {
         out->fortran = strncmp(value, "True", 4) == 0;
         if (!out->fortran && strncmp(value, "False", 5) != 0)
             return malformed(file, value, "True or False");
-    } else if (is_key(key, "shape")) {
+    } else if (io__token_is(key, "shape")) {
         out->dims = 0;
         return parse_shape(file, value, out);
     }
@@ -277,12 +272,7 @@ io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out)
         return io__file_fail(file, IO_TRUNCATED, "has %lld bytes; expected %lld",
                              (long long)file->size, (long long)(header.data + n * type.size));
     const io_records rows = {header.data, type.size, n};
-    const io_field field = {.columns = 1,
-                            .type = type,
-                            .out = out,
-                            .width = 1,
-                            .precision = whole ? 0 : KITH_DOUBLE,
-                            .scale = 1};
+    const io_field field = io__numbers_field(type, out, 1, whole ? 0 : KITH_DOUBLE);
     return io__records_read(file, &rows, &field, 1);
 }
 
@@ -336,12 +326,8 @@ static io_status read_numbers(io_file *file, int64_t at, io_scalar type, int64_t
                               const io_vectors *vectors, int64_t first)
 {
     const io_records records = {at, type.size, n};
-    const io_field field = {.columns = 1,
-                            .type = type,
-                            .out = (char *)vectors->values + first * vectors->size,
-                            .width = width,
-                            .precision = (kith_precision)vectors->size,
-                            .scale = 1};
+    const io_field field = io__numbers_field(type, (char *)vectors->values + first * vectors->size,
+                                             width, (kith_precision)vectors->size);
     return io__records_read(file, &records, &field, 1);
 }
 
@@ -377,6 +363,16 @@ io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out)
 char io__npy_order(void)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+}
+
+io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns)
+{
+    char header[IO_NPY_HEADER], type[8], shape[64];
+    snprintf(type, sizeof type, "'%c%c%d'", io__npy_order(), kind, size);
+    snprintf(shape, sizeof shape, columns ? "(%lld, %lld)" : "(%lld,)", (long long)rows,
+             (long long)columns);
+    io__npy_header(header, type, shape);
+    return io__output_write(output, header, sizeof header);
 }
 
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape)

@@ -104,6 +104,11 @@ bool io__token_next(const char **at, io_token *token)
     return end > begin;
 }
 
+bool io__token_is(io_token token, const char *word)
+{
+    return token.length == strlen(word) && memcmp(token.text, word, token.length) == 0;
+}
+
 int io__token_shown(io_token token)
 {
     enum { SHOWN = 40 };

@@ -40,9 +40,7 @@ static io_status read_open(io_file *file, int64_t n, double *out)
 io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error)
 {
     static const io_read_options options = {.precision = KITH_DOUBLE};
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     io_file file;
     IO_TRY(io__file_open(&file, path, &options, error));
     const io_status status = read_open(&file, n, out);

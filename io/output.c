@@ -99,6 +99,22 @@ io_status io__output_reopen(io_output *output, const char *path, io_error *error
     return open_beside(output, path, take_part, error);
 }
 
+io_status io__output_stdout(io_output *output, io_error *error)
+{
+    static const char name[] = "standard output";
+    *output = (io_output){.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), .error = error};
+    output->path = strdup(name);
+    output->buffer = malloc(IO_BLOCK);
+    io_status status = IO_OK;
+    if (output->fd < 0)
+        status = io__fail(error, name, IO_SYSTEM, "%s", strerror(errno));
+    else if (!output->path || !output->buffer)
+        status = io__fail(error, name, IO_NO_MEMORY, "no memory to write with");
+    if (status != IO_OK)
+        close_all(output);
+    return status;
+}
+
 io_status io__output_append(io_output *output, const char *path, int64_t keep, io_error *error)
 {
     *output = (io_output){.fd = -1, .error = error};
@@ -225,6 +241,14 @@ void io__output_abort(io_output *output)
     if (output->part && output->fd >= 0)
         unlink(output->part);
     close_all(output);
+}
+
+io_status io__output_end(io_output *output, io_status status)
+{
+    if (status == IO_OK)
+        return io__output_commit(output);
+    io__output_abort(output);
+    return status;
 }
 
 locale_t io__locale_enter(void)

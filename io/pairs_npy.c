@@ -76,9 +76,4 @@ static io_status end(io_pairs_writer *writer)
     return io__output_patch(&writer->output, 0, header, sizeof header);
 }
 
-static void drop(io_pairs_writer *writer)
-{
-    (void)writer;
-}
-
-const io_pairs_format io__pairs_npy = {begin, write_records, end, drop};
+const io_pairs_format io__pairs_npy = {.begin = begin, .write = write_records, .end = end};

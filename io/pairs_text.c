@@ -97,15 +97,4 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
     return status;
 }
 
-static io_status end(io_pairs_writer *writer)
-{
-    (void)writer;
-    return IO_OK;
-}
-
-static void drop(io_pairs_writer *writer)
-{
-    (void)writer;
-}
-
-const io_pairs_format io__pairs_text = {begin, write_block, end, drop};
+const io_pairs_format io__pairs_text = {.begin = begin, .write = write_block};

@@ -30,12 +30,6 @@ static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
     return n;
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 static io_format format_by_ending(const char *path)
 {
     static const struct {
@@ -44,7 +38,7 @@ static io_format format_by_ending(const char *path)
     } known[] = {{".npy", IO_NPY},  {".h5", IO_HDF5},  {".hdf5", IO_HDF5}, {".hdf", IO_HDF5},
                  {".txt", IO_TEXT}, {".dat", IO_TEXT}, {".csv", IO_TEXT}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (ends_with(path, known[k].ending))
+        if (io__ends_with(path, known[k].ending))
             return known[k].format;
     return IO_UNKNOWN;
 }
@@ -81,9 +75,7 @@ static io_status check_layout(const char *path, const io_pairs_layout *layout, i
 io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
                         io_error *error)
 {
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     *out = NULL;
     IO_TRY(check_layout(path, layout, error));
     io_pairs_writer *writer = calloc(1, sizeof *writer);
@@ -91,9 +83,11 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     writer->format = find_format(layout->format ? layout->format : format_by_ending(path));
     writer->layout = *layout;
-    writer->csv = ends_with(path, ".csv");
+    writer->csv = io__ends_with(path, ".csv");
     writer->n_columns = list_columns(layout, NULL, writer->columns);
-    io_status status = io__output_open(&writer->output, path, error);
+    io_status status = strcmp(path, "-") == 0 && writer->format == &io__pairs_text
+                           ? io__output_stdout(&writer->output, error)
+                           : io__output_open(&writer->output, path, error);
     if (status == IO_OK)
         status = writer->format->begin(writer);
     if (status != IO_OK)
@@ -105,9 +99,7 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
 
 io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error)
 {
-    io_error unwanted;
-    writer->output.error = error ? error : &unwanted;
-    *writer->output.error = (io_error){0};
+    writer->output.error = io__error_begin(error);
     list_columns(&writer->layout, pairs, writer->columns);
     for (int k = 0; k < writer->n_columns && pairs->n > 0; k++)
         if (!writer->columns[k].data)
@@ -119,19 +111,22 @@ io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_er
     return status;
 }
 
+static void drop(io_pairs_writer *writer)
+{
+    if (writer->format->drop)
+        writer->format->drop(writer);
+}
+
 io_status io_pairs_commit(io_pairs_writer *writer, io_error *error)
 {
-    io_error unwanted;
-    writer->output.error = error ? error : &unwanted;
-    *writer->output.error = (io_error){0};
-    io_status status = writer->failed
-                           ? io__output_fail(&writer->output, IO_INVALID, "an earlier block failed")
-                           : writer->format->end(writer);
-    writer->format->drop(writer);
-    if (status == IO_OK)
-        status = io__output_commit(&writer->output);
-    else
-        io__output_abort(&writer->output);
+    writer->output.error = io__error_begin(error);
+    io_status status = IO_OK;
+    if (writer->failed)
+        status = io__output_fail(&writer->output, IO_INVALID, "an earlier block failed");
+    else if (writer->format->end)
+        status = writer->format->end(writer);
+    drop(writer);
+    status = io__output_end(&writer->output, status);
     free(writer);
     return status;
 }
@@ -140,7 +135,7 @@ void io_pairs_abort(io_pairs_writer *writer)
 {
     if (!writer)
         return;
-    writer->format->drop(writer);
+    drop(writer);
     io__output_abort(&writer->output);
     free(writer);
 }

@@ -185,13 +185,8 @@ io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity
 {
     if (out->n == *capacity)
         IO_TRY(grow(file, out, capacity));
-    for (int axis = 0; axis < 3; axis++) {
-        const int64_t at = 3 * out->n + axis;
-        if (out->precision == KITH_FLOAT)
-            ((float *)out->pos)[at] = (float)xyz[axis];
-        else
-            ((double *)out->pos)[at] = xyz[axis];
-    }
+    for (int axis = 0; axis < 3; axis++)
+        io_put_real(out->pos, 3 * out->n + axis, out->precision, xyz[axis]);
     out->n++;
     return IO_OK;
 }

@@ -8,26 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static double component(const void *vectors, kith_precision precision, int64_t p, int axis)
-{
-    return precision == KITH_FLOAT ? (double)((const float *)vectors)[3 * p + axis]
-                                   : ((const double *)vectors)[3 * p + axis];
-}
-
-static double coordinate(const io_particles *particles, int64_t p, int axis)
-{
-    return component(particles->pos, particles->precision, p, axis);
-}
-
 static io_status write_npy(io_output *output, const io_particles *particles)
 {
-    char header[IO_NPY_HEADER], type[8], shape[40];
     const int dim = particles->dim == 2 ? 2 : 3;
     const int64_t size = particles->precision;
-    snprintf(type, sizeof type, "'%cf%d'", io__npy_order(), (int)size);
-    snprintf(shape, sizeof shape, "(%lld, %d)", (long long)particles->n, dim);
-    io__npy_header(header, type, shape);
-    IO_TRY(io__output_write(output, header, sizeof header));
+    IO_TRY(io__npy_begin(output, 'f', (int)size, particles->n, dim));
     if (dim == 3)
         return io__output_write(output, particles->pos, 3 * particles->n * size);
     for (int64_t p = 0; p < particles->n; p++)
@@ -47,6 +32,7 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     enum { HEADER = 32, RECORD = 36 };
     char header[HEADER] = {0};
     const uint32_t n = (uint32_t)particles->n;
+    const kith_precision precision = particles->precision;
     put32(header + 8, n);
     put32(header + 12, particles->dim == 2 ? 2 : 3);
     put32(header + 20, n);
@@ -54,10 +40,9 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     for (int64_t p = 0; p < particles->n; p++) {
         float values[7] = {1.0f / (float)n};
         for (int axis = 0; axis < 3; axis++) {
-            values[1 + axis] = (float)coordinate(particles, p, axis);
+            values[1 + axis] = (float)io_real(particles->pos, 3 * p + axis, precision);
             if (particles->velocity)
-                values[4 + axis] = (float)component(particles->velocity, particles->precision, p,
-                                                    axis);
+                values[4 + axis] = (float)io_real(particles->velocity, 3 * p + axis, precision);
         }
         char record[RECORD] = {0};
         for (int k = 0; k < 7; k++) {
@@ -75,15 +60,17 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
 static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
                             int dim, const void *velocity)
 {
-    const int digits = particles->precision == KITH_FLOAT ? 9 : 17;
+    const kith_precision precision = particles->precision;
+    const int digits = precision == KITH_FLOAT ? 9 : 17;
     for (int64_t p = 0; p < particles->n; p++) {
         char line[256];
         int used = snprintf(line, sizeof line, "%s", first);
         for (int axis = 0; axis < dim; axis++)
-            used += sprintf(line + used, "%.*g ", digits, coordinate(particles, p, axis));
+            used += sprintf(line + used, "%.*g ", digits,
+                            io_real(particles->pos, 3 * p + axis, precision));
         for (int axis = 0; axis < dim && velocity; axis++)
             used += sprintf(line + used, "%.*g ", digits,
-                            component(velocity, particles->precision, p, axis));
+                            io_real(velocity, 3 * p + axis, precision));
         line[used - 1] = '\n';
         IO_TRY(io__output_write(output, line, used));
     }
@@ -128,9 +115,7 @@ io_status io_write_particles(const char *path, io_format format, const io_partic
         [IO_NPY] = write_npy,   [IO_HDF5] = io__hdf5_write, [IO_TIPSY] = write_tipsy,
         [IO_TEXT] = write_text, [IO_XYZ] = write_xyz,
     };
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     if (format <= IO_UNKNOWN || format > IO_XYZ)
         return io__fail(error, path, IO_INVALID, "no format of particle files was chosen");
     if (particles->n < 0 || particles->n > INT32_MAX)
@@ -141,8 +126,5 @@ io_status io_write_particles(const char *path, io_format format, const io_partic
     const locale_t before = io__locale_enter();
     const io_status status = writers[format](&output, particles);
     io__locale_leave(before);
-    if (status == IO_OK)
-        return io__output_commit(&output);
-    io__output_abort(&output);
-    return status;
+    return io__output_end(&output, status);
 }

@@ -102,6 +102,12 @@ static void convert_field(const io_field *field, const char *data, int64_t strid
                         field->precision, field->scale);
 }
 
+io_field io__numbers_field(io_scalar type, void *out, int width, kith_precision precision)
+{
+    return (io_field){
+        .columns = 1, .type = type, .out = out, .width = width, .precision = precision, .scale = 1};
+}
+
 static io_status check_fields(io_file *file, const io_field *fields, int n)
 {
     for (int k = 0; k < n; k++) {

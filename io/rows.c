@@ -110,23 +110,15 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
     return io__lines_number(lines, token, role_names[role], out);
 }
 
-static void put(void *reals, kith_precision precision, int64_t at, double value)
-{
-    if (precision == KITH_FLOAT)
-        ((float *)reals)[at] = (float)value;
-    else
-        ((double *)reals)[at] = value;
-}
-
 static void put_number(io_frame *out, int role, int64_t p, double value)
 {
     const kith_precision precision = out->particles.precision;
     if (role >= IO_ROLE_FORCE)
-        put(out->force, precision, 3 * p + role - IO_ROLE_FORCE, value);
+        io_put_real(out->force, 3 * p + role - IO_ROLE_FORCE, precision, value);
     else if (role >= IO_ROLE_VELOCITY)
-        put(out->particles.velocity, precision, 3 * p + role - IO_ROLE_VELOCITY, value);
+        io_put_real(out->particles.velocity, 3 * p + role - IO_ROLE_VELOCITY, precision, value);
     else if (role >= IO_ROLE_POSITION)
-        put(out->particles.pos, precision, 3 * p + role - IO_ROLE_POSITION, value);
+        io_put_real(out->particles.pos, 3 * p + role - IO_ROLE_POSITION, precision, value);
     else if (role == IO_ROLE_WEIGHT)
         out->weight[p] = value;
     else if (role == IO_ROLE_MOLECULE)

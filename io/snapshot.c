@@ -197,12 +197,8 @@ static io_status read_file(snapshot *s, io_file *file, const io_header *header, 
     IO_TRY(s->format->read(file, header, private, &s->wanted));
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         const int64_t n = s->wanted.type[type] ? header->n[type] : 0;
-        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++) {
-            if (out->precision == KITH_FLOAT)
-                ((float *)out->mass)[k] = (float)header->mass[type];
-            else
-                ((double *)out->mass)[k] = header->mass[type];
-        }
+        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++)
+            io_put_real(out->mass, k, out->precision, header->mass[type]);
         if (out->type && n > 0)
             memset(out->type + row[type], type, (size_t)n);
         row[type] += n;

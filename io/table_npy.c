@@ -82,10 +82,7 @@ io_status io_write_table(const char *path, const io_table_column *columns, int n
         status = put_header(&output, dictionary.data, dictionary.n);
         if (status == IO_OK)
             status = put_rows(&output, columns, n, rows);
-        if (status == IO_OK)
-            status = io__output_commit(&output);
-        else
-            io__output_abort(&output);
+        status = io__output_end(&output, status);
     }
     free(dictionary.data);
     return status;

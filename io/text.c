@@ -177,18 +177,24 @@ static io_status choose_columns(table *t)
     return IO_OK;
 }
 
-static io_status read_row(const table *t, const char *line, double xyz[3])
+static io_status read_number(const table *t, io_token field, int column, double *out)
+{
+    char what[24];
+    snprintf(what, sizeof what, "column %d", column);
+    return io__lines_number(&t->lines, field, what, out);
+}
+
+/** The numbers of a line: those of the columns that were chosen, or where none were, all. */
+static io_status read_row(const table *t, const char *line, double *out)
 {
     io_token field;
     int k = 0;
     for (; next_field(&line, t->separator, &field); k++) {
-        for (int axis = 0; axis < t->dim; axis++) {
-            char what[24];
-            if (k != t->column[axis])
-                continue;
-            snprintf(what, sizeof what, "column %d", k);
-            IO_TRY(io__lines_number(&t->lines, field, what, &xyz[axis]));
-        }
+        for (int axis = 0; axis < t->dim; axis++)
+            if (k == t->column[axis])
+                IO_TRY(read_number(t, field, k, &out[axis]));
+        if (t->dim == 0 && k < t->columns)
+            IO_TRY(read_number(t, field, k, &out[k]));
     }
     if (k != t->columns)
         return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
@@ -211,41 +217,36 @@ static io_status read_rows(table *t, io_particles *out)
     }
 }
 
-io_status io__text_read(io_file *file, io_particles *out)
+static io_status read_particles(table *t, void *out)
+{
+    if (t->columns > 0)
+        IO_TRY(choose_columns(t));
+    else
+        t->dim = 3;
+    return read_rows(t, out);
+}
+
+/** Find the rows of a file, and do with them what `take` does. */
+static io_status with_rows(io_file *file, io_status (*take)(table *t, void *out), void *out)
 {
     table t = {0};
     io_status status = io__lines_open(&t.lines, file);
     if (status == IO_OK)
         status = find_rows(&t);
-    if (status == IO_OK && t.columns > 0)
-        status = choose_columns(&t);
-    if (status == IO_OK && t.columns == 0)
-        t.dim = 3;
     if (status == IO_OK)
-        status = read_rows(&t, out);
+        status = take(&t, out);
     io__lines_close(&t.lines);
     return status;
 }
 
-/** The numbers of a line, as many as the first line has. */
-static io_status read_vector(const table *t, const char *line, double *to)
+io_status io__text_read(io_file *file, io_particles *out)
 {
-    io_token field;
-    int k = 0;
-    for (; next_field(&line, t->separator, &field); k++) {
-        char what[24];
-        snprintf(what, sizeof what, "column %d", k);
-        if (k < t->columns)
-            IO_TRY(io__lines_number(&t->lines, field, what, &to[k]));
-    }
-    if (k != t->columns)
-        return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
-                              t->columns, (long long)t->first);
-    return IO_OK;
+    return with_rows(file, read_particles, out);
 }
 
-static io_status read_vectors(table *t, io_vectors *out)
+static io_status read_vectors(table *t, void *to)
 {
+    io_vectors *out = to;
     int64_t capacity = 0;
     if (t->columns < 1)
         return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
@@ -264,7 +265,7 @@ static io_status read_vectors(table *t, io_vectors *out)
                                      (long long)capacity);
             out->values = grown;
         }
-        IO_TRY(read_vector(t, line, (double *)out->values + out->n * out->dim));
+        IO_TRY(read_row(t, line, (double *)out->values + out->n * out->dim));
         out->n++;
     }
 }
@@ -284,13 +285,7 @@ static void narrow(io_vectors *vectors)
 
 io_status io__text_vectors(io_file *file, io_vectors *out)
 {
-    table t = {0};
-    io_status status = io__lines_open(&t.lines, file);
-    if (status == IO_OK)
-        status = find_rows(&t);
-    if (status == IO_OK)
-        status = read_vectors(&t, out);
-    io__lines_close(&t.lines);
+    const io_status status = with_rows(file, read_vectors, out);
     snprintf(out->description, sizeof out->description, "text");
     if (status == IO_OK && file->options->precision == KITH_FLOAT)
         narrow(out);
@@ -314,9 +309,9 @@ static void describe_columns(const table *t, const char *row, io_summary *out)
     }
 }
 
-static io_status inspect_rows(table *t, io_summary *out)
+static io_status inspect_rows(table *t, void *to)
 {
-    IO_TRY(find_rows(t));
+    io_summary *out = to;
     const char *kind = t->separator == ' '   ? "blanks"
                        : t->separator == ',' ? "commas"
                                              : "semicolons";
@@ -334,10 +329,5 @@ static io_status inspect_rows(table *t, io_summary *out)
 
 io_status io__text_inspect(io_file *file, io_summary *out)
 {
-    table t = {0};
-    io_status status = io__lines_open(&t.lines, file);
-    if (status == IO_OK)
-        status = inspect_rows(&t, out);
-    io__lines_close(&t.lines);
-    return status;
+    return with_rows(file, inspect_rows, out);
 }

@@ -132,9 +132,7 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
 {
     io_trajectory *t = calloc(1, sizeof *t);
     *out = NULL;
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     if (!t)
         return io__fail(error, path, IO_NO_MEMORY, "no memory to read a trajectory");
     t->file.fd = -1;
@@ -167,9 +165,7 @@ static io_status check_any(io_trajectory *t, io_error *error)
 io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, io_error *error)
 {
     io_trajectory *t = trajectory;
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     io_status status = IO_OK;
     *frame = NULL;
     for (bool taken = false; !taken;) {

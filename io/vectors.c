@@ -53,9 +53,7 @@ static io_status read_as(io_file *file, io_format format, bool bytes, io_vectors
 io_status io_read_vectors(const char *path, const io_read_options *options, bool bytes,
                           io_vectors *out, io_error *error)
 {
-    io_error unwanted;
-    error = error ? error : &unwanted;
-    *error = (io_error){0};
+    error = io__error_begin(error);
     *out = (io_vectors){0};
     io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;

@@ -59,8 +59,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     }
     IO_TRY(io__frame_adopt(frames, out, read, masses && read.mass ? IO_WEIGHTS : 0));
     for (int64_t p = 0; p < read.n && out->weight; p++)
-        out->weight[p] = read.precision == KITH_FLOAT ? (double)((const float *)read.mass)[p]
-                                                      : ((const double *)read.mass)[p];
+        out->weight[p] = io_real(read.mass, p, read.precision);
     return read.type ? name_types(frames, out) : io__frame_unnamed(frames, out);
 }
 

@@ -41,7 +41,7 @@ RUNS = [
     ((*DEBYE, "-o", "o.txt", "--gr", "g.txt"), ["o.txt", "g.txt"]),
     ((*FLOCK, "--restart", "o.state"), ["o.state"]),
     ((*FLOCK, "--measures", "o.jsonl"), ["o.jsonl"]),
-    ((*FLOCK, "--plot", "o.svg"), ["o.svg"]),
+    ((*FLOCK, "--plot", "o.svg"), ["o.svg", "o.dat", "o.gp"]),
     ((*FLOCK, "--record", "o.mp4", "--film-size", "64x48"), ["o.mp4"]),
     ((*FLOCK, "--record", "f%d.png", "--film-size", "64x48", "--record-every", "2"),
      ["f0.png", "f1.png", "f2.png"]),

@@ -147,12 +147,13 @@ def test_no_room():
 
 
 def test_plot():
-    cli.fails(2, *START, "--steps", "1", "--plot", "a.txt", says=(".png",))
+    cli.fails(6, *START, "--steps", "1", "--plot", "a.txt", says=(".png",))
     done = cli.run(*START, "--steps", "20", "--plot", "it's.svg", "-q")
     if "install gnuplot" in done.stderr:
         raise cli.Skip("no gnuplot")
     assert done.returncode == 0, done.stderr
-    assert b"polarisation" in read("it's.svg") and os.listdir() == ["it's.svg"]
+    assert b"polarisation" in read("it's.svg")
+    assert sorted(os.listdir()) == ["it's.dat", "it's.gp", "it's.svg"]
 
 
 sys.exit(cli.main(globals()))
