@@ -51,7 +51,7 @@ def programs(build):
     listed = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
                             stdout=subprocess.PIPE).stdout
     for test in json.loads(listed)["tests"]:
-        command = test["command"]
+        command = test.get("command", [""])  # none where it is not built
         backend = test["name"].partition("/")[2]
         if command[0].startswith(f"{build}/tests/") and backend in ("", "cpu:avx2"):
             yield os.path.basename(command[0]), command
