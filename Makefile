@@ -8,6 +8,7 @@
 #   make asan     tests with the address and undefined-behaviour sanitizers
 #   make tsan     tests of pairs with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and six seconds of new ones
+#   make valgrind test programs and the command under valgrind, which must be there; an hour
 #   make test-gpu tests on this machine's GPU
 #   make deb      a Debian package in build/deb
 #   make hip      compile the GPU code for AMD too; needs hipcc
@@ -20,7 +21,7 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test demo bench ladder asan tsan fuzz test-gpu deb hip tidy format clean
+.PHONY: build test demo bench ladder asan tsan fuzz valgrind test-gpu deb hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -49,6 +50,9 @@ asan: asan-test
 tsan fuzz:
 	.ci/packages build test check
 	$(MAKE) $@-test
+
+valgrind: release-build
+	python3 tests/valgrind.py build/release
 
 test-gpu: cuda-test
 

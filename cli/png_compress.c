@@ -21,12 +21,25 @@ static void keep_all(png_structp png)
     (void)png;
 }
 
+/* The command tells of errors itself, so that libpng does not. */
+static void leave(png_structp png, png_const_charp why)
+{
+    (void)why;
+    png_longjmp(png, 1);
+}
+
+static void be_silent(png_structp png, png_const_charp why)
+{
+    (void)png;
+    (void)why;
+}
+
 /* libpng leaves by longjmp, to setjmp, where memory ends. */
 bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
                   encoder_problem *problem)
 {
     enum { LEVEL = 3, BITS = 8 };
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, be_silent);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool fine = info != NULL;
     if (fine && setjmp(png_jmpbuf(png)) == 0) {

@@ -90,7 +90,9 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
         fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: cannot make its folder: %s", name,
                             strerror(errno));
     } else if (io_write_bytes(name, png.data, (int64_t)png.n, &error) != IO_OK) {
-        fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s", error.text);
+        fine = encoder_fail(problem,
+                            error.status == IO_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OUTPUT, NULL,
+                            "%s", error.text);
     }
     free(png.data);
     free(name);

@@ -24,7 +24,7 @@ target_compile_options(kith_flags INTERFACE
 
 # Sanitizers go to every target, or their run-time libraries disagree.
 if(KITH_SANITIZE)
-    set(flags -fsanitize=${KITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+    set(flags -fsanitize=${KITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
     add_compile_options("$<$<COMPILE_LANGUAGE:C>:${flags}>")
     add_link_options(-fsanitize=${KITH_SANITIZE})
 endif()

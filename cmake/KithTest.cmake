@@ -8,7 +8,7 @@ if("avx2" IN_LIST KITH_ISAS AND KITH_SANITIZE)
 elseif("avx2" IN_LIST KITH_ISAS AND CMAKE_C_COMPILER_ID MATCHES "Clang")
     set(KITH_TEST_BACKENDS cpu) # the machine's best; gcc's build tests them all
 elseif("avx2" IN_LIST KITH_ISAS)
-    list(APPEND KITH_TEST_BACKENDS cpu:avx2 cpu:avx512)
+    list(TRANSFORM KITH_ISAS PREPEND "cpu:" OUTPUT_VARIABLE KITH_TEST_BACKENDS)
 endif()
 if(KITH_HAVE_CUDA)
     list(APPEND KITH_TEST_BACKENDS cuda)

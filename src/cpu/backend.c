@@ -28,18 +28,19 @@ enum { CHOICES = 3 };
 /** Best first. */
 static void list_choices(struct choice choices[CHOICES])
 {
+    choices[0] = choices[1] = (struct choice){.runs = false};
     choices[CHOICES - 1] = CHOICE(baseline, true);
-#ifdef KITH_HAVE_X86_ISA
+#ifdef KITH_HAVE_AVX2
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                       __builtin_cpu_supports("bmi2");
+    choices[1] = CHOICE(avx2, avx2);
+#ifdef KITH_HAVE_AVX512
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     choices[0] = CHOICE(avx512, avx512);
-    choices[1] = CHOICE(avx2, avx2);
-#else
-    choices[0] = choices[1] = (struct choice){.runs = false};
+#endif
 #endif
 }
 

@@ -101,6 +101,9 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
     for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* pushes are found by fours */
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
+    for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* and all else by W */
+        sweep->hit_r2[sweep->n_hits + k] = 0;
+    }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
         const int64_t left = sweep->n_hits - first;
         tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);

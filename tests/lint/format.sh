@@ -4,9 +4,7 @@
 # The sources look as .clang-format says; `make format` makes them so.
 command -v clang-format >/dev/null || exit 77
 cd "$(dirname "$0")/../.." || exit 1
-fail=0
-for file in $(tests/lint/sources c); do
-    clang-format --dry-run -Werror "$file" 2>/dev/null ||
-        { echo "$file: not as clang-format would have it"; fail=1; }
-done
-exit $fail
+said=$(tests/lint/sources c | xargs clang-format --dry-run -Werror 2>&1) && exit 0
+echo "Not as clang-format would have it:"
+echo "$said" | grep -v '^[ ^]*$' | head -n 40
+exit 1
