@@ -17,7 +17,7 @@ import time
 MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full",
             "--errors-for-leak-kinds=definite", "--show-leak-kinds=definite",
             f"--suppressions={os.path.dirname(os.path.abspath(__file__))}/common/valgrind.txt"]
-LIMIT = 600  # seconds for one program
+LIMIT = 1800  # seconds for one program
 ENVIRONMENT = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "KITH_TEST_BRIEF": "40",
                "KITH_BACKEND": "cpu:avx2"}
 COMMANDS = """
