@@ -98,5 +98,5 @@ int draw_save(cairo_surface_t *surface, const char *path)
 {
     io_memo png = {0};
     const cairo_status_t drawn = cairo_surface_write_to_png_stream(surface, keep, &png);
-    return report_written(path, &png, drawn == CAIRO_STATUS_SUCCESS);
+    return report_written(path, &png, drawn == CAIRO_STATUS_SUCCESS, false);
 }

@@ -87,6 +87,7 @@ struct text {
     const char *data;   /* and from what */
     const char *command;
     gnuplot_put put;
+    bool again; /* as of report_written */
 };
 
 static int write_text(const struct text *t, const void *what)
@@ -103,7 +104,7 @@ static int write_text(const struct text *t, const void *what)
     if (out) {
         t->put(out, what);
     }
-    return report_written(t->path, &text, io_memo_close(&text, out));
+    return report_written(t->path, &text, io_memo_close(&text, out), t->again);
 }
 
 /** Start gnuplot on a script in its folder. @return 0 or an errno. */
@@ -156,7 +157,7 @@ static int print_figure(const char *folder, const char *script, io_memo *out)
 }
 
 /** Draw by the script that is written. */
-static int draw(const char *path, const char *script)
+static int draw(const char *path, const char *script, bool again)
 {
     char *folder = NULL;
     io_memo figure = {0};
@@ -164,7 +165,7 @@ static int draw(const char *path, const char *script)
     const int failed = fits ? print_figure(folder, file_of(script), &figure) : ENOMEM;
     free(folder);
     if (!failed || failed == ENOMEM) {
-        return report_written(path, &figure, !failed);
+        return report_written(path, &figure, !failed, again);
     }
     free(figure.data);
     return failed == ENOENT
@@ -178,17 +179,17 @@ static int draw(const char *path, const char *script)
 }
 
 int gnuplot_draw(const char *path, const char *command, gnuplot_put put_data,
-                 gnuplot_put put_script, const void *what)
+                 gnuplot_put put_script, const void *what, bool again)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
     int status = script && data
-                     ? write_text(&(struct text){data, NULL, NULL, command, put_data}, what)
+                     ? write_text(&(struct text){data, NULL, NULL, command, put_data, again}, what)
                      : report_no_memory(path);
     if (status == STATUS_OK) {
-        status = write_text(&(struct text){script, path, data, command, put_script}, what);
+        status = write_text(&(struct text){script, path, data, command, put_script, again}, what);
     }
     if (status == STATUS_OK) {
-        status = draw(path, script);
+        status = draw(path, script, again);
     }
     free(script);
     free(data);

@@ -26,8 +26,9 @@ typedef void (*gnuplot_put)(FILE *out, const void *what);
  *  @param data     prints the data file
  *  @param script   prints the script behind the lines that say where to draw; the name of the data
  *                  file is its variable `data`
+ *  @param again    a run that was killed is gone on with: as of report_written
  *  @return an exit status, reported */
 int gnuplot_draw(const char *path, const char *command, gnuplot_put data, gnuplot_put script,
-                 const void *what);
+                 const void *what, bool again);
 
 #endif

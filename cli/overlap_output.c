@@ -165,5 +165,5 @@ static void put_figure(FILE *out, const void *what)
 int overlap_plot(const overlap_task *task, const overlap_outcome *found)
 {
     const struct plot plot = {task, found};
-    return gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot);
+    return gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot, false);
 }

@@ -77,10 +77,11 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
                         kith_message(ctx));
 }
 
-int report_written(const char *path, io_memo *file, bool whole)
+int report_written(const char *path, io_memo *file, bool whole, bool again)
 {
     io_error error = {0};
-    const int status = whole ? report_io(io_write_bytes(path, file->data, (int64_t)file->n, &error),
+    const int status = whole ? report_io((again ? io_rewrite_bytes : io_write_bytes)(
+                                             path, file->data, (int64_t)file->n, &error),
                                          &error, true)
                              : report_no_memory(path);
     free(file->data);

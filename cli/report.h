@@ -57,8 +57,9 @@ int report_io(io_status status, const io_error *error, bool writing);
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 
 /** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
+ *  @param again  what a killed command left of it is used (io_rewrite_bytes).
  *  @return exit status, reported. */
-int report_written(const char *path, io_memo *file, bool whole);
+int report_written(const char *path, io_memo *file, bool whole, bool again);
 
 /** Report an interrupt. @param output  the file that is not there because of it; may be NULL. */
 int report_interrupted(const char *output);

@@ -232,7 +232,7 @@ static int write_file(const char *path, table_format format, const table *t, jso
     if (out) {
         put(out, format, t, facts);
     }
-    return report_written(path, &text, io_memo_close(&text, out) && report_json_whole());
+    return report_written(path, &text, io_memo_close(&text, out) && report_json_whole(), false);
 }
 
 int table_write(const char *path, table_format format, table *t, bool whole, json_t *facts)
