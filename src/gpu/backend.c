@@ -69,6 +69,8 @@ static kith_status open_device(kith_ctx *ctx, int device)
         KITH_GPU_TRY(ctx, "opening the device",
                      gpuEventCreateWithFlags(&gpu->lane[l].done, gpuEventDisableTiming));
     }
+    KITH_GPU_TRY(ctx, "opening the device",
+                 gpuEventCreateWithFlags(&gpu->planned, gpuEventDisableTiming));
     gpu->small = kith__gpu_pinned_need(&gpu->small_memory, KITH_GPU_SMALL_BYTES);
     KITH_CHECK(ctx, gpu->small != NULL, KITH_NO_MEMORY, "out of pinned memory for a context");
     return KITH_OK;
@@ -89,6 +91,9 @@ static void gpu_close(kith_ctx *ctx)
         if (gpu->lane[l].done) {
             (void)gpuEventDestroy(gpu->lane[l].done);
         }
+    }
+    if (gpu->planned) {
+        (void)gpuEventDestroy(gpu->planned);
     }
     kith_pairs_free(&gpu->staging);
     kith_pairs_free(&gpu->block);

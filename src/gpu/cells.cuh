@@ -8,18 +8,27 @@
 #include "device.cuh"
 #include "grid.h"
 
-/** First particle of the set whose cell is not before `cell`. */
-static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set, bool table,
-                                                        int64_t cell)
+/** a / b, neither negative: divisions of 64 bits are slow, and seldom needed. */
+static __device__ __forceinline__ int64_t divide(int64_t a, int64_t b)
 {
-    if (table) {
-        return set.start[cell];
-    }
-    int64_t from = 0;
-    int64_t n = set.n;
+    return (a | b) >> 32 == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
+}
+
+/** cell = row * nx + x. */
+static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
+{
+    const int64_t row = divide(cell, nx);
+    *x = cell - row * nx;
+    return row;
+}
+
+/** First of n particles, from `from` on, whose key is not before `cell`. */
+static __device__ __forceinline__ int64_t find_key(const uint64_t *key, int64_t from, int64_t n,
+                                                   int64_t cell)
+{
     while (n > 0) {
         const int64_t half = n / 2;
-        if (set.key[from + half] < (uint64_t)cell) {
+        if (key[from + half] < (uint64_t)cell) {
             from += half + 1;
             n -= half + 1;
         } else {
@@ -29,10 +38,34 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return from;
 }
 
+/** First particle of the set whose cell is not before `cell`, by a table of cells or by keys. */
+static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set, bool table,
+                                                        int64_t cell)
+{
+    return table ? set.start[cell] : find_key(set.key, 0, set.n, cell);
+}
+
+/** The same, by a table of rows where that is what there is. */
+static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set,
+                                                        const struct kith__gpu_plan &plan,
+                                                        int64_t cell)
+{
+    if (plan.rows == 0) {
+        return first_of_cell(set, plan.table, cell);
+    }
+    const int64_t row = divide(cell, plan.axis[0].n);
+    if (row >= plan.rows) {
+        return set.n;
+    }
+    const int64_t from = set.start[row];
+    return find_key(set.key, from, set.start[row + 1] - from, cell);
+}
+
 /** Write the part of a table of first items that item s of n begins; key >> bits is its cell. Where
  *  many cells are empty, the warp fills them together: all its lanes must call. */
-static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const uint64_t *key,
-                                                  int bits, int64_t cells, uint32_t *start)
+template <typename keys>
+static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const keys &key, int bits,
+                                                  int64_t cells, uint32_t *start)
 {
     const int64_t few = 4;
     int64_t from = 0;
@@ -56,17 +89,6 @@ static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const ui
     }
 }
 
-/** cell = row * nx + x. Divisions of 64 bits are slow, and seldom needed. */
-static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
-{
-    if ((cell | nx) >> 32 == 0) {
-        *x = (uint32_t)cell % (uint32_t)nx;
-        return (uint32_t)cell / (uint32_t)nx;
-    }
-    *x = cell % nx;
-    return cell / nx;
-}
-
 /**
  * Does a home begin at particle p of the sorted set? A home is an aligned run of 8, 4 or 2 cells of
  * a row that hold few particles together; else a cell, or an even part of one with many.
@@ -77,8 +99,8 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
 {
     const uint32_t enough = most / 2;
     const int64_t cell = (int64_t)set.key[p];
-    const int64_t first = first_of_cell(set, plan.table, cell);
-    const uint32_t n = (uint32_t)(first_of_cell(set, plan.table, cell + 1) - first);
+    const int64_t first = first_of_cell(set, plan, cell);
+    const uint32_t n = (uint32_t)(first_of_cell(set, plan, cell + 1) - first);
     const uint32_t before = (uint32_t)(p - first); /* in the cell */
     if (n > most) {
         const uint32_t parts = (n + most - 1) / most;
@@ -93,8 +115,8 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
     for (int64_t width = 8; width > 1; width /= 2) {
         const int64_t from = x / width * width;
         const int64_t to = from + width < nx ? from + width : nx;
-        const int64_t begin = first_of_cell(set, plan.table, cell - x + from);
-        if (first_of_cell(set, plan.table, cell - x + to) - begin <= enough) {
+        const int64_t begin = first_of_cell(set, plan, cell - x + from);
+        if (first_of_cell(set, plan, cell - x + to) - begin <= enough) {
             return p == begin;
         }
     }

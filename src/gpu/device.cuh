@@ -139,6 +139,22 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
     return value;
 }
 
+/** *to = value where `yes`, to device memory and without a branch. */
+static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_t value)
+{
+#if defined(__CUDA_ARCH__)
+    asm volatile("{\n\t.reg .pred yes;\n\tsetp.ne.u32 yes, %0, 0;\n\t"
+                 "@yes st.global.s32 [%1], %2;\n\t}"
+                 :
+                 : "r"((unsigned)yes), "l"(to), "r"(value)
+                 : "memory");
+#else
+    if (yes) {
+        *to = value;
+    }
+#endif
+}
+
 /* --------------------------------------------------------------------------------- by precision */
 
 template <typename real> struct definition;

@@ -5,7 +5,7 @@
  */
 #include "cells.cuh"
 
-enum { THREADS = 256, SAMPLE = 255 };
+enum { THREADS = 256 };
 
 static int64_t blocks_for(int64_t n)
 {
@@ -104,36 +104,38 @@ static __global__ void survey(const struct kith__question q, const kith_points p
 
 /* --------------------------------------------------------------------------------------- cells */
 
-/** Median of some particles' fractional coordinates: where most of them are, whatever outliers. */
+/**
+ * About the median of some particles' fractional coordinates: where most of them are, whatever
+ * outliers. Found bit by bit, in the upper halves of the numbers, by a warp for each axis.
+ */
 template <typename real>
 static __device__ void find_anchor(const struct kith__question &q, double anchor[3])
 {
     typedef definition<real> def;
-    __shared__ double sample[3][SAMPLE];
-    const int n = q.a.n < SAMPLE ? (int)q.a.n : SAMPLE;
+    __shared__ uint32_t upper[3][THREADS]; /* padded with what is above all */
+    const int n = q.a.n < THREADS ? (int)q.a.n : THREADS;
     const int me = (int)threadIdx.x;
-    if (me < 3) {
-        anchor[me] = 0;
-    }
+    double f[3] = {DBL_MAX, DBL_MAX, DBL_MAX};
     if (me < n) {
         real r[3];
         int32_t image[3];
-        double f[3];
         def::load(def::box(q), q.a, q.dim, q.a.n * me / n, r, image);
         def::fractions(def::box(q), r, f);
-        for (int k = 0; k < 3; k++) {
-            sample[k][me] = f[k];
-        }
+    }
+    for (int k = 0; k < 3; k++) {
+        upper[k][me] = (uint32_t)(ordered(f[k]) >> 32);
     }
     __syncthreads();
-    for (int k = 0; k < 3 && me < n; k++) {
-        int rank = 0;
-        for (int s = 0; s < n; s++) {
-            rank += sample[k][s] < sample[k][me] || (sample[k][s] == sample[k][me] && s < me);
+    if (my_warp() < 3) {
+        uint32_t median = 0;
+        for (uint32_t bit = 1u << 31; bit > 0; bit /= 2) {
+            int below = 0;
+            for (int s = my_lane(); s < THREADS; s += LANES) {
+                below += count_lanes(which_lanes(upper[my_warp()][s] < (median | bit)));
+            }
+            median |= below <= n / 2 ? bit : 0;
         }
-        if (rank == n / 2) {
-            anchor[k] = sample[k][me];
-        }
+        anchor[my_warp()] = from_ordered((unsigned long long)median << 32);
     }
     __syncthreads();
 }
@@ -157,6 +159,9 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
         plan->far = true;
     }
     plan->table = plan->cells <= kith__table_limit(&q);
+    const int64_t rows = plan->table || q.part > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
+    plan->rows = rows <= kith__table_limit(&q) ? rows : 0;
+    plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
 }
 
 template <typename real>
@@ -192,6 +197,7 @@ static __global__ void choose_cells(const struct kith__question q,
     }
     plan->wrapped = all.images > 0;
     plan->cells = 0;
+    plan->bits = 0;
     if (plan->status == KITH_OK && q.a.n > 0 && q.b.n > 0) {
         plan_cells(q, all, anchor, plan);
     }
@@ -202,7 +208,7 @@ static void launch_choose_cells(const struct kith__gpu_grid *grid, struct kith__
                                 gpuStream_t stream)
 {
     const struct kith__question *q = &grid->question;
-    const int64_t most = 1024;
+    const int64_t most = 512; /* more would spend their time on merging */
     KITH_LAUNCH(begin_survey, 1, 2, stream, surveys);
     int64_t blocks = blocks_for(q->a.n) < most ? blocks_for(q->a.n) : most;
     KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, q->a, surveys);
@@ -232,42 +238,65 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /* ---------------------------------------------------------------------------------------- sort */
 
-/** The cell of each particle, and its index. */
+/** Are keys sorted as 32 bits each? */
+static __host__ __device__ bool is_narrow(int bits)
+{
+    return bits <= 32;
+}
+
+/** The cell of each particle, and its index. @param bits  of the largest key; 0: the plan's */
 template <typename real>
 static __global__ void make_keys(const struct kith__question q, const kith_points points,
-                                 const struct kith__gpu_plan *plan, uint64_t *key, int32_t *id)
+                                 const struct kith__gpu_plan *plan, int bits, uint64_t *key,
+                                 int32_t *id)
 {
     typedef definition<real> def;
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (p >= points.n) {
         return;
     }
+    uint64_t mine = 0; /* where the plan is refused the sort runs all the same: no wait to ask */
+    if (plan->status == KITH_OK) {
+        real r[3];
+        int32_t image[3];
+        double f[3];
+        def::load(def::box(q), points, q.dim, p, r, image);
+        def::fractions(def::box(q), r, f);
+        int64_t cell[3];
+        uint64_t parts = 0;
+        for (int k = 2; k >= 0; k--) {
+            int part;
+            cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
+            parts = parts << plan->axis[k].part_bits | (uint64_t)part;
+        }
+        mine = (uint64_t)((cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0]);
+        mine = mine << kith__part_bits(plan->axis) | parts;
+    }
     id[p] = (int32_t)p;
-    if (plan->status != KITH_OK) {
-        key[p] = 0; /* the sort runs all the same: no wait to ask */
-        return;
+    if (is_narrow(bits ? bits : plan->bits)) {
+        ((uint32_t *)key)[p] = (uint32_t)mine;
+    } else {
+        key[p] = mine;
     }
-    real r[3];
-    int32_t image[3];
-    double f[3];
-    def::load(def::box(q), points, q.dim, p, r, image);
-    def::fractions(def::box(q), r, f);
-    int64_t cell[3];
-    uint64_t parts = 0;
-    for (int k = 2; k >= 0; k--) {
-        int part;
-        cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
-        parts = parts << plan->axis[k].part_bits | (uint64_t)part;
-    }
-    const int64_t number = (cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0];
-    key[p] = (uint64_t)number << kith__part_bits(plan->axis) | parts;
 }
 
+/** The row of each key. */
+template <typename key_t> struct row_number {
+    const key_t *key;
+    int64_t nx;
+    __device__ uint64_t operator[](int64_t s) const
+    {
+        return (uint64_t)divide((int64_t)key[s], nx);
+    }
+};
+
 /** Write coordinates in cell order, and the part of the table that each particle begins. Where many
- *  cells are empty, the warp fills them together. */
-template <typename real>
+ *  cells are empty, the warp fills them together. Narrow keys are written as the wide ones that
+ *  others read. */
+template <typename real, typename key_t>
 static __global__ void gather(const struct kith__question q, const kith_points points,
-                              const struct kith__gpu_plan *plan, const struct kith__gpu_set set)
+                              const struct kith__gpu_plan *plan, const struct kith__gpu_set set,
+                              const key_t *key)
 {
     typedef definition<real> def;
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -281,9 +310,15 @@ static __global__ void gather(const struct kith__question q, const kith_points p
         ((real *)set.x)[s] = r[0];
         ((real *)set.y)[s] = r[1];
         ((real *)set.z)[s] = r[2];
+        if (sizeof *key < sizeof *set.key) {
+            set.key[s] = key[s];
+        }
     }
     if (plan->table && !(q.part > 0)) {
-        fill_table(s, set.n, set.key, 0, plan->cells, set.start);
+        fill_table(s, set.n, key, 0, plan->cells, set.start);
+    } else if (plan->rows > 0) {
+        const row_number<key_t> row = {key, plan->axis[0].n};
+        fill_table(s, set.n, row, 0, plan->rows, set.start);
     }
 }
 
@@ -296,23 +331,44 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
     const kith_points *points = set_number ? &q->b : &q->a;
     size_t bytes = sort->temporary_bytes;
     uint64_t *key[2] = {set->key, sort->key};
+    uint32_t *narrow[2] = {(uint32_t *)set->key, (uint32_t *)sort->key};
     int32_t *id[2] = {set->id, sort->id};
-    KITH_LAUNCH(make_keys<real>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                key[0], id[0]);
-    gpuError_t error = gpuGetLastError();
-    if (error == gpuSuccess) {
-        error = kith__gpu_sort_pairs(sort->temporary, &bytes, key, id, set->n, bits, stream);
+    gpuError_t error = is_narrow(bits) ? kith__gpu_sort_narrow(sort->temporary, &bytes, narrow, id,
+                                                               set->n, bits, stream)
+                                       : kith__gpu_sort_pairs(sort->temporary, &bytes, key, id,
+                                                              set->n, bits, stream);
+    if (is_narrow(bits)) { /* and they become wide in the other array */
+        key[0] = (uint64_t *)narrow[1];
+        key[1] = (uint64_t *)narrow[0];
     }
     set->key = key[0];
     sort->key = key[1];
     set->id = id[0];
     sort->id = id[1];
-    if (error == gpuSuccess) {
-        KITH_LAUNCH(gather<real>, blocks_for(set->n + 1), THREADS, stream, *q, *points, grid->plan,
-                    *set);
-        error = gpuGetLastError();
+    if (error == gpuSuccess && is_narrow(bits)) {
+        KITH_LAUNCH((gather<real, uint32_t>), blocks_for(set->n + 1), THREADS, stream, *q, *points,
+                    grid->plan, *set, narrow[0]);
+    } else if (error == gpuSuccess) {
+        KITH_LAUNCH((gather<real, uint64_t>), blocks_for(set->n + 1), THREADS, stream, *q, *points,
+                    grid->plan, *set, key[0]);
     }
-    return error;
+    return error == gpuSuccess ? gpuGetLastError() : error;
+}
+
+gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set_number, int bits,
+                               gpuStream_t stream)
+{
+    const struct kith__question *q = &grid->question;
+    const struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
+    const kith_points *points = set_number ? &q->b : &q->a;
+    if (q->precision == KITH_FLOAT) {
+        KITH_LAUNCH(make_keys<float>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
+                    bits, set->key, set->id);
+    } else {
+        KITH_LAUNCH(make_keys<double>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
+                    bits, set->key, set->id);
+    }
+    return gpuGetLastError();
 }
 
 gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
@@ -322,8 +378,27 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                                                   : sort_set<double>(grid, set, bits, sort, stream);
 }
 
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *temporary,
+/* --------------------------------------------------------------------------------------- homes */
+
+/** Mark the particles at which homes begin: a bit each, lanes_t for each warp. */
+static __global__ void mark_homes(const struct kith__gpu_grid grid, lanes_t *marks)
+{
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool here = p < grid.a.n && grid.plan->status == KITH_OK &&
+                      begins_home(grid.a, *grid.plan, (uint32_t)grid.home, p);
+    const lanes_t with = which_lanes(here);
+    if (my_lane() == 0 && p < grid.a.n) {
+        marks[p / LANES] = with;
+    }
+}
+
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *marks, void *temporary,
                                 size_t temporary_bytes, gpuStream_t stream)
 {
-    return kith__gpu_select_homes(temporary, &temporary_bytes, grid, stream);
+    KITH_LAUNCH(mark_homes, blocks_for(grid->a.n), THREADS, stream, *grid, (lanes_t *)marks);
+    const gpuError_t error = gpuGetLastError();
+    return error == gpuSuccess
+               ? kith__gpu_select_marked(temporary, &temporary_bytes, marks, grid->a.n, grid->homes,
+                                         grid->n_homes, stream)
+               : error;
 }

@@ -2,7 +2,8 @@
  *
  * The grid in device memory. It is built without asking the host: the cells are chosen by a kernel,
  * and later kernels read the choice from device memory. As on the CPU, a table of all cells is kept
- * while it is no larger than a few n, and beyond that cells are found in the sorted keys.
+ * while it is no larger than a few n, and beyond that cells are found in the sorted keys: in those
+ * of their row while a table of rows is not too large.
  *
  * Everything here is queued on the context's stream. Launchers return the run-time's error code.
  */
@@ -20,9 +21,11 @@ enum { KITH_GPU_HOME = 32, KITH_GPU_LARGE_HOME = 64 };
 struct kith__gpu_plan {
     struct kith__axis axis[3];
     int64_t cells;
+    int bits;       /**< of the largest key */
     double near;    /**< what is further apart is no pair, however it was rounded */
     bool far;       /**< some part of a cell may hold particles farther apart than it is wide */
-    bool table;     /**< a table of cells is kept; else search the keys */
+    bool table;     /**< a table of cells is kept; */
+    int64_t rows;   /**< else of so many rows; 0: not of these either, search the keys */
     bool wrapped;   /**< some particle was outside the box */
     int32_t status; /**< a kith_status: no later kernel does anything unless KITH_OK */
     int32_t set;    /**< of a failure: 0 points, 1 against, */
@@ -35,8 +38,8 @@ struct kith__gpu_set {
     void *x, *y, *z; /**< wrapped, precision of the points */
     int32_t *id;     /**< index in the caller's order; ascending inside a cell */
     uint64_t *key;   /**< cell, and part where cells have parts, of each; ascending */
-    uint32_t *start; /**< [cells + 1] first particle of each cell, when plan->table; not filled
-                          where cells have parts */
+    uint32_t *start; /**< [cells + 1] first particle of each cell, or [rows + 1] of each row, as
+                          the plan says; not filled where cells have parts */
 };
 
 /** What the sweep reads. */
@@ -76,13 +79,18 @@ gpuError_t kith__gpu_try_kernel(void);
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_survey *surveys, gpuStream_t stream);
 
-/** Sort one set by cell. The set's keys and ids may end in the memory of sort, which then gets
- *  theirs. @param bits  of the largest key */
+/** Write the keys and indices of one set. @param bits  of the largest key; 0: what the plan will
+ *  say */
+gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set, int bits,
+                               gpuStream_t stream);
+
+/** Sort one set by its keys. The set's keys and ids may end in the memory of sort, which then gets
+ *  theirs. @param bits  of the largest key: as they were made for, or the plan's */
 gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                               struct kith__gpu_sort *sort, gpuStream_t stream);
 
-/** List the homes of set a. */
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *temporary,
+/** List the homes of set a. @param marks  [a.n / 8 + 8 bytes], used meanwhile */
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *marks, void *temporary,
                                 size_t temporary_bytes, gpuStream_t stream);
 
 /* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
@@ -92,6 +100,10 @@ gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *tempora
  *  holds what is to be sorted, and afterwards what is; the two may have changed places. */
 gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream);
+
+/** Likewise, keys of 32 bits. */
+gpuError_t kith__gpu_sort_narrow(void *temporary, size_t *bytes, uint32_t *key[2], int32_t *id[2],
+                                 int64_t n, int bits, gpuStream_t stream);
 
 /** In place, count[k] becomes the sum of those before it. */
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
@@ -110,9 +122,10 @@ gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t
                                    int64_t least, int32_t *places, int32_t *n_places,
                                    gpuStream_t stream);
 
-/** Write the places where homes begin, ascending. */
-gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
-                                  gpuStream_t stream);
+/** Write the places of n that are marked, ascending, and their number.
+ *  @param marks  a bit for each place, in words of the device's lanes */
+gpuError_t kith__gpu_select_marked(void *temporary, size_t *bytes, const void *marks, int64_t n,
+                                   int32_t *places, int32_t *n_places, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ static kith_status place(struct kith__gpu_search *s, const int64_t **total)
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     const struct kith__list *list = s->list;
-    const int64_t n = s->sweep.grid.question.a.n;
+    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->homes;
     *total = s->counts + n;
     if (s->empty) {
         return KITH_OK;

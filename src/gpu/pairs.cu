@@ -115,15 +115,23 @@ template <typename real, bool UPPER> struct count_rows {
 
 /* ------------------------------------------------------------------------------------ appended */
 
+/** Where a packed hit comes from: the home's particle, and with EXTRAS the segment << 8. */
+template <bool EXTRAS> struct of_hit {
+    typedef uint8_t origin;
+};
+template <> struct of_hit<true> {
+    typedef uint16_t origin;
+};
+
 /**
  * Hits are packed in shared memory, so that the list is written in full lines. With offsets each
  * home has its place; without, a place is taken from *total whenever a packet is full.
  */
 template <typename real, bool EXTRAS> struct append {
-    enum { PACKET = 512 };
+    enum { PACKET = KITH_GPU_HOME * LANES }; /* the hits of one candidate a lane always fit */
     struct shared {
-        /* the caller's i and j; with EXTRAS particle of the home | segment << 8, and j's place */
-        int2 hit[PACKET];
+        int32_t j[PACKET]; /* the caller's, with EXTRAS the place, of the candidate */
+        typename of_hit<EXTRAS>::origin of[PACKET];
     };
     struct kith__gpu_list list;
     const int64_t *offsets;
@@ -138,16 +146,16 @@ template <typename real, bool EXTRAS> struct append {
         return true;
     }
 
-    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int2 hit)
+    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int of, int32_t place)
     {
-        const int k = hit.x & 255;
-        const int32_t i = EXTRAS ? v.shared->id[k] : hit.x;
-        const int32_t j = EXTRAS ? v.sweep->grid.b.id[hit.y] : hit.y;
+        const int k = of & 255;
+        const int32_t i = v.shared->id[k];
+        const int32_t j = EXTRAS ? v.sweep->grid.b.id[place] : place;
         const bool turned = v.sweep->forward && i > j;
         list.i[p] = turned ? j : i;
         list.j[p] = turned ? i : j;
         if (EXTRAS) {
-            write_extras(v, list, p, k, hit.y, v.shared->shift[hit.x >> 8], i, j, turned);
+            write_extras(v, list, p, k, place, v.shared->shift[of >> 8], i, j, turned);
         }
     }
 
@@ -168,12 +176,12 @@ template <typename real, bool EXTRAS> struct append {
         if (to >= 0 && to + n <= list.capacity) {
 #pragma unroll 4
             for (int h = v.lane; h < n; h += LANES) {
-                write(v, to + h, packed->hit[h]);
+                write(v, to + h, packed->of[h], packed->j[h]);
             }
         } else {
             for (int h = v.lane; h < n; h += LANES) {
                 if (to + h >= 0 && to + h < list.capacity) {
-                    write(v, to + h, packed->hit[h]);
+                    write(v, to + h, packed->of[h], packed->j[h]);
                 }
             }
         }
@@ -182,58 +190,49 @@ template <typename real, bool EXTRAS> struct append {
         n = 0;
     }
 
-    __device__ __forceinline__ int2 hit_of(const visit<real> &v, const struct candidate &c, int k,
-                                           int32_t j)
-    {
-        return EXTRAS ? make_int2(k | c.segment << 8, c.place) : make_int2(v.shared->id[k], j);
-    }
-
-    /** Pack the hits of all lanes, in the order of lanes: there is room. */
+    /** Pack the hits of a candidate from `first` on: there is room. */
     __device__ __forceinline__ void pack(const visit<real> &v, shared *packed,
-                                         const struct candidate c[DEEP], uint32_t mask[DEEP],
-                                         int first)
+                                         const struct candidate &c, uint32_t mask, int first)
     {
-#pragma unroll
-        for (int d = 0; d < DEEP; d++) {
-            const int32_t j = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].place];
-            for (; mask[d]; mask[d] &= mask[d] - 1) {
-                packed->hit[first++] = hit_of(v, c[d], __ffs((int)mask[d]) - 1, j);
-            }
+        const int32_t j = EXTRAS || !mask ? c.place : v.sweep->grid.b.id[c.place];
+        for (; mask; mask &= mask - 1) {
+            packed->j[first] = j;
+            packed->of[first] = (typename of_hit<EXTRAS>::origin)((__ffs((int)mask) - 1) |
+                                                                  (EXTRAS ? c.segment << 8 : 0));
+            first++;
         }
     }
 
+    /** Hits are packed in the order of lanes: of all candidates of a lane together where there is
+     *  room for these, else of one a lane after the other. */
     __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
-                                         const struct candidate c[DEEP], uint32_t mask[DEEP])
+                                         const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
         int hits = 0;
         for (int d = 0; d < DEEP; d++) {
             hits += __popc(mask[d]);
         }
-        const int upto = scan_lanes(hits, v.lane);
-        const int sum = from_lane(upto, LANES - 1);
-        if (n + sum > PACKET) {
-            flush(v, packed);
-        }
-        if (sum <= PACKET) {
-            pack(v, packed, c, mask, n + upto - hits);
-            n += sum;
-            return;
-        }
-        for (int d = 0; d < DEEP; d++) { /* more hits than a packet holds: one of each lane */
-            const int32_t j = v.sweep->grid.b.id[c[d].place];
-            lanes_t with;
-            while ((with = which_lanes(mask[d] != 0)) != 0) {
-                if (n + LANES > PACKET) {
-                    flush(v, packed);
-                }
-                if (mask[d]) {
-                    packed->hit[n + count_lanes(with & lanes_below(v.lane))] = hit_of(
-                        v, c[d], __ffs((int)mask[d]) - 1, j);
-                    mask[d] &= mask[d] - 1;
-                }
-                n += count_lanes(with);
+        int upto = scan_lanes(hits, v.lane);
+        int sum = from_lane(upto, LANES - 1);
+        const bool together = sum <= PACKET;
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            if (!together) {
+                hits = __popc(mask[d]);
+                upto = scan_lanes(hits, v.lane);
+                sum = from_lane(upto, LANES - 1);
+            }
+            if ((d == 0 || !together) && n + sum > PACKET) {
+                flush(v, packed);
+            }
+            pack(v, packed, c[d], mask[d], n + upto - hits);
+            if (together) {
+                hits -= __popc(mask[d]);
+            } else {
+                n += sum;
             }
         }
+        n += together ? sum : 0;
     }
     __device__ void end(const visit<real> &, shared *)
     {
@@ -248,6 +247,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     };
     struct kith__gpu_list list;
     const int64_t *offsets;
+    bool whole; /* all rows of the home are in the part that is written, and only j is */
 
     /** Has a row of the home pairs in the part that is written? */
     __device__ bool begin(const visit<real> &v, shared *rows)
@@ -261,7 +261,36 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
             rows->at[v.lane] = begin;
         }
         sync_warp();
+        whole = !EXTRAS && !list.i && which_lanes(begin < 0 || end > list.capacity) == 0;
         return which_lanes(begin < list.capacity && end > 0) != 0;
+    }
+
+    /** Write what the candidates add to row k. @return how many pairs */
+    template <bool WHOLE>
+    __device__ __forceinline__ int add_to_row(const visit<real> &v, const shared *rows, int k,
+                                              const struct candidate c[DEEP], const int32_t j[DEEP],
+                                              const uint32_t mask[DEEP])
+    {
+        const lanes_t below = lanes_below(v.lane);
+        const int64_t at = rows->at[k];
+        int32_t *const row = list.j + at;
+        int n = 0;
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            bool hit = mask[d] >> k & 1;
+            if (UPPER) {
+                hit = hit && is_upper(v.shared->id[k], j[d], c[d].shift);
+            }
+            const lanes_t with = which_lanes(hit);
+            const int p = n + count_lanes(with & below);
+            if (WHOLE) {
+                store_where(hit, row + p, j[d]);
+            } else if (hit && (uint64_t)(at + p) < (uint64_t)list.capacity) {
+                write(v, at + p, k, j[d], c[d]);
+            }
+            n += count_lanes(with);
+        }
+        return n;
     }
 
     __device__ __forceinline__ void take(const visit<real> &v, shared *rows,
@@ -272,25 +301,18 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         for (int d = 0; d < DEEP; d++) {
             j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
         }
-        const lanes_t below = lanes_below(v.lane);
-#pragma unroll 2
-        for (int k = 0; k < v.n; k++) {
-            const int64_t at = rows->at[k];
-            int n = 0;
-#pragma unroll
-            for (int d = 0; d < DEEP; d++) {
-                bool hit = mask[d] >> k & 1;
-                if (UPPER) {
-                    hit = hit && is_upper(v.shared->id[k], j[d], c[d].shift);
-                }
-                const lanes_t with = which_lanes(hit);
-                const int64_t p = at + n + count_lanes(with & below);
-                if (hit && (uint64_t)p < (uint64_t)list.capacity) {
-                    write(v, p, k, j[d], c[d]);
-                }
-                n += count_lanes(with);
+        if (whole) {
+#pragma unroll 4
+            for (int k = 0; k < v.n; k++) {
+                const int n = add_to_row<true>(v, rows, k, c, j, mask);
+                hits = v.lane == k ? n : hits;
             }
-            hits = v.lane == k ? n : hits;
+        } else {
+#pragma unroll 2
+            for (int k = 0; k < v.n; k++) {
+                const int n = add_to_row<false>(v, rows, k, c, j, mask);
+                hits = v.lane == k ? n : hits;
+            }
         }
         sync_warp();
         if (v.lane < v.n) {
@@ -372,10 +394,10 @@ static gpuError_t fill_rows_of(const struct kith__gpu_sweep *sweep,
                                const struct kith__gpu_list *list, const int64_t *offsets,
                                gpuStream_t stream)
 {
-    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows, INITIALLY(*list, offsets),
-                                               , UPPER, true)
-                            : RUN_BY_PRECISION(sweep, stream, fill_rows, INITIALLY(*list, offsets),
-                                               , UPPER, false);
+    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows,
+                                               INITIALLY(*list, offsets, false), , UPPER, true)
+                            : RUN_BY_PRECISION(sweep, stream, fill_rows,
+                                               INITIALLY(*list, offsets, false), , UPPER, false);
 }
 
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,

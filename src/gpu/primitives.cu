@@ -13,14 +13,12 @@
 #include <thrust/iterator/counting_iterator.h>
 #endif
 
-/** Says of a place in cell order whether a home begins there. */
-struct is_home {
-    struct kith__gpu_set set;
-    const struct kith__gpu_plan *plan;
-    uint32_t most;
+/** Says of a place whether it is marked. */
+struct is_marked {
+    const lanes_t *marks;
     __device__ bool operator()(int32_t p) const
     {
-        return plan->status == KITH_OK && begins_home(set, *plan, most, p);
+        return marks[p / LANES] >> p % LANES & 1;
     }
 };
 
@@ -43,22 +41,23 @@ struct is_enough {
     }
 };
 
-gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
-                                int64_t n, int bits, gpuStream_t stream)
+template <typename key_t>
+static gpuError_t sort(void *temporary, size_t *bytes, key_t *key[2], int32_t *id[2], int64_t n,
+                       int bits, gpuStream_t stream)
 {
 #ifdef __HIP_PLATFORM_AMD__
-    rocprim::double_buffer<uint64_t> keys(key[0], key[1]);
+    rocprim::double_buffer<key_t> keys(key[0], key[1]);
     rocprim::double_buffer<int32_t> ids(id[0], id[1]);
     const gpuError_t error = rocprim::radix_sort_pairs(temporary, *bytes, keys, ids, (size_t)n, 0u,
                                                        (unsigned)bits, stream);
-    uint64_t *const sorted_keys = keys.current();
+    key_t *const sorted_keys = keys.current();
     int32_t *const sorted_ids = ids.current();
 #else
-    cub::DoubleBuffer<uint64_t> keys(key[0], key[1]);
+    cub::DoubleBuffer<key_t> keys(key[0], key[1]);
     cub::DoubleBuffer<int32_t> ids(id[0], id[1]);
     const gpuError_t error = cub::DeviceRadixSort::SortPairs(temporary, *bytes, keys, ids, (int)n,
                                                              0, bits, stream);
-    uint64_t *const sorted_keys = keys.Current();
+    key_t *const sorted_keys = keys.Current();
     int32_t *const sorted_ids = ids.Current();
 #endif
     if (temporary && sorted_keys != key[0]) {
@@ -70,6 +69,18 @@ gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2]
         id[0] = sorted_ids;
     }
     return error;
+}
+
+gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
+                                int64_t n, int bits, gpuStream_t stream)
+{
+    return sort(temporary, bytes, key, id, n, bits, stream);
+}
+
+gpuError_t kith__gpu_sort_narrow(void *temporary, size_t *bytes, uint32_t *key[2], int32_t *id[2],
+                                 int64_t n, int bits, gpuStream_t stream)
+{
+    return sort(temporary, bytes, key, id, n, bits, stream);
 }
 
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
@@ -108,11 +119,11 @@ static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wa
 #endif
 }
 
-gpuError_t kith__gpu_select_homes(void *temporary, size_t *bytes, const struct kith__gpu_grid *grid,
-                                  gpuStream_t stream)
+gpuError_t kith__gpu_select_marked(void *temporary, size_t *bytes, const void *marks, int64_t n,
+                                   int32_t *places, int32_t *n_places, gpuStream_t stream)
 {
-    const is_home home = {grid->a, grid->plan, (uint32_t)grid->home};
-    return select(temporary, bytes, grid->a.n, home, grid->homes, grid->n_homes, stream);
+    const is_marked marked = {(const lanes_t *)marks};
+    return select(temporary, bytes, n, marked, places, n_places, stream);
 }
 
 gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,

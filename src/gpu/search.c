@@ -7,9 +7,10 @@
 _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
                "read back at once");
 
-/** Bits of the largest cell number if the box alone bounds it, else 0. */
-static int bits_of_box(const struct kith__question *q)
+/** The most cells if the box alone bounds them, else 0. */
+static int64_t cells_of_box(const struct kith__question *q)
 {
+    const double most = 4e18;
     double cells = 1;
     if (q->part > 0) {
         return 0;
@@ -20,7 +21,29 @@ static int bits_of_box(const struct kith__question *q)
         }
         cells *= fmax(1, floor(q->height[k] / q->cutoff));
     }
-    return cells < 4e18 ? kith__bit_length((uint64_t)cells) : 62;
+    return (int64_t)fmin(cells, most);
+}
+
+/** Queue a copy of the small things to the host. */
+static kith_status ask_small(struct kith__gpu_search *s)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu_small *small = s->gpu->small;
+    KITH_GPU_TRY(ctx, "reading the result",
+                 gpuMemcpyAsync(small, s->gpu->slot[KITH_GPU_PLAN].data, sizeof *small,
+                                gpuMemcpyDeviceToHost, s->gpu->stream));
+    return KITH_OK;
+}
+
+/** What the plan that has come says of the coordinates. */
+static kith_status judge_plan(struct kith__gpu_search *s)
+{
+    const struct kith__gpu_plan *plan = &((const struct kith__gpu_small *)s->gpu->small)->plan;
+    if (plan->status != KITH_OK) {
+        return kith__refuse(s->ctx, &s->sweep.grid.question, plan->set ? "against" : "points",
+                            (kith_status)plan->status, plan->index);
+    }
+    return KITH_OK;
 }
 
 /** Wait for the device, and learn the plan and *total, where wanted, from device memory. */
@@ -28,22 +51,15 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
-    struct kith__gpu_small *small = gpu->small;
-    int64_t *value = (int64_t *)(small + 1);
-    KITH_GPU_TRY(ctx, "reading the result",
-                 gpuMemcpyAsync(small, gpu->slot[KITH_GPU_PLAN].data, sizeof *small,
-                                gpuMemcpyDeviceToHost, gpu->stream));
+    int64_t *value = (int64_t *)((struct kith__gpu_small *)gpu->small + 1);
+    KITH_TRY(ask_small(s));
     if (total) {
         KITH_GPU_TRY(
             ctx, "reading the result",
             gpuMemcpyAsync(value, total, sizeof *value, gpuMemcpyDeviceToHost, gpu->stream));
     }
     KITH_GPU_TRY(ctx, "finding pairs", gpuStreamSynchronize(gpu->stream));
-    const struct kith__gpu_plan *plan = &small->plan;
-    if (plan->status != KITH_OK) {
-        return kith__refuse(ctx, &s->sweep.grid.question, plan->set ? "against" : "points",
-                            (kith_status)plan->status, plan->index);
-    }
+    KITH_TRY(judge_plan(s));
     if (total) {
         *n = *value;
     }
@@ -129,22 +145,24 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
 static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
-    size_t sort = 0, scan = 0, select[3] = {0, 0, 0};
+    size_t sort = 0, narrow = 0, scan = 0, select[3] = {0, 0, 0};
     uint64_t *no_keys[2] = {NULL, NULL};
+    uint32_t *no_narrow[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
-    struct kith__gpu_grid most = s->sweep.grid;
-    most.a.n = n;
     KITH_GPU_TRY(ctx, "preparing to sort",
                  kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing to sort",
+                 kith__gpu_sort_narrow(NULL, &narrow, no_narrow, no_ids, n, 32, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_homes(NULL, &select[0], &most, s->gpu->stream));
+                 kith__gpu_select_marked(NULL, &select[0], NULL, n, NULL, NULL, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
                  kith__gpu_select_changes(NULL, &select[1], NULL, n, NULL, NULL, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
                  kith__gpu_select_counts(NULL, &select[2], NULL, n, 0, NULL, NULL, s->gpu->stream));
     size_t largest = sort > scan ? sort : scan;
+    largest = narrow > largest ? narrow : largest;
     for (int k = 0; k < 3; k++) {
         largest = select[k] > largest ? select[k] : largest;
     }
@@ -229,6 +247,30 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     return KITH_OK;
 }
 
+/** Queue the keys of the sets. Where no number of bits is given, learn the plan's meanwhile, and
+ *  the number of cells. */
+static kith_status make_keys(struct kith__gpu_search *s, int *bits, int64_t *cells)
+{
+    kith_ctx *ctx = s->ctx;
+    struct kith__gpu *gpu = s->gpu;
+    const struct kith__gpu_grid *grid = &s->sweep.grid;
+    const bool ask = *bits == 0;
+    if (ask) {
+        KITH_TRY(ask_small(s));
+        KITH_GPU_TRY(ctx, "choosing cells", gpuEventRecord(gpu->planned, gpu->stream));
+    }
+    for (int set = 0; set < (grid->question.cross ? 2 : 1); set++) {
+        KITH_GPU_TRY(ctx, "making keys", kith__gpu_make_keys(grid, set, *bits, gpu->stream));
+    }
+    if (ask) {
+        KITH_GPU_TRY(ctx, "choosing cells", gpuEventSynchronize(gpu->planned));
+        KITH_TRY(judge_plan(s));
+        *bits = ((const struct kith__gpu_small *)gpu->small)->plan.bits;
+        *cells = ((const struct kith__gpu_small *)gpu->small)->plan.cells;
+    }
+    return KITH_OK;
+}
+
 /** Queue the sorting of the sets by cell, and the division into homes. */
 static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__gpu_sort *sort)
 {
@@ -254,8 +296,9 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
     if (grid->question.part > 0) {
         return KITH_OK; /* groups need no homes */
     }
-    KITH_GPU_TRY(ctx, "finding homes",
-                 kith__gpu_find_homes(grid, s->temporary, s->temporary_bytes, gpu->stream));
+    KITH_GPU_TRY(
+        ctx, "finding homes",
+        kith__gpu_find_homes(grid, s->counts, s->temporary, s->temporary_bytes, gpu->stream));
     return KITH_OK;
 }
 
@@ -276,7 +319,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
                                    struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = ctx->state;
-    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list, .homes = question->a.n};
     struct kith__gpu_grid *grid = &s->sweep.grid;
     grid->home = home;
     const struct kith__question *q = &grid->question;
@@ -297,13 +340,12 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         KITH_TRY(need_set(s, 1, q, &grid->b));
     }
     KITH_TRY(need_temporary(s, n));
-    int bits = bits_of_box(q);
-    if (bits == 0 && wait) {
-        KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
-        const struct kith__gpu_plan *plan = &((struct kith__gpu_small *)gpu->small)->plan;
-        bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
-    }
-    return sort_sets(s, bits ? bits : 62, &sort);
+    int64_t cells = cells_of_box(q);
+    int bits = cells > 0 ? kith__bit_length((uint64_t)cells) : wait ? 0 : 62;
+    KITH_TRY(make_keys(s, &bits, &cells));
+    const int64_t homes = cells + q->a.n / home + 1; /* of some cells, or a part of one */
+    s->homes = cells > 0 && homes < q->a.n ? homes : q->a.n;
+    return sort_sets(s, bits, &sort);
 }
 
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,

@@ -27,7 +27,8 @@ struct kith__gpu_search {
     struct kith__gpu *gpu;
     const struct kith__list *list;
     struct kith__gpu_sweep sweep;
-    bool empty; /**< no particles: nothing to sweep */
+    bool empty;    /**< no particles: nothing to sweep */
+    int64_t homes; /**< at most */
     void *temporary;
     size_t temporary_bytes;
     int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of homes or rows */

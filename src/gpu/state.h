@@ -69,6 +69,7 @@ struct kith__gpu {
     int64_t temporary_n; /**< particles for which slot KITH_GPU_TEMPORARY needs */
     size_t temporary_bytes;
     struct kith__gpu_lane lane[KITH_GPU_LANES];
+    gpuEvent_t planned;               /**< the plan of a search is on the host */
     struct kith__buffer small_memory; /**< pinned: what the host reads back */
     void *small;
     kith_pairs staging; /**< device memory: a part of a list on its way to the host, */

@@ -48,6 +48,7 @@ struct visit_shared {
     int32_t shift[LANES];      /**< and their image, packed */
     double origin[3];          /**< where coordinates are measured from, */
     double unit;               /**< in units of 1 / cutoff; 0: floats tell nothing */
+    float4 frame;              /**< both, rounded */
 };
 
 /** What a warp knows of its home. */
@@ -131,6 +132,16 @@ struct around {
     int64_t segments;     /**< all, also those outside an open axis */
 };
 
+/** The image of an axis that cell `at` is in: divides only far outside the box. */
+static __device__ __forceinline__ int64_t image_of(int64_t at, int64_t n)
+{
+    if ((uint64_t)at < (uint64_t)n) {
+        return 0;
+    }
+    const int64_t next = at < 0 ? -1 : 1;
+    return (uint64_t)(at - next * n) < (uint64_t)n ? next : floor_divide(at, n);
+}
+
 /** Around cells `first` to `last` of a row. */
 static __device__ inline struct around look_around(const struct kith__gpu_sweep &sweep,
                                                    int64_t first, int64_t last)
@@ -138,13 +149,13 @@ static __device__ inline struct around look_around(const struct kith__gpu_sweep 
     const struct kith__axis *axis = sweep.grid.plan->axis;
     struct around c;
     const int64_t row = row_of_cell(first, axis[0].n, &c.x0);
-    row_of_cell(last, axis[0].n, &c.x1);
+    c.x1 = c.x0 + (last - first);
     c.z = row_of_cell(row, axis[1].n, &c.y);
     c.sx = 0;
     c.n_sx = 1;
     if (axis[0].periodic) {
-        c.sx = floor_divide(c.x0 - axis[0].reach, axis[0].n);
-        c.n_sx = (int)(floor_divide(c.x1 + axis[0].reach, axis[0].n) - c.sx) + 1;
+        c.sx = image_of(c.x0 - axis[0].reach, axis[0].n);
+        c.n_sx = (int)(image_of(c.x1 + axis[0].reach, axis[0].n) - c.sx) + 1;
     }
     const int64_t wide_y = 2 * axis[1].reach + 1;
     const int64_t rows = sweep.forward ? axis[1].reach + 1 + axis[2].reach * wide_y
@@ -158,7 +169,7 @@ static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, 
                                                  int64_t d, int64_t *cell, int32_t *image)
 {
     const int64_t at = c + d;
-    *image = axis.periodic ? (int32_t)floor_divide(at, axis.n) : 0;
+    *image = axis.periodic ? (int32_t)image_of(at, axis.n) : 0;
     *cell = at - *image * axis.n;
     return *cell >= 0 && *cell < axis.n;
 }
@@ -171,13 +182,14 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     const struct kith__gpu_plan &plan = *sweep.grid.plan;
     const struct kith__axis *axis = plan.axis;
     *begin = *end = 0;
-    int64_t row = s / c.n_sx;
-    const int64_t sx = c.sx + s % c.n_sx;
+    int64_t row = c.n_sx == 1 ? s : divide(s, c.n_sx);
+    const int64_t sx = c.sx + s - row * c.n_sx;
     const int64_t wide_y = 2 * axis[1].reach + 1;
     /* forward rows: (dy, dz) = (0, 0) to (reach, 0), then all dy for each dz > 0 */
-    row += sweep.forward ? axis[1].reach : -axis[2].reach * wide_y;
-    const int64_t dz = floor_divide(row, wide_y);
-    const int64_t dy = row - dz * wide_y - axis[1].reach;
+    row += sweep.forward ? axis[1].reach : 0;
+    const int64_t slab = divide(row, wide_y);
+    const int64_t dy = row - slab * wide_y - axis[1].reach;
+    const int64_t dz = slab - (sweep.forward ? 0 : axis[2].reach);
     int64_t cy, cz;
     if (!step_axis(axis[1], c.y, dy, &cy, &image[1]) ||
         !step_axis(axis[2], c.z, dz, &cz, &image[2])) {
@@ -194,8 +206,8 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     }
     image[0] = (int32_t)sx;
     const int64_t first = (cz * axis[1].n + cy) * axis[0].n - low;
-    *begin = first_of_cell(sweep.grid.b, plan.table, first + from);
-    *end = first_of_cell(sweep.grid.b, plan.table, first + to + 1);
+    *begin = first_of_cell(sweep.grid.b, plan, first + from);
+    *end = first_of_cell(sweep.grid.b, plan, first + to + 1);
     if (own && sx == 0) {
         *begin = home_begin + 1; /* the first particle is nobody's later neighbour here */
     }
@@ -222,10 +234,10 @@ static __device__ int64_t list_segments(const visit<real> &v, const struct aroun
 
 /**
  * Bring a home's particles to shared memory, and return a bound on the error of r2 / cutoff^2.
- * With u = 2^-24 and all coordinates within M of the origin: rounding coordinates moves r2 near 1
- * by at most 7uM, the two squares, their sum and the products by 20uM^2 + 5u; the definition's own
- * rounding comes on top. Candidates further out have larger errors, but a distance that exceeds 1
- * by more.
+ * With u = 2^-24 and all coordinates within M of the origin: rounding coordinates, a candidate's up
+ * to three times, moves r2 near 1 by at most 11uM, the two squares, their sum and the products by
+ * 20uM^2 + 5u; the definition's own rounding comes on top. Candidates further out have larger
+ * errors, but a distance that exceeds 1 by more.
  */
 template <typename real> static __device__ float load_home(const visit<real> &v)
 {
@@ -264,6 +276,8 @@ template <typename real> static __device__ float load_home(const visit<real> &v)
                                             : v.lane == 1 ? first[1]
                                                           : first[2]);
         v.shared->unit = unit;
+        v.shared->frame = make_float4((float)first[0], (float)first[1], (float)first[2],
+                                      (float)unit);
     }
     return band;
 }
@@ -280,12 +294,27 @@ static __device__ __forceinline__ void find_candidate(const visit<real> &v, int6
     at->shift = v.shared->shift[at->segment];
 }
 
+/** Farther candidates are taken to be there; NaN too, where floats tell nothing. */
+static __device__ __forceinline__ float no_farther(float x)
+{
+    return fminf(fmaxf(x, -far_out), far_out);
+}
+
 /** A candidate's coordinates, scaled. */
 template <typename real>
 static __device__ __forceinline__ void load_candidate(const visit<real> &v,
                                                       const struct candidate *at, float r[3])
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
+    real rj[3];
+    read_place(grid.b, at->place, rj);
+    if (sizeof(real) == sizeof(float) && at->shift == no_shift) { /* the frame's origin is exact */
+        const float4 f = v.shared->frame;
+        r[0] = no_farther(((float)rj[0] - f.x) * f.w);
+        r[1] = no_farther(((float)rj[1] - f.y) * f.w);
+        r[2] = no_farther(((float)rj[2] - f.z) * f.w);
+        return;
+    }
     const double *const o = v.shared->origin;
     double origin[3] = {o[0], o[1], o[2]};
     const double unit = v.shared->unit;
@@ -297,11 +326,8 @@ static __device__ __forceinline__ void load_candidate(const visit<real> &v,
             origin[m] -= s[2] * row[2][m] + s[1] * row[1][m] + s[0] * row[0][m];
         }
     }
-    real rj[3];
-    read_place(grid.b, at->place, rj);
     for (int k = 0; k < 3; k++) {
-        const float x = (float)(((double)rj[k] - origin[k]) * unit);
-        r[k] = unit > 0 ? fminf(fmaxf(x, -far_out), far_out) : 0;
+        r[k] = no_farther((float)(((double)rj[k] - origin[k]) * unit));
     }
 }
 
