@@ -90,8 +90,9 @@ static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const ke
 }
 
 /**
- * Does a home begin at particle p of the sorted set? A home is an aligned run of 8, 4 or 2 cells of
- * a row that hold few particles together; else a cell, or an even part of one with many.
+ * Does a home begin at particle p of the sorted set? A home is an aligned run of 2, 4, 8 and so on
+ * to 64 cells of a row that hold few particles together; else a cell, or an even part of one with
+ * many.
  */
 static __device__ inline bool begins_home(const struct kith__gpu_set &set,
                                           const struct kith__gpu_plan &plan, uint32_t most,
@@ -112,7 +113,7 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
     const int64_t nx = plan.axis[0].n;
     int64_t x;
     row_of_cell(cell, nx, &x);
-    for (int64_t width = 8; width > 1; width /= 2) {
+    for (int64_t width = 64; width > 1; width /= 2) {
         const int64_t from = x / width * width;
         const int64_t to = from + width < nx ? from + width : nx;
         const int64_t begin = first_of_cell(set, plan, cell - x + from);

@@ -247,7 +247,14 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     };
     struct kith__gpu_list list;
     const int64_t *offsets;
-    bool whole; /* all rows of the home are in the part that is written, and only j is */
+    bool whole; /* all rows of the home are in the part that is written, plainly */
+
+    /** Are only j and images written, these as the sweep has them? */
+    __device__ __forceinline__ bool is_plain(const visit<real> &v) const
+    {
+        return !list.i &&
+               (!EXTRAS || (!has_vector(list) && !list.later && !v.sweep->grid.plan->wrapped));
+    }
 
     /** Has a row of the home pairs in the part that is written? */
     __device__ bool begin(const visit<real> &v, shared *rows)
@@ -261,7 +268,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
             rows->at[v.lane] = begin;
         }
         sync_warp();
-        whole = !EXTRAS && !list.i && which_lanes(begin < 0 || end > list.capacity) == 0;
+        whole = is_plain(v) && which_lanes(begin < 0 || end > list.capacity) == 0;
         return which_lanes(begin < list.capacity && end > 0) != 0;
     }
 
@@ -269,6 +276,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     template <bool WHOLE>
     __device__ __forceinline__ int add_to_row(const visit<real> &v, const shared *rows, int k,
                                               const struct candidate c[DEEP], const int32_t j[DEEP],
+                                              const int32_t image[DEEP][3],
                                               const uint32_t mask[DEEP])
     {
         const lanes_t below = lanes_below(v.lane);
@@ -285,6 +293,9 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
             const int p = n + count_lanes(with & below);
             if (WHOLE) {
                 store_where(hit, row + p, j[d]);
+                for (int m = 0; m < 3 && EXTRAS; m++) {
+                    store_where(hit, list.shifts + 3 * (at + p) + m, image[d][m]);
+                }
             } else if (hit && (uint64_t)(at + p) < (uint64_t)list.capacity) {
                 write(v, at + p, k, j[d], c[d]);
             }
@@ -297,20 +308,22 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
                                          const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
         int32_t j[DEEP];
+        int32_t image[DEEP][3];
         int hits = 0; /* of the home's particle number `lane` */
         for (int d = 0; d < DEEP; d++) {
             j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
+            kith__unpack_shift(c[d].shift, image[d]);
         }
         if (whole) {
 #pragma unroll 4
             for (int k = 0; k < v.n; k++) {
-                const int n = add_to_row<true>(v, rows, k, c, j, mask);
+                const int n = add_to_row<true>(v, rows, k, c, j, image, mask);
                 hits = v.lane == k ? n : hits;
             }
         } else {
 #pragma unroll 2
             for (int k = 0; k < v.n; k++) {
-                const int n = add_to_row<false>(v, rows, k, c, j, mask);
+                const int n = add_to_row<false>(v, rows, k, c, j, image, mask);
                 hits = v.lane == k ? n : hits;
             }
         }

@@ -10,7 +10,7 @@
  *
  * An operation is a struct, copied for each warp, with
  *     struct shared                            its part of shared memory, for each warp
- *     bool begin(visit, shared)                a home begins; false: skip it
+ *     bool begin(visit, shared)                a home with candidates begins; false: skip it
  *     void take(visit, shared, at, mask)       whole warp: masks of this lane's DEEP candidates
  *     void flush(visit, shared)                whole warp: visit's segments are about to change
  *     void end(visit, shared)                  the home ends
@@ -432,19 +432,25 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         v.begin = sweep.grid.homes[v.home];
         const int64_t end = v.home + 1 < n_homes ? sweep.grid.homes[v.home + 1] : sweep.grid.a.n;
         v.n = (int)(end - v.begin);
+        const uint64_t *key = sweep.grid.a.key + v.begin;
+        const struct around around = look_around(sweep, (int64_t)key[0], (int64_t)key[v.n - 1]);
         sync_warp();
+        int64_t total = list_segments(v, around, 0);
+        if (total == 0 && around.segments <= LANES) {
+            continue; /* nobody is near: a home of a thin place */
+        }
         v.band = prepare_home(v, operation);
         sync_warp();
         if (!operation.begin(v, shared)) {
             continue;
         }
-        const uint64_t *key = sweep.grid.a.key + v.begin;
-        const struct around around = look_around(sweep, (int64_t)key[0], (int64_t)key[v.n - 1]);
         for (int64_t s = 0; s < around.segments; s += LANES) {
-            operation.flush(v, shared);
-            sync_warp();
-            const int64_t total = list_segments(v, around, s);
-            sync_warp();
+            if (s > 0) {
+                operation.flush(v, shared);
+                sync_warp();
+                total = list_segments(v, around, s);
+                sync_warp();
+            }
             int segment[DEEP] = {0};
             for (int64_t c = 0; c < total; c += DEEP * LANES) {
                 visit_candidates(v, c, total, segment, operation, shared);
