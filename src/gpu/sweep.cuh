@@ -434,30 +434,31 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         v.n = (int)(end - v.begin);
         const uint64_t *key = sweep.grid.a.key + v.begin;
         const struct around around = look_around(sweep, (int64_t)key[0], (int64_t)key[v.n - 1]);
-        sync_warp();
-        int64_t total = list_segments(v, around, 0);
-        if (total == 0 && around.segments <= LANES) {
-            continue; /* nobody is near: a home of a thin place */
-        }
-        v.band = prepare_home(v, operation);
-        sync_warp();
-        if (!operation.begin(v, shared)) {
-            continue;
-        }
+        bool begun = false; /* with its first candidates: in thin places there may be none */
         for (int64_t s = 0; s < around.segments; s += LANES) {
-            if (s > 0) {
+            if (begun) {
                 operation.flush(v, shared);
+            }
+            sync_warp();
+            const int64_t total = list_segments(v, around, s);
+            sync_warp();
+            if (total > 0 && !begun) {
+                v.band = prepare_home(v, operation);
                 sync_warp();
-                total = list_segments(v, around, s);
-                sync_warp();
+                if (!operation.begin(v, shared)) {
+                    break;
+                }
+                begun = true;
             }
             int segment[DEEP] = {0};
             for (int64_t c = 0; c < total; c += DEEP * LANES) {
                 visit_candidates(v, c, total, segment, operation, shared);
             }
         }
-        operation.flush(v, shared);
-        operation.end(v, shared);
+        if (begun) {
+            operation.flush(v, shared);
+            operation.end(v, shared);
+        }
     }
     end_block(operation);
 }
