@@ -3,13 +3,21 @@
  * Memory on the device, pinned memory on the host, and copies between host arrays and the device:
  * through two pinned buffers, so that one is filled or emptied while the other is on its way.
  */
+#include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "state.h"
 
 static const size_t lane_bytes = (size_t)8 << 20;
-static const size_t step_bytes = (size_t)2 << 20; /* of an upload, so that it starts soon */
 static const size_t page_bytes = (size_t)64 << 10;
+
+/* Steps of an upload: the first is small, so that it starts soon, and they grow, as each costs the
+ * bus some microseconds; but not beyond what may be left to wait for once all is in lanes. */
+static const size_t first_step = (size_t)1 << 20;
+static const size_t largest_step = (size_t)4 << 20;
 
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
 {
@@ -36,6 +44,7 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
                "the device failed in an earlier call (%s): close the context",
                gpuGetErrorString(gpu->lost));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    gpu->uploads = 0;
     (void)gpuGetLastError(); /* what failed outside, and does not stick, is not this call's */
     KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
     return KITH_OK;
@@ -92,16 +101,39 @@ void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
     return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
 }
 
-/** memcpy by all threads: one core cannot feed the bus. */
-static void copy(const kith_ctx *ctx, void *to, const void *from, size_t bytes)
+typedef void *copy_fn(void *to, const void *from, size_t bytes);
+
+/** memcpy past the caches: from there the device reads at half the speed of the bus. */
+static void *stream(void *to, const void *from, size_t bytes)
 {
-    enum { PIECE = 1 << 17 };
+    size_t at = 0;
+#if defined(__SSE2__)
+    for (; at + 64 <= bytes && (uintptr_t)to % 16 == 0; at += 64) {
+        const __m128i *const in = (const __m128i *)(const void *)((const char *)from + at);
+        __m128i *const out = (__m128i *)(void *)((char *)to + at);
+        const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+        const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+        _mm_stream_si128(out, a);
+        _mm_stream_si128(out + 1, b);
+        _mm_stream_si128(out + 2, c);
+        _mm_stream_si128(out + 3, d);
+    }
+    _mm_sfence();
+#endif
+    memcpy((char *)to + at, (const char *)from + at, bytes - at);
+    return to;
+}
+
+/** Copy by all threads: one core cannot feed the bus. */
+static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void *from, size_t bytes)
+{
+    enum { PIECE = 1 << 16 };
     const int64_t pieces = (int64_t)((bytes + PIECE - 1) / PIECE);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (pieces > 1)
     for (int64_t p = 0; p < pieces; p++) {
         const size_t at = (size_t)p * PIECE;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        memcpy((char *)to + at, (const char *)from + at, n);
+        copy_piece((char *)to + at, (const char *)from + at, n);
     }
 }
 
@@ -118,20 +150,47 @@ static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
     return KITH_OK;
 }
 
-kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes)
+/** Queue the copy of a lane's first bytes. */
+static kith_status send_lane(kith_ctx *ctx, const struct kith__gpu_lane *lane, void *to,
+                             size_t bytes)
 {
     const struct kith__gpu *gpu = ctx->state;
-    for (size_t at = 0, number = 0; at < bytes; at += step_bytes, number++) {
-        const size_t n = bytes - at < step_bytes ? bytes - at : step_bytes;
+    KITH_GPU_TRY(ctx, "uploading",
+                 gpuMemcpyAsync(to, lane->pinned.data, bytes, gpuMemcpyHostToDevice, gpu->stream));
+    KITH_GPU_TRY(ctx, "uploading", gpuEventRecord(lane->done, gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    struct kith__gpu *gpu = ctx->state;
+    size_t step = first_step;
+    for (size_t at = 0, n; at < bytes; at += n) {
+        const size_t left = bytes - at;
+        n = left < step + step / 2 ? left : step; /* no small step at the end */
+        step = 2 * step < largest_step ? 2 * step : largest_step;
         struct kith__gpu_lane *lane;
-        KITH_TRY(take_lane(ctx, number, n, &lane));
-        copy(ctx, lane->pinned.data, (const char *)from + at, n);
-        KITH_GPU_TRY(ctx, "uploading",
-                     gpuMemcpyAsync((char *)to + at, lane->pinned.data, n, gpuMemcpyHostToDevice,
-                                    gpu->stream));
-        KITH_GPU_TRY(ctx, "uploading", gpuEventRecord(lane->done, gpu->stream));
+        KITH_TRY(take_lane(ctx, gpu->uploads++, n, &lane));
+        copy(ctx, stream, lane->pinned.data, (const char *)from + at, n);
+        KITH_TRY(send_lane(ctx, lane, (char *)to + at, n));
     }
     return KITH_OK;
+}
+
+/** Bring arrays that are small together by one copy. */
+static kith_status upload_small(kith_ctx *ctx, char *to, const struct kith__gpu_array *array, int n,
+                                size_t bytes)
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_lane *lane;
+    KITH_TRY(take_lane(ctx, gpu->uploads++, bytes, &lane));
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            memcpy((char *)lane->pinned.data + ((char *)array[a].at - to), array[a].from,
+                   array[a].bytes);
+        }
+    }
+    return send_lane(ctx, lane, to, bytes);
 }
 
 kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
@@ -141,17 +200,25 @@ kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_arr
     for (int a = 0; a < n; a++) {
         bytes += array[a].from ? array[a].bytes + KITH_ALIGN : 0;
     }
-    char *to = kith__gpu_need(ctx->state, slot, bytes);
+    char *const to = kith__gpu_need(ctx->state, slot, bytes);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for %zu bytes of arrays",
                bytes);
+    size_t used = 0;
     for (int a = 0; a < n; a++) {
         if (array[a].from) {
-            KITH_TRY(kith__gpu_upload(ctx, to, array[a].from, array[a].bytes));
-            array[a].at = to;
-            to += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+            array[a].at = to + used;
+            used += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
         }
     }
-    *rest = to;
+    *rest = to + used;
+    if (used > 0 && used <= page_bytes) {
+        return upload_small(ctx, to, array, n, used);
+    }
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            KITH_TRY(kith__gpu_upload(ctx, array[a].at, array[a].from, array[a].bytes));
+        }
+    }
     return KITH_OK;
 }
 
@@ -204,7 +271,7 @@ static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
     KITH_GPU_TRY(ctx, "downloading", gpuEventSynchronize(lane->done));
     const char *from = lane->pinned.data;
     for (int p = 0; p < load->n; p++) {
-        copy(ctx, load->part[p].to, from, load->part[p].bytes);
+        copy(ctx, memcpy, load->part[p].to, from, load->part[p].bytes);
         from += load->part[p].bytes;
     }
     load->n = 0;

@@ -70,6 +70,7 @@ struct kith__gpu {
     size_t temporary_bytes;
     struct kith__gpu_lane lane[KITH_GPU_LANES];
     gpuEvent_t planned;               /**< the plan of a search is on the host */
+    size_t uploads;                   /**< steps in this call: the lanes take turns */
     struct kith__buffer small_memory; /**< pinned: what the host reads back */
     void *small;
     kith_pairs staging; /**< device memory: a part of a list on its way to the host, */
@@ -116,7 +117,8 @@ struct kith__gpu_array {
     void *at; /**< in device memory; NULL: there is none */
 };
 
-/** Bring arrays to a slot, and keep `more` bytes of room behind them, for *rest. */
+/** Bring arrays to a slot, small ones by one copy, and keep `more` bytes of room behind them, for
+ *  *rest. */
 kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
                                    size_t more, void **rest);
 
