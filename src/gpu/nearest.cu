@@ -97,20 +97,37 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
     }
 }
 
-/** The pairs of a thread's particles with the one at place `at` of b. */
-struct meeting {
+/** The pairs of a thread's particles with j, at place `at` of b. */
+template <typename real> struct meeting {
+    enum { mixed = false, blurred = false }; /* there is one partial at a time */
+    float blur;
     const struct kith__gpu_nearest &all;
-    int32_t own, at;
+    const sides<real> &side;
+    const holder<real> &own;
+    const place<real> &j;
+    int32_t at;
     int64_t partial; /**< first counter in device memory */
 
     __device__ __forceinline__ uint32_t first(int) const
     {
-        return 0; /* there is one partial at a time */
+        return 0;
+    }
+    __device__ __forceinline__ void apart(int d, real r[3]) const
+    {
+        r[0] = folded(j.x - own.x[d], side.x);
+        r[1] = folded(j.y - own.y[d], side.y);
+        r[2] = folded(j.z - own.z[d], side.z);
+    }
+    __device__ __forceinline__ real exact(int d) const
+    {
+        real r[3];
+        apart(d, r);
+        return square_of(r[0], r[1], r[2]);
     }
     __device__ __forceinline__ void count(const struct kith__gpu_scale &s,
                                           const struct bins &counters, int d, uint32_t k) const
     {
-        count_carefully(s, counters, partial, 0, k, all.a.id[own + d], all.b.id[at]);
+        count_carefully(s, counters, partial, 0, k, all.a.id[own.first + d], all.b.id[at]);
     }
 };
 
@@ -122,17 +139,18 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
                                             const place<real> &j, int32_t at, int64_t first,
                                             const struct bins &counters)
 {
+    const meeting<real> pairs = {0, all, side, own, j, at, first};
     real r2[DEEP];
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
-        r2[d] = square_of(folded(j.x - own.x[d], side.x), folded(j.y - own.y[d], side.y),
-                          folded(j.z - own.z[d], side.z));
+        real r[3];
+        pairs.apart(d, r);
+        r2[d] = WAY == BY_ROOT ? nearly_square_of(r[0], r[1], r[2]) : square_of(r[0], r[1], r[2]);
         if (LATER && at <= own.first + d) {
             r2[d] = no_pair((real)0);
         }
     }
-    const struct meeting who = {all, own.first, at, first};
-    count_pairs<real, WAY, DEEP>(all.scale, counters, r2, who);
+    count_pairs<real, WAY, DEEP>(all.scale, counters, r2, pairs);
 }
 
 /** Meet places [begin, begin + n) of b, which are in the tile. */

@@ -88,9 +88,11 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 }
 
 /**
- * Bounds on bins from roots, in units of 2^-24. r2 is exact. The fast root errs by 2 of r, the
- * factor is rounded (1), so are the edge and its square in float (1.5), or r2 in double (1), and
- * the product where it is not rounded down (1): less than 7 of r / width.
+ * Bounds on bins from roots, in units of 2^-24. r2 is exact in double. In float it is off by 6 of
+ * itself, and so its root by 3: three products and sums each round once, as they do in the
+ * definition. The fast root errs by 2 of r, the factor is rounded (1), so are the edge and its
+ * square in float (1.5), or r2 in double (1), and the product where it is not rounded down (1):
+ * less than 9 of r / width, or 7 in double.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
@@ -98,16 +100,19 @@ static void set_scale(struct kith__gpu_scale *scale, const struct kith__question
     const struct kith__rdf *rdf = &scale->rdf;
     const bool single = q->precision == KITH_FLOAT;
     const double square = q->cutoff * q->cutoff;
-    const double widths = q->cutoff / rdf->width;
+    const double off = (single ? 9 : 7) * unit;
     scale->rooted = rdf->linear && rdf->r_min == 0;
-    scale->inverse2 = single ? 1 : 1 / square;
+    scale->reach = scale->rooted ? rdf->width * ((double)rdf->bins + 0.5) : q->cutoff;
+    const double beyond = scale->reach * scale->reach;
+    scale->inverse2 = single ? 1 : 1 / beyond;
+    scale->beyond = (float)(single ? beyond : 1);
     scale->per_cell = (float)(KITH_GPU_EDGE_CELLS / (single ? square : 1));
+    const double widths = (single ? 1 : scale->reach) / rdf->width;
     for (int side = 0; side < 2; side++) {
-        const double sign = side ? 1 : -1;
-        scale->factor[side] = (float)((single ? 1 / rdf->width : widths) * (1 + sign * 7 * unit));
+        scale->factor[side] = (float)(widths * (1 + (side ? off : -off)));
     }
     scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
-                  (scale->rooted && 7 * unit * widths > 0.25);
+                  (scale->rooted && off * (double)rdf->bins > 0.25);
 }
 
 int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)

@@ -3,8 +3,7 @@
  * The sweep's operation that counts pairs by distance, for all images in reach of cells, and the
  * table for bins that are not linear.
  */
-#include "sweep.cuh"
-#include "tally.cuh"
+#include "crowd.cuh"
 
 /** What a warp counts in. */
 struct tally_state {
@@ -27,233 +26,120 @@ static __device__ __forceinline__ void make_room(struct tally_state &t, int n, i
     }
 }
 
-/** First counter of the partial of two species. */
-static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s, int32_t a,
-                                                 int32_t b)
-{
-    return kith__partial(s.rdf.n_species, s.cross, a, b) * s.rdf.bins;
-}
-
-/** A home's particles. */
-template <typename real, int MOST> struct members {
-    place<real> i[MOST];
-    int32_t species[MOST]; /**< where there are several */
-};
-
-/** Bring a home's particles to shared memory, by the caller's coordinates. */
-template <typename real, int MOST>
-static __device__ __forceinline__ void load_members(const visit<real> &v,
-                                                    const struct kith__gpu_scale &s,
-                                                    members<real, MOST> *home)
-{
-    const struct kith__gpu_grid &grid = v.sweep->grid;
-    for (int k = v.lane; k < MOST; k += LANES) {
-        real r[3] = {no_pair((real)0), 0, 0};
-        if (k < v.n) {
-            read_place(grid.a, v.begin + k, r);
-            if (s.rdf.species[0]) {
-                home->species[k] = s.rdf.species[0][grid.a.id[v.begin + k]];
-            }
-        }
-        const place<real> at = {r[0], r[1], r[2], 0};
-        home->i[k] = at;
-    }
-    sync_warp();
-}
-
 /* ---------------------------------------------------------------------------------------- plain */
 
-enum { CROWD = DEEP * LANES };
-
-/** A home's particles, and candidates that wait until they are a crowd. */
-template <typename real> struct gathering {
-    members<real, KITH_GPU_LARGE_HOME> home;
-    int32_t place[2 * CROWD], shift[2 * CROWD];
-};
-
-/** A lane's candidates. */
-template <typename real> struct crowd {
-    struct candidate at[DEEP];
-    real r[DEEP][3];
-    int before[DEEP]; /**< only particles of the home before this one make a pair */
-    int32_t species[DEEP];
-};
-
-/** First counters of N pairs. */
-template <int N> struct rows {
-    uint32_t row[N];
-
-    __device__ __forceinline__ uint32_t first(int d) const
-    {
-        return row[d];
-    }
-    __device__ __forceinline__ void count(const struct kith__gpu_scale &, const struct bins &, int,
-                                          uint32_t) const
-    {
-    }
-};
-
-/** Take the last of those waiting, up to CROWD, DEEP a lane. @return whether nothing is special
- *  about them: they are no images, all of the home's particles count, and there is one species. */
+/** The box around a home's particles. */
 template <typename real>
-static __device__ __forceinline__ bool load_crowd(const visit<real> &v, const gathering<real> *all,
-                                                  const struct kith__gpu_scale &s, int *waiting,
-                                                  crowd<real> *crowd)
+static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3], real high[3])
 {
-    const struct kith__gpu_grid &grid = v.sweep->grid;
-    const int end = *waiting;
-    const int begin = end > CROWD ? end - CROWD : 0;
-    bool simple = s.rdf.species[0] == NULL;
-#pragma unroll
-    for (int d = 0; d < DEEP; d++) {
-        const int mine = begin + d * LANES + v.lane;
-        struct candidate *const at = &crowd->at[d];
-        at->place = all->place[mine < end ? mine : begin];
-        at->shift = all->shift[mine < end ? mine : begin];
-        read_place(grid.b, at->place, crowd->r[d]);
-        if (mine >= end) {
-            crowd->r[d][0] = no_pair((real)0);
-        }
-        const int64_t own = at->place - v.begin;
-        const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
-        crowd->before[d] = is_own ? (int)own : v.n;
-        crowd->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->place]] : 0;
-        simple = simple && !is_own && at->shift == no_shift;
+    for (int k = 0; k < 3; k++) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
     }
-    *waiting = begin;
-    return which_lanes(!simple) == 0;
-}
-
-template <typename real, int WAY>
-static __device__ __forceinline__ void meet_simply(const visit<real> &v, const crowd<real> &crowd,
-                                                   const members<real, KITH_GPU_LARGE_HOME> *home,
-                                                   const struct tally_state &t)
-{
-    const int at_once = 2;
-    const rows<at_once *DEEP> none = {{0}};
-#pragma unroll 1
-    for (int k = 0; k < v.n; k += at_once) {
-        real r2[at_once * DEEP];
-#pragma unroll
-        for (int u = 0; u < at_once; u++) {
-            const place<real> i = home->i[k + u];
-#pragma unroll
-            for (int d = 0; d < DEEP; d++) {
-                r2[u * DEEP + d] = square_of(crowd.r[d][0] - i.x, crowd.r[d][1] - i.y,
-                                             crowd.r[d][2] - i.z);
-            }
-        }
-        count_pairs<real, WAY, at_once * DEEP>(t.scale, t.counters, r2, none);
-    }
-}
-
-/** As the definition has it where the box's rows are along the axes. */
-static __device__ __forceinline__ float moved(float d, float by)
-{
-    return KITH_ADD_f(d, by);
-}
-static __device__ __forceinline__ double moved(double d, double by)
-{
-    return KITH_ADD_d(d, by);
-}
-
-template <typename real, int WAY>
-static __device__ __forceinline__ void meet_all(const visit<real> &v, const crowd<real> &crowd,
-                                                const members<real, KITH_GPU_LARGE_HOME> *home,
-                                                const struct tally_state &t)
-{
-    typedef definition<real> def;
-    const typename def::lattice &box = def::box(v.sweep->grid.question);
-    const bool mixed = t.scale.rdf.species[0] != NULL;
-    int32_t s[DEEP][3];
-    real by[DEEP][3];
-#pragma unroll
-    for (int d = 0; d < DEEP; d++) {
-        kith__unpack_shift(crowd.at[d].shift, s[d]);
-        for (int m = 0; m < 3; m++) {
-            by[d][m] = (real)s[d][m] * box.row[m][m];
+    for (int m = v.lane; m < v.n; m += LANES) {
+        real r[3];
+        read_place(v.sweep->grid.a, v.begin + m, r);
+        for (int k = 0; k < 3; k++) {
+            low[k] = r[k] < low[k] ? r[k] : low[k];
+            high[k] = r[k] > high[k] ? r[k] : high[k];
         }
     }
-#pragma unroll 1
-    for (int k = 0; k < v.n; k++) {
-        const place<real> i = home->i[k];
-        const real ri[3] = {i.x, i.y, i.z};
-        rows<DEEP> rows = {{0}};
-        real r2[DEEP];
-#pragma unroll
-        for (int d = 0; d < DEEP; d++) {
-            const real *r = crowd.r[d];
-            if (box.orthorhombic) {
-                r2[d] = square_of(moved(r[0] - i.x, by[d][0]), moved(r[1] - i.y, by[d][1]),
-                                  moved(r[2] - i.z, by[d][2]));
-            } else {
-                real apart[3];
-                r2[d] = def::separation(box, ri, r, s[d], apart);
-            }
-            r2[d] = k < crowd.before[d] ? r2[d] : no_pair((real)0);
-            if (mixed) {
-                rows.row[d] = (uint32_t)row_of(t.scale, home->species[k], crowd.species[d]);
-            }
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        for (int k = 0; k < 3; k++) {
+            const real a = from_partner(low[k], bits), b = from_partner(high[k], bits);
+            low[k] = a < low[k] ? a : low[k];
+            high[k] = b > high[k] ? b : high[k];
         }
-        count_pairs<real, WAY, DEEP>(t.scale, t.counters, r2, rows);
     }
 }
 
 /** Counts all candidates near the box around a home's particles, without a look at the cutoff:
  *  beyond it there is no bin. */
 template <typename real, int WAY> struct tally {
-    typedef gathering<real> shared;
+    typedef held<real, WAY> form;
+    typedef typename form::type type;
+    typedef gathering<type> shared;
     struct tally_state t;
-    int waiting;
-    real low[3], high[3], near2; /**< the box around the home, and how far from it pairs are */
+    struct queue queue;
+    type low[3], high[3], near2; /**< the box around the home, and how far from it pairs are */
+    float blur;
 
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
-        load_members(v, t.scale, &all->home);
-        waiting = 0;
-        for (int k = 0; k < 3; k++) {
-            low[k] = INFINITY;
-            high[k] = -INFINITY;
-        }
-        for (int m = v.lane; m < v.n; m += LANES) {
-            const place<real> &i = all->home.i[m];
-            const real r[3] = {i.x, i.y, i.z};
-            for (int k = 0; k < 3; k++) {
-                low[k] = r[k] < low[k] ? r[k] : low[k];
-                high[k] = r[k] > high[k] ? r[k] : high[k];
-            }
-        }
-        for (int bits = LANES / 2; bits > 0; bits /= 2) {
-            for (int k = 0; k < 3; k++) {
-                const real a = from_partner(low[k], bits), b = from_partner(high[k], bits);
-                low[k] = a < low[k] ? a : low[k];
-                high[k] = b > high[k] ? b : high[k];
-            }
-        }
+        real from[3], to[3];
+        box_home(v, from, to);
         const double near = v.sweep->grid.plan->near;
-        near2 = (real)(near * near);
+        queue.first = queue.waiting = 0;
+        if (form::nearby) {
+            look_nearby(v, from, to, near);
+        } else {
+            for (int k = 0; k < 3; k++) {
+                low[k] = (type)from[k];
+                high[k] = (type)to[k];
+            }
+            near2 = (type)(near * near);
+        }
+        load_members<real, WAY>(v, t.scale, &all->home);
         return true;
+    }
+
+    /**
+     * Choose where nearby coordinates are measured from, and a bound on the error of roots, in
+     * units of 2^-24: 1 of each coordinate, of at most M, and so 3.5 M of distances; of these, 1 of
+     * the differences, 1.5 of the products and sums, 1 of what is added to the root. A home that is
+     * too large for floats leaves all to the definition.
+     */
+    __device__ __forceinline__ void look_nearby(const visit<real> &v, const real from[3],
+                                                const real to[3], double near)
+    {
+        const float roundings = 1 / 16777216.0f;
+        double unit = 1 / t.scale.reach;
+        float most = 0;
+        for (int k = 0; k < 3; k++) {
+            const float half = (float)(((double)to[k] - (double)from[k]) * unit) * 0.500001f;
+            most = half > most ? half : most;
+            high[k] = half;
+            low[k] = -half;
+        }
+        const float reach = (float)(near * unit) * 1.0001f;
+        const float widest = 100;
+        near2 = reach * reach;
+        blur = (4 * (most + reach) + 4) * roundings + (float)v.sweep->grid.blur;
+        if (!(most + reach < widest)) {
+            unit = 0;
+            blur = 1;
+            for (int k = 0; k < 3; k++) {
+                low[k] = high[k] = 0;
+            }
+        }
+        if (v.lane == 0) {
+            for (int k = 0; k < 3; k++) {
+                v.shared->origin[k] = (double)from[k] + ((double)to[k] - (double)from[k]) / 2;
+            }
+            v.shared->unit = unit;
+        }
+        sync_warp();
     }
 
     /** Whether a candidate is near the box. */
     __device__ __forceinline__ bool is_near(const visit<real> &v, const struct candidate &at) const
     {
-        real r[3];
-        real square = 0;
-        read_place(v.sweep->grid.b, at.place, r);
-        if (at.shift != no_shift) {
-            const typename definition<real>::lattice &box = definition<real>::box(
+        type r[3];
+        type square = 0;
+        read_held(v, at, r);
+        if (!form::nearby && at.shift != no_shift) {
+            const typename definition<type>::lattice &box = definition<type>::box(
                 v.sweep->grid.question);
             int32_t s[3];
             kith__unpack_shift(at.shift, s);
             for (int k = 0; k < 3; k++) {
-                r[k] += (real)s[2] * box.row[2][k] + (real)s[1] * box.row[1][k] +
-                        (real)s[0] * box.row[0][k];
+                r[k] += (type)s[2] * box.row[2][k] + (type)s[1] * box.row[1][k] +
+                        (type)s[0] * box.row[0][k];
             }
         }
         for (int k = 0; k < 3; k++) {
-            const real below = low[k] - r[k], above = r[k] - high[k];
-            const real out = below > above ? below : above;
+            const type below = low[k] - r[k], above = r[k] - high[k];
+            const type out = below > above ? below : above;
             square += out > 0 ? out * out : 0;
         }
         return square <= near2;
@@ -261,13 +147,8 @@ template <typename real, int WAY> struct tally {
 
     __device__ __forceinline__ void meet(const visit<real> &v, const shared *all)
     {
-        crowd<real> crowd;
         sync_warp();
-        if (load_crowd(v, all, t.scale, &waiting, &crowd)) {
-            meet_simply<real, WAY>(v, crowd, &all->home, t);
-        } else {
-            meet_all<real, WAY>(v, crowd, &all->home, t);
-        }
+        meet_crowd<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
         sync_warp(); /* before others wait in the same place */
     }
     __device__ void flush(const visit<real> &, shared *)
@@ -275,7 +156,7 @@ template <typename real, int WAY> struct tally {
     }
     __device__ __forceinline__ void end(const visit<real> &v, shared *all)
     {
-        if (waiting > 0) {
+        if (queue.waiting > 0) {
             meet(v, all);
         }
         sync_warp(); /* before another home takes the place */
@@ -287,8 +168,9 @@ template <typename real, int WAY>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
                                                         tally<real, WAY> &operation,
-                                                        gathering<real> *all)
+                                                        typename tally<real, WAY>::shared *all)
 {
+    struct queue &queue = operation.queue;
     make_room(operation.t, v.n, v.lane);
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
@@ -300,13 +182,14 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         const bool near = mine < total && operation.is_near(v, at);
         const lanes_t which = which_lanes(near);
         if (near) {
-            const int to = operation.waiting + count_lanes(which & lanes_below(v.lane));
+            const unsigned before = (unsigned)count_lanes(which & lanes_below(v.lane));
+            const unsigned to = (queue.first + queue.waiting + before) % QUEUE;
             all->place[to] = at.place;
             all->shift[to] = at.shift;
         }
-        operation.waiting += count_lanes(which);
+        queue.waiting += (unsigned)count_lanes(which);
     }
-    if (operation.waiting >= CROWD) {
+    if (queue.waiting >= CROWD) {
         operation.meet(v, all);
     }
 }
@@ -320,7 +203,7 @@ template <typename real> struct careful_tally {
 
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
     {
-        load_members(v, t.scale, home);
+        load_members<real, WITH_CARE>(v, t.scale, home);
         return true;
     }
     __device__ __forceinline__ void take(const visit<real> &v, shared *home,
@@ -439,7 +322,7 @@ static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
         const careful_tally<real> operation = {t};
         return run_sweep<real>(sweep, operation, stream, bytes);
     }
-    const tally<real, WAY == WITH_CARE ? BY_ROOT : WAY> operation = {t, 0, {0}, {0}, 0};
+    const tally<real, WAY == WITH_CARE ? BY_ROOT : WAY> operation = {t, {0, 0}, {0}, {0}, 0, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
 

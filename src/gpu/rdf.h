@@ -25,7 +25,9 @@ struct kith__gpu_scale {
     /** Linear bins from 0: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor rounded
      *  down, if that is the same for [0] and [1]; else look at the edge between. */
     bool rooted;
-    double inverse2; /**< 1 in float */
+    double reach;    /**< half a bin beyond the last one: what is further is taken to be there */
+    double inverse2; /**< 1 in float, in double 1 / reach^2 */
+    float beyond;    /**< reach^2 in these units */
     float factor[2];
 
     /** Other bins: r2 * per_cell is the number of a cell, with the edges before it and none or one

@@ -50,6 +50,16 @@ static __device__ __forceinline__ float fast_root(float x)
 #endif
 }
 
+/** x, but 0 below 0 and 1 above 1. */
+static __device__ __forceinline__ float up_to_1(float x)
+{
+#if defined(__CUDA_ARCH__)
+    return __saturatef(x);
+#else
+    return fminf(fmaxf(x, 0.0f), 1.0f);
+#endif
+}
+
 /* ------------------------------------------------------------------------------- by precision */
 
 static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
@@ -189,19 +199,22 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
     return b;
 }
 
-/** Add to the counter of the bin that bin_and_whole says; beyond `end` to one that nobody reads.
- *  There is no branch, which costs more than counting in vain. */
-static __device__ __forceinline__ void add_before(const struct bins &b, float bin_and_whole,
-                                                  float end, uint32_t first, uint32_t value)
+/** Add to the counter of the bin that bin_and_whole says; of `end`, which is no bin, to one that
+ *  nobody reads: where there is one partial, it is behind the last bin. There is no branch, which
+ *  costs more than counting in vain. */
+template <bool MIXED>
+static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin_and_whole,
+                                                 float end, uint32_t first, uint32_t value)
 {
+    const uint32_t bin = bits_of(bin_and_whole) + (MIXED ? first : 0);
 #if defined(__CUDA_ARCH__)
-    const uint32_t at = (bits_of(bin_and_whole) + first) * b.own.step + b.address;
+    const uint32_t at = bin * b.own.step + b.address;
     asm volatile("red.shared.add.u32 [%0], %1;"
                  :
-                 : "r"(bin_and_whole < end ? at : b.vain), "r"(value));
+                 : "r"(!MIXED || bin_and_whole < end ? at : b.vain), "r"(value));
 #else
     if (bin_and_whole < end) {
-        const uint32_t k = first + bits_of(bin_and_whole) - whole_bits;
+        const uint32_t k = bin - whole_bits;
         atomicAdd((uint32_t *)((char *)b.own.fine + (k * b.own.step + b.own.start)), value);
     }
 #endif
@@ -252,41 +265,52 @@ static __device__ __forceinline__ double square_of(double x, double y, double z)
     return KITH_ADD_d(KITH_ADD_d(KITH_MUL_d(x, x), KITH_MUL_d(y, y)), KITH_MUL_d(z, z));
 }
 
+/** The same, but for what roots allow for (set_scale). */
+static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
+{
+    return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
+}
+static __device__ __forceinline__ double nearly_square_of(double x, double y, double z)
+{
+    return square_of(x, y, z);
+}
+
 /** Count N pairs of a thread by the roots of their r2. Those that these leave open are counted in
  *  the lower bin, and moved where that is wrong. */
-template <typename real, int N, class Who>
+template <typename real, int N, typename number, class Who>
 static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
-                                                     const struct bins &counters, const real r2[N],
-                                                     const Who &who)
+                                                     const struct bins &counters,
+                                                     const number r2[N], const Who &who)
 {
     const uint32_t bins = (uint32_t)s.rdf.bins;
     const float end = whole + (float)s.rdf.bins;
-    float low[N];
-    bool open[N];
-    bool some = false;
+    float low[N], high[N];
+    uint32_t some = 0;
 #pragma unroll
     for (int d = 0; d < N; d++) {
-        const float r = fast_root(scaled(s, r2[d]));
-        low[d] = whole_and_product(r, s.factor[0]);
-        open[d] = low[d] < whole_and_product(r, s.factor[1]);
-        some = some || open[d];
+        const float x = scaled(s, r2[d]);
+        const float r = fast_root(Who::blurred ? x : fminf(x, s.beyond));
+        low[d] = whole_and_product(Who::blurred ? up_to_1(r - who.blur) : r, s.factor[0]);
+        high[d] = whole_and_product(Who::blurred ? up_to_1(r + who.blur) : r, s.factor[1]);
+        some |= bits_of(low[d]) ^ bits_of(high[d]);
     }
 #pragma unroll
     for (int d = 0; d < N; d++) {
-        add_before(counters, low[d], end, who.first(d), 1);
+        add_up_to<Who::mixed>(counters, low[d], end, who.first(d), 1);
     }
-    if (!some) {
+    if (some == 0) {
         return;
     }
 #pragma unroll
     for (int d = 0; d < N; d++) {
-        if (!open[d]) {
+        if (low[d] == high[d]) {
             continue;
         }
         const uint32_t guess = bits_of(low[d]) - whole_bits;
-        const uint32_t k = settle_beside(s, r2[d], guess);
+        const uint32_t k = settle < real,
+                       Who::blurred ? BY_TABLE : BY_ROOT > (s, who.exact(d), guess);
         if (k != guess) {
-            add_before(counters, low[d], end, who.first(d), ~0u);
+            add_up_to<Who::mixed>(counters, low[d], end, who.first(d), ~0u);
         }
         if (k != guess && k < bins) {
             count_one(counters.own, who.first(d) + k);
@@ -296,12 +320,15 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
 
 /**
  * Count N pairs of a thread. `who` knows them:
+ *     mixed                           whether there are several partials, and where not, first is 0
  *     uint32_t first(d)               first counter of pair d's partial in the block's memory
+ *     real exact(d)                   r2 by the definition; that of count_pairs nearly is
+ *     blurred                         whether the roots, up to 1, are off by up to `blur`
  *     void count(s, counters, d, k)   count pair d in bin k, WITH_CARE
  */
-template <typename real, int WAY, int N, class Who>
+template <typename real, int WAY, int N, typename number, class Who>
 static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale &s,
-                                                   const struct bins &counters, const real r2[N],
+                                                   const struct bins &counters, const number r2[N],
                                                    const Who &who)
 {
     if (WAY == BY_ROOT) {

@@ -42,6 +42,16 @@ static void make_inputs(const kith_box *box)
         log_edges[k] = 0.95 * pow(10, -3 * (1 - (double)k / BINS));
 }
 
+/* Along a line, many cutoffs long, and so far from one point that one cell holds it. */
+static void make_line(void)
+{
+    rng r = {48};
+    for (int k = 0; k < 3 * N; k++)
+        xyz[k] = k < 3 ? 1e10 : rng_uniform(&r, 0, k % 3 == 0 ? 3000 : 0.1);
+    for (int k = 0; k < 3 * N; k++)
+        single[k] = (float)xyz[k];
+}
+
 static void compare(const char *name, const kith_histogram *a, const kith_histogram *b)
 {
     for (int64_t at = 0; at < a->partials * a->bins; at++) {
@@ -113,6 +123,15 @@ int main(int argc, char **argv)
     o.r_min = 0.1;
     o.minimum_image = 1;
     check_forms(ctx, cpu, "nearest", &box, o);
+    const kith_box skewed = kith_box_triclinic(1, 1.1, 0.9, 0.3, -0.2, 0.1);
+    kith_rdf_options_init(&o);
+    o.r_max = 0.11;
+    check(ctx, cpu, "skewed", KITH_FLOAT, &skewed, o);
+    check(ctx, cpu, "skewed", KITH_DOUBLE, &skewed, o);
+    make_line();
+    o.r_max = 1;
+    check(ctx, cpu, "line", KITH_FLOAT, NULL, o);
+    check(ctx, cpu, "line", KITH_DOUBLE, NULL, o);
     kith_close(cpu);
     kith_close(ctx);
     return check_done();
