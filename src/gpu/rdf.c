@@ -148,11 +148,10 @@ static bool is_careful(const struct kith__gpu *gpu, const struct kith__question 
 }
 
 /** Clear the counters in device memory, and prepare all else that kernels need. */
-static kith_status prepare(struct count *c)
+static kith_status prepare(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
     const struct kith__gpu *gpu = c->s.gpu;
-    const struct kith__question *q = &c->s.sweep.grid.question;
     const struct kith__rdf *rdf = c->rdf;
     const size_t n = (size_t)(rdf->partials * rdf->bins);
     const size_t pushes = rdf->pushes ? (size_t)kith__push_at(rdf, rdf->partials, 0, 0) : 0;
@@ -176,46 +175,44 @@ static kith_status prepare(struct count *c)
     return KITH_OK;
 }
 
-/** Bring the counters to the caller. */
+/** Integers of 128 bits on the host: n low words and n high ones. */
+static uint64_t *need_wide(kith_ctx *ctx, int slot, int64_t n)
+{
+    return kith__work_need(&ctx->work, slot, 2 * (size_t)n * sizeof(uint64_t));
+}
+
+static kith__wide wide_at(const uint64_t *low, int64_t n, int64_t at)
+{
+    const kith__wide high = (int64_t)low[n + at];
+    return high * ((kith__wide)1 << 64) + low[at];
+}
+
+/** Bring counters, sums and pushes to the caller, and heed the plan: one wait. */
 static kith_status fetch(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
     const struct kith__rdf *rdf = c->rdf;
-    const size_t n = (size_t)(rdf->partials * rdf->bins);
-    const size_t bytes = n * sizeof(int64_t);
-    uint64_t *low = NULL;
-    if (rdf->sums) {
-        low = kith__work_need(&ctx->work, 0, 2 * bytes);
-        KITH_CHECK(ctx, low != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)n);
-    }
+    const int64_t n = rdf->partials * rdf->bins;
+    const int64_t m = rdf->pushes ? kith__push_at(rdf, rdf->partials, 0, 0) : 0;
+    const size_t bytes = (size_t)n * sizeof(int64_t);
+    uint64_t *sums = rdf->sums ? need_wide(ctx, 0, n) : NULL;
+    uint64_t *pushes = m > 0 ? need_wide(ctx, 1, m) : NULL;
+    KITH_CHECK(ctx, (sums || !rdf->sums) && (pushes || m == 0), KITH_NO_MEMORY,
+               "out of memory for %lld sums", (long long)(n + m));
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        kith__gpu_copy_of_plan(&c->s),
         {(char *)rdf->counts, (const char *)c->scale.counts, bytes},
-        {(char *)low, (const char *)c->scale.sums, low ? 2 * bytes : 0}};
+        {(char *)sums, (const char *)c->scale.sums, sums ? 2 * bytes : 0},
+        {(char *)pushes, (const char *)c->scale.pushes, 2 * (size_t)m * sizeof *pushes}};
     KITH_TRY(kith__gpu_download(ctx, copies));
-    for (size_t at = 0; at < n && low; at++) {
-        const kith__wide high = (int64_t)low[n + at];
-        rdf->sums[at] = (double)(high * ((kith__wide)1 << 64) + low[at]) / rdf->weight_scale;
+    KITH_TRY(kith__gpu_judge_plan(&c->s));
+    for (int64_t at = 0; at < n && sums; at++) {
+        rdf->sums[at] = (double)wide_at(sums, n, at) / rdf->weight_scale;
     }
-    return KITH_OK;
-}
-
-/** Bring the pushes to the caller. */
-static kith_status fetch_pushes(struct count *c)
-{
-    kith_ctx *ctx = c->s.ctx;
-    const struct kith__rdf *rdf = c->rdf;
-    const int64_t n = kith__push_at(rdf, rdf->partials, 0, 0);
-    const size_t bytes = 2 * (size_t)n * sizeof(uint64_t);
-    uint64_t *low = kith__work_need(&ctx->work, 0, bytes);
-    KITH_CHECK(ctx, low != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)n);
-    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-        {(char *)low, (const char *)c->scale.pushes, bytes}};
-    KITH_TRY(kith__gpu_download(ctx, copies));
-    for (int64_t at = 0; at < n; at++) {
+    for (int64_t at = 0; at < m; at++) {
         const int64_t row = at / (rdf->bins + 1);
-        const kith__wide high = (int64_t)low[n + at];
         rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1),
-                                         high * ((kith__wide)1 << 64) + low[at]);
+                                         wide_at(pushes, m, at));
     }
     return KITH_OK;
 }
@@ -237,7 +234,7 @@ static kith_status sweep_pushes(struct count *c)
     }
     KITH_GPU_TRY(ctx, "summing pushes",
                  kith__gpu_push(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
-    return kith__gpu_read_back(&c->s, NULL, NULL);
+    return KITH_OK;
 }
 
 /** All images in reach, by cells. */
@@ -254,7 +251,7 @@ static kith_status sweep_cells(struct count *c)
     c->s.sweep.blocks = c->s.sweep.blocks < most ? c->s.sweep.blocks : most;
     c->s.sweep.forward = !c->scale.cross;
     KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
-    return kith__gpu_read_back(&c->s, NULL, NULL);
+    return KITH_OK;
 }
 
 /* ------------------------------------------------------------------------------------ nearest */
@@ -331,18 +328,18 @@ static kith_status tally_nearest(struct count *c)
 kith_status kith__gpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__rdf *rdf)
 {
-    struct count c = {.rdf = rdf};
+    struct count c = {.rdf = rdf, .s = {.ctx = ctx, .gpu = ctx->state}};
     const int home = rdf->forces[0] || is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME
                                                                       : KITH_GPU_LARGE_HOME;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(prepare(&c, q)); /* while the device waits for coordinates */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
                           : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
     if (c.s.empty) {
         return KITH_OK; /* and the counts are 0 */
     }
-    KITH_TRY(prepare(&c));
     KITH_TRY(rdf->nearest     ? tally_nearest(&c)
              : rdf->forces[0] ? sweep_pushes(&c)
                               : sweep_cells(&c));
-    KITH_TRY(fetch(&c));
-    return rdf->forces[0] ? fetch_pushes(&c) : KITH_OK;
+    return fetch(&c);
 }

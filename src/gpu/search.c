@@ -35,8 +35,14 @@ static kith_status ask_small(struct kith__gpu_search *s)
     return KITH_OK;
 }
 
-/** What the plan that has come says of the coordinates. */
-static kith_status judge_plan(struct kith__gpu_search *s)
+struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s)
+{
+    struct kith__gpu *gpu = s->gpu;
+    return (struct kith__gpu_copy){gpu->small, gpu->slot[KITH_GPU_PLAN].data,
+                                   sizeof(struct kith__gpu_small)};
+}
+
+kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s)
 {
     const struct kith__gpu_plan *plan = &((const struct kith__gpu_small *)s->gpu->small)->plan;
     if (plan->status != KITH_OK) {
@@ -59,7 +65,7 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
             gpuMemcpyAsync(value, total, sizeof *value, gpuMemcpyDeviceToHost, gpu->stream));
     }
     KITH_GPU_TRY(ctx, "finding pairs", gpuStreamSynchronize(gpu->stream));
-    KITH_TRY(judge_plan(s));
+    KITH_TRY(kith__gpu_judge_plan(s));
     if (total) {
         *n = *value;
     }
@@ -264,7 +270,7 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits, int64_t *cel
     }
     if (ask) {
         KITH_GPU_TRY(ctx, "choosing cells", gpuEventSynchronize(gpu->planned));
-        KITH_TRY(judge_plan(s));
+        KITH_TRY(kith__gpu_judge_plan(s));
         *bits = ((const struct kith__gpu_small *)gpu->small)->plan.bits;
         *cells = ((const struct kith__gpu_small *)gpu->small)->plan.cells;
     }

@@ -56,6 +56,12 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
+/** What kith__gpu_read_back brings without a total, for kith__gpu_download beside other copies. */
+struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s);
+
+/** @return KITH_OK, or what the plan that has come says is wrong with the coordinates. */
+kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s);
+
 /** Wait for the device, and learn its plan, in gpu->small, and *total from device memory.
  *  @param total  NULL: not wanted
  *  @return KITH_OK, or what is wrong with the coordinates. */
