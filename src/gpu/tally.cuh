@@ -282,6 +282,7 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
                                                      const struct bins &counters,
                                                      const number r2[N], const Who &who)
 {
+    enum { way = Who::blurred ? (int)BY_TABLE : (int)BY_ROOT };
     const uint32_t bins = (uint32_t)s.rdf.bins;
     const float end = whole + (float)s.rdf.bins;
     float low[N], high[N];
@@ -307,8 +308,7 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
             continue;
         }
         const uint32_t guess = bits_of(low[d]) - whole_bits;
-        const uint32_t k = settle < real,
-                       Who::blurred ? BY_TABLE : BY_ROOT > (s, who.exact(d), guess);
+        const uint32_t k = settle<real, way>(s, who.exact(d), guess);
         if (k != guess) {
             add_up_to<Who::mixed>(counters, low[d], end, who.first(d), ~0u);
         }
