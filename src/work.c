@@ -16,7 +16,7 @@ static const size_t huge_page = (size_t)2 << 20;
 
 void *kith__alloc(size_t bytes)
 {
-    const size_t align = bytes >= 4 * huge_page ? huge_page : KITH_ALIGN;
+    const size_t align = bytes >= huge_page ? huge_page : KITH_ALIGN;
     if (bytes > SIZE_MAX - align) {
         return NULL;
     }

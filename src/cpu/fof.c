@@ -10,7 +10,6 @@
 #include "friends.h"
 #include "link.h"
 #include "run.h"
-#include "walk.h"
 
 /** List which steps ahead each part needs. */
 static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
@@ -77,6 +76,63 @@ static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32
     first[f->n] = (uint32_t)n;
 }
 
+/** The crowded cell whose first clump is c / KITH_CROWD == place. */
+static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
+                                   const uint32_t *first, int64_t place)
+{
+    const int bits = f->parts.bits;
+    /* its first clump may be at place * KITH_CROWD or behind; the next such place is inside it */
+    const int64_t inside = (place + 1) * KITH_CROWD - 1;
+    struct kith__crowd crowd = {.n = 0};
+    const uint64_t cell = key[first[inside]] >> bits;
+    int64_t begin = inside;
+    while (begin > 0 && begin > inside - KITH_CROWD && key[first[begin - 1]] >> bits == cell) {
+        begin--;
+    }
+    if (begin == inside - KITH_CROWD) {
+        return crowd; /* it belongs to an earlier place */
+    }
+    int64_t end = inside + 1;
+    while (end < f->n && key[first[end]] >> bits == cell) {
+        end++;
+    }
+    if (end - begin >= KITH_CROWD) {
+        crowd.begin = (uint32_t)begin;
+        crowd.n = (uint16_t)(end - begin);
+    }
+    return crowd;
+}
+
+/** Number the crowded cells. @return how many there are. */
+static int64_t number_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                             struct kith__friends *f)
+{
+    _Atomic uint32_t crowded = 0;
+#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
+    for (int64_t place = 0; place < f->crowds; place++) {
+        f->crowd[place] = crowd_at(f, key, first, place);
+        if (f->crowd[place].n > 0) {
+            f->crowd[place].index = atomic_fetch_add(&crowded, 1);
+        }
+    }
+    return crowded;
+}
+
+/** Find the crowded cells, and make room for their indices. */
+static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                               struct kith__friends *f)
+{
+    f->crowds = f->n / KITH_CROWD;
+    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, (size_t)f->crowds * sizeof *f->crowd);
+    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)f->crowds);
+    const int64_t crowded = number_crowds(ctx, key, first, f);
+    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
+                               (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
+    KITH_CHECK(ctx, f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+               (long long)crowded);
+    return KITH_OK;
+}
+
 /** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
  *  clump or, without one, the clumps' own keys. */
 static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uint32_t *first,
@@ -97,7 +153,7 @@ static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uin
         }
         if (f->start) {
             const int64_t from = c == 0 ? 0 : (int64_t)(key[first[c - 1]] >> bits) + 1;
-            const int64_t to = c == f->n ? cells : (int64_t)(key[first[c]] >> bits);
+            const int64_t to = c == f->n ? cells + 16 : (int64_t)(key[first[c]] >> bits);
             for (int64_t cell = from; cell <= to; cell++) {
                 f->start[cell] = (uint32_t)c;
             }
@@ -124,6 +180,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f, uint32_t 
     f->part = kith__work_need(&ctx->work, KITH_FOF_PART, n * sizeof *f->part);
     KITH_CHECK(ctx, f->part, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)n);
     find_clumps(ctx, sorted, first, f);
+    KITH_TRY(find_crowds(ctx, sorted->key, first, f));
     use_keys(ctx, sorted, first, f);
     f->key = f->start ? NULL : sorted->key;
     f->idle = f->start ? (void *)f->start : (void *)sorted->key;
@@ -138,63 +195,39 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f, uint32_t 
     return KITH_OK;
 }
 
-static int64_t blocks_of(const struct kith__friends *f)
-{
-    return (f->n + KITH_LINK_BLOCK - 1) / KITH_LINK_BLOCK;
-}
-
-/** Number the crowded cells, for which there is then room. */
-static kith_status find_crowds(kith_ctx *ctx, struct kith__friends *f)
-{
-    const int64_t blocks = blocks_of(f);
-    const size_t crowds = (size_t)(f->n / KITH_CROWD + 1);
-    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, crowds * sizeof *f->crowd);
-    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)crowds);
-    _Atomic uint32_t crowded = 0;
-#pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        struct kith__walk walk = kith__walk_start(f, b);
-        struct kith__place home;
-        while (kith__walk_next(f, &walk, &home)) {
-            if (home.end - home.begin >= KITH_CROWD) {
-                f->crowd[home.begin / KITH_CROWD] = (struct kith__crowd){
-                    .index = atomic_fetch_add(&crowded, 1)};
-            }
-        }
-    }
-    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
-                               (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
-    KITH_CHECK(ctx, f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
-               (long long)crowded);
-    return KITH_OK;
-}
-
-static void link_inside(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+static void link_crowds(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.linker->inside(run->job, sweep, block);
+    cpu->loops.linker->crowds(run->job, sweep, block);
 }
 
-static void link_across(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+static void link_cells(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.linker->across(run->job, sweep, block);
+    cpu->loops.linker->cells(run->job, sweep, block);
 }
 
-/** Unite all that are friends. */
+static int64_t blocks_of(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
+}
+
+/** Unite all that are friends: first inside crowded cells, then everywhere else. */
 static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
     kith__run_prepare(ctx, q, grid, KITH_FORWARD);
-    const int64_t blocks = blocks_of(f);
-    struct kith__run run = kith__run_of(ctx, blocks);
-    run.watch_total *= 2;
-    run.block = link_inside;
+    const int64_t crowds = blocks_of(f->crowds, KITH_CROWD_BLOCK);
+    struct kith__run run = kith__run_of(ctx, crowds);
+    const int64_t cells = blocks_of(f->n, KITH_LINK_BLOCK);
+    run.watch_total = crowds + cells;
+    run.block = link_crowds;
     run.job = f;
     KITH_TRY(kith__run(&run));
-    run.block = link_across;
-    run.watch_from = blocks;
-    run.watch_to = 2 * blocks;
+    run.last = cells;
+    run.block = link_cells;
+    run.watch_from = crowds;
+    run.watch_to = run.watch_total;
     return kith__run(&run);
 }
 
@@ -236,7 +269,6 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(kith__parts_init(ctx, q, grid.axis, grid.near, &f.parts));
     KITH_TRY(list_steps(ctx, &f));
     KITH_TRY(list_clumps(ctx, &f, (uint32_t *)out->labels)); /* labels come last */
-    KITH_TRY(find_crowds(ctx, &f));
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);
 }

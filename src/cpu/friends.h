@@ -16,12 +16,17 @@
 #include "../parts.h"
 #include "grid.h"
 
-enum { KITH_LINK_BLOCK = 256 }; /**< clumps from the start of one unit of work to the next */
+enum {
+    KITH_LINK_BLOCK = 256, /**< clumps from the start of one unit of work to the next */
+    KITH_CROWD_BLOCK = 16  /**< and places for crowded cells */
+};
 
 /** A cell of many clumps. */
 struct kith__crowd {
+    uint32_t begin; /**< its clumps: first, */
+    uint16_t n;     /**< and number; 0: there is no such cell */
+    bool whole;     /**< they are all in one tree */
     uint32_t index; /**< which index is its own */
-    bool whole;     /**< all its clumps are in one tree */
 };
 
 struct kith__friends {
@@ -44,8 +49,9 @@ struct kith__friends {
     uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
                           goes beyond the cells around */
 
-    struct kith__crowd *crowd;    /**< [n / KITH_CROWD + 1] the crowded cell whose first clump is c,
-                                       at c / KITH_CROWD */
+    int64_t crowds;
+    struct kith__crowd *crowd;    /**< [crowds] the crowded cell whose first clump is c, at
+                                       c / KITH_CROWD */
     struct kith__part_row *index; /**< [crowded cells][rows] */
 };
 

@@ -14,7 +14,7 @@
 #define KITH_INLINE static inline __attribute__((always_inline))
 
 /* Particles looked at at once. */
-enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
+enum { LANES = 16, ALL_LANES = (1 << LANES) - 1, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 
 /* Pairs of particles from which two clumps are not simply compared, each with each. */
 enum { MANY_PAIRS = 512 };
@@ -138,13 +138,10 @@ KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__plac
     return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].whole);
 }
 
-/** Write the index of a cell, if it is crowded. @return it, or NULL. */
+/** Write the index of a crowded cell. @return it. */
 static const struct kith__part_row *make_index(struct kith__friends *f,
                                                const struct kith__place *home)
 {
-    if (home->end - home->begin < KITH_CROWD) {
-        return NULL;
-    }
     struct kith__part_row *rows = f->index +
                                   (int64_t)f->crowd[home->begin / KITH_CROWD].index * f->parts.rows;
     memset(rows, 0, (size_t)f->parts.rows * sizeof *rows);
@@ -158,42 +155,59 @@ static const struct kith__part_row *make_index(struct kith__friends *f,
     return rows;
 }
 
+/** The steps from a cell inside the box that lead to cells with clumps; without a table, all. */
+KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
+{
+    if (!f->start) {
+        return ALL_STEPS;
+    }
+    const struct kith__step *step = f->parts.step;
+    const uint32_t *home = f->start + cell;
+    unsigned filled = home[1] < home[2];
+    for (int s = 1; s < KITH_STEPS; s += 3) { /* three in a row, from one with away[0] = -1 on */
+        const uint32_t *row = home + step[s].cells;
+        const unsigned three = (row[0] < row[1] ? 1u : 0) | (row[1] < row[2] ? 2u : 0) |
+                               (row[2] < row[3] ? 4u : 0);
+        filled |= three << s;
+    }
+    return filled;
+}
+
+/** A clump, and the steps that it is to look along. */
+struct errand {
+    int32_t clump;
+    unsigned steps;
+    int64_t cell; /**< where it is */
+};
+
 #define KITH_TWICE "cpu/link_real.h"
 #include "../twice.h"
 
-KITH_INLINE void each_cell(struct kith__friends *f, struct kith__sweep *sweep, int64_t block,
-                           bool located,
-                           void (*link)(struct kith__friends *, struct kith__sweep *,
-                                        const struct kith__place *))
+static void link_crowds(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
-    struct kith__walk walk = kith__walk_start(f, block);
-    struct kith__place home;
-    while (kith__walk_next(f, &walk, &home)) {
-        if (located) {
-            kith__walk_locate(f, &walk, &home);
-        }
-        if (located || !f->by_clump || home.end - home.begin > 1) { /* one has nobody inside */
-            link(f, sweep, &home);
+    const bool in_float = f->question->precision == KITH_FLOAT;
+    const int64_t first = block * KITH_CROWD_BLOCK;
+    for (int64_t place = first; place < first + KITH_CROWD_BLOCK && place < f->crowds; place++) {
+        const struct kith__crowd *crowd = &f->crowd[place];
+        const struct kith__place home = {.begin = crowd->begin, .end = crowd->begin + crowd->n};
+        if (crowd->n > 0 && f->by_clump) {
+            (in_float ? link_crowd_f : link_crowd_d)(f, sweep, &home);
+        } else if (crowd->n > 0) {
+            (in_float ? link_crowd_each_f : link_crowd_each_d)(f, sweep, &home);
         }
     }
 }
 
-static void link_inside(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
+static void link_cells(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     if (f->question->precision == KITH_FLOAT) {
-        each_cell(f, sweep, block, false, f->by_clump ? link_inside_f : link_inside_each_f);
+        link_block_f(f, sweep, block);
     } else {
-        each_cell(f, sweep, block, false, f->by_clump ? link_inside_d : link_inside_each_d);
+        link_block_d(f, sweep, block);
     }
-}
-
-static void link_across(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
-{
-    each_cell(f, sweep, block, true,
-              f->question->precision == KITH_FLOAT ? link_across_f : link_across_d);
 }
 
 const struct kith__linker KITH_OF_ISA(linker) = {
-    .inside = link_inside,
-    .across = link_across,
+    .crowds = link_crowds,
+    .cells = link_cells,
 };

@@ -9,13 +9,15 @@
 #include "isa.h"
 #include "sweep.h"
 
-/** Each deals with the cells that begin in block number `block`. The sweep is the thread's: its
- *  memory for sorting is used, and no_memory is set where that is not enough. */
+/** The sweep is the thread's: its memory for sorting is used, and no_memory is set where that is not
+ *  enough. */
 struct kith__linker {
-    /** Unite the clumps of a cell that touch. */
-    void (*inside)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
-    /** Unite the clumps of a cell with those of the cells ahead that they touch. */
-    void (*across)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
+    /** Unite the clumps of a crowded cell that touch, for KITH_CROWD_BLOCK places of friends->crowd
+     *  from block * KITH_CROWD_BLOCK on. */
+    void (*crowds)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
+    /** After that: unite all others that touch, where a cell of one of them begins in block number
+     *  `block` of clumps, and is not behind the other's. */
+    void (*cells)(struct kith__friends *friends, struct kith__sweep *sweep, int64_t block);
 };
 
 KITH_DECLARE_FOR_ISAS(linker);

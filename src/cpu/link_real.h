@@ -8,6 +8,7 @@ struct KITH_REAL(seeker) {
     struct kith__friends *f;
     struct kith__sweep *sweep; /**< the thread's */
     const real *x, *y, *z;     /**< of all particles */
+    int64_t clump;
     int64_t begin, end;        /**< its particles */
     int32_t root;              /**< of its tree, when last seen */
     int part[3];               /**< where it is in its cell */
@@ -207,24 +208,21 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct ki
     }
 }
 
-/** The same away from the faces of the box, where the neighbours' numbers are known. */
-KITH_INLINE void KITH_REAL(meet_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
-                                       unsigned ahead)
+/** The clumps of the cell that a step from the seeker's leads to, if there are any. */
+KITH_INLINE void KITH_REAL(meet_step)(struct KITH_REAL(seeker) *me, int64_t cell, int step)
 {
     const struct kith__friends *f = me->f;
-    for (; ahead; ahead &= ahead - 1) {
-        const struct kith__step *step = &f->parts.step[__builtin_ctz(ahead)];
-        struct kith__place place;
-        place.image.moved = false;
-        if (enter(f, home->cell + step->cells, home->begin, &place)) {
-            KITH_REAL(meet_place)(me, step->away, &place);
-        }
+    struct kith__place place;
+    place.image.moved = false;
+    if (enter(f, cell + f->parts.step[step].cells, me->clump, &place)) {
+        KITH_REAL(meet_place)(me, f->parts.step[step].away, &place);
     }
 }
 
 static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
 {
     const struct kith__friends *f = me->f;
+    me->clump = clump;
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
@@ -239,38 +237,34 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct
         .f = f, .sweep = sweep, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
 }
 
-/** Link the particles of one cell with each other, where a part says nothing. */
-static void KITH_REAL(link_inside_each)(struct kith__friends *f, struct kith__sweep *sweep,
-                                        const struct kith__place *home)
+/** Link the particles of a crowded cell with each other, where a part says nothing. */
+static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__sweep *sweep,
+                                       const struct kith__place *home)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
-        if (index) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
-        } else {
-            KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
-        }
+        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
     }
 }
 
-/** Link the clumps of one cell with each other. */
-static void KITH_REAL(link_inside)(struct kith__friends *f, struct kith__sweep *sweep,
-                                   const struct kith__place *home)
+/** Link the clumps of a crowded cell with each other. */
+static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *sweep,
+                                  const struct kith__place *home)
 {
     /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
        not in one, one is not in that. */
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
-    for (int64_t c = home->begin; c < home->end && index; c++) {
+    for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
     }
-    int64_t strays = 0;
-    const int32_t common = index ? common_root(f, home, &strays) : 0;
+    int64_t strays;
+    const int32_t common = common_root(f, home, &strays);
     const bool few = 2 * strays < home->end - home->begin;
     for (int64_t c = home->begin; c < home->end && strays; c++) {
         KITH_REAL(seek)(&me, c);
@@ -278,14 +272,23 @@ static void KITH_REAL(link_inside)(struct kith__friends *f, struct kith__sweep *
             KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->parts.reach);
         }
     }
-    if (index) {
-        strays = strays ? 1 : 0;
-        (void)(strays && common_root(f, home, &strays));
-        f->crowd[home->begin / KITH_CROWD].whole = strays == 0;
+    if (strays) {
+        (void)common_root(f, home, &strays);
     }
-    for (int64_t c = home->begin; c < home->end - 1 && !index; c++) {
-        KITH_REAL(seek)(&me, c);
-        KITH_REAL(meet_few)(&me, c + 1, home->end, &home->image);
+    f->crowd[home->begin / KITH_CROWD].whole = strays == 0;
+}
+
+/** Link the clumps of another cell with each other. */
+KITH_INLINE void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+{
+    for (int64_t c = home->begin; c < home->end; c++) {
+        KITH_REAL(seek)(me, c);
+        if (!me->f->by_clump) {
+            KITH_REAL(meet_each)(me, me->begin, me->end, &home->image);
+        }
+        if (c + 1 < home->end) {
+            KITH_REAL(meet_few)(me, c + 1, home->end, &home->image);
+        }
     }
 }
 
@@ -308,12 +311,14 @@ static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct ki
     }
 }
 
-/** Link a whole cell with those ahead that are whole. @return the steps still to be done. */
-static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+/** Link a whole cell with those ahead that are whole, along `filled` steps. @return the steps still to be done. */
+static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
+                                      unsigned filled)
 {
     const struct kith__friends *f = me->f;
     unsigned left = 0;
-    for (int step = 0; step < KITH_STEPS; step++) {
+    for (; filled; filled &= filled - 1) {
+        const int step = __builtin_ctz(filled);
         struct kith__place place;
         place.image.moved = false;
         if (!enter(f, home->cell + f->parts.step[step].cells, home->begin, &place)) {
@@ -328,25 +333,73 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
     return left;
 }
 
-/** Link the clumps of a cell with those of the cells ahead. */
-static void KITH_REAL(link_across)(struct kith__friends *f, struct kith__sweep *sweep,
-                                   const struct kith__place *home)
+/** Link the clumps of a crowded cell with those of the cells ahead. */
+static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
+                                  unsigned filled)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    const bool inside = home->inside && f->ahead;
-    const bool crowded = home->end - home->begin >= KITH_CROWD;
-    const unsigned steps = inside && crowded && f->by_clump && is_whole(f, home)
-                               ? KITH_REAL(link_whole)(&me, home)
-                               : ~0u;
+    const struct kith__friends *f = me->f;
+    const unsigned steps = f->by_clump && is_whole(f, home)
+                               ? KITH_REAL(link_whole)(me, home, filled)
+                               : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
-        const unsigned ahead = inside ? f->ahead[f->part[c]] & steps : 1;
+        unsigned ahead = f->ahead[f->part[c]] & steps;
         if (ahead) {
-            KITH_REAL(seek)(&me, c);
+            KITH_REAL(seek)(me, c);
         }
-        if (inside) {
-            KITH_REAL(meet_ahead)(&me, home, ahead);
-        } else {
-            KITH_REAL(meet_around)(&me, home);
+        for (; ahead; ahead &= ahead - 1) {
+            KITH_REAL(meet_step)(me, home->cell, __builtin_ctz(ahead));
         }
     }
+}
+
+/** Run n errands, of which the steps of one behind the last are 0. One after the other in one loop
+ *  whose end is all that must be foreseen: they mostly have one step, and meet nobody. */
+static void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me, const struct errand *errand,
+                                   int64_t n)
+{
+    unsigned steps = errand->steps;
+    for (int64_t e = 0; e < n;) {
+        const int step = __builtin_ctz(steps);
+        KITH_REAL(seek)(me, errand[e].clump);
+        KITH_REAL(meet_step)(me, errand[e].cell, step);
+        steps &= steps - 1;
+        e += steps == 0;
+        steps |= steps == 0 ? errand[e].steps : 0;
+    }
+}
+
+/** Link what is still to be linked of the cells that begin in one block. */
+static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
+{
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    struct errand errand[KITH_LINK_BLOCK + KITH_CROWD + 1];
+    int64_t errands = 0;
+    struct kith__walk walk = kith__walk_start(f, block);
+    struct kith__place home;
+    while (kith__walk_next(f, &walk, &home)) {
+        const bool crowded = home.end - home.begin >= KITH_CROWD;
+        kith__walk_locate(f, &walk, &home);
+        if (!crowded && (home.end - home.begin > 1 || !f->by_clump)) {
+            KITH_REAL(link_few)(&me, &home);
+        }
+        if (!home.inside || !f->ahead) {
+            for (int64_t c = home.begin; c < home.end; c++) {
+                KITH_REAL(seek)(&me, c);
+                KITH_REAL(meet_around)(&me, &home);
+            }
+            continue;
+        }
+        const unsigned filled = filled_ahead(f, home.cell);
+        if (crowded) {
+            KITH_REAL(link_ahead)(&me, &home, filled);
+            continue;
+        }
+        for (int64_t c = home.begin; c < home.end; c++) {
+            const unsigned steps = f->ahead[f->part[c]] & filled;
+            errand[errands] = (struct errand){(int32_t)c, steps, home.cell};
+            errands += steps != 0;
+        }
+    }
+    errand[errands].steps = 0;
+    KITH_REAL(run_errands)(&me, errand, errands);
 }

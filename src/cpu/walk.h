@@ -6,15 +6,24 @@
 #define KITH_CPU_WALK_H
 
 #include "friends.h"
+#include "simd.h"
 
 /** The cells that begin in one block of clumps, from one to the next. */
 struct kith__walk {
     int64_t limit;     /**< first clump of the next block */
     int64_t clump;     /**< where the next cell begins, without a table */
-    int64_t cell;      /**< to look at next, with a table */
+    int64_t cell;      /**< with a table: the first of W cells that are looked at together, */
+    unsigned filled;   /**< and which of those to come hold clumps */
     int64_t row;       /**< first cell of the row of the cell last located, */
     int64_t row_at[3]; /**< and where that is; -1: none was */
 };
+
+/** Which of the W cells from `cell` on hold clumps. */
+static inline unsigned kith__walk_filled(const struct kith__friends *f, int64_t cell)
+{
+    const int32_t *start = (const int32_t *)f->start + cell;
+    return vi_ne(vi_load(start), vi_load(start + 1));
+}
 
 static inline struct kith__walk kith__walk_start(const struct kith__friends *f, int64_t block)
 {
@@ -28,6 +37,7 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
             w.cell += before ? half + 1 : 0;
             n = before ? n - half - 1 : half;
         }
+        w.filled = kith__walk_filled(f, w.cell);
     } else {
         const int bits = f->parts.bits;
         while (w.clump < w.limit && w.clump > 0 &&
@@ -44,18 +54,18 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
 {
     home->image.moved = false;
     if (f->start) {
-        const uint32_t *start = f->start + w->cell;
-        while (*start < w->limit && *start == start[1]) {
-            start++;
+        while (!w->filled) {
+            w->cell += W;
+            if (w->cell >= f->grid->cells) {
+                return false;
+            }
+            w->filled = kith__walk_filled(f, w->cell);
         }
-        home->cell = start - f->start;
-        home->begin = *start;
-        if (home->begin >= w->limit) {
-            return false;
-        }
-        home->end = start[1];
-        w->cell = home->cell + 1;
-        return true;
+        home->cell = w->cell + __builtin_ctz(w->filled);
+        w->filled &= w->filled - 1;
+        home->begin = f->start[home->cell];
+        home->end = f->start[home->cell + 1];
+        return home->begin < w->limit;
     }
     if (w->clump >= w->limit) {
         return false;
