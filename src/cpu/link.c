@@ -14,7 +14,10 @@
 #define KITH_INLINE static inline __attribute__((always_inline))
 
 /* Particles looked at at once. */
-enum { LANES = 16, ALL_LANES = (1 << LANES) - 1, ALL_STEPS = (1 << KITH_STEPS) - 1 };
+enum { LANES = 16 };
+
+/* What is not one of the steps ahead: to stay in the own cell. */
+enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 
 /* Pairs of particles from which two clumps are not simply compared, each with each. */
 enum { MANY_PAIRS = 512 };
@@ -161,14 +164,11 @@ KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
     if (!f->start) {
         return ALL_STEPS;
     }
-    const struct kith__step *step = f->parts.step;
-    const uint32_t *home = f->start + cell;
-    unsigned filled = home[1] < home[2];
+    const int32_t *home = (const int32_t *)f->start + cell;
+    unsigned filled = home[1] != home[2];
     for (int s = 1; s < KITH_STEPS; s += 3) { /* three in a row, from one with away[0] = -1 on */
-        const uint32_t *row = home + step[s].cells;
-        const unsigned three = (row[0] < row[1] ? 1u : 0) | (row[1] < row[2] ? 2u : 0) |
-                               (row[2] < row[3] ? 4u : 0);
-        filled |= three << s;
+        const int32_t *row = home + f->parts.step[s].cells;
+        filled |= (vi_ne(vi_load(row), vi_load(row + 1)) & 7) << s;
     }
     return filled;
 }
@@ -179,6 +179,20 @@ struct errand {
     unsigned steps;
     int64_t cell; /**< where it is */
 };
+
+typedef vf vector_f;
+typedef vd vector_d;
+
+/** Which lanes hold most at most. */
+KITH_INLINE unsigned lanes_to_f(vf v, float most)
+{
+    return vf_le(v, vf_set(most));
+}
+
+KITH_INLINE unsigned lanes_to_d(vd v, double most)
+{
+    return vd_le(v, most - (vd){0});
+}
 
 #define KITH_TWICE "cpu/link_real.h"
 #include "../twice.h"

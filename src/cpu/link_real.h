@@ -132,25 +132,48 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     }
 }
 
-/** Which of the KITH_LANES particles from j on are friends of one at `at`. */
+/** Which of the n particles from j on, up to LANES, are friends of one at `at`. */
 KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, const real at[3],
-                                           int64_t j)
+                                           int64_t j, int64_t n)
 {
+    enum { SIDE_BY_SIDE = sizeof(KITH_REAL(vector)) / sizeof(real) };
     unsigned hits = 0;
-    for (int l = 0; l < LANES; l++) {
-        const real dx = me->x[j + l] - at[0];
-        const real dy = me->y[j + l] - at[1];
-        const real dz = me->z[j + l] - at[2];
-        hits |= (unsigned)((dx * dx + dy * dy) + dz * dz <= me->cutoff2) << l;
+    for (int l = 0; l < LANES && l < n; l += SIDE_BY_SIDE) {
+        KITH_REAL(vector) x, y, z;
+        memcpy(&x, me->x + j + l, sizeof x);
+        memcpy(&y, me->y + j + l, sizeof y);
+        memcpy(&z, me->z + j + l, sizeof z);
+        x -= at[0];
+        y -= at[1];
+        z -= at[2];
+        hits |= KITH_REAL(lanes_to)((x * x + y * y) + z * z, me->cutoff2) << l;
     }
-    return hits;
+    return n < LANES ? hits & ((1u << n) - 1) : hits;
+}
+
+/** Unite the seeker with those of the clumps [begin, end) of a cell, at no image, that it touches;
+ *  their particles are [first, last). */
+KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                       int64_t first, int64_t last)
+{
+    struct kith__friends *f = me->f;
+    for (int64_t j = first; j < last; j += LANES) {
+        for (int64_t i = me->begin; i < me->end; i++) {
+            const real at[3] = {me->x[i], me->y[i], me->z[i]};
+            unsigned hits = KITH_REAL(near_lanes)(me, at, j, last - j);
+            for (; hits; hits &= hits - 1) {
+                const int64_t b = clump_of(f, begin, end, j + __builtin_ctz(hits));
+                me->root = kith__unite(f->parent, me->root, (int32_t)b);
+            }
+        }
+    }
 }
 
 /** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
 KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                      const struct kith__image *image)
 {
-    struct kith__friends *f = me->f;
+    const struct kith__friends *f = me->f;
     const int64_t first = f->first[begin];
     const int64_t last = f->first[end];
     if (image->moved || !f->by_clump || (me->end - me->begin) * (last - first) > MANY_PAIRS) {
@@ -159,17 +182,7 @@ KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin
         }
         return;
     }
-    for (int64_t j = first; j < last; j += LANES) {
-        const unsigned valid = last - j < LANES ? (1u << (last - j)) - 1 : ALL_LANES;
-        for (int64_t i = me->begin; i < me->end; i++) {
-            const real at[3] = {me->x[i], me->y[i], me->z[i]};
-            unsigned hits = KITH_REAL(near_lanes)(me, at, j) & valid;
-            for (; hits; hits &= hits - 1) {
-                const int64_t b = clump_of(f, begin, end, j + __builtin_ctz(hits));
-                me->root = kith__unite(f->parent, me->root, (int32_t)b);
-            }
-        }
-    }
+    KITH_REAL(meet_lanes)(me, begin, end, first, last);
 }
 
 /** The clumps of a place that is in reach of the seeker. */
@@ -279,7 +292,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
 }
 
 /** Link the clumps of another cell with each other. */
-KITH_INLINE void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(me, c);
@@ -333,14 +346,13 @@ static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct
     return left;
 }
 
-/** Link the clumps of a crowded cell with those of the cells ahead. */
-static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
-                                  unsigned filled)
+/** Link the clumps of a cell inside the box with those of the cells ahead. */
+static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
-    const unsigned steps = f->by_clump && is_whole(f, home)
-                               ? KITH_REAL(link_whole)(me, home, filled)
-                               : filled;
+    const unsigned filled = filled_ahead(f, home->cell);
+    const bool whole = home->end - home->begin >= KITH_CROWD && f->by_clump && is_whole(f, home);
+    const unsigned steps = whole ? KITH_REAL(link_whole)(me, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
         unsigned ahead = f->ahead[f->part[c]] & steps;
         if (ahead) {
@@ -352,54 +364,98 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
     }
 }
 
-/** Run n errands, of which the steps of one behind the last are 0. One after the other in one loop
- *  whose end is all that must be foreseen: they mostly have one step, and meet nobody. */
+/** Link a clump with [begin, end) of the cell that a step leads to, where they are many. Apart from
+ *  what follows, which is then short. */
+static __attribute__((noinline)) void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me,
+                                                                 int64_t clump, int step,
+                                                                 int64_t begin, int64_t end)
+{
+    const struct kith__place place = {.begin = begin, .end = end};
+    static const int nowhere[3] = {0, 0, 0};
+    KITH_REAL(seek)(me, clump);
+    KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->parts.step[step].away, &place);
+}
+
+/** Link a clump with those of the cell that a step leads to; at home, with those behind it. */
+KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struct errand *errand,
+                                       int step)
+{
+    struct kith__friends *f = me->f;
+    const int64_t away = step == AT_HOME ? 0 : f->parts.step[step].cells;
+    const uint32_t *start = f->start + errand->cell + away;
+    const int64_t behind = (int64_t)errand->clump + 1;
+    const int64_t begin = start[0] > behind ? start[0] : behind;
+    const int64_t end = start[1];
+    const int64_t first = f->first[begin];
+    const int64_t last = f->first[end];
+    me->begin = f->first[errand->clump];
+    me->end = f->first[behind];
+    if (end - begin < KITH_CROWD && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
+        me->root = errand->clump; /* the root itself is only wanted where there are friends */
+        KITH_REAL(meet_lanes)(me, begin, end, first, last);
+    } else {
+        KITH_REAL(run_long_errand)(me, errand->clump, step, begin, end);
+    }
+}
+
+/** Run n errands; the steps of one behind the last are 0. All steps are taken in one loop, the end
+ *  of which is all that a processor must foresee: most errands have one, and meet nobody. */
 static void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me, const struct errand *errand,
                                    int64_t n)
 {
+    const struct errand *const last = errand + n;
     unsigned steps = errand->steps;
-    for (int64_t e = 0; e < n;) {
-        const int step = __builtin_ctz(steps);
-        KITH_REAL(seek)(me, errand[e].clump);
-        KITH_REAL(meet_step)(me, errand[e].cell, step);
+    while (errand < last) {
+        KITH_REAL(run_errand)(me, errand, __builtin_ctz(steps));
         steps &= steps - 1;
-        e += steps == 0;
-        steps |= steps == 0 ? errand[e].steps : 0;
+        errand += steps == 0;
+        steps |= steps == 0 ? errand->steps : 0;
     }
+}
+
+/** Note what the clumps of a cell inside the box have to do. @return the end of the errands. */
+KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f,
+                                                   const struct kith__place *home,
+                                                   struct errand *errand)
+{
+    const unsigned filled = filled_ahead(f, home->cell);
+    for (int64_t c = home->begin; c < home->end; c++) {
+        const unsigned others = c + 1 < home->end;
+        const unsigned steps = (f->ahead[f->part[c]] & filled) | others << AT_HOME;
+        *errand = (struct errand){(int32_t)c, steps, home->cell};
+        errand += steps != 0;
+    }
+    return errand;
 }
 
 /** Link what is still to be linked of the cells that begin in one block. */
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    struct errand errand[KITH_LINK_BLOCK + KITH_CROWD + 1];
-    int64_t errands = 0;
+    struct errand errands[KITH_LINK_BLOCK + KITH_CROWD];
+    struct errand *end = errands;
     struct kith__walk walk = kith__walk_start(f, block);
     struct kith__place home;
+    const bool simple = f->ahead && f->start && f->by_clump;
     while (kith__walk_next(f, &walk, &home)) {
         const bool crowded = home.end - home.begin >= KITH_CROWD;
         kith__walk_locate(f, &walk, &home);
-        if (!crowded && (home.end - home.begin > 1 || !f->by_clump)) {
-            KITH_REAL(link_few)(&me, &home);
-        }
-        if (!home.inside || !f->ahead) {
-            for (int64_t c = home.begin; c < home.end; c++) {
-                KITH_REAL(seek)(&me, c);
-                KITH_REAL(meet_around)(&me, &home);
-            }
+        if (simple && home.inside && !crowded) {
+            end = KITH_REAL(note_errands)(f, &home, end);
             continue;
         }
-        const unsigned filled = filled_ahead(f, home.cell);
-        if (crowded) {
-            KITH_REAL(link_ahead)(&me, &home, filled);
+        if (!crowded) {
+            KITH_REAL(link_few)(&me, &home);
+        }
+        if (home.inside && f->ahead) {
+            KITH_REAL(link_ahead)(&me, &home);
             continue;
         }
         for (int64_t c = home.begin; c < home.end; c++) {
-            const unsigned steps = f->ahead[f->part[c]] & filled;
-            errand[errands] = (struct errand){(int32_t)c, steps, home.cell};
-            errands += steps != 0;
+            KITH_REAL(seek)(&me, c);
+            KITH_REAL(meet_around)(&me, &home);
         }
     }
-    errand[errands].steps = 0;
-    KITH_REAL(run_errands)(&me, errand, errands);
+    end->steps = 0;
+    KITH_REAL(run_errands)(&me, errands, end - errands);
 }

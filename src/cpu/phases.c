@@ -9,8 +9,6 @@
 /* Numbers that are added side by side, on every instruction set, and doubles of a vector. */
 enum { LANES = 8, D = W / 2 };
 
-typedef double vd __attribute__((vector_size(8 * D)));
-
 static inline vd vd_load(const double *p)
 {
     vd v;

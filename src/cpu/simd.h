@@ -22,6 +22,7 @@
 #endif
 
 typedef float vf __attribute__((vector_size(4 * W)));
+typedef double vd __attribute__((vector_size(4 * W))); /**< half as many */
 typedef int32_t vi __attribute__((vector_size(4 * W)));
 
 static inline vf vf_load(const float *p)
@@ -132,6 +133,10 @@ static inline unsigned vf_le(vf a, vf b)
 {
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
 }
+static inline unsigned vd_le(vd a, vd b)
+{
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ);
+}
 static inline unsigned vi_gt(vi a, vi b)
 {
     return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
@@ -225,6 +230,10 @@ static inline unsigned vf_le(vf a, vf b)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
 }
+static inline unsigned vd_le(vd a, vd b)
+{
+    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_LE_OQ));
+}
 static inline unsigned vi_gt(vi a, vi b)
 {
     const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
@@ -295,6 +304,10 @@ static inline unsigned lane_bits(vi all)
 static inline unsigned vf_le(vf a, vf b)
 {
     return lane_bits(a <= b);
+}
+static inline unsigned vd_le(vd a, vd b)
+{
+    return (a[0] <= b[0] ? 1u : 0) | (a[1] <= b[1] ? 2u : 0);
 }
 static inline unsigned vi_gt(vi a, vi b)
 {

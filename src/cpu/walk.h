@@ -13,16 +13,17 @@ struct kith__walk {
     int64_t limit;     /**< first clump of the next block */
     int64_t clump;     /**< where the next cell begins, without a table */
     int64_t cell;      /**< with a table: the first of W cells that are looked at together, */
-    unsigned filled;   /**< and which of those to come hold clumps */
+    uint16_t filled;   /**< and which of those to come hold clumps. As wide as a mask of vectors is:
+                            gcc 12 stores one of 16 bits in a wider variable without the rest */
     int64_t row;       /**< first cell of the row of the cell last located, */
     int64_t row_at[3]; /**< and where that is; -1: none was */
 };
 
 /** Which of the W cells from `cell` on hold clumps. */
-static inline unsigned kith__walk_filled(const struct kith__friends *f, int64_t cell)
+static inline uint16_t kith__walk_filled(const struct kith__friends *f, int64_t cell)
 {
     const int32_t *start = (const int32_t *)f->start + cell;
-    return vi_ne(vi_load(start), vi_load(start + 1));
+    return (uint16_t)vi_ne(vi_load(start), vi_load(start + 1));
 }
 
 static inline struct kith__walk kith__walk_start(const struct kith__friends *f, int64_t block)
@@ -62,7 +63,7 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
             w->filled = kith__walk_filled(f, w->cell);
         }
         home->cell = w->cell + __builtin_ctz(w->filled);
-        w->filled &= w->filled - 1;
+        w->filled = (uint16_t)(w->filled & (w->filled - 1));
         home->begin = f->start[home->cell];
         home->end = f->start[home->cell + 1];
         return home->begin < w->limit;
@@ -96,7 +97,7 @@ static inline void kith__walk_locate(const struct kith__friends *f, struct kith_
     home->at[2] = w->row_at[2];
     home->inside = true;
     for (int k = 0; k < 3; k++) {
-        home->inside = home->inside && home->at[k] > 0 && home->at[k] + 1 < axis[k].n;
+        home->inside = home->inside & (home->at[k] > 0) & (home->at[k] + 1 < axis[k].n);
     }
 }
 
