@@ -11,8 +11,11 @@
 struct numbering {
     struct kith__friends *f;
     int64_t nodes;
-    _Atomic int32_t *size;     /**< [nodes] particles of the tree, at its root; then its label */
-    _Atomic int32_t *leader;   /**< [nodes] its smallest index, at its root */
+    int64_t min_members;
+    _Atomic int32_t *size;     /**< [nodes] particles of the tree, at its root, else 0; in the end
+                                    the label of a group, below 0 */
+    _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest index, or where
+                                    there are ids its provisional number */
     int64_t n;                 /**< groups */
     uint64_t *group, *spare;   /**< [n] root, below what they are sorted by */
     _Atomic int64_t *least_id; /**< [n] smallest id, by provisional number */
@@ -40,28 +43,13 @@ static void lower64(_Atomic int64_t *to, int64_t value)
                               to, &now, value, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
-/** Add a node's particles to its root. Shared: others may do so at the same time. */
-static void add_node(struct numbering *w, int64_t node, int32_t root, bool shared)
+static int32_t size_at(const struct numbering *w, int64_t node)
 {
-    int64_t begin, end;
-    particles_of(w->f, node, &begin, &end);
-    const int32_t n = (int32_t)(end - begin);
-    const int32_t leader = w->f->grid->a.id[begin]; /* ids ascend in a clump */
-    if (shared) {
-        atomic_fetch_add_explicit(&w->size[root], n, memory_order_relaxed);
-        lower32(&w->leader[root], leader);
-        return;
-    }
-    const int32_t size = atomic_load_explicit(&w->size[root], memory_order_relaxed);
-    const int32_t before = atomic_load_explicit(&w->leader[root], memory_order_relaxed);
-    atomic_store_explicit(&w->size[root], size + n, memory_order_relaxed);
-    if (leader < before) {
-        atomic_store_explicit(&w->leader[root], leader, memory_order_relaxed);
-    }
+    return atomic_load_explicit(&w->size[node], memory_order_relaxed);
 }
 
-/** Point every node at its root, and add up sizes and leaders there. A thread first does the roots
- *  among its own nodes, which the others then leave alone; after that those of other threads. */
+/** Point every node at its root, and add up sizes there. A thread first does the roots among its
+ *  own nodes, which the others then leave alone; after that those of other threads. */
 static void measure(struct numbering *w)
 {
     _Atomic int32_t *parent = w->f->parent;
@@ -71,35 +59,35 @@ static void measure(struct numbering *w)
         const int64_t me = omp_get_thread_num();
         const int64_t begin = w->nodes * me / team;
         const int64_t end = w->nodes * (me + 1) / team;
-        for (int64_t node = begin; node < end; node++) {
-            atomic_init(&w->size[node], 0);
-            atomic_init(&w->leader[node], INT32_MAX);
-        }
-        for (int64_t node = begin; node < end; node++) {
+        int64_t first, last;
+        for (int64_t node = begin; node < end; node++) { /* roots come first */
             const int32_t root = kith__flatten(parent, (int32_t)node);
+            particles_of(w->f, node, &first, &last);
+            atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
             if (root >= begin) {
-                add_node(w, node, root, false);
+                const int32_t sum = size_at(w, root) + (int32_t)(last - first);
+                atomic_store_explicit(&w->size[root], sum, memory_order_relaxed);
             }
         }
 #pragma omp barrier
         for (int64_t node = begin; node < end && me > 0; node++) {
             const int32_t root = atomic_load_explicit(&parent[node], memory_order_relaxed);
             if (root < begin) {
-                add_node(w, node, root, true);
+                particles_of(w->f, node, &first, &last);
+                atomic_fetch_add_explicit(&w->size[root], (int32_t)(last - first),
+                                          memory_order_relaxed);
             }
         }
     }
 }
 
-/** List the roots of trees that are large enough; smaller ones get size 0. */
-static kith_status list_groups(kith_ctx *ctx, struct numbering *w, int64_t min_members)
+/** List the roots of trees that are large enough. */
+static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
 {
     int64_t n = 0;
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : n)
     for (int64_t node = 0; node < w->nodes; node++) {
-        const bool kept = w->size[node] >= min_members;
-        w->size[node] = kept ? w->size[node] : 0;
-        n += kept;
+        n += size_at(w, node) >= w->min_members;
     }
     w->n = n;
     w->group = kith__work_need(&ctx->work, KITH_FOF_GROUPS, (size_t)n * sizeof *w->group);
@@ -107,40 +95,44 @@ static kith_status list_groups(kith_ctx *ctx, struct numbering *w, int64_t min_m
     KITH_CHECK(ctx, w->group && w->spare, KITH_NO_MEMORY, "out of memory for %lld groups",
                (long long)n);
     int64_t g = 0;
-    for (int64_t node = 0; node < w->nodes; node++) {
-        if (w->size[node] > 0) {
+    for (int64_t node = 0; node < w->nodes && g < n; node++) {
+        if (size_at(w, node) >= w->min_members) {
             w->group[g++] = (uint64_t)node;
         }
     }
     return KITH_OK;
 }
 
-/** Smallest id of every group, numbered as listed. */
-static kith_status find_least_ids(kith_ctx *ctx, struct numbering *w, const int64_t *ids)
+/** Find the smallest index of every group or, where there are ids, the smallest of them. */
+static void find_least(struct numbering *w, const int64_t *ids)
 {
     const struct kith__friends *f = w->f;
-    w->least_id = kith__work_need(&ctx->work, KITH_FOF_IDS, (size_t)w->n * sizeof *w->least_id);
-    KITH_CHECK(ctx, w->least_id != NULL, KITH_NO_MEMORY, "out of memory for the ids of %lld groups",
-               (long long)w->n);
+    const int32_t *index = f->grid->a.id;
     for (int64_t g = 0; g < w->n; g++) {
-        atomic_init(&w->least_id[g], INT64_MAX);
-        w->leader[w->group[g]] = (int32_t)g;
+        atomic_init(&w->leader[w->group[g]], ids ? (int32_t)g : INT32_MAX);
+        if (ids) {
+            atomic_init(&w->least_id[g], INT64_MAX);
+        }
     }
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t node = 0; node < w->nodes; node++) {
-        const int32_t root = f->parent[node];
-        if (w->size[root] > 0) {
-            int64_t begin, end;
-            particles_of(f, node, &begin, &end);
-            int64_t smallest = INT64_MAX;
-            for (int64_t s = begin; s < end; s++) {
-                const int64_t mine = ids[f->grid->a.id[s]];
-                smallest = mine < smallest ? mine : smallest;
-            }
-            lower64(&w->least_id[w->leader[root]], smallest);
+        const int32_t root = atomic_load_explicit(&f->parent[node], memory_order_relaxed);
+        if (size_at(w, root) < w->min_members) {
+            continue;
         }
+        int64_t begin, end;
+        particles_of(f, node, &begin, &end);
+        if (!ids) {
+            lower32(&w->leader[root], index[begin]); /* they ascend in a clump */
+            continue;
+        }
+        int64_t smallest = INT64_MAX;
+        for (int64_t s = begin; s < end; s++) {
+            const int64_t mine = ids[index[s]];
+            smallest = mine < smallest ? mine : smallest;
+        }
+        lower64(&w->least_id[w->leader[root]], smallest);
     }
-    return KITH_OK;
 }
 
 /** What groups are sorted by, least significant first. */
@@ -158,7 +150,7 @@ static void sort_by(kith_ctx *ctx, struct numbering *w, enum sort_key what)
             const uint64_t id = (uint64_t)w->least_id[leader] ^ (uint64_t)1 << 63;
             key = what == ID_LOW ? id & UINT32_MAX : id >> 32;
         } else if (what == SIZE) {
-            key = (uint64_t)(INT32_MAX - w->size[root]);
+            key = (uint64_t)(INT32_MAX - size_at(w, (int64_t)root));
         }
         w->group[g] = key << 32 | root;
     }
@@ -169,17 +161,27 @@ static void sort_by(kith_ctx *ctx, struct numbering *w, enum sort_key what)
     w->group = sorted;
 }
 
+/** Label the particles of groups with their number, the others with 0. */
 static void label(struct numbering *w, int32_t *labels)
 {
     const struct kith__friends *f = w->f;
     const int32_t *id = f->grid->a.id;
-#pragma omp parallel for num_threads(w->threads) schedule(static)
-    for (int64_t node = 0; node < w->nodes; node++) {
-        const int32_t mine = atomic_load_explicit(&w->size[f->parent[node]], memory_order_relaxed);
-        int64_t begin, end;
-        particles_of(f, node, &begin, &end);
-        for (int64_t s = begin; s < end; s++) {
-            labels[id[s]] = mine;
+    const int64_t n = f->grid->a.n;
+#pragma omp parallel num_threads(w->threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t p = 0; p < n; p++) {
+            labels[p] = 0;
+        }
+#pragma omp for schedule(static)
+        for (int64_t node = 0; node < w->nodes; node++) {
+            const int32_t root = atomic_load_explicit(&f->parent[node], memory_order_relaxed);
+            const int32_t mine = size_at(w, root);
+            int64_t begin, end;
+            particles_of(f, node, &begin, &end);
+            for (int64_t s = begin; s < end && mine < 0; s++) {
+                labels[id[s]] = -mine;
+            }
         }
     }
 }
@@ -188,13 +190,19 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
                          kith_groups *out)
 {
     struct numbering w = {.f = f, .nodes = f->by_clump ? f->n : f->grid->a.n};
+    w.min_members = fof->min_members;
     w.size = f->idle;
     w.leader = w.size + w.nodes;
     w.threads = kith__threads_for(ctx, f->grid->a.n);
     measure(&w);
-    KITH_TRY(list_groups(ctx, &w, fof->min_members));
+    KITH_TRY(list_groups(ctx, &w));
     if (fof->ids) {
-        KITH_TRY(find_least_ids(ctx, &w, fof->ids));
+        w.least_id = kith__work_need(&ctx->work, KITH_FOF_IDS, (size_t)w.n * sizeof *w.least_id);
+        KITH_CHECK(ctx, w.least_id != NULL, KITH_NO_MEMORY,
+                   "out of memory for the ids of %lld groups", (long long)w.n);
+    }
+    find_least(&w, fof->ids);
+    if (fof->ids) {
         sort_by(ctx, &w, ID_LOW);
         sort_by(ctx, &w, ID_HIGH);
     } else {
@@ -205,7 +213,7 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
     for (int64_t g = 0; g < w.n; g++) {
         const uint64_t root = w.group[g] & UINT32_MAX;
         out->members[g] = w.size[root];
-        w.size[root] = (int32_t)(g + 1);
+        w.size[root] = (int32_t)(-g - 1);
     }
     label(&w, out->labels);
     return KITH_OK;
