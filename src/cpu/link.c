@@ -14,7 +14,7 @@
 #define KITH_INLINE static inline __attribute__((always_inline))
 
 /* Particles looked at at once. */
-enum { LANES = 16 };
+enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
 /* What is not one of the steps ahead: to stay in the own cell. */
 enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
@@ -102,18 +102,27 @@ KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
     return mask & ((1u << n) - 1);
 }
 
-/** Which of clumps [begin, end) holds the particle. */
-static int64_t clump_of(const struct kith__friends *f, int64_t begin, int64_t end, int64_t particle)
+/** Unite `node` with those of clumps [begin, end) that hold one of LANES particles from j on: those
+ *  whose bits are set. @return the root. */
+static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, int64_t end,
+                          int64_t j, unsigned hits)
 {
-    while (end - begin > 1) {
-        const int64_t middle = begin + (end - begin) / 2;
-        if (f->first[middle] <= particle) {
-            begin = middle;
-        } else {
-            end = middle;
+    int32_t root = kith__root(f->parent, node);
+    for (int64_t part = begin; part < end; part += LANES) {
+        const int n = end - part < LANES ? (int)(end - part) : LANES;
+        unsigned strangers = unlike(f->parent + part, n, root);
+        for (; strangers; strangers &= strangers - 1) {
+            const int64_t b = part + __builtin_ctz(strangers);
+            const int64_t low = (int64_t)f->first[b] - j;
+            const int64_t high = (int64_t)f->first[b + 1] - j;
+            const unsigned below = low < 0 ? 0 : low < LANES ? (1u << low) - 1 : ALL_LANES;
+            const unsigned up_to = high < 0 ? 0 : high < LANES ? (1u << high) - 1 : ALL_LANES;
+            if (hits & up_to & ~below) {
+                root = kith__unite(f->parent, root, (int32_t)b);
+            }
         }
     }
-    return begin;
+    return root;
 }
 
 /** The root of most clumps of a cell, where most have one, and how many have another. Points each

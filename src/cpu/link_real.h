@@ -156,15 +156,14 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, c
 KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                        int64_t first, int64_t last)
 {
-    struct kith__friends *f = me->f;
     for (int64_t j = first; j < last; j += LANES) {
+        unsigned hits = 0;
         for (int64_t i = me->begin; i < me->end; i++) {
             const real at[3] = {me->x[i], me->y[i], me->z[i]};
-            unsigned hits = KITH_REAL(near_lanes)(me, at, j, last - j);
-            for (; hits; hits &= hits - 1) {
-                const int64_t b = clump_of(f, begin, end, j + __builtin_ctz(hits));
-                me->root = kith__unite(f->parent, me->root, (int32_t)b);
-            }
+            hits |= KITH_REAL(near_lanes)(me, at, j, last - j);
+        }
+        if (hits) {
+            me->root = unite_hits(me->f, me->root, begin, end, j, hits);
         }
     }
 }
