@@ -133,31 +133,68 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
     return KITH_OK;
 }
 
+/** Clumps that are looked at in one go, while what is written of the table is in the cache. */
+enum { CLUMP_BLOCK = 1024 };
+
+/** Take what is wanted of the keys of clumps [begin, end), which share no cell with others: the part
+ *  of each, and of the table the entries behind the cell of the last clump before them up to that
+ *  of their last. @return the most particles of one. */
+static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
+                         int64_t begin, int64_t end)
+{
+    const int bits = f->parts.bits;
+    const uint64_t last_part = ((uint64_t)1 << bits) - 1;
+    int64_t largest = 0;
+    for (int64_t c = begin; c < end; c++) {
+        const int64_t members = (int64_t)first[c + 1] - first[c];
+        largest = members > largest ? members : largest;
+        f->part[c] = (uint16_t)(key[first[c]] & last_part);
+    }
+    if (!f->start) {
+        return largest;
+    }
+    /* each clump marks the entry behind its cell's; what lies between is that of before */
+    const int64_t from = begin == 0 ? 0 : (int64_t)(key[first[begin - 1]] >> bits) + 2;
+    const int64_t to = end == f->n ? f->grid->cells + KITH_START_MORE
+                                   : (int64_t)(key[first[end - 1]] >> bits) + 2;
+    uint32_t *start = f->start;
+    memset(start + from, 0, (size_t)(to - from) * sizeof *start);
+    for (int64_t c = begin; c < end; c++) {
+        start[(key[first[c]] >> bits) + 1] = (uint32_t)c + 1;
+    }
+    uint32_t before = (uint32_t)begin;
+    for (int64_t cell = from; cell < to; cell++) {
+        before = start[cell] > before ? start[cell] : before;
+        start[cell] = before;
+    }
+    return largest;
+}
+
+/** The first clump from c on that is the first of its cell. */
+static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
+                         int64_t c)
+{
+    const int bits = f->parts.bits;
+    c = c < f->n ? c : f->n;
+    while (c > 0 && c < f->n && key[first[c]] >> bits == key[first[c - 1]] >> bits) {
+        c++;
+    }
+    return c;
+}
+
 /** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
  *  clump or, without one, the clumps' own keys. */
-static void use_keys(kith_ctx *ctx, const struct kith__sorted *sorted, const uint32_t *first,
-                     struct kith__friends *f)
+static void use_keys(kith_ctx *ctx, uint64_t *key, const uint32_t *first, struct kith__friends *f)
 {
-    uint64_t *key = sorted->key;
-    const int bits = f->parts.bits;
-    const int64_t cells = f->grid->cells;
     int64_t largest = 0;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static) \
     reduction(max \
               : largest)
-    for (int64_t c = 0; c <= f->n; c++) {
-        if (c < f->n) {
-            const int64_t members = (int64_t)first[c + 1] - first[c];
-            largest = members > largest ? members : largest;
-            f->part[c] = (uint16_t)(key[first[c]] & (((uint64_t)1 << bits) - 1));
-        }
-        if (f->start) {
-            const int64_t from = c == 0 ? 0 : (int64_t)(key[first[c - 1]] >> bits) + 1;
-            const int64_t to = c == f->n ? cells + 16 : (int64_t)(key[first[c]] >> bits);
-            for (int64_t cell = from; cell <= to; cell++) {
-                f->start[cell] = (uint32_t)c;
-            }
-        }
+    for (int64_t c = 0; c < f->n; c += CLUMP_BLOCK) {
+        const int64_t begin = next_cell(key, first, f, c);
+        const int64_t end = next_cell(key, first, f, c + CLUMP_BLOCK);
+        const int64_t most = begin < end ? use_block(key, first, f, begin, end) : 0;
+        largest = most > largest ? most : largest;
     }
     f->largest = largest;
     for (int64_t c = 0; c < f->n && !f->start; c++) {
@@ -181,7 +218,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f, uint32_t 
     KITH_CHECK(ctx, f->part, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)n);
     find_clumps(ctx, sorted, first, f);
     KITH_TRY(find_crowds(ctx, sorted->key, first, f));
-    use_keys(ctx, sorted, first, f);
+    use_keys(ctx, sorted->key, first, f);
     f->key = f->start ? NULL : sorted->key;
     f->idle = f->start ? (void *)f->start : (void *)sorted->key;
     f->first = f->start ? (void *)sorted->key : other;
