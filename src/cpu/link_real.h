@@ -375,13 +375,13 @@ static __attribute__((noinline)) void KITH_REAL(run_long_errand)(struct KITH_REA
     KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->parts.step[step].away, &place);
 }
 
-/** Link a clump with those of the cell that a step leads to; at home, with those behind it. */
+/** Link a clump with those of the cell that a step, over `cells` of them, leads to; at home, with
+ *  those behind it. */
 KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struct errand *errand,
-                                       int step)
+                                       int step, int64_t cells)
 {
-    struct kith__friends *f = me->f;
-    const int64_t away = step == AT_HOME ? 0 : f->parts.step[step].cells;
-    const uint32_t *start = f->start + errand->cell + away;
+    const struct kith__friends *f = me->f;
+    const uint32_t *start = f->start + errand->cell + cells;
     const int64_t behind = (int64_t)errand->clump + 1;
     const int64_t begin = start[0] > behind ? start[0] : behind;
     const int64_t end = start[1];
@@ -403,9 +403,15 @@ static void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me, const struct er
                                    int64_t n)
 {
     const struct errand *const last = errand + n;
+    int64_t cells[KITH_STEPS + 1];
+    for (int step = 0; step < KITH_STEPS; step++) {
+        cells[step] = me->f->parts.step[step].cells;
+    }
+    cells[AT_HOME] = 0;
     unsigned steps = errand->steps;
     while (errand < last) {
-        KITH_REAL(run_errand)(me, errand, __builtin_ctz(steps));
+        const int step = __builtin_ctz(steps);
+        KITH_REAL(run_errand)(me, errand, step, cells[step]);
         steps &= steps - 1;
         errand += steps == 0;
         steps |= steps == 0 ? errand->steps : 0;
