@@ -20,8 +20,8 @@ enum { CHOICES = 3 };
 #define CHOICE(isa, can_run) \
     (struct choice) \
     { \
-        {&kith__kernel_##isa,   &kith__linker_##isa, &kith__pairer_##isa, \
-         &kith__comparer_##isa, &kith__phaser_##isa, &kith__siner_##isa}, \
+        {&kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
+         &kith__phaser_##isa, &kith__siner_##isa,  &kith__keyer_##isa}, \
             can_run \
     }
 

@@ -19,7 +19,7 @@
 enum {
     KITH_LINK_BLOCK = 256, /**< clumps from the start of one unit of work to the next */
     KITH_CROWD_BLOCK = 16, /**< and places for crowded cells */
-    KITH_START_MORE = 17   /**< entries of the table behind those of the cells, which vectors read */
+    KITH_START_MORE = 17 /**< entries of the table behind those of the cells, which vectors read */
 };
 
 /** A cell of many clumps. */
@@ -40,10 +40,11 @@ struct kith__friends {
     int64_t largest; /**< particles of the largest */
     uint32_t *first; /**< [n + 1] first particle of each, in cell order */
     uint16_t *part;  /**< [n] part of each: the lower bits of its key */
-    uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell; NULL: search the keys */
-    uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
-    void *idle;      /**< 8 bytes a particle that are free after linking: the table, or the keys */
-    bool by_clump;   /**< nodes are clumps, else particles */
+    uint32_t
+        *start;    /**< [cells + KITH_START_MORE] first clump of each cell; NULL: search the keys */
+    uint64_t *key; /**< [n] cell and part of each, ascending, without a table */
+    void *idle;    /**< 8 bytes a particle that are free after linking: the table, or the keys */
+    bool by_clump; /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
     struct kith__parts parts;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sort.h"
+#include "state.h"
 
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
@@ -25,13 +26,6 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     }
     return axis->ranks[place - axis->places];
 }
-
-/** What places a coordinate along an axis. */
-struct ruler {
-    double origin, inverse, anchor, scale, first, parts;
-    int64_t last; /**< cell */
-    int last_part, part_bits;
-};
 
 #define KITH_TWICE "cpu/grid_real.h"
 #include "../twice.h"
@@ -261,6 +255,29 @@ static int index_length(int64_t n)
     return kith__bit_length((uint64_t)n - 1);
 }
 
+/** What the keys of plain coordinates follow from. @return false where there is more to them. */
+static bool lay_rulers(const struct kith__question *q, const struct kith__grid *grid,
+                       struct kith__ruler ruler[3])
+{
+    bool plain = grid->plain && q->box_d.orthorhombic && key_length(grid) <= KITH_PLAIN_BITS;
+    for (int k = 0; k < 3; k++) {
+        const struct kith__axis *axis = &grid->axis[k];
+        const bool in_float = q->precision == KITH_FLOAT;
+        ruler[k] = (struct kith__ruler){
+            .origin = in_float ? (double)q->box_f.origin[k] : q->box_d.origin[k],
+            .inverse = in_float ? q->box_f.inverse[k][k] : q->box_d.inverse[k][k],
+            .anchor = axis->anchor,
+            .scale = axis->scale,
+            .first = (double)axis->first,
+            .last_cell = (double)(axis->n - 1),
+            .parts = axis->parts,
+            .last_part = axis->parts - 1,
+            .part_scale = (double)((int64_t)1 << axis->part_bits)};
+        plain = plain && !axis->n_places && axis->n < INT32_MAX;
+    }
+    return plain;
+}
+
 /**
  * Sort particles by key. Elements hold the key above the index; keys that do not fit are sorted by
  * their lower part, then by the rest. @return elements or spare, with the index in the lower bits,
@@ -275,11 +292,16 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
     const int bits = key_length(grid);
     const int threads = kith__threads_for(ctx, n);
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    const struct kith__cpu *cpu = ctx->state;
+    struct kith__ruler ruler[3];
+    const bool plain = !keys && lay_rulers(q, grid, ruler);
 #pragma omp parallel num_threads(threads)
     {
         int64_t begin, end;
         my_part(n, &begin, &end);
-        if (q->precision == KITH_FLOAT) {
+        if (plain) {
+            cpu->loops.keyer->elements(q, points, ruler, begin, end, low, elements);
+        } else if (q->precision == KITH_FLOAT) {
             make_elements_f(q, points, grid, begin, end, low, elements, keys);
         } else {
             make_elements_d(q, points, grid, begin, end, low, elements, keys);

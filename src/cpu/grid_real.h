@@ -117,32 +117,6 @@ static void KITH_REAL(survey)(const struct kith__question *question, const kith_
     *out = s;
 }
 
-/** Keys of particles in an upright box whose coordinates need no wrapping, where no cells were left
- *  out: what the general way comes to, in a few operations. */
-static inline __attribute__((always_inline))
-uint64_t KITH_REAL(plain_key)(const struct kith__question *question, const kith_points *points,
-                              const struct ruler ruler[3], int64_t p, bool parts)
-{
-    real r[3];
-    KITH_REAL(take)(question, points, p, true, r);
-    uint64_t number = 0;
-    uint64_t part = 0;
-    for (int k = 2; k >= 0; k--) {
-        const struct ruler *a = &ruler[k];
-        const double f = ((double)r[k] - a->origin) * a->inverse;
-        double u = (f - a->anchor) * a->scale - a->first;
-        u = u > 0 ? u : 0;
-        int64_t c = (int64_t)u;
-        c = c < a->last ? c : a->last;
-        number = number * (uint64_t)(a->last + 1) + (uint64_t)c;
-        if (parts) {
-            const int m = (int)((u - (double)c) * a->parts);
-            part = part << a->part_bits | (uint64_t)(m < a->last_part ? m : a->last_part);
-        }
-    }
-    return number << (ruler[0].part_bits + ruler[1].part_bits + ruler[2].part_bits) | part;
-}
-
 /** Elements to sort for particles [begin, end): the key above `low` bits of index, as far as it
  *  fits; whole keys go to keys, where wanted. */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
@@ -153,23 +127,6 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     const bool parts = question->part > 0;
     const bool plain = grid->plain;
-    struct ruler ruler[3];
-    bool simple = plain && box->orthorhombic && !keys;
-    for (int k = 0; k < 3; k++) {
-        const struct kith__axis *axis = &grid->axis[k];
-        ruler[k] = (struct ruler){
-            (double)box->origin[k], box->inverse[k][k],  axis->anchor, axis->scale,
-            (double)axis->first,    (double)axis->parts, axis->n - 1,  axis->parts - 1,
-            axis->part_bits};
-        simple = simple && !axis->n_places && axis->n < INT32_MAX;
-    }
-    for (int64_t p = begin; p < end && simple; p++) {
-        const uint64_t key = KITH_REAL(plain_key)(question, points, ruler, p, parts);
-        elements[p] = key << low | (uint64_t)p;
-    }
-    if (simple) {
-        return;
-    }
     const int part_bits = kith__part_bits(grid->axis);
     for (int64_t p = begin; p < end; p++) {
         real r[3];

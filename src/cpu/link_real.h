@@ -9,9 +9,9 @@ struct KITH_REAL(seeker) {
     struct kith__sweep *sweep; /**< the thread's */
     const real *x, *y, *z;     /**< of all particles */
     int64_t clump;
-    int64_t begin, end;        /**< its particles */
-    int32_t root;              /**< of its tree, when last seen */
-    int part[3];               /**< where it is in its cell */
+    int64_t begin, end; /**< its particles */
+    int32_t root;       /**< of its tree, when last seen */
+    int part[3];        /**< where it is in its cell */
     real cutoff2;
 };
 

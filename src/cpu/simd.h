@@ -133,6 +133,19 @@ static inline unsigned vf_le(vf a, vf b)
 {
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
 }
+static inline vd vd_max(vd a, vd b)
+{
+    return (vd)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+static inline vd vd_min(vd a, vd b)
+{
+    return (vd)_mm512_min_pd((__m512d)a, (__m512d)b);
+}
+/** The whole number below a, of 0 to 2^51. */
+static inline vd vd_whole(vd a)
+{
+    return (vd)_mm512_roundscale_pd((__m512d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
 static inline unsigned vd_le(vd a, vd b)
 {
     return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ);
@@ -230,6 +243,18 @@ static inline unsigned vf_le(vf a, vf b)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
 }
+static inline vd vd_max(vd a, vd b)
+{
+    return (vd)_mm256_max_pd((__m256d)a, (__m256d)b);
+}
+static inline vd vd_min(vd a, vd b)
+{
+    return (vd)_mm256_min_pd((__m256d)a, (__m256d)b);
+}
+static inline vd vd_whole(vd a)
+{
+    return (vd)_mm256_round_pd((__m256d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
 static inline unsigned vd_le(vd a, vd b)
 {
     return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_LE_OQ));
@@ -304,6 +329,18 @@ static inline unsigned lane_bits(vi all)
 static inline unsigned vf_le(vf a, vf b)
 {
     return lane_bits(a <= b);
+}
+static inline vd vd_max(vd a, vd b)
+{
+    return (vd){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+}
+static inline vd vd_min(vd a, vd b)
+{
+    return (vd){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+}
+static inline vd vd_whole(vd a)
+{
+    return (vd){(double)(int64_t)a[0], (double)(int64_t)a[1]};
 }
 static inline unsigned vd_le(vd a, vd b)
 {

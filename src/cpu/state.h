@@ -11,6 +11,7 @@
 #include "link.h"
 #include "compare.h"
 #include "phases.h"
+#include "keys.h"
 #include "siner.h"
 
 /** Slots of the context's scratch beside the grid's. */
@@ -52,6 +53,7 @@ struct kith__loops {
     const struct kith__comparer *comparer;
     const struct kith__phaser *phaser;
     const struct kith__siner *siner;
+    const struct kith__keyer *keyer;
 };
 
 struct kith__cpu {
