@@ -76,7 +76,7 @@ static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32
     first[f->n] = (uint32_t)n;
 }
 
-/** The crowded cell whose first clump is c / KITH_CROWD == place. */
+/** The crowded cell whose first clump c is at this place: c / KITH_CROWD is. */
 static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
                                    const uint32_t *first, int64_t place)
 {
@@ -136,9 +136,9 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
 /** Clumps that are looked at in one go, while what is written of the table is in the cache. */
 enum { CLUMP_BLOCK = 1024 };
 
-/** Take what is wanted of the keys of clumps [begin, end), which share no cell with others: the part
- *  of each, and of the table the entries behind the cell of the last clump before them up to that
- *  of their last. @return the most particles of one. */
+/** Take what is wanted of the keys of clumps [begin, end), which share no cell with others: the
+ *  part of each, and the entries of the table that follow from them. @return the most particles of
+ *  one. */
 static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
                          int64_t begin, int64_t end)
 {

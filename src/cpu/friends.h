@@ -40,11 +40,11 @@ struct kith__friends {
     int64_t largest; /**< particles of the largest */
     uint32_t *first; /**< [n + 1] first particle of each, in cell order */
     uint16_t *part;  /**< [n] part of each: the lower bits of its key */
-    uint32_t
-        *start;    /**< [cells + KITH_START_MORE] first clump of each cell; NULL: search the keys */
-    uint64_t *key; /**< [n] cell and part of each, ascending, without a table */
-    void *idle;    /**< 8 bytes a particle that are free after linking: the table, or the keys */
-    bool by_clump; /**< nodes are clumps, else particles */
+    uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then f->n; NULL:
+                          search the keys */
+    uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
+    void *idle;      /**< 8 bytes a particle that are free after linking: the table, or the keys */
+    bool by_clump;   /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
     struct kith__parts parts;

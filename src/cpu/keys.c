@@ -17,7 +17,7 @@ static void read_block(const struct kith__question *question, const kith_points 
                        int64_t begin, int n, double at[3][BLOCK])
 {
     const void *const axis[3] = {points->x, points->y, points->z};
-    for (int k = 0; k < question->dim; k++) {
+    for (int k = 0; k < 3 && k < question->dim; k++) {
         if (question->precision == KITH_FLOAT) {
             const float *from = (const float *)axis[k] + begin * points->stride;
             for (int l = 0; l < n; l++) {

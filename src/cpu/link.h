@@ -9,8 +9,8 @@
 #include "isa.h"
 #include "sweep.h"
 
-/** The sweep is the thread's: its memory for sorting is used, and no_memory is set where that is not
- *  enough. */
+/** The sweep is the thread's: its memory for sorting is used, and no_memory is set where that is
+ *  not enough. */
 struct kith__linker {
     /** Unite the clumps of a crowded cell that touch, for KITH_CROWD_BLOCK places of friends->crowd
      *  from block * KITH_CROWD_BLOCK on. */

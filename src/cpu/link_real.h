@@ -323,7 +323,8 @@ static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct ki
     }
 }
 
-/** Link a whole cell with those ahead that are whole, along `filled` steps. @return the steps still to be done. */
+/** Link a whole cell with those ahead that are whole, along `filled` steps. @return the steps that
+ *  are still to be taken. */
 static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
                                       unsigned filled)
 {
