@@ -145,6 +145,62 @@ static void check_poisson(kith_ctx *ctx, rng *r)
     free(xyz);
 }
 
+static int32_t root_of(const int32_t *parent, int32_t p)
+{
+    while (parent[p] != p) {
+        p = parent[p];
+    }
+    return p;
+}
+
+static int unite_pairs(void *user, const kith_pairs *block, int64_t first)
+{
+    int32_t *parent = user;
+    (void)first;
+    for (int64_t p = 0; p < block->n; p++) {
+        const int32_t a = root_of(parent, block->i[p]);
+        const int32_t b = root_of(parent, block->j[p]);
+        parent[a > b ? a : b] = parent[block->i[p]] = parent[block->j[p]] = a < b ? a : b;
+    }
+    return 0;
+}
+
+/** So many that cells, crowded and not, lie beside each other, and that their numbers need more
+ *  than 16 bits: the trees that the list of pairs makes. A missing link is one group more. */
+static void check_pairs(kith_ctx *ctx, rng *r)
+{
+    enum { N = 150000 };
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    const double spacing = 1 / cbrt(N);
+    int32_t *parent = check_malloc(sizeof(int32_t) * N);
+    for (int round = 0; round < 3; round++) {
+        double *xyz = points_clustered(r, N, 300 << 2 * round, 1, 0.02);
+        for (int k = 0; k < 3 * N; k++) {
+            xyz[k] -= floor(xyz[k]);
+        }
+        const double length = (0.2 + 0.1 * round) * spacing;
+        const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+        for (int32_t p = 0; p < N; p++) {
+            parent[p] = p;
+        }
+        CHECK(kith_pairs_each(ctx, &points, &box, length, NULL, unite_pairs, parent) == KITH_OK,
+              "%s", kith_message(ctx));
+        kith_groups found = find(ctx, xyz, N, &box, length, 1, NULL);
+        int64_t trees = 0, apart = 0;
+        for (int32_t p = 0; p < N; p++) {
+            const int32_t root = root_of(parent, p);
+            trees += root == p;
+            apart += found.labels[p] != found.labels[root];
+        }
+        CHECK(found.n == trees && apart == 0,
+              "round %d: %lld groups, %lld trees of pairs; %lld are not in their tree's group",
+              round, (long long)found.n, (long long)trees, (long long)apart);
+        kith_groups_free(&found);
+        free(xyz);
+    }
+    free(parent);
+}
+
 /** Shuffled, shifted, with axes exchanged, on more threads: the same labels for the same ids. */
 static void check_unchanged(kith_ctx *ctx, const char *backend, rng *r)
 {
@@ -300,6 +356,7 @@ int main(int argc, char **argv)
     check_shared_spot(ctx);
     check_bridge(ctx);
     check_poisson(ctx, &r);
+    check_pairs(ctx, &r);
     check_unchanged(ctx, backend, &r);
     check_arguments(ctx);
     kith_close(ctx);
