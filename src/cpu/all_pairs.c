@@ -56,7 +56,7 @@ KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, 
 struct row {
     const int32_t *x, *y, *z;
     vi ix, iy, iz;
-    vf ux, uy, uz; /* units */
+    vf wy, wz; /* weights of squares */
 };
 
 KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, int32_t begin)
@@ -68,77 +68,81 @@ KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, i
                         .ix = vi_set(a[0][i]),
                         .iy = vi_set(a[1][i]),
                         .iz = vi_set(a[2][i]),
-                        .ux = vf_set(all->unit[0]),
-                        .uy = vf_set(all->unit[1]),
-                        .uz = vf_set(all->unit[2])};
+                        .wy = vf_set(all->weight[0]),
+                        .wz = vf_set(all->weight[1])};
 }
 
-/** r2 / cutoff^2 of W pairs. */
+/** r2 of W pairs, in units of the first axis. */
 KITH_INLINE vf squares_of(const struct row *row, int k)
 {
-    const vf least = vf_set(1e-30f); /* has a root */
-    const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k))) * row->ux;
-    const vf dy = vf_from(vi_wrapped(row->iy, vi_load(row->y + k))) * row->uy;
-    const vf dz = vf_from(vi_wrapped(row->iz, vi_load(row->z + k))) * row->uz;
-    return vf_fma(dx, dx, vf_fma(dy, dy, vf_fma(dz, dz, least)));
+    const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k)));
+    const vf dy = vf_from(vi_wrapped(row->iy, vi_load(row->y + k)));
+    const vf dz = vf_from(vi_wrapped(row->iz, vi_load(row->z + k)));
+    return vf_fma(dz * dz, row->wz, vf_fma(dy * dy, row->wy, dx * dx));
 }
 
 /* Where W pairs are counted: addresses, of even lanes, then of odd ones. They are made in vectors
- * and go through memory, which takes the least work of ports and decoders. */
-typedef uint64_t vp __attribute__((vector_size(4 * W)));
-
+ * and go through memory, which takes the least work of ports and decoders; two rounds of them, as
+ * loads of what was stored just now would wait. */
 struct spots {
-    _Alignas(4 * W) uint64_t at[W];
-    vp base[2], shift[2], keep; /* first counters; from fine units to bytes */
+    uint64_t *at;               /* [2 W] */
+    unsigned older;             /* 0 or W: where the older round is */
+    vp base[2], shift[2], keep; /* first counters; from fixed point to bytes */
 };
 
-/** Lane pairs of fine units (start_even): one in the low half of each 64 bits, one in the high. */
-KITH_INLINE void put_spots(struct spots *spots, vi fine)
+/** Count one pair in each spot of the older round, which is then replaced: fixed point (start_even)
+ *  has one pair in the low half of each 64 bits, one in the high. */
+KITH_INLINE void count_spots(struct spots *spots, vi fine)
 {
-    const vp even = (((vp)fine >> spots->shift[0]) & spots->keep) + spots->base[0];
-    const vp odd = (((vp)fine >> spots->shift[1]) & spots->keep) + spots->base[1];
-    memcpy(spots->at, &even, sizeof even);
-    memcpy(spots->at + W / 2, &odd, sizeof odd);
-}
-
-/** Count one pair in each spot. */
-KITH_INLINE void count_spots(const struct spots *spots)
-{
+    uint64_t *const older = spots->at + spots->older;
 #pragma GCC unroll 16
     for (int lane = 0; lane < W; lane++) {
-        const uintptr_t at = (uintptr_t)spots->at[lane];
+        const uintptr_t at = (uintptr_t)older[lane];
         uint32_t *counter;
         memcpy(&counter, &at, sizeof counter);
         ++*counter;
     }
+    const vp even = (vp_shift((vp)fine, spots->shift[0]) & spots->keep) + spots->base[0];
+    const vp odd = (vp_shift((vp)fine, spots->shift[1]) & spots->keep) + spots->base[1];
+    memcpy(older, &even, sizeof even);
+    memcpy(older + W / 2, &odd, sizeof odd);
+    spots->older ^= W;
 }
 
 /** Spots of a partial, the first of which are below the first edge: not wanted. */
 KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
-                                     const struct kith__tally *tally, int32_t first, int bits)
+                                     const struct kith__tally *tally, int32_t first, int bits,
+                                     uint64_t at[2 * W])
 {
     uint32_t *fine = tally->fine + first;
-    struct spots spots;
+    struct spots spots = {.at = at};
     for (int lane = 0; lane < W; lane++) {
         spots.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
+        at[lane] = at[W + lane] = (uint64_t)(uintptr_t)fine;
     }
     spots.shift[0] = (vp){0} + (uint64_t)(bits - 2);
     spots.shift[1] = spots.shift[0] + 32;
-    spots.keep = (vp){0} + (((uint64_t)1 << (26 - bits)) - sizeof *fine);
-    put_spots(&spots, vi_set(0));
+    spots.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *fine);
     return spots;
 }
 
-/** Fine units of W pairs; those that are *open have a guess. */
-KITH_INLINE vi fine_of(const struct binner *bins, vf r, bool linear, unsigned *open)
+/** What counters are found from: r for linear bins, else r2 in cutoffs. */
+KITH_INLINE vf way_of(const struct binner *bins, vf squares, bool linear)
 {
-    return linear ? even_units(bins, r, open) : table_counters(bins, r, open) << bins->even_bits;
+    return linear ? vf_rounded_root(squares) : squares * bins->square;
+}
+
+/** Counters of W pairs in fixed point; those that are *open have a guess. */
+KITH_INLINE vi fine_of(const struct binner *bins, vf way, bool linear, unsigned *open)
+{
+    return linear ? even_units(bins, way, open)
+                  : table_counters(bins, way, open) << bins->even_bits;
 }
 
 /** Count the pairs of i with [begin, end), a piece at most. Each round has squares, roots, counters
  *  and counts of different pairs: one after the other they would take longer than a processor looks
- *  ahead. Up to 3 W pairs after the last are looked at in vain; the last W counted are left in the
- *  spots. */
+ *  ahead. Up to 3 W pairs after the last are looked at in vain; the last 2 W counted are left in
+ *  the spots. */
 KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spots,
                            struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
                            const struct binner *bins, bool linear)
@@ -147,24 +151,22 @@ KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spot
     const int n = end - begin;
     unsigned open;
     vf squares = squares_of(&row, 0);
-    vf r = linear ? vf_root(squares) : squares;
+    vf way = way_of(bins, squares, linear);
     squares = squares_of(&row, W);
     int k = 0;
     for (; k + W <= n; k += W) {
-        const vi fine = fine_of(bins, r, linear, &open);
-        r = linear ? vf_root(squares) : squares;
+        const vi fine = fine_of(bins, way, linear, &open);
+        way = way_of(bins, squares, linear);
         squares = squares_of(&row, k + 2 * W);
-        count_spots(spots);
-        put_spots(spots, fine);
+        count_spots(spots, fine);
         if (__builtin_expect(open != 0, 0)) {
-            note_open(pairs, fine >> bins->even_bits, open, i, begin + k);
+            note_open(pairs, even_counters(bins, fine), open, i, begin + k);
         }
     }
     if (k < n) {
-        const vi fine = fine_of(bins, r, linear, &open) & (vi_lanes() < n - k);
-        count_spots(spots);
-        put_spots(spots, fine);
-        note_open(pairs, fine >> bins->even_bits, open & ((1u << (n - k)) - 1), i, begin + k);
+        const vi fine = fine_of(bins, way, linear, &open) & (vi_lanes() < n - k);
+        count_spots(spots, fine);
+        note_open(pairs, even_counters(bins, fine), open & ((1u << (n - k)) - 1), i, begin + k);
     }
 }
 
@@ -178,9 +180,8 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
     int32_t counter[KITH_PIECE + KITH_LANES];
     for (int k = 0; k < n; k += W) {
         unsigned open;
-        const vf squares = squares_of(&row, k);
-        const vi guess = fine_of(bins, linear ? vf_root(squares) : squares, linear, &open) >>
-                         bins->even_bits;
+        const vf way = way_of(bins, squares_of(&row, k), linear);
+        const vi guess = even_counters(bins, fine_of(bins, way, linear, &open));
         vi_store(counter + k, guess);
         note_open(pairs, guess, n - k < W ? open & ((1u << (n - k)) - 1) : open, i, begin + k);
     }
@@ -197,9 +198,10 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
-    const struct binner bins = start_bins(all->scale, all->band, all->off);
+    const struct binner bins = start_bins(all->scale, all->band, all->off, all->unit);
     const int32_t first = kith__row(all->scale, p->species, q->species);
-    struct spots spots = start_spots(all->scale, tally, first, bins.even_bits);
+    _Alignas(4 * W) uint64_t at[2 * W];
+    struct spots spots = start_spots(all->scale, tally, first, bins.even_bits, at);
     struct open_pairs pairs;
     pairs.n = 0;
     for (int32_t i = p->begin; i < p->end; i++) {
@@ -214,7 +216,8 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
         }
     }
     if (all->scale->plain) {
-        count_spots(&spots);
+        count_spots(&spots, vi_set(0));
+        count_spots(&spots, vi_set(0));
         settle_counted(all, tally->total + first, &pairs);
     }
 }

@@ -26,9 +26,10 @@ struct kith__ranked {
 
 struct kith__all_pairs {
     const struct kith__scale *scale;
-    float unit[3]; /**< from differences of fractions to cutoffs */
-    float band;    /**< error bound of r2 / cutoff^2 up to the cutoff, */
-    float off;     /**< and of r / cutoff */
+    double unit;     /**< from differences of fractions to cutoffs, on the first axis */
+    float weight[2]; /**< squares on the others, in units of those on the first */
+    float band;      /**< error bound of r2 / cutoff^2 up to the cutoff, */
+    float off;       /**< and of r / cutoff */
     bool cross;
     struct kith__ranked a, b; /**< b is a unless there are two sets */
 };

@@ -12,8 +12,16 @@
 #define KITH_INLINE static inline __attribute__((always_inline))
 
 /* Bound on what rounding adds on the way from r to its bin, relative to r: the edge and its square,
- * the root (2 units), factor, offset, and their product: units of 2^-24. */
+ * the root (2 units), factor, offset, and their product, or for tables the scale of r2: units of
+ * 2^-24. */
 static const float bin_rounding = 10 / 16777216.0F;
+
+/* Those of them that are between r and fixed point: the edge and its square (1.5), the rounded
+ * root, factor, and product without FMA. */
+static const float even_rounding = 4.5F / 16777216.0F;
+
+/* Added to a float below it, this leaves fixed point in the 23 bits of the fraction. */
+static const float fixed_point = 8388608;
 
 /* Pairs are turned into counters, settled and counted in batches: three short loops, of which the
  * processor overlaps more rounds than of a long one. */
@@ -30,9 +38,10 @@ struct binner {
     vf factor, offset, least, most; /* linear bins */
     vf blunt, bound;
     vf even_factor, even_offset, even_least, even_most; /* the same in fine units, moved a little */
-    vi even_fraction, even_bound;
+    vi even_counter, even_clear;
     int even_bits;
     vf cells, last_cell, band; /* others */
+    vf square;                 /* of the unit of r, in cutoffs */
     const int32_t *first, *edge;
     vi copy; /* first counter of each lane's copy */
 };
@@ -43,33 +52,42 @@ static inline int32_t copy_of(const struct kith__scale *scale, int k)
     return (int32_t)((k & (scale->copies - 1)) * scale->size);
 }
 
-/** Linear bins in units of which a float holds all exactly, 2^bits to a bin. An error of `off` in r
- *  is one of `moved` units: that is added, so that whatever is not within twice that above an edge
- *  has its bin for sure. */
-KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, float off)
+/** Linear bins in fixed point, 2^bits units to a bin. An error of `off` in r / cutoff is one of at
+ *  most `moved` units, a power of 2: that is added, so that whatever is not within twice that above
+ *  an edge has its bin for sure.
+ *  @param side  what r is given in, in cutoffs */
+KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, float off,
+                            double side)
 {
     const float counters = (float)scale->rdf->bins + 2 + KITH_LANES;
-    int bits = 0;
-    while (counters * (float)(2 << bits) <= 16777216.0F) {
+    int bits = 2; /* bins are 2^20 at most */
+    while (counters * (float)(2 << bits) <= fixed_point) {
         bits++;
     }
-    const float unit = (float)(1 << bits);
-    const float offset = scale->offset * unit;
-    const float rounding = fabsf(offset) / 8388608.0F + 2;
-    const float moved = ceilf(scale->factor * unit * (off + bin_rounding) + rounding);
-    const bool clear = 2 * moved + 1 < unit;
+    const double unit = (double)(1 << bits);
+    const double per_cutoff = scale->question->cutoff / scale->rdf->width * unit;
+    const double offset = (1 - scale->rdf->r_min / scale->rdf->width) * unit;
+    const double rounding = 1 + fabs(offset) / 16777216;
+    const double error = per_cutoff * (double)(off + even_rounding) + rounding;
+    int32_t moved = 1;
+    while (moved < error && 2 * moved < 1 << bits) {
+        moved *= 2;
+    }
     b->even_bits = bits;
-    b->even_factor = vf_set(scale->factor * unit);
-    b->even_offset = vf_set(offset + (clear ? moved : 0));
-    b->even_least = vf_set(0.5F * unit);
-    b->even_most = (vf_from(vi_lanes()) + (counters - KITH_LANES - 0.5F)) * unit;
-    b->even_fraction = vi_set((1 << bits) - 1);
-    b->even_bound = vi_set(clear ? (int32_t)(2 * moved) : 1 << bits);
+    b->even_factor = vf_set((float)(per_cutoff * side));
+    b->even_offset = vf_set((float)(offset + moved + (double)fixed_point));
+    b->even_least = vf_set(0.5F * (float)unit + fixed_point);
+    b->even_most = (vf_from(vi_lanes()) + (counters - KITH_LANES - 0.5F)) * (float)unit +
+                   fixed_point;
+    b->even_counter = vi_set((int32_t)fixed_point - 1);
+    b->even_clear = vi_set((1 << bits) - 2 * moved);
 }
 
 /** @param band  error bound of the r2 / cutoff^2 that are to come,
- *  @param off   and of r / cutoff, for even_units */
-KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band, float off)
+ *  @param off   and of r / cutoff, for even_units,
+ *  @param side  which takes r in this unit, in cutoffs */
+KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band, float off,
+                                     double side)
 {
     const float bins = (float)scale->rdf->bins;
     const float bound = scale->factor * (0.5F * band + bin_rounding);
@@ -84,6 +102,7 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
         .cells = vf_set((float)scale->cells),
         .last_cell = vf_set((float)scale->cells + 0.5F),
         .band = vf_set(near_edge < scale->margin ? near_edge : INFINITY),
+        .square = vf_set((float)(side * side)),
         .first = scale->first,
         .edge = (const int32_t *)(const void *)scale->edge,
     };
@@ -92,7 +111,7 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
         copy[lane] = copy_of(scale, lane);
     }
     b.copy = vi_load(copy);
-    start_even(&b, scale, off);
+    start_even(&b, scale, off, side);
     return b;
 }
 
@@ -114,14 +133,20 @@ KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
     return counter;
 }
 
-/** The same where the error of r is bounded instead, and r is given: 2^even_bits times counters,
- *  and where within its bin a pair is. */
+/** The same where the error of r is bounded instead, and r is given: in fixed point, the bits above
+ *  mean nothing. */
 KITH_INLINE vi even_units(const struct binner *b, vf r, unsigned *open)
 {
     const vf u = vf_fma(r, b->even_factor, b->even_offset);
-    const vi fine = vi_from(vf_min(vf_max(u, b->even_least), b->even_most));
-    *open = vi_gt(b->even_bound, fine & b->even_fraction);
+    const vi fine = (vi)vf_min(vf_max(u, b->even_least), b->even_most);
+    *open = vi_apart(fine, b->even_clear);
     return fine;
+}
+
+/** Counters in fixed point without their fractions. */
+KITH_INLINE vi even_counters(const struct binner *b, vi fine)
+{
+    return (fine & b->even_counter) >> b->even_bits;
 }
 
 /** The same by the table, for bins that are not linear. */

@@ -95,7 +95,7 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         return;
     }
     const struct binner bins = start_bins(
-        sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0);
+        sweep->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band, 0, 1);
     kith__tally_room(sweep->scale, &sweep->tally, sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
     for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* pushes are found by fours */

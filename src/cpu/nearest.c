@@ -55,10 +55,11 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /**
- * Bound the error of r / cutoff up to the cutoff. Each component is converted, scaled by a rounded
- * unit and multiplied, the sum is rounded: 8 times 2^-24 of r2, half of that of r; the definition
- * rounds r2 by 6 halves of epsilon. Fractions are rounded, and the definition rounds differences of
- * up to a box: the end of the vector moves.
+ * Bound the error of r / cutoff up to the cutoff. Components are converted (2 times 2^-24 of their
+ * squares), squared, weighted with a rounded ratio, and added twice; without FMA the product is
+ * rounded too: 7 times 2^-24 of r2, half of that of r. The definition rounds squares and two sums
+ * by half an epsilon each; folding a difference of more than half a box is exact. Fractions are
+ * rounded, and the definition rounds differences of up to a box: the end of the vector moves.
  */
 static double error_bound(const struct kith__question *q)
 {
@@ -68,7 +69,7 @@ static double error_bound(const struct kith__question *q)
     for (int k = 0; k < q->dim; k++) {
         diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
     }
-    return sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side) + 4 * u + 1.5 * epsilon;
+    return sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side) + 3.5 * u + 0.75 * epsilon;
 }
 
 static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
@@ -88,17 +89,23 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    const double off = error_bound(q);
+    const double side = q->box_d.row[0][0];
+    double off = error_bound(q);
     struct kith__all_pairs all = {
-        .scale = scale, .band = (float)(off * (2 + off)), .off = (float)off, .cross = q->cross};
+        .scale = scale, .unit = side / q->cutoff / whole_side, .cross = q->cross};
+    for (int k = 1; k < 3; k++) {
+        const double ratio = q->box_d.periodic[k] ? q->box_d.row[k][k] / side : 0;
+        all.weight[k - 1] = (float)(ratio * ratio);
+        if (ratio > 1e9 || (ratio > 0 && ratio < 1e-15)) { /* too much for floats */
+            off = INFINITY;
+        }
+    }
+    all.off = (float)off;
+    all.band = (float)(off * (2 + off));
     KITH_TRY(rank_set(ctx, q, rdf, 0, KITH_RDF_POINTS, &all.a));
     all.b = all.a;
     if (q->cross) {
         KITH_TRY(rank_set(ctx, q, rdf, 1, KITH_RDF_POINTS_AGAINST, &all.b));
-    }
-    for (int k = 0; k < 3; k++) {
-        const double unit = q->box_d.row[k][k] / q->cutoff / whole_side;
-        all.unit[k] = q->box_d.periodic[k] ? (float)unit : 0;
     }
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;

@@ -59,20 +59,13 @@ struct products {
 KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
                                int n, const int32_t *place, double *p, double *r2)
 {
-    const four here = {own[0], own[1], own[2]}, force = {own[3], own[4], own[5]};
+    const pushed_vectors i = pushed_load(own);
     for (int k = 0; k < n; k += FOUR) {
-        four square[FOUR], push[FOUR];
+        pushed_vectors product[FOUR];
         for (int l = 0; l < FOUR; l++) {
-            const double *const j = pushed[place[k + l]];
-            four d, f;
-            memcpy(&d, j, sizeof d);
-            memcpy(&f, j + 3, sizeof f);
-            d -= here;
-            square[l] = d * d;
-            push[l] = (f - force) * d;
+            product[l] = pushed_products(i, pushed[(uint32_t)place[k + l]]);
         }
-        four_store_sums(r2 + k, square);
-        four_store_sums(p + k, push);
+        pushed_sums(product, r2 + k, p + k);
     }
 }
 
@@ -127,9 +120,11 @@ static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t fir
         } else {
             find_terms(scale, many, &pair, counter + k, 2, term);
         }
+#pragma GCC unroll 4
         for (int l = 0; l < many; l++) {
-            tally->fine_pushes[counter[k + l]][0] += term[l][0];
-            tally->fine_pushes[counter[k + l]][1] += term[l][1];
+            int64_t *const to = tally->fine_pushes[(uint32_t)counter[k + l]];
+            to[0] += term[l][0];
+            to[1] += term[l][1];
         }
     }
 }

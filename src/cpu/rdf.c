@@ -43,8 +43,9 @@ static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorte
         for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)sorted->id[s] + k;
             to[s][k] = kith__real_at(xyz[k], s, precision);
-            to[s][3 + k] = kith__real_at(forces, at, precision);
+            to[s][4 + k] = kith__real_at(forces, at, precision);
         }
+        to[s][3] = to[s][7] = 0;
     }
     *out = (const double(*)[KITH_PUSHED])to;
     return KITH_OK;

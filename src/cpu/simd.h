@@ -24,6 +24,7 @@
 typedef float vf __attribute__((vector_size(4 * W)));
 typedef double vd __attribute__((vector_size(4 * W))); /**< half as many */
 typedef int32_t vi __attribute__((vector_size(4 * W)));
+typedef uint64_t vp __attribute__((vector_size(4 * W))); /* pairs of lanes */
 
 static inline vf vf_load(const float *p)
 {
@@ -125,6 +126,16 @@ static inline vf vf_root(vf a)
     const vf root = a * guess;
     return vf_fma((vf)_mm512_fnmadd_ps((__m512)root, (__m512)root, (__m512)a), guess * 0.5f, root);
 }
+/** The rounded one, where nothing waits for it. */
+static inline vf vf_rounded_root(vf a)
+{
+    return (vf)_mm512_sqrt_ps((__m512)a);
+}
+/** a >> n, where all n are the same: a shift by a scalar takes two operations. */
+static inline vp vp_shift(vp a, vp n)
+{
+    return (vp)_mm512_srlv_epi64((__m512i)a, (__m512i)n);
+}
 static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi)_mm512_i32gather_epi32((__m512i)at, from, sizeof *from);
@@ -157,6 +168,11 @@ static inline unsigned vi_gt(vi a, vi b)
 static inline unsigned vi_ne(vi a, vi b)
 {
     return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
+}
+/** Lanes where a and b share no bit. */
+static inline unsigned vi_apart(vi a, vi b)
+{
+    return _mm512_testn_epi32_mask((__m512i)a, (__m512i)b);
 }
 /** Lanes where v <= most; *between are those of them where v > clear. */
 static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
@@ -234,6 +250,10 @@ static inline vf vf_min(vf a, vf b)
 static inline vf vf_root(vf a)
 {
     return (vf)_mm256_sqrt_ps((__m256)a);
+}
+static inline vp vp_shift(vp a, vp n)
+{
+    return (vp)_mm256_srlv_epi64((__m256i)a, (__m256i)n);
 }
 static inline vi vi_gather(const int32_t *from, vi at)
 {
@@ -314,6 +334,10 @@ static inline vf vf_root(vf a)
     return (vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
 #endif
 }
+static inline vp vp_shift(vp a, vp n)
+{
+    return a >> n[0];
+}
 static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
@@ -369,6 +393,14 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 #endif
 
 #if !defined(__AVX512F__)
+static inline vf vf_rounded_root(vf a)
+{
+    return vf_root(a);
+}
+static inline unsigned vi_apart(vi a, vi b)
+{
+    return ((1u << W) - 1) ^ vi_ne(a & b, vi_set(0));
+}
 /** Sum of the lanes modulo 2^32. */
 static inline uint32_t vi_total(vi a)
 {
@@ -387,21 +419,74 @@ static inline uint32_t vi_total(vi a)
 enum { FOUR = 4 };
 typedef double four __attribute__((vector_size(8 * FOUR)));
 
-/** Store (x + y) + z of each of FOUR vectors; their last numbers do not matter. */
-static inline void four_store_sums(double to[FOUR], const four v[FOUR])
+#if defined(__AVX512F__)
+/** A place and a force (KITH_PUSHED). */
+typedef struct {
+    __m512d both;
+} pushed_vectors;
+static inline pushed_vectors pushed_load(const double *own)
+{
+    return (pushed_vectors){_mm512_loadu_pd(own)};
+}
+/** Squares of the differences between i and j, and products with those of forces: both signs are
+ *  turned. */
+static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+{
+    const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
+    return (pushed_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
+}
+/** r2 and p of FOUR pairs: (x + y) + z of their products. */
+static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+{
+    const __m512d a = v[0].both, b = v[1].both, c = v[2].both, d = v[3].both;
+    const __m512d x = _mm512_unpacklo_pd(a, b), y = _mm512_unpackhi_pd(a, b); /* x x z z, y y */
+    const __m512d s = _mm512_unpacklo_pd(c, d), t = _mm512_unpackhi_pd(c, d);
+    const __m512d two = _mm512_shuffle_f64x2(_mm512_add_pd(x, y), _mm512_add_pd(s, t), 0x88);
+    const __m512d sums = _mm512_add_pd(two, _mm512_shuffle_f64x2(x, s, 0xdd));
+    const __m512d sorted = _mm512_shuffle_f64x2(sums, sums, 0xd8);
+    _mm256_storeu_pd(r2, _mm512_castpd512_pd256(sorted));
+    _mm256_storeu_pd(p, _mm512_extractf64x4_pd(sorted, 1));
+}
+#else
+typedef struct {
+    four place, force;
+} pushed_vectors;
+static inline pushed_vectors pushed_load(const double *own)
+{
+    pushed_vectors v;
+    memcpy(&v.place, own, sizeof v.place);
+    memcpy(&v.force, own + FOUR, sizeof v.force);
+    return v;
+}
+static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+{
+    const pushed_vectors v = pushed_load(j);
+    const four d = i.place - v.place;
+    return (pushed_vectors){d * d, (i.force - v.force) * d};
+}
+/** Store (x + y) + z of each of FOUR vectors. */
+static inline void four_store_sums(double to[FOUR], four a, four b, four c, four d)
 {
 #if defined(__AVX2__)
-    const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
-    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b); /* x x z z, y y */
-    const __m256d s = _mm256_unpacklo_pd(c, d), t = _mm256_unpackhi_pd(c, d);
+    const __m256d x = _mm256_unpacklo_pd((__m256d)a, (__m256d)b); /* x x z z, y y */
+    const __m256d y = _mm256_unpackhi_pd((__m256d)a, (__m256d)b);
+    const __m256d s = _mm256_unpacklo_pd((__m256d)c, (__m256d)d);
+    const __m256d t = _mm256_unpackhi_pd((__m256d)c, (__m256d)d);
     const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
     _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));
 #else
-    for (int k = 0; k < FOUR; k++) {
-        to[k] = (v[k][0] + v[k][1]) + v[k][2];
-    }
+    to[0] = (a[0] + a[1]) + a[2];
+    to[1] = (b[0] + b[1]) + b[2];
+    to[2] = (c[0] + c[1]) + c[2];
+    to[3] = (d[0] + d[1]) + d[2];
 #endif
 }
+static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+{
+    four_store_sums(r2, v[0].place, v[1].place, v[2].place, v[3].place);
+    four_store_sums(p, v[0].force, v[1].force, v[2].force, v[3].force);
+}
+#endif
 
 /** Lanes where a is less than b, or neither. */
 static inline unsigned vf_below(vf a, vf b)

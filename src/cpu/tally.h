@@ -15,7 +15,7 @@
 enum {
     KITH_LANES = 16, /**< the widest vector; tiles are padded to it on every instruction set */
     KITH_MOST_COPIES = 8,
-    KITH_PUSHED = 6 /**< numbers of a particle that is pushed: position and force */
+    KITH_PUSHED = 8 /**< numbers of a particle that is pushed: position, 0, force, 0 */
 };
 
 /** Distances to counters, for all threads. */
