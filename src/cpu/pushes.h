@@ -8,6 +8,7 @@
 #define KITH_CPU_PUSHES_H
 
 #include "bins.h"
+#include "four.h"
 #include "tile.h"
 
 enum { KITH_PUSHES = 256 }; /* found at once */
