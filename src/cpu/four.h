@@ -56,26 +56,26 @@ static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
     return (pushed_vectors){d * d, (i.force - v.force) * d};
 }
 /** Store (x + y) + z of each of FOUR vectors. */
-static inline void four_store_sums(double to[FOUR], four a, four b, four c, four d)
+static inline void four_store_sums(double to[FOUR], const four v[FOUR])
 {
 #if defined(__AVX2__)
-    const __m256d x = _mm256_unpacklo_pd((__m256d)a, (__m256d)b); /* x x z z, y y */
-    const __m256d y = _mm256_unpackhi_pd((__m256d)a, (__m256d)b);
-    const __m256d s = _mm256_unpacklo_pd((__m256d)c, (__m256d)d);
-    const __m256d t = _mm256_unpackhi_pd((__m256d)c, (__m256d)d);
+    const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
+    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b); /* x x z z, y y */
+    const __m256d s = _mm256_unpacklo_pd(c, d), t = _mm256_unpackhi_pd(c, d);
     const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
     _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));
 #else
-    to[0] = (a[0] + a[1]) + a[2];
-    to[1] = (b[0] + b[1]) + b[2];
-    to[2] = (c[0] + c[1]) + c[2];
-    to[3] = (d[0] + d[1]) + d[2];
+    for (int k = 0; k < FOUR; k++) {
+        to[k] = (v[k][0] + v[k][1]) + v[k][2];
+    }
 #endif
 }
 static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
 {
-    four_store_sums(r2, v[0].place, v[1].place, v[2].place, v[3].place);
-    four_store_sums(p, v[0].force, v[1].force, v[2].force, v[3].force);
+    const four place[FOUR] = {v[0].place, v[1].place, v[2].place, v[3].place};
+    const four force[FOUR] = {v[0].force, v[1].force, v[2].force, v[3].force};
+    four_store_sums(r2, place);
+    four_store_sums(p, force);
 }
 #endif
 
