@@ -35,6 +35,13 @@ int kith__threads_for(const kith_ctx *ctx, int64_t n)
     return useful < ctx->threads ? (int)useful : ctx->threads;
 }
 
+struct kith__share kith__my_share(int64_t n)
+{
+    const int team = omp_get_num_threads();
+    const int me = omp_get_thread_num();
+    return (struct kith__share){team, me, n * me / team, n * (me + 1) / team};
+}
+
 void kith_options_init(kith_options *options)
 {
     *options = (kith_options){.size = sizeof *options};

@@ -34,6 +34,15 @@ bool kith__watch(const kith_ctx *ctx, int64_t done, int64_t total);
 /** Threads worth starting for n particles: a parallel region costs as much as thousands of them. */
 int kith__threads_for(const kith_ctx *ctx, int64_t n);
 
+/** A thread of a team, and its share of n items: [begin, end). */
+struct kith__share {
+    int team, me;
+    int64_t begin, end;
+};
+
+/** The calling thread's share, in a parallel region. */
+struct kith__share kith__my_share(int64_t n);
+
 /** At the public border: refuse an argument. */
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \

@@ -11,7 +11,6 @@
  */
 #include "halo.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,18 +268,17 @@ static bool copy_kept(const struct kith__question *q, int threads, struct kept *
     }
 #pragma omp parallel num_threads(threads)
     {
-        const int team = omp_get_num_threads(), me = omp_get_thread_num();
-        const int64_t begin = q->a.n * me / team, end = q->a.n * (me + 1) / team;
+        const struct kith__share own = kith__my_share(q->a.n);
         int64_t at = 0;
-        place[me] = 0;
-        for (int64_t p = begin; p < end; p++) {
-            place[me] += out->keep[p];
+        place[own.me] = 0;
+        for (int64_t p = own.begin; p < own.end; p++) {
+            place[own.me] += out->keep[p];
         }
 #pragma omp barrier
-        for (int t = 0; t < me; t++) {
+        for (int t = 0; t < own.me; t++) {
             at += place[t];
         }
-        for (int64_t p = begin; p < end; p++) {
+        for (int64_t p = own.begin; p < own.end; p++) {
             if (out->keep[p]) {
                 for (size_t k = 0; k < 3; k++) {
                     memcpy(to + (3 * (size_t)at + k) * size,

@@ -5,7 +5,6 @@
  */
 #include "grid.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,15 +28,6 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 
 #define KITH_TWICE "cpu/grid_real.h"
 #include "../twice.h"
-
-/** The part of n items that the calling thread of a parallel region does. */
-static void my_part(int64_t n, int64_t *begin, int64_t *end)
-{
-    const int team = omp_get_num_threads();
-    const int me = omp_get_thread_num();
-    *begin = n * me / team;
-    *end = n * (me + 1) / team;
-}
 
 static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
                                                  .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
@@ -63,19 +53,18 @@ static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, co
     const struct kith__survey nothing = *all;
 #pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
     {
-        int64_t begin, end;
-        my_part(points->n, &begin, &end);
+        const struct kith__share own = kith__my_share(points->n);
         struct kith__survey part = nothing;
-        bool seen = begin == end;
+        bool seen = own.begin == own.end;
         if (q->precision == KITH_FLOAT) {
-            seen = seen || glance_f(q, points, begin, end, &part);
+            seen = seen || glance_f(q, points, own.begin, own.end, &part);
         } else {
-            seen = seen || glance_d(q, points, begin, end, &part);
+            seen = seen || glance_d(q, points, own.begin, own.end, &part);
         }
         if (!seen && q->precision == KITH_FLOAT) {
-            survey_f(q, points, begin, end, &part);
+            survey_f(q, points, own.begin, own.end, &part);
         } else if (!seen) {
-            survey_d(q, points, begin, end, &part);
+            survey_d(q, points, own.begin, own.end, &part);
         }
 #pragma omp critical(kith_survey)
         {
@@ -163,12 +152,11 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
     int64_t listed = 0;
 #pragma omp parallel num_threads(kith__threads_for(ctx, n))
     {
-        int64_t begin, end;
-        my_part(n, &begin, &end);
-        const int64_t mine = list_cells(q, k, axis, begin, end, spare + begin);
+        const struct kith__share own = kith__my_share(n);
+        const int64_t mine = list_cells(q, k, axis, own.begin, own.end, spare + own.begin);
 #pragma omp critical(kith_places)
         {
-            memcpy(cell + listed, spare + begin, (size_t)mine * sizeof *cell);
+            memcpy(cell + listed, spare + own.begin, (size_t)mine * sizeof *cell);
             listed += mine;
         }
     }
@@ -297,14 +285,13 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
     const bool plain = !keys && lay_rulers(q, grid, ruler);
 #pragma omp parallel num_threads(threads)
     {
-        int64_t begin, end;
-        my_part(n, &begin, &end);
+        const struct kith__share own = kith__my_share(n);
         if (plain) {
-            cpu->loops.keyer->elements(q, points, ruler, begin, end, low, elements);
+            cpu->loops.keyer->elements(q, points, ruler, own.begin, own.end, low, elements);
         } else if (q->precision == KITH_FLOAT) {
-            make_elements_f(q, points, grid, begin, end, low, elements, keys);
+            make_elements_f(q, points, grid, own.begin, own.end, low, elements, keys);
         } else {
-            make_elements_d(q, points, grid, begin, end, low, elements, keys);
+            make_elements_d(q, points, grid, own.begin, own.end, low, elements, keys);
         }
     }
     uint64_t *half = kith__sort(elements, spare, n, low, keys ? 64 : low + bits, bins, threads);
@@ -385,12 +372,11 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     }
 #pragma omp parallel num_threads(threads)
     {
-        int64_t begin, end;
-        my_part(sorted->n, &begin, &end);
+        const struct kith__share own = kith__my_share(sorted->n);
         if (q->precision == KITH_FLOAT) {
-            gather_f(q, points, begin, end, grid->plain, sorted);
+            gather_f(q, points, own.begin, own.end, grid->plain, sorted);
         } else {
-            gather_d(q, points, begin, end, grid->plain, sorted);
+            gather_d(q, points, own.begin, own.end, grid->plain, sorted);
         }
     }
     return KITH_OK;

@@ -4,7 +4,6 @@
  * Large groups are shared among threads, small ones group by group. Sorting takes the memory of a
  * grid's.
  */
-#include <omp.h>
 #include <stdlib.h>
 
 #include "../halo_sums.h"
@@ -65,18 +64,17 @@ static void list_members(const struct kith__members *members, struct sorted *out
     const int64_t n = members->points.n;
 #pragma omp parallel num_threads(out->threads)
     {
-        const int team = omp_get_num_threads(), me = omp_get_thread_num();
-        const int64_t begin = n * me / team, end = n * (me + 1) / team;
+        const struct kith__share own = kith__my_share(n);
         int64_t at = 0;
-        bins[me] = 0;
-        for (int64_t p = begin; p < end; p++) {
-            bins[me] += labels[p] > 0;
+        bins[own.me] = 0;
+        for (int64_t p = own.begin; p < own.end; p++) {
+            bins[own.me] += labels[p] > 0;
         }
 #pragma omp barrier
-        for (int t = 0; t < me; t++) {
+        for (int t = 0; t < own.me; t++) {
             at += bins[t];
         }
-        for (int64_t p = begin; p < end; p++) {
+        for (int64_t p = own.begin; p < own.end; p++) {
             if (labels[p] > 0) {
                 out->elements[at++] = (uint64_t)labels[p] << 32 | (uint64_t)p;
             }

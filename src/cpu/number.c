@@ -2,7 +2,6 @@
  *
  * Numbering: measure each tree, sort those that are large enough by size and smallest id, label.
  */
-#include <omp.h>
 
 #include "../groups.h"
 #include "sort.h"
@@ -55,24 +54,21 @@ static void measure(struct numbering *w)
     _Atomic int32_t *parent = w->f->parent;
 #pragma omp parallel num_threads(w->threads)
     {
-        const int64_t team = omp_get_num_threads();
-        const int64_t me = omp_get_thread_num();
-        const int64_t begin = w->nodes * me / team;
-        const int64_t end = w->nodes * (me + 1) / team;
+        const struct kith__share own = kith__my_share(w->nodes);
         int64_t first, last;
-        for (int64_t node = begin; node < end; node++) { /* roots come first */
+        for (int64_t node = own.begin; node < own.end; node++) { /* roots come first */
             const int32_t root = kith__flatten(parent, (int32_t)node);
             particles_of(w->f, node, &first, &last);
             atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
-            if (root >= begin) {
+            if (root >= own.begin) {
                 const int32_t sum = size_at(w, root) + (int32_t)(last - first);
                 atomic_store_explicit(&w->size[root], sum, memory_order_relaxed);
             }
         }
 #pragma omp barrier
-        for (int64_t node = begin; node < end && me > 0; node++) {
+        for (int64_t node = own.begin; node < own.end && own.me > 0; node++) {
             const int32_t root = atomic_load_explicit(&parent[node], memory_order_relaxed);
-            if (root < begin) {
+            if (root < own.begin) {
                 particles_of(w->f, node, &first, &last);
                 atomic_fetch_add_explicit(&w->size[root], (int32_t)(last - first),
                                           memory_order_relaxed);

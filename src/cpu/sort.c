@@ -5,7 +5,7 @@
  */
 #include "sort.h"
 
-#include <omp.h>
+#include "../context.h"
 
 struct pass {
     const uint64_t *from;
@@ -38,21 +38,18 @@ static void sort_digit(const struct pass *pass, int64_t *bins, int threads)
     const int used = 1 << pass->width;
 #pragma omp parallel num_threads(threads)
     {
-        const int team = omp_get_num_threads();
-        const int me = omp_get_thread_num();
-        const int64_t begin = pass->n * me / team;
-        const int64_t end = pass->n * (me + 1) / team;
-        int64_t *mine = bins + (int64_t)me * KITH_SORT_BINS;
+        const struct kith__share own = kith__my_share(pass->n);
+        int64_t *mine = bins + (int64_t)own.me * KITH_SORT_BINS;
         for (int bin = 0; bin < used; bin++) {
             mine[bin] = 0;
         }
-        for (int64_t p = begin; p < end; p++) {
+        for (int64_t p = own.begin; p < own.end; p++) {
             mine[digit(pass, pass->from[p])]++;
         }
 #pragma omp barrier
 #pragma omp single
-        scan(bins, team, used);
-        for (int64_t p = begin; p < end; p++) {
+        scan(bins, own.team, used);
+        for (int64_t p = own.begin; p < own.end; p++) {
             pass->to[mine[digit(pass, pass->from[p])]++] = pass->from[p];
         }
     }
