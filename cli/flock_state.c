@@ -106,8 +106,9 @@ static char *read_whole(const char *path, size_t *size)
     struct stat facts;
     if (fstat(fileno(file), &facts) == 0) {
         *size = (size_t)facts.st_size;
-        errno = S_ISDIR(facts.st_mode) ? EISDIR : 0;
-        data = errno == 0 ? malloc(*size + 1) : NULL;
+        data = S_ISDIR(facts.st_mode) ? NULL : malloc(*size + 1);
+        /* with -fno-math-errno gcc assumes that malloc leaves errno alone */
+        errno = S_ISDIR(facts.st_mode) ? EISDIR : data ? 0 : ENOMEM;
     }
     if (data && fread(data, 1, *size, file) != *size) {
         free(data);
