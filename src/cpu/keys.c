@@ -10,8 +10,6 @@
 /* Particles that are placed in one go, and doubles of a vector. */
 enum { BLOCK = 64, D = W / 2 };
 
-typedef uint64_t vu __attribute__((vector_size(4 * W)));
-
 /** Coordinates of particles [begin, begin + n), [3][BLOCK]. */
 static void read_block(const struct kith__question *question, const kith_points *points,
                        int64_t begin, int n, double at[3][BLOCK])
@@ -39,9 +37,7 @@ static inline vd keys_of(const struct kith__ruler ruler[3], double at[3][BLOCK],
     vd parts = {0};
     for (int k = 2; k >= 0; k--) {
         const struct kith__ruler *a = &ruler[k];
-        vd x;
-        memcpy(&x, &at[k][l], sizeof x);
-        vd u = ((x - a->origin) * a->inverse - a->anchor) * a->scale - a->first;
+        vd u = ((vd_load(&at[k][l]) - a->origin) * a->inverse - a->anchor) * a->scale - a->first;
         u = vd_max(u, (vd){0});
         const vd cell = vd_whole(vd_min(u, a->last_cell - (vd){0}));
         const vd part = vd_min((u - cell) * a->parts, a->last_part - (vd){0});
@@ -63,7 +59,7 @@ static void write_elements(const struct kith__question *question, const kith_poi
         read_block(question, points, p, n, at);
         uint64_t block[BLOCK];
         for (int l = 0; l < n; l += D) {
-            const vu key = (vu)keys_of(ruler, at, l) << above >> above << low;
+            const vp key = (vp)keys_of(ruler, at, l) << above >> above << low;
             memcpy(&block[l], &key, sizeof key);
         }
         for (int l = 0; l < n; l++) {

@@ -9,13 +9,6 @@
 /* Numbers that are added side by side, on every instruction set, and doubles of a vector. */
 enum { LANES = 8, D = W / 2 };
 
-static inline vd vd_load(const double *p)
-{
-    vd v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 static const double two_pi = 6.283185307179586;
 
 static void fill(const double *turns, int n, int32_t most, double *table)

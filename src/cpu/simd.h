@@ -33,6 +33,12 @@ static inline vf vf_load(const float *p)
     return v;
 }
 
+static inline vd vd_load(const double *p)
+{
+    vd v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 static inline vi vi_load(const int32_t *p)
 {
     vi v;
