@@ -43,8 +43,13 @@ struct binner {
     vf cells, last_cell, band; /* others */
     vf square;                 /* of the unit of r, in cutoffs */
     const int32_t *first, *edge;
-    vi copy; /* first counter of each lane's copy */
+    vi copy;        /* first counter of each lane's copy */
+    bool many_open; /* so often that they are noted without asking whether there are any */
 };
+
+/* Bins narrow enough that one vector in so many holds an open pair are MANY_OPEN: a branch that is
+ * foreseen wrongly this often costs more than noting none. */
+enum { MANY_OPEN = 32 };
 
 /** First counter of the copy that the pair at place k of a batch is counted in. */
 static inline int32_t copy_of(const struct kith__scale *scale, int k)
@@ -103,6 +108,7 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
         .last_cell = vf_set((float)scale->cells + 0.5F),
         .band = vf_set(near_edge < scale->margin ? near_edge : INFINITY),
         .square = vf_set((float)(side * side)),
+        .many_open = MANY_OPEN * 2 * W * bound > 1,
         .first = scale->first,
         .edge = (const int32_t *)(const void *)scale->edge,
     };
@@ -168,7 +174,7 @@ KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k
         open &= (1u << left) - 1;
     }
     vi_store(batch->counter + k, counter);
-    if (open) {
+    if (b->many_open || open) {
         vi_compress(batch->open + batch->n_open, vi_lanes() + k, open);
         batch->n_open += __builtin_popcount(open);
     }
