@@ -104,13 +104,15 @@ static char *read_whole(const char *path, size_t *size)
         return NULL;
     }
     struct stat facts;
-    if (fstat(fileno(file), &facts) == 0) {
+    const bool known = fstat(fileno(file), &facts) == 0;
+    if (known && S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+    } else if (known) {
         *size = (size_t)facts.st_size;
-        data = S_ISDIR(facts.st_mode) ? NULL : malloc(*size + 1);
-        /* with -fno-math-errno gcc assumes that malloc leaves errno alone */
-        errno = S_ISDIR(facts.st_mode) ? EISDIR : data ? 0 : ENOMEM;
+        data = malloc(*size + 1);
     }
     if (data && fread(data, 1, *size, file) != *size) {
+        errno = ferror(file) ? errno : EIO; /* cut while it was read */
         free(data);
         data = NULL;
     }

@@ -19,7 +19,7 @@ target_compile_definitions(kith_flags INTERFACE _GNU_SOURCE)
 target_compile_options(kith_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wstrict-prototypes;-Wvla
     -Wmissing-prototypes;-Wpointer-arith;-Wcast-qual;-Wwrite-strings;-Wundef
-    -ffp-contract=off;-fno-math-errno>
+    -ffp-contract=off>
     $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
 
 # Sanitizers go to every target, or their run-time libraries disagree.
