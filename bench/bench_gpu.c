@@ -6,6 +6,7 @@
  */
 #include "bench.h"
 
+#include <climb.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
@@ -361,9 +362,9 @@ static bool run(const gpu_case *c, problem *p, const bench_options *options, dou
                 json *out)
 {
     harness_times times, queued;
-    const double start = harness_now();
+    const double start = climb_now();
     bool ok = fill(p);
-    const double first = harness_now() - start;
+    const double first = climb_now() - start;
     if (ok && !is_right(p)) {
         fprintf(stderr, "kith_bench: %s: wrong list: %lld pairs, not %lld\n", c->name,
                 (long long)p->list.n, (long long)p->right.n);

@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include <climb.h>
 #include <kith.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +15,9 @@
 #include <emmintrin.h>
 #endif
 
-double harness_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void harness_summarise(double *times, int n, harness_times *out)
 {
-    qsort(times, (size_t)n, sizeof *times, compare_doubles);
+    climb_sort(times, n);
     out->repeats = n;
     out->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
     out->least = times[0];
@@ -38,9 +26,9 @@ void harness_summarise(double *times, int n, harness_times *out)
 
 static bool run_once(harness_work work, void *user, double *seconds)
 {
-    const double start = harness_now();
+    const double start = climb_now();
     const bool ok = work(user);
-    *seconds = harness_now() - start;
+    *seconds = climb_now() - start;
     return ok;
 }
 

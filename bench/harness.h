@@ -31,9 +31,6 @@ bool harness_time_turns(const harness_work work[2], void *user, double least, ha
 /** Sort the times of repeats and say what they come to; `first` is left alone. */
 void harness_summarise(double *times, int n, harness_times *out);
 
-/** Seconds on a clock that only goes forward. */
-double harness_now(void);
-
 /**
  * Measure how fast memory can be written: the floor under every list.
  * @param bytes  size of the buffer; should be far beyond the caches

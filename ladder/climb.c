@@ -39,7 +39,7 @@ bool climb_hard_sets(climb_check check, void *user)
     return ok;
 }
 
-static double now(void)
+double climb_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -52,17 +52,22 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void climb_sort(double *times, int n)
+{
+    qsort(times, (size_t)n, sizeof *times, compare_doubles);
+}
+
 bool climb_time(bool (*work)(void *user), void *user, double *seconds)
 {
     double times[CLIMB_REPEATS];
     for (int r = 0; r < CLIMB_REPEATS; r++) {
-        const double start = now();
+        const double start = climb_now();
         if (!work(user)) {
             return false;
         }
-        times[r] = now() - start;
+        times[r] = climb_now() - start;
     }
-    qsort(times, CLIMB_REPEATS, sizeof *times, compare_doubles);
+    climb_sort(times, CLIMB_REPEATS);
     *seconds = times[CLIMB_REPEATS / 2];
     return true;
 }

@@ -24,6 +24,12 @@ typedef bool (*climb_check)(void *user, const char *set, const double *xyz, int6
  */
 bool climb_hard_sets(climb_check check, void *user);
 
+/** Seconds on a clock that only goes forward. */
+double climb_now(void);
+
+/** Sort n times, the least first. */
+void climb_sort(double *times, int n);
+
 /** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
 bool climb_time(bool (*work)(void *user), void *user, double *seconds);
 
