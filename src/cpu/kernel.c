@@ -19,6 +19,27 @@ static void count(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, count_operation, NULL);
 }
 
+/** Of n hits, known by their places in the tile: keep shifts and slots, where they are wanted, and
+ *  put ids in their stead. */
+KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict hit)
+{
+    const struct kith__tile *tile = &sweep->tile;
+    const int32_t *restrict from = tile->shift;
+    int32_t *restrict to = sweep->hit_shift + sweep->n_hits;
+    for (int p = 0; p < n && tile->shifted; p++) {
+        to[p] = from[hit[p]];
+    }
+    from = tile->slot;
+    to = sweep->hit_slot + sweep->n_hits;
+    for (int p = 0; p < n && sweep->extras & (KITH_DISTANCES | KITH_VECTORS); p++) {
+        to[p] = from[hit[p]];
+    }
+    from = tile->id;
+    for (int p = 0; p < n; p++) {
+        hit[p] = from[hit[p]];
+    }
+}
+
 /** Append the hits of i to the buffer. @return how many. */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
@@ -28,12 +49,7 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, 
                             (struct taken){.of = sweep->tile.id, .upper = upper, .to = to});
     }
     const int n = collect_hits(sweep, i, (struct taken){.upper = upper, .to = to});
-    for (int p = 0; p < n; p++) {
-        const int k = to[p];
-        sweep->hit_slot[sweep->n_hits + p] = sweep->tile.slot[k];
-        sweep->hit_shift[sweep->n_hits + p] = tile_shift(sweep, k);
-        to[p] = sweep->tile.id[k];
-    }
+    keep_hits(sweep, n, to);
     return n;
 }
 
@@ -61,7 +77,7 @@ static void collect_operation(struct kith__sweep *sweep, const struct visitor *i
     }
     if (kith__hits_room(sweep, sweep->tile.n)) {
         const int n = buffer_hits(sweep, i, false);
-        sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot};
+        sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
         sweep->n_hits += n;
     }
 }
@@ -74,10 +90,21 @@ static void collect(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, collect_operation, NULL);
 }
 
-/** Is hit h of a row written the other way round, as (j, i)? */
-static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int64_t h)
+/** Is a hit of a row written the other way round, as (j, i)? */
+static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int32_t hit)
 {
-    return sweep->stencil == KITH_FORWARD && row->id > sweep->hit_id[h];
+    return sweep->stencil == KITH_FORWARD && row->id > hit;
+}
+
+enum { KITH_WAYS = 64 }; /**< to hits, found at once */
+
+static inline float root_f(float x)
+{
+    return sqrtf(x);
+}
+static inline double root_d(double x)
+{
+    return sqrt(x);
 }
 
 #define KITH_TWICE "cpu/extras_real.h"
@@ -90,6 +117,10 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
 {
     const struct kith__question *q = sweep->question;
     int32_t *out = sweep->out->shifts + 3 * p;
+    if (!row->moved && !sweep->grid->wrapped) {
+        memset(out, 0, 3 * (size_t)row->n * sizeof *out);
+        return;
+    }
     int32_t wi[3] = {0, 0, 0};
     int32_t wj[3] = {0, 0, 0};
     if (sweep->grid->wrapped) {
@@ -97,11 +128,11 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
     }
     for (int64_t h = first; h < first + row->n; h++, out += 3) {
         int32_t s[3];
-        kith__unpack_shift(sweep->hit_shift[h], s);
+        kith__unpack_shift(row->moved ? sweep->hit_shift[h] : no_shift, s);
         if (sweep->grid->wrapped) {
             kith__grid_image(q, &q->b, sweep->hit_id[h], wj);
         }
-        const int32_t sign = turned(sweep, row, h) ? -1 : 1;
+        const int32_t sign = turned(sweep, row, sweep->hit_id[h]) ? -1 : 1;
         for (int k = 0; k < 3; k++) {
             out[k] = sign * (s[k] - wj[k] + wi[k]);
         }
@@ -112,7 +143,7 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
 static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
-    if (sweep->out->distances || sweep->out->vectors) {
+    if (sweep->extras & (KITH_DISTANCES | KITH_VECTORS)) {
         if (sweep->question->precision == KITH_FLOAT) {
             write_vectors_f(sweep, row, first, p);
         } else {
@@ -221,7 +252,7 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
     const kith_pairs *out = sweep->out;
     const int64_t at = sweep->offsets[i->id] - sweep->base;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
-    const struct kith__row row = {i->id, n, i->slot};
+    const struct kith__row row = {i->id, n, i->slot, sweep->tile.shifted};
     memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {

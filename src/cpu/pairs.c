@@ -146,7 +146,7 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
     atomic_store(&append.turn, run.first);
     for (int t = 0; t < run.ctx->threads; t++) {
         struct kith__sweep *sweep = &cpu->sweeps[t];
-        sweep->extras = extras != 0;
+        sweep->extras = extras;
         sweep->flush = flush_append;
         sweep->out = out;
         sweep->driver = &append;
@@ -228,7 +228,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
     struct kith__cpu *cpu = ctx->state;
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = &cpu->sweeps[t];
-        sweep->extras = list->extras != 0;
+        sweep->extras = list->extras;
         sweep->by_id = list->sorted;
         sweep->out = out;
         sweep->offsets = offsets;
@@ -337,7 +337,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__cpu *cpu = stream->ctx->state;
     struct kith__sweep *sweep = &cpu->sweeps[0];
-    sweep->extras = stream->list->extras != 0;
+    sweep->extras = stream->list->extras;
     sweep->out = stream->staging;
     sweep->flush = flush_stream;
     sweep->driver = stream;

@@ -27,7 +27,7 @@ void kith__run_prepare(kith_ctx *ctx, const struct kith__question *q, const stru
         sweep->hits = 0;
         kith__sweep_forget(sweep);
         sweep->room_hits = 0;
-        sweep->extras = false;
+        sweep->extras = 0;
         sweep->scale = NULL;
         sweep->flight = NULL;
         for (int c = 0; c < KITH_CURSORS; c++) {

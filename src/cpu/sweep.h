@@ -74,6 +74,7 @@ struct kith__row {
     int32_t id;   /**< caller's index of i */
     int32_t n;    /**< hits */
     int64_t slot; /**< place of i */
+    bool moved;   /**< some of them are images: with extras, their shifts are kept */
 };
 
 struct kith__sweep {
@@ -93,7 +94,7 @@ struct kith__sweep {
     bool no_memory;               /**< set once; the sweep then does nothing more */
 
     /* The pair operations' part. */
-    bool extras; /**< slots and shifts of hits are wanted */
+    unsigned extras; /**< KITH_DISTANCES, ...: slots or shifts of hits are wanted */
     int64_t hits;
     int32_t *hit_id;               /**< the hits collected; */
     int32_t *hit_slot, *hit_shift; /**< with extras, where they are and at which image */

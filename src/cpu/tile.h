@@ -292,7 +292,7 @@ static void sort_tile(struct kith__sweep *sweep)
         sweep->home.self[h] = home->self[h] < -1 ? -2 - home->self[h] : home->self[h];
     }
     to->n = n;
-    to->shifted = true;
+    to->shifted = from->shifted;
     const struct kith__tile swap = *from;
     *from = *to;
     *to = swap;
