@@ -230,6 +230,10 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, (__m512i)a));
 }
+static inline void vd_compress(double *to, vd a, unsigned mask)
+{
+    _mm512_storeu_pd(to, _mm512_maskz_compress_pd((__mmask8)mask, (__m512d)a));
+}
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
     _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)mask, (__m512)a));
@@ -307,6 +311,11 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
     const __m256i packed = _mm256_permutevar8x32_epi32((__m256i)a, set_lanes(mask));
     _mm256_storeu_si256((__m256i *)(void *)to, packed);
 }
+static inline void vd_compress(double *to, vd a, unsigned mask)
+{
+    const __m256i lanes = set_lanes(_pdep_u32(mask, 0x55) * 3);
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32((__m256i)a, lanes));
+}
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
     _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)a, set_lanes(mask)));
@@ -362,11 +371,19 @@ static inline unsigned vf_le(vf a, vf b)
 }
 static inline vd vd_max(vd a, vd b)
 {
+#if defined(__SSE2__)
+    return (vd)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
     return (vd){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+#endif
 }
 static inline vd vd_min(vd a, vd b)
 {
+#if defined(__SSE2__)
+    return (vd)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
     return (vd){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+#endif
 }
 static inline vd vd_whole(vd a)
 {
@@ -374,7 +391,11 @@ static inline vd vd_whole(vd a)
 }
 static inline unsigned vd_le(vd a, vd b)
 {
+#if defined(__SSE2__)
+    return (unsigned)_mm_movemask_pd(_mm_cmple_pd((__m128d)a, (__m128d)b));
+#else
     return (a[0] <= b[0] ? 1u : 0) | (a[1] <= b[1] ? 2u : 0);
+#endif
 }
 static inline unsigned vi_gt(vi a, vi b)
 {
@@ -390,6 +411,11 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
         *to = a[lane];
         to += mask >> lane & 1;
     }
+}
+static inline void vd_compress(double *to, vd a, unsigned mask)
+{
+    to[0] = a[0];
+    to[mask & 1] = mask & 2 ? a[1] : a[0];
 }
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
