@@ -128,7 +128,9 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
     const int64_t crowded = number_crowds(ctx, key, first, f);
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
                                (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
-    KITH_CHECK(ctx, f->index, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+    const size_t block = 6 * (size_t)f->question->precision;
+    f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)crowded * block);
+    KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
                (long long)crowded);
     return KITH_OK;
 }

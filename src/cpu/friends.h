@@ -17,8 +17,9 @@
 #include "grid.h"
 
 enum {
-    KITH_LINK_BLOCK = 256, /**< clumps from the start of one unit of work to the next */
-    KITH_CROWD_BLOCK = 16, /**< and places for crowded cells */
+    KITH_LINK_BLOCK = 256,   /**< clumps from the start of one unit of work to the next */
+    KITH_CROWD_BLOCK = 16,   /**< and places for crowded cells */
+    KITH_WHOLE = UINT16_MAX, /**< no clump: all are in one tree */
     KITH_START_MORE = 17 /**< entries of the table behind those of the cells, which vectors read */
 };
 
@@ -26,7 +27,8 @@ enum {
 struct kith__crowd {
     uint32_t begin; /**< its clumps: first, */
     uint16_t n;     /**< and number; 0: there is no such cell */
-    bool whole;     /**< they are all in one tree */
+    uint16_t tree;  /**< the first clump of its largest tree, counted from its first; KITH_WHOLE:
+                         all are in one */
     uint32_t index; /**< which index is its own */
 };
 
@@ -54,6 +56,7 @@ struct kith__friends {
     int64_t crowds;
     struct kith__crowd *crowd;    /**< [crowds] the crowded cell whose first clump is c, at
                                        c / KITH_CROWD */
+    void *blocks;                 /**< [crowded cells] that their particles fill, see near_real.h */
     struct kith__part_row *index; /**< [crowded cells][rows] */
 };
 

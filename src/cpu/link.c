@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linking clump by clump: each looks at the parts around it that come later, in its own cell and in
- * the cells in reach. Where a cell holds few clumps, at all of them; where many, row by row of the
- * cell's index. A clump that is in the same tree already is not looked at.
+ * Linking. A cell of many clumps is linked by flooding, and cells of several by the particles that
+ * they have near each other. Elsewhere, in the thin places and where particles are too many, each
+ * clump looks at the parts around it that come later, in its own cell and in the cells in reach: of
+ * a cell of few clumps at all of them, else row by row of the cell's index. A clump that is in the
+ * same tree already is not looked at.
  */
 #include "link.h"
 
 #include <string.h>
 
-#include "simd.h"
+#include "lanes.h"
 #include "walk.h"
 
 #define KITH_INLINE static inline __attribute__((always_inline))
@@ -18,6 +20,12 @@ enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
 /* What is not one of the steps ahead: to stay in the own cell. */
 enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
+
+/* Particles that are linked by looking at all of them; and those that look at once. */
+enum { POOL = 1024, SOURCES = 8 };
+
+/* Clumps of a cell from which they look at the cells ahead together. */
+enum { TOGETHER = 5 };
 
 /* Pairs of particles from which two clumps are not simply compared, each with each. */
 enum { MANY_PAIRS = 512 };
@@ -147,7 +155,7 @@ static int32_t common_root(struct kith__friends *f, const struct kith__place *ho
 KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__place *place)
 {
     const int64_t n = place->end - place->begin;
-    return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].whole);
+    return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].tree == KITH_WHOLE);
 }
 
 /** Write the index of a crowded cell. @return it. */
@@ -189,18 +197,22 @@ struct errand {
     int64_t cell; /**< where it is */
 };
 
-typedef vf vector_f;
-typedef vd vector_d;
-
-/** Which lanes hold most at most. */
-KITH_INLINE unsigned lanes_to_f(vf v, float most)
+/** The node with which a crowded cell's largest tree is found; in another cell, one of its
+ *  clumps. */
+KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__place *place)
 {
-    return vf_le(v, vf_set(most));
+    const bool some = place->end - place->begin < KITH_CROWD || is_whole(f, place);
+    return (int32_t)place->begin + (some ? 0 : f->crowd[place->begin / KITH_CROWD].tree);
 }
 
-KITH_INLINE unsigned lanes_to_d(vd v, double most)
+/** Are n > 0 roots not all the same? */
+KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 {
-    return vd_le(v, most - (vd){0});
+    unsigned other = 0;
+    for (int64_t i = 0; i < n; i += W) {
+        other |= vi_ne(vi_load(root + i), vi_set(root[0])) & lanes_before(n - i);
+    }
+    return other != 0;
 }
 
 #define KITH_TWICE "cpu/link_real.h"

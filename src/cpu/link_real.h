@@ -3,6 +3,8 @@
  * One clump looking for friends, for one precision. Included by link.c, see twice.h.
  */
 
+#include "near_real.h"
+
 /** The clump that looks. */
 struct KITH_REAL(seeker) {
     struct kith__friends *f;
@@ -13,6 +15,7 @@ struct KITH_REAL(seeker) {
     int32_t root;       /**< of its tree, when last seen */
     int part[3];        /**< where it is in its cell */
     real cutoff2;
+    real near2; /**< squared: what is further apart is no pair, however it was rounded */
 };
 
 /** Squared distance of particle i and an image of particle j, both by place in the grid. */
@@ -132,25 +135,6 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     }
 }
 
-/** Which of the n particles from j on, up to LANES, are friends of one at `at`. */
-KITH_INLINE unsigned KITH_REAL(near_lanes)(const struct KITH_REAL(seeker) *me, const real at[3],
-                                           int64_t j, int64_t n)
-{
-    enum { SIDE_BY_SIDE = sizeof(KITH_REAL(vector)) / sizeof(real) };
-    unsigned hits = 0;
-    for (int l = 0; l < LANES && l < n; l += SIDE_BY_SIDE) {
-        KITH_REAL(vector) x, y, z;
-        memcpy(&x, me->x + j + l, sizeof x);
-        memcpy(&y, me->y + j + l, sizeof y);
-        memcpy(&z, me->z + j + l, sizeof z);
-        x -= at[0];
-        y -= at[1];
-        z -= at[2];
-        hits |= KITH_REAL(lanes_to)((x * x + y * y) + z * z, me->cutoff2) << l;
-    }
-    return n < LANES ? hits & ((1u << n) - 1) : hits;
-}
-
 /** Unite the seeker with those of the clumps [begin, end) of a cell, at no image, that it touches;
  *  their particles are [first, last). */
 KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
@@ -160,8 +144,13 @@ KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t beg
         unsigned hits = 0;
         for (int64_t i = me->begin; i < me->end; i++) {
             const real at[3] = {me->x[i], me->y[i], me->z[i]};
-            hits |= KITH_REAL(near_lanes)(me, at, j, last - j);
+            for (int l = 0; l < LANES && l < last - j; l += W) {
+                hits |= KITH_REAL(near_lanes)(me->x + j + l, me->y + j + l, me->z + j + l, at,
+                                              me->cutoff2)
+                        << l;
+            }
         }
+        hits &= last - j < LANES ? (1u << (last - j)) - 1 : ALL_LANES;
         if (hits) {
             me->root = unite_hits(me->f, me->root, begin, end, j, hits);
         }
@@ -245,8 +234,14 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct
 {
     const struct kith__sorted *a = &f->grid->a;
     const real cutoff = (real)f->question->cutoff;
-    return (struct KITH_REAL(seeker)){
-        .f = f, .sweep = sweep, .x = a->x, .y = a->y, .z = a->z, .cutoff2 = cutoff * cutoff};
+    const real near = (real)f->grid->near;
+    return (struct KITH_REAL(seeker)){.f = f,
+                                      .sweep = sweep,
+                                      .x = a->x,
+                                      .y = a->y,
+                                      .z = a->z,
+                                      .cutoff2 = cutoff * cutoff,
+                                      .near2 = near * near};
 }
 
 /** Link the particles of a crowded cell with each other, where a part says nothing. */
@@ -262,6 +257,8 @@ static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__swe
     }
 }
 
+#include "flood_real.h"
+
 /** Link the clumps of a crowded cell with each other. */
 static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *sweep,
                                   const struct kith__place *home)
@@ -271,6 +268,15 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
+    struct kith__crowd *crowd = &f->crowd[home->begin / KITH_CROWD];
+    const int64_t first = f->first[home->begin], last = f->first[home->end];
+    struct KITH_REAL(block) *blocks = f->blocks;
+    blocks[crowd->index] = KITH_REAL(block_around)(me.x + first, me.y + first, me.z + first,
+                                                   last - first);
+    if (last - first <= POOL) {
+        crowd->tree = KITH_REAL(flood)(f, home, me.cutoff2);
+        return;
+    }
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
@@ -287,7 +293,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     if (strays) {
         (void)common_root(f, home, &strays);
     }
-    f->crowd[home->begin / KITH_CROWD].whole = strays == 0;
+    crowd->tree = strays == 0 ? KITH_WHOLE : (uint16_t)(common - home->begin);
 }
 
 /** Link the clumps of another cell with each other. */
@@ -304,55 +310,15 @@ static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith_
     }
 }
 
-/** Link two cells, each of which is all in one tree: one link does. */
-static void KITH_REAL(link_wholes)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
-                                   int step, const struct kith__place *place)
-{
-    struct kith__friends *f = me->f;
-    const int32_t there = kith__root(f->parent, (int32_t)place->begin);
-    int32_t here = kith__root(f->parent, (int32_t)home->begin);
-    for (int64_t c = home->begin; c < home->end && here != there; c++) {
-        if (f->ahead[f->part[c]] >> step & 1) {
-            KITH_REAL(seek)(me, c);
-            KITH_REAL(meet_place)(me, f->parts.step[step].away, place);
-            here = me->root;
-            if (kith__root(f->parent, (int32_t)place->begin) == here) {
-                return;
-            }
-        }
-    }
-}
-
-/** Link a whole cell with those ahead that are whole, along `filled` steps. @return the steps that
- *  are still to be taken. */
-static unsigned KITH_REAL(link_whole)(struct KITH_REAL(seeker) *me, const struct kith__place *home,
-                                      unsigned filled)
-{
-    const struct kith__friends *f = me->f;
-    unsigned left = 0;
-    for (; filled; filled &= filled - 1) {
-        const int step = __builtin_ctz(filled);
-        struct kith__place place;
-        place.image.moved = false;
-        if (!enter(f, home->cell + f->parts.step[step].cells, home->begin, &place)) {
-            continue;
-        }
-        if (is_whole(f, &place)) {
-            KITH_REAL(link_wholes)(me, home, step, &place);
-        } else {
-            left |= 1u << step;
-        }
-    }
-    return left;
-}
+#include "border_real.h"
 
 /** Link the clumps of a cell inside the box with those of the cells ahead. */
 static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
     const unsigned filled = filled_ahead(f, home->cell);
-    const bool whole = home->end - home->begin >= KITH_CROWD && f->by_clump && is_whole(f, home);
-    const unsigned steps = whole ? KITH_REAL(link_whole)(me, home, filled) : filled;
+    const bool crowded = f->by_clump && home->end - home->begin >= KITH_CROWD;
+    const unsigned steps = crowded ? KITH_REAL(link_borders)(me, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
         unsigned ahead = f->ahead[f->part[c]] & steps;
         if (ahead) {
@@ -366,9 +332,8 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
 
 /** Link a clump with [begin, end) of the cell that a step leads to, where they are many. Apart from
  *  what follows, which is then short. */
-static __attribute__((noinline)) void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me,
-                                                                 int64_t clump, int step,
-                                                                 int64_t begin, int64_t end)
+static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clump, int step,
+                                       int64_t begin, int64_t end)
 {
     const struct kith__place place = {.begin = begin, .end = end};
     static const int nowhere[3] = {0, 0, 0};
@@ -419,12 +384,12 @@ static void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me, const struct er
     }
 }
 
-/** Note what the clumps of a cell inside the box have to do. @return the end of the errands. */
+/** Note what the clumps of a cell inside the box have to do, in it and along `filled` steps.
+ *  @return the end of the errands. */
 KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f,
-                                                   const struct kith__place *home,
+                                                   const struct kith__place *home, unsigned filled,
                                                    struct errand *errand)
 {
-    const unsigned filled = filled_ahead(f, home->cell);
     for (int64_t c = home->begin; c < home->end; c++) {
         const unsigned others = c + 1 < home->end;
         const unsigned steps = (f->ahead[f->part[c]] & filled) | others << AT_HOME;
@@ -447,7 +412,11 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
         const bool crowded = home.end - home.begin >= KITH_CROWD;
         kith__walk_locate(f, &walk, &home);
         if (simple && home.inside && !crowded) {
-            end = KITH_REAL(note_errands)(f, &home, end);
+            unsigned filled = filled_ahead(f, home.cell);
+            if (home.end - home.begin >= TOGETHER) {
+                filled = KITH_REAL(link_borders)(&me, &home, filled);
+            }
+            end = KITH_REAL(note_errands)(f, &home, filled, end);
             continue;
         }
         if (!crowded) {

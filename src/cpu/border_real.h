@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two cells linked by the particles that each has near the other, for one precision. Included by
+ * link_real.h.
+ */
+
+/** The particles of a cell that are near another. */
+struct KITH_REAL(border) {
+    int64_t n;
+    bool full;  /**< there are more */
+    bool mixed; /**< they are not all in one tree */
+    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES];
+    int32_t place[POOL + LANES]; /**< counted from the cell's first particle */
+    int32_t root[POOL + LANES];
+};
+
+/** The block of a crowded cell; NULL: the cell is not crowded. */
+KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith__friends *f,
+                                                               const struct kith__place *place)
+{
+    const struct KITH_REAL(block) *all = f->blocks;
+    return place->end - place->begin < KITH_CROWD ? NULL
+                                                  : &all[f->crowd[place->begin / KITH_CROWD].index];
+}
+
+/** Pick the particles of a place that are near a block. */
+static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kith__place *place,
+                            const struct KITH_REAL(block) *block, struct KITH_REAL(border) *out)
+{
+    const int64_t begin = me->f->first[place->begin];
+    const int64_t end = me->f->first[place->end];
+    const KITH_REAL(vector) zero = {0};
+    const real *const axis[3] = {me->x, me->y, me->z};
+    out->n = 0;
+    int64_t p = begin;
+    for (; p < end && out->n <= POOL - W; p += W) {
+        unsigned near = 0;
+        for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
+            KITH_REAL(vector) gap2 = zero;
+            for (int k = 0; k < 3; k++) {
+                const KITH_REAL(vector) x = KITH_REAL(load)(axis[k] + p + h);
+                const KITH_REAL(vector) gap = KITH_REAL(larger)(
+                    KITH_REAL(larger)(block->lo[k] - x, x - block->hi[k]), zero);
+                gap2 += gap * gap;
+            }
+            near |= KITH_REAL(lanes_to)(gap2, me->near2) << h;
+        }
+        near &= lanes_before(end - p);
+        if (near) {
+            KITH_REAL(pack)(out->x + out->n, me->x + p, near);
+            KITH_REAL(pack)(out->y + out->n, me->y + p, near);
+            KITH_REAL(pack)(out->z + out->n, me->z + p, near);
+            vi_compress(out->place + out->n, vi_lanes() + (int32_t)(p - begin), near);
+            out->n += __builtin_popcount(near);
+        }
+    }
+    out->full = p < end;
+}
+
+/** Find in which tree each is: in that of most clumps of its cell, or in one of the others'. */
+static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
+                                  const struct kith__place *place, struct KITH_REAL(border) *out)
+{
+    struct kith__friends *f = me->f;
+    const int32_t first = (int32_t)f->first[place->begin];
+    const int32_t most = main_clump(f, place);
+    const int32_t root = kith__root(f->parent, most);
+    for (int64_t i = 0; i < out->n; i += W) {
+        vi_store(out->root + i, vi_set(root));
+    }
+    out->mixed = false;
+    if (is_whole(f, place)) {
+        return;
+    }
+    const int32_t from = out->place[0] + first;
+    const int32_t to = out->place[out->n - 1] + first;
+    for (int64_t at = place->begin; at < place->end; at += LANES) {
+        const int n = place->end - at < LANES ? (int)(place->end - at) : LANES;
+        unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
+        for (; strangers; strangers &= strangers - 1) {
+            const int64_t c = at + __builtin_ctz(strangers);
+            if ((int32_t)f->first[c + 1] <= from || (int32_t)f->first[c] > to) {
+                continue;
+            }
+            const vi low = vi_set((int32_t)f->first[c] - first);
+            const vi high = vi_set((int32_t)f->first[c + 1] - first);
+            const vi other = vi_set(kith__root(f->parent, (int32_t)c));
+            for (int64_t i = 0; i < out->n; i += W) {
+                const vi here = vi_load(out->place + i);
+                const vi mine = (here >= low) & (here < high);
+                vi_store(out->root + i, (other & mine) | (vi_load(out->root + i) & ~mine));
+            }
+        }
+    }
+    out->mixed = are_mixed(out->root, out->n);
+}
+
+/** Note that those in trees a and b are now in tree `root`. */
+static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, int32_t b,
+                                  int32_t root)
+{
+    for (int64_t i = 0; i < border->n; i += W) {
+        const vi now = vi_load(border->root + i);
+        const vi mine = (now == vi_set(a)) | (now == vi_set(b));
+        vi_store(border->root + i, (vi_set(root) & mine) | (now & ~mine));
+    }
+    border->mixed = border->mixed && are_mixed(border->root, border->n);
+}
+
+/** Unite what touches. */
+static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(border) *a,
+                             struct KITH_REAL(border) *b)
+{
+    for (int64_t i = 0; i < a->n && (a->mixed || b->mixed || a->root[0] != b->root[0]); i++) {
+        if (!b->mixed && a->root[i] == b->root[0]) {
+            continue;
+        }
+        const real at[3] = {a->x[i], a->y[i], a->z[i]};
+        for (int64_t l = 0; l < b->n; l += W) {
+            const unsigned all = lanes_before(b->n - l);
+            unsigned hits = vi_ne(vi_load(b->root + l), vi_set(a->root[i])) & all;
+            if (hits) {
+                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, me->cutoff2);
+            }
+            while (hits) {
+                const int32_t here = a->root[i];
+                const int32_t there = b->root[l + __builtin_ctz(hits)];
+                const int32_t root = kith__unite(me->f->parent, here, there);
+                KITH_REAL(note_union)(a, here, there, root);
+                KITH_REAL(note_union)(b, here, there, root);
+                hits &= vi_ne(vi_load(b->root + l), vi_set(root));
+            }
+        }
+    }
+}
+
+/** Link two cells, of which the first fills a block. @return whether that is all. */
+static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
+                                   const struct kith__place *home,
+                                   const struct KITH_REAL(block) *block,
+                                   const struct kith__place *place)
+{
+    struct kith__friends *f = me->f;
+    struct KITH_REAL(border) here, there;
+    const bool wholes = is_whole(f, home) && is_whole(f, place);
+    if (wholes && kith__root(f->parent, (int32_t)home->begin) ==
+                      kith__root(f->parent, (int32_t)place->begin)) {
+        return true;
+    }
+    const struct KITH_REAL(block) *other = KITH_REAL(block_of)(f, place);
+    if (other && KITH_REAL(gap2)(block, other) > me->near2) {
+        return true;
+    }
+    KITH_REAL(pick)(me, place, block, &there);
+    if (there.n == 0) {
+        return true;
+    }
+    const struct KITH_REAL(block) rest = KITH_REAL(block_around)(there.x, there.y, there.z,
+                                                                 there.n);
+    KITH_REAL(pick)(me, home, &rest, &here);
+    if (here.n == 0) {
+        return !there.full;
+    }
+    KITH_REAL(find_roots)(me, home, &here);
+    KITH_REAL(find_roots)(me, place, &there);
+    const bool swap = there.mixed && !here.mixed;
+    KITH_REAL(match)(me, swap ? &there : &here, swap ? &here : &there);
+    return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
+}
+
+/** Link a cell inside the box with those ahead, along `filled` steps. @return the steps that are
+ *  still to be taken. */
+static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
+                                        const struct kith__place *home, unsigned filled)
+{
+    const struct kith__friends *f = me->f;
+    const struct KITH_REAL(block) *block = KITH_REAL(block_of)(f, home);
+    const int64_t first = f->first[home->begin];
+    struct KITH_REAL(block) own;
+    if (!block) {
+        own = KITH_REAL(block_around)(me->x + first, me->y + first, me->z + first,
+                                      f->first[home->end] - first);
+        block = &own;
+    }
+    unsigned left = 0;
+    for (; filled; filled &= filled - 1) {
+        const int step = __builtin_ctz(filled);
+        struct kith__place place;
+        place.image.moved = false;
+        if (enter(f, home->cell + f->parts.step[step].cells, home->begin, &place) &&
+            !KITH_REAL(link_border)(me, home, block, &place)) {
+            left |= 1u << step;
+        }
+    }
+    return left;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The vectors of simd.h under names that go with a precision (twice.h), for loops that take W
+ * particles at a time in either: one vector of floats, or two of doubles.
+ */
+#ifndef KITH_CPU_LANES_H
+#define KITH_CPU_LANES_H
+
+#include "simd.h"
+
+typedef vf vector_f;
+typedef vd vector_d;
+
+enum { SIDE_BY_SIDE_f = W, SIDE_BY_SIDE_d = W / 2 };
+
+static inline vf load_f(const float *p)
+{
+    return vf_load(p);
+}
+
+static inline vd load_d(const double *p)
+{
+    return vd_load(p);
+}
+
+static inline vf smaller_f(vf a, vf b)
+{
+    return vf_min(a, b);
+}
+
+static inline vd smaller_d(vd a, vd b)
+{
+    return vd_min(a, b);
+}
+
+static inline vf larger_f(vf a, vf b)
+{
+    return vf_max(a, b);
+}
+
+static inline vd larger_d(vd a, vd b)
+{
+    return vd_max(a, b);
+}
+
+/** Which lanes hold most at most. */
+static inline unsigned lanes_to_f(vf v, float most)
+{
+    return vf_le(v, vf_set(most));
+}
+
+static inline unsigned lanes_to_d(vd v, double most)
+{
+    return vd_le(v, most - (vd){0});
+}
+
+/** Mask of the first n of W lanes. */
+static inline unsigned lanes_before(int64_t n)
+{
+    return (1u << (n < W ? n : W)) - 1;
+}
+
+/** Copy those of W numbers whose bits are set side by side; W are written. `to` may be `from`, or
+ *  before it. */
+static inline void pack_f(float *to, const float *from, unsigned mask)
+{
+    vf_compress(to, vf_load(from), mask);
+}
+
+static inline void pack_d(double *to, const double *from, unsigned mask)
+{
+    const vd low = vd_load(from);
+    const vd high = vd_load(from + W / 2);
+    const unsigned below = mask & ((1u << W / 2) - 1);
+    vd_compress(to, low, below);
+    vd_compress(to + __builtin_popcount(below), high, mask >> W / 2);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is near what, vector by vector, for one precision. Included by link_real.h.
+ */
+
+/** The block that some particles fill. */
+struct KITH_REAL(block) {
+    real lo[3], hi[3];
+};
+
+/** Which of W particles are friends of one at `at`, which is no image. */
+KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
+                                           const real at[3], real cutoff2)
+{
+    unsigned hits = 0;
+    for (int l = 0; l < W; l += KITH_REAL(SIDE_BY_SIDE)) {
+        const KITH_REAL(vector) dx = KITH_REAL(load)(x + l) - at[0];
+        const KITH_REAL(vector) dy = KITH_REAL(load)(y + l) - at[1];
+        const KITH_REAL(vector) dz = KITH_REAL(load)(z + l) - at[2];
+        hits |= KITH_REAL(lanes_to)((dx * dx + dy * dy) + dz * dz, cutoff2) << l;
+    }
+    return hits;
+}
+
+/** The block of n > 0 particles. */
+static struct KITH_REAL(block)
+    KITH_REAL(block_around)(const real *x, const real *y, const real *z, int64_t n)
+{
+    const real *const axis[3] = {x, y, z};
+    struct KITH_REAL(block) e;
+    for (int k = 0; k < 3; k++) {
+        e.lo[k] = e.hi[k] = axis[k][0];
+        int64_t p = 0;
+        if (n >= KITH_REAL(SIDE_BY_SIDE)) {
+            KITH_REAL(vector) lo = KITH_REAL(load)(axis[k] + n - KITH_REAL(SIDE_BY_SIDE));
+            KITH_REAL(vector) hi = lo;
+            for (; p < n - KITH_REAL(SIDE_BY_SIDE); p += KITH_REAL(SIDE_BY_SIDE)) {
+                lo = KITH_REAL(smaller)(lo, KITH_REAL(load)(axis[k] + p));
+                hi = KITH_REAL(larger)(hi, KITH_REAL(load)(axis[k] + p));
+            }
+            for (int l = 0; l < KITH_REAL(SIDE_BY_SIDE); l++) {
+                e.lo[k] = lo[l] < e.lo[k] ? lo[l] : e.lo[k];
+                e.hi[k] = hi[l] > e.hi[k] ? hi[l] : e.hi[k];
+            }
+            p = n;
+        }
+        for (; p < n; p++) {
+            e.lo[k] = axis[k][p] < e.lo[k] ? axis[k][p] : e.lo[k];
+            e.hi[k] = axis[k][p] > e.hi[k] ? axis[k][p] : e.hi[k];
+        }
+    }
+    return e;
+}
+
+/** How far apart two blocks are, squared. */
+KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(block) *a, const struct KITH_REAL(block) *b)
+{
+    real sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const real above = b->lo[k] - a->hi[k];
+        const real below = a->lo[k] - b->hi[k];
+        const real gap = above > below ? above : below;
+        sum += gap > 0 ? gap * gap : 0;
+    }
+    return sum;
+}
