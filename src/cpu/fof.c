@@ -63,14 +63,15 @@ static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32
         begins[t] = f->n;
         f->n += found;
     }
+    begins[threads] = f->n;
+    first[0] = 0;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
-        const int64_t end = n * (t + 1) / threads;
-        int64_t c = begins[t];
-        for (int64_t s = n * t / threads; s < end; s++) {
-            if (s == 0 || key[s] != key[s - 1]) {
-                first[c++] = (uint32_t)s;
-            }
+        int64_t c = begins[t] + (t == 0);
+        /* without a branch: written where it is not the first, too, and then again */
+        for (int64_t s = n * t / threads + (t == 0); c < begins[t + 1]; s++) {
+            first[c] = (uint32_t)s;
+            c += key[s] != key[s - 1];
         }
     }
     first[f->n] = (uint32_t)n;
