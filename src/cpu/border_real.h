@@ -117,10 +117,10 @@ static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REA
         }
         const real at[3] = {a->x[i], a->y[i], a->z[i]};
         for (int64_t l = 0; l < b->n; l += W) {
-            const unsigned all = lanes_before(b->n - l);
-            unsigned hits = vi_ne(vi_load(b->root + l), vi_set(a->root[i])) & all;
+            const int64_t n = b->n - l < W ? b->n - l : W;
+            unsigned hits = vi_ne(vi_load(b->root + l), vi_set(a->root[i])) & lanes_before(n);
             if (hits) {
-                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, me->cutoff2);
+                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, me->cutoff2, n);
             }
             while (hits) {
                 const int32_t here = a->root[i];

@@ -24,8 +24,8 @@ enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 /* Particles that are linked by looking at all of them; and those that look at once. */
 enum { POOL = 1024, SOURCES = 8 };
 
-/* Clumps of a cell from which they look at the cells ahead together. */
-enum { TOGETHER = 5 };
+/* Particles of a cell from which its clumps look at the cells ahead together. */
+enum { TOGETHER = 24 };
 
 /* Pairs of particles from which two clumps are not simply compared, each with each. */
 enum { MANY_PAIRS = 512 };

@@ -144,13 +144,9 @@ KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t beg
         unsigned hits = 0;
         for (int64_t i = me->begin; i < me->end; i++) {
             const real at[3] = {me->x[i], me->y[i], me->z[i]};
-            for (int l = 0; l < LANES && l < last - j; l += W) {
-                hits |= KITH_REAL(near_lanes)(me->x + j + l, me->y + j + l, me->z + j + l, at,
-                                              me->cutoff2)
-                        << l;
-            }
+            hits |= KITH_REAL(near_lanes)(me->x + j, me->y + j, me->z + j, at, me->cutoff2,
+                                          last - j);
         }
-        hits &= last - j < LANES ? (1u << (last - j)) - 1 : ALL_LANES;
         if (hits) {
             me->root = unite_hits(me->f, me->root, begin, end, j, hits);
         }
@@ -413,7 +409,7 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
         kith__walk_locate(f, &walk, &home);
         if (simple && home.inside && !crowded) {
             unsigned filled = filled_ahead(f, home.cell);
-            if (home.end - home.begin >= TOGETHER) {
+            if (f->first[home.end] - f->first[home.begin] >= TOGETHER) {
                 filled = KITH_REAL(link_borders)(&me, &home, filled);
             }
             end = KITH_REAL(note_errands)(f, &home, filled, end);

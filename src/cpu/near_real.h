@@ -8,18 +8,18 @@ struct KITH_REAL(block) {
     real lo[3], hi[3];
 };
 
-/** Which of W particles are friends of one at `at`, which is no image. */
+/** Which of n particles, up to LANES, are friends of one at `at`, which is no image. */
 KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
-                                           const real at[3], real cutoff2)
+                                           const real at[3], real cutoff2, int64_t n)
 {
     unsigned hits = 0;
-    for (int l = 0; l < W; l += KITH_REAL(SIDE_BY_SIDE)) {
+    for (int l = 0; l < LANES && l < n; l += KITH_REAL(SIDE_BY_SIDE)) {
         const KITH_REAL(vector) dx = KITH_REAL(load)(x + l) - at[0];
         const KITH_REAL(vector) dy = KITH_REAL(load)(y + l) - at[1];
         const KITH_REAL(vector) dz = KITH_REAL(load)(z + l) - at[2];
         hits |= KITH_REAL(lanes_to)((dx * dx + dy * dy) + dz * dz, cutoff2) << l;
     }
-    return hits;
+    return n < LANES ? hits & ((1u << n) - 1) : hits;
 }
 
 /** The block of n > 0 particles. */
