@@ -207,17 +207,17 @@ KITH_FN double kith__blur(const struct kith__question *q)
     return kith__own_blur(q) + off * (2 + off);
 }
 
-/** The fewest parts that a cell can have along an axis for a table of all cells to be made; where
- *  even the most are too few, a middling number. */
+/** The fewest parts that a cell can have along an axis for there to be no more than `limit` cells;
+ *  where even the most are too few, a middling number. */
 KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__survey *survey,
-                               const double anchor[3])
+                               const double anchor[3], int64_t limit)
 {
     const int least = 4;
     const int middle = 8;
     for (int parts = least; parts <= KITH_MOST_PARTS; parts++) {
         struct kith__axis axis[3];
         const int64_t cells = kith__choose_axes(q, survey, anchor, parts * q->part, axis);
-        if (cells >= 0 && cells <= kith__table_limit(q)) {
+        if (cells >= 0 && cells <= limit) {
             return parts;
         }
     }

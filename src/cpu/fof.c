@@ -187,7 +187,8 @@ static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struc
 
 /** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
  *  clump or, without one, the clumps' own keys. */
-static void use_keys(kith_ctx *ctx, uint64_t *key, const uint32_t *first, struct kith__friends *f)
+static void use_keys(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                     struct kith__friends *f)
 {
     int64_t largest = 0;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, f->n)) schedule(static) \
@@ -200,32 +201,41 @@ static void use_keys(kith_ctx *ctx, uint64_t *key, const uint32_t *first, struct
         largest = most > largest ? most : largest;
     }
     f->largest = largest;
-    for (int64_t c = 0; c < f->n && !f->start; c++) {
-        key[c] = key[first[c]];
+    for (int64_t c = 0; c < f->n && f->key; c++) {
+        f->key[c] = key[first[c]];
     }
 }
 
-/**
- * List the clumps, and make every node a tree. The memory of the grid is used again: of the two
- * arrays it sorted in, one holds the keys. With a table, that is the other one, and the clumps'
- * first particles and the trees take the place of the keys; without, they go to the other.
- * @param first  [n + 1] memory to list the clumps in, until the keys are not needed any more
- */
-static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f, uint32_t *first)
+/** Make room for what follows from the keys. That of the elements is used again: with a table, for
+ *  first particles and trees, once no keys are needed any more; else for the clumps' own keys. The
+ *  table, or first particles and trees, go where the parts are. */
+static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
+{
+    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    const size_t all = (size_t)f->grid->a.n;
+    const size_t table = ((size_t)f->grid->cells + KITH_START_MORE) * sizeof *f->start;
+    const size_t trees = (2 * all + 1) * sizeof *f->first + KITH_ALIGN;
+    const size_t below = f->grid->table ? table : trees;
+    char *spare = kith__work_need(&ctx->work, KITH_GRID_SPARE,
+                                  below + (size_t)f->n * sizeof *f->part);
+    KITH_CHECK(ctx, spare, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)f->n);
+    f->part = (void *)(spare + below);
+    f->start = f->grid->table ? (void *)spare : NULL;
+    f->key = f->grid->table ? NULL : elements;
+    f->first = f->grid->table ? elements : (void *)spare;
+    f->parent = (_Atomic int32_t *)(f->first + all + 1);
+    return KITH_OK;
+}
+
+/** List the clumps, and make every node a tree. */
+static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__sorted *sorted = &f->grid->a;
-    const size_t n = (size_t)sorted->n;
-    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
-    void *other = (void *)sorted->key == elements ? ctx->work.slot[KITH_GRID_SPARE].data : elements;
-    f->part = kith__work_need(&ctx->work, KITH_FOF_PART, n * sizeof *f->part);
-    KITH_CHECK(ctx, f->part, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)n);
+    uint32_t *first = sorted->z; /* until no keys are needed any more */
     find_clumps(ctx, sorted, first, f);
     KITH_TRY(find_crowds(ctx, sorted->key, first, f));
+    KITH_TRY(need_clumps(ctx, f));
     use_keys(ctx, sorted->key, first, f);
-    f->key = f->start ? NULL : sorted->key;
-    f->idle = f->start ? (void *)f->start : (void *)sorted->key;
-    f->first = f->start ? (void *)sorted->key : other;
-    f->parent = (_Atomic int32_t *)(f->first + n + 1);
     memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
     const int64_t nodes = f->by_clump ? f->n : sorted->n;
 #pragma omp parallel for num_threads(kith__threads_for(ctx, nodes)) schedule(static)
@@ -295,20 +305,19 @@ kith_status kith__cpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
 {
     struct kith__grid grid;
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid)); /* labels come last */
     if (q->a.n == 0) {
         return kith__groups_number(ctx, 0, out);
     }
-    struct kith__friends f = {.question = q,
-                              .grid = &grid,
-                              .start = grid.a.start,
-                              .by_clump = !grid.far && !fof->velocities};
+    struct kith__friends f = {
+        .question = q, .grid = &grid, .by_clump = !grid.far && !fof->velocities};
     if (fof->velocities) {
         KITH_TRY(gather_velocities(ctx, fof, &f));
     }
     KITH_TRY(kith__parts_init(ctx, q, grid.axis, grid.near, &f.parts));
     KITH_TRY(list_steps(ctx, &f));
-    KITH_TRY(list_clumps(ctx, &f, (uint32_t *)out->labels)); /* labels come last */
+    KITH_TRY(list_clumps(ctx, &f));
+    kith__grid_gather(ctx, q, &grid);
     KITH_TRY(link_all(ctx, q, &grid, &f));
     return kith__number(ctx, &f, fof, out);
 }

@@ -45,7 +45,6 @@ struct kith__friends {
     uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then f->n; NULL:
                           search the keys */
     uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
-    void *idle;      /**< 8 bytes a particle that are free after linking: the table, or the keys */
     bool by_clump;   /**< nodes are clumps, else particles */
     _Atomic int32_t *parent; /**< [nodes] */
 
@@ -61,7 +60,8 @@ struct kith__friends {
 };
 
 /** Number the groups of at least fof->min_members particles by falling size, equal ones by their
- *  smallest particle id, and label the particles. friends->idle is overwritten.
+ *  smallest particle id, and label the particles. Coordinates are overwritten, and out->labels may
+ *  be the memory of the particles' indices, grid->a.id.
  *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__number(kith_ctx *ctx, struct kith__friends *friends, const struct kith__fof *fof,
                          kith_groups *out);

@@ -10,6 +10,7 @@
 
 #include "sort.h"
 #include "state.h"
+#include "survey.h"
 
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
@@ -26,60 +27,21 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     return axis->ranks[place - axis->places];
 }
 
+/** Where the spare elements of the first set are. */
+static int spare_slot(const struct kith__question *q)
+{
+    return q->part > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
+}
+
+/** Bytes of the coordinates along one axis: vectors are read from any place. */
+static size_t axis_room(const struct kith__question *q, int64_t n)
+{
+    const size_t align = KITH_ALIGN;
+    return ((size_t)n * (size_t)q->precision + 3 * align - 1) / align * align;
+}
+
 #define KITH_TWICE "cpu/grid_real.h"
 #include "../twice.h"
-
-static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
-                                                 .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
-                                                 .bad = INT64_MAX,
-                                                 .far = INT64_MAX};
-
-static void merge_survey(struct kith__survey *all, const struct kith__survey *part)
-{
-    for (int k = 0; k < 3; k++) {
-        all->lo[k] = part->lo[k] < all->lo[k] ? part->lo[k] : all->lo[k];
-        all->hi[k] = part->hi[k] > all->hi[k] ? part->hi[k] : all->hi[k];
-    }
-    all->bad = part->bad < all->bad ? part->bad : all->bad;
-    all->far = part->far < all->far ? part->far : all->far;
-    all->images = part->images > all->images ? part->images : all->images;
-}
-
-/** Look at a set's coordinates and merge what is seen into *all; *plain stays true if all are in
- *  the box. */
-static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
-                               const kith_points *points, struct kith__survey *all, bool *plain)
-{
-    const struct kith__survey nothing = *all;
-#pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
-    {
-        const struct kith__share own = kith__my_share(points->n);
-        struct kith__survey part = nothing;
-        bool seen = own.begin == own.end;
-        if (q->precision == KITH_FLOAT) {
-            seen = seen || glance_f(q, points, own.begin, own.end, &part);
-        } else {
-            seen = seen || glance_d(q, points, own.begin, own.end, &part);
-        }
-        if (!seen && q->precision == KITH_FLOAT) {
-            survey_f(q, points, own.begin, own.end, &part);
-        } else if (!seen) {
-            survey_d(q, points, own.begin, own.end, &part);
-        }
-#pragma omp critical(kith_survey)
-        {
-            merge_survey(all, &part);
-            *plain = *plain && seen;
-        }
-    }
-    if (all->bad != INT64_MAX) {
-        return kith__refuse(ctx, q, name, KITH_NOT_FINITE, all->bad);
-    }
-    if (all->far != INT64_MAX) {
-        return kith__refuse(ctx, q, name, KITH_LIMIT, all->far);
-    }
-    return KITH_OK;
-}
 
 static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
                    double f[3])
@@ -147,7 +109,7 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
 {
     const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
     uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
-    uint64_t *spare = ctx->work.slot[KITH_GRID_SPARE].data;
+    uint64_t *spare = ctx->work.slot[spare_slot(q)].data;
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
     int64_t listed = 0;
 #pragma omp parallel num_threads(kith__threads_for(ctx, n))
@@ -201,16 +163,16 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
 }
 
 /** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
- *  fit 62 bits. *table says whether a table of all cells is to be made. */
+ *  fit 62 bits. And whether there is to be a table of them. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
-                                const struct kith__survey *survey, struct kith__grid *grid,
-                                bool *table)
+                                const struct kith__survey *survey, struct kith__grid *grid)
 {
-    const int64_t limit = kith__table_limit(q);
+    const int64_t most = kith__table_limit(q);
+    const int64_t limit = q->part > 0 ? most - most / 4 : most; /* parts are kept beside it */
     const double near = grid->near = kith__cell_side(q, survey);
     double anchor[3];
     find_anchor(q, anchor);
-    const int parts = q->part > 0 ? kith__choose_parts(q, survey, anchor) : 1;
+    const int parts = q->part > 0 ? kith__choose_parts(q, survey, anchor, limit) : 1;
     double side = q->part > 0 ? parts * q->part : near;
     while (true) {
         grid->cells = kith__choose_axes(q, survey, anchor, side, grid->axis);
@@ -224,7 +186,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
             }
         }
         if (grid->cells >= 0) {
-            *table = grid->cells <= limit;
+            grid->table = grid->cells <= limit;
             return KITH_OK;
         }
         side *= 2;
@@ -266,15 +228,20 @@ static bool lay_rulers(const struct kith__question *q, const struct kith__grid *
     return plain;
 }
 
+/** Elements on their way into order, and keys where they do not fit them. */
+struct elements {
+    uint64_t *now, *spare, *keys;
+};
+
 /**
  * Sort particles by key. Elements hold the key above the index; keys that do not fit are sorted by
- * their lower part, then by the rest. @return elements or spare, with the index in the lower bits,
- * in order.
+ * their lower part, then by the rest. @return room->now or room->spare, in order, with the index in
+ * the lower bits.
  */
 static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
-                           const struct kith__grid *grid, uint64_t *elements, uint64_t *spare,
-                           uint64_t *keys)
+                           const struct kith__grid *grid, const struct elements *room)
 {
+    uint64_t *elements = room->now, *spare = room->spare, *keys = room->keys;
     const int64_t n = points->n;
     const int low = index_length(n);
     const int bits = key_length(grid);
@@ -323,40 +290,51 @@ static void fill_table(const struct kith__sorted *sorted, int64_t cells, int thr
     }
 }
 
-static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
-                            const kith_points *points, const struct kith__grid *grid, int set,
-                            bool table, struct kith__sorted *sorted)
+/** Make room for a set of sorted->n particles. With parts, sorted->id is the caller's, and spare
+ *  elements are where coordinates will be. */
+static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__grid *grid, int set, bool table, bool is_long,
+                            struct kith__sorted *sorted, struct elements *elements)
 {
     struct kith__work *work = &ctx->work;
     const int slot = set * KITH_GRID_SLOTS;
-    const size_t n = (size_t)points->n;
-    const size_t real = (size_t)q->precision;
-    const int low = index_length(points->n);
-    const bool is_long = key_length(grid) + low > 64;
-    const int threads = kith__threads_for(ctx, points->n);
+    const size_t n = (size_t)sorted->n;
+    const size_t axis = axis_room(q, sorted->n);
     size_t room = n * sizeof(uint64_t);
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
     room += (size_t)2 * KITH_ALIGN; /* two arrays of half the size fit, one read from any place */
-    const size_t coordinates = n * real +
-                               (size_t)2 * KITH_ALIGN; /* vectors are read from any place */
-    uint64_t *elements = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
-    uint64_t *spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
-    uint64_t *keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
-    *sorted = (struct kith__sorted){
-        .n = points->n,
-        .x = kith__work_need(work, slot + KITH_GRID_X, coordinates),
-        .y = kith__work_need(work, slot + KITH_GRID_Y, coordinates),
-        .z = kith__work_need(work, slot + KITH_GRID_Z, coordinates),
-        .id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t)),
-    };
-    KITH_CHECK(ctx,
-               elements && spare && (keys || !is_long) && sorted->x && sorted->y && sorted->z &&
-                   sorted->id,
-               KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
+    char *xyz = kith__work_need(work, slot + KITH_GRID_XYZ, 3 * axis);
+    elements->now = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
+    elements->spare = (uint64_t *)(void *)xyz;
+    elements->keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
+    if (!(q->part > 0)) {
+        elements->spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
+        sorted->id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t));
+    }
+    KITH_CHECK(
+        ctx, xyz && elements->now && elements->spare && (elements->keys || !is_long) && sorted->id,
+        KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
+    sorted->x = xyz;
+    sorted->y = xyz + axis;
+    sorted->z = xyz + 2 * axis;
+    return KITH_OK;
+}
 
-    sorted->key = sort_keys(ctx, q, points, grid, elements, spare, keys);
+/** Sort a set, but for its coordinates. @param table  fill a table in memory that is free */
+static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
+                            const kith_points *points, const struct kith__grid *grid, int set,
+                            bool table, struct kith__sorted *sorted)
+{
+    const int low = index_length(points->n);
+    const bool is_long = key_length(grid) + low > 64;
+    const int threads = kith__threads_for(ctx, points->n);
+    struct elements elements;
+    sorted->n = points->n;
+    KITH_TRY(need_set(ctx, q, grid, set, table, is_long, sorted, &elements));
+    const uint64_t *keys = elements.keys;
+    sorted->key = sort_keys(ctx, q, points, grid, &elements);
     const uint64_t index = ((uint64_t)1 << low) - 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t s = 0; s < sorted->n; s++) {
@@ -365,12 +343,16 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
         sorted->key[s] = is_long ? keys[element & index] : element >> low;
     }
     if (table) {
-        sorted->start = (uint32_t *)(sorted->key == elements ? spare : elements);
-        if (!(q->part > 0)) {
-            fill_table(sorted, grid->cells, threads);
-        }
+        sorted->start = (uint32_t *)(sorted->key == elements.now ? elements.spare : elements.now);
+        fill_table(sorted, grid->cells, threads);
     }
-#pragma omp parallel num_threads(threads)
+    return KITH_OK;
+}
+
+static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
+                       const struct kith__grid *grid, struct kith__sorted *sorted)
+{
+#pragma omp parallel num_threads(kith__threads_for(ctx, sorted->n))
     {
         const struct kith__share own = kith__my_share(sorted->n);
         if (q->precision == KITH_FLOAT) {
@@ -379,51 +361,65 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
             gather_d(q, points, own.begin, own.end, grid->plain, sorted);
         }
     }
-    return KITH_OK;
-}
-
-/** Survey all particles, of both sets. */
-static kith_status survey_all(kith_ctx *ctx, const struct kith__question *q,
-                              struct kith__survey *all, bool *plain)
-{
-    *all = nothing_seen;
-    *plain = true;
-    KITH_TRY(take_survey(ctx, q, "points", &q->a, all, plain));
-    return q->cross ? take_survey(ctx, q, "against", &q->b, all, plain) : KITH_OK;
 }
 
 kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *q)
 {
     struct kith__survey survey;
     bool plain;
-    return survey_all(ctx, q, &survey, &plain);
+    return kith__survey_all(ctx, q, &survey, &plain);
 }
 
-kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+/** Survey the particles and choose the cells; none where there are no particles. */
+static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
     struct kith__survey survey;
     *grid = (struct kith__grid){.cells = 0};
-    KITH_TRY(survey_all(ctx, q, &survey, &grid->plain));
+    KITH_TRY(kith__survey_all(ctx, q, &survey, &grid->plain));
     grid->wrapped = survey.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {
-        return KITH_OK; /* no particles, no cells: nothing to sweep */
+        return KITH_OK;
     }
     const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t) +
                        (size_t)2 * KITH_ALIGN;
+    const size_t spare = q->part > 0 ? 3 * axis_room(q, q->a.n) : all;
     const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
     KITH_CHECK(ctx,
                kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&
                    kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, all) &&
-                   kith__work_need(&ctx->work, KITH_GRID_SPARE, all),
+                   kith__work_need(&ctx->work, spare_slot(q), spare),
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)q->a.n);
-    bool table = false;
-    KITH_TRY(choose_cells(ctx, q, &survey, grid, &table));
-    KITH_TRY(sort_set(ctx, q, &q->a, grid, 0, table && !q->cross, &grid->a));
+    return choose_cells(ctx, q, &survey, grid);
+}
+
+kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+{
+    KITH_TRY(prepare(ctx, q, grid));
+    if (grid->cells == 0) {
+        return KITH_OK; /* nothing to sweep */
+    }
+    KITH_TRY(sort_set(ctx, q, &q->a, grid, 0, grid->table && !q->cross, &grid->a));
+    gather_set(ctx, q, &q->a, grid, &grid->a);
     grid->b = grid->a;
     if (q->cross) {
-        KITH_TRY(sort_set(ctx, q, &q->b, grid, 1, table, &grid->b));
+        KITH_TRY(sort_set(ctx, q, &q->b, grid, 1, grid->table, &grid->b));
+        gather_set(ctx, q, &q->b, grid, &grid->b);
     }
     return KITH_OK;
+}
+
+kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *q, int32_t *id,
+                            struct kith__grid *grid)
+{
+    KITH_TRY(prepare(ctx, q, grid));
+    grid->a.id = id;
+    return grid->cells > 0 ? sort_set(ctx, q, &q->a, grid, 0, false, &grid->a) : KITH_OK;
+}
+
+void kith__grid_gather(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+{
+    gather_set(ctx, q, &q->a, grid, &grid->a);
+    grid->b = grid->a;
 }
 
 void kith__grid_image(const struct kith__question *q, const kith_points *points, int64_t p,

@@ -17,8 +17,7 @@ struct kith__sorted {
     void *x, *y, *z; /**< wrapped, precision of the points */
     int32_t *id;     /**< index in the caller's order; ascending inside a cell */
     uint64_t *key;   /**< cell and part of each; ascending */
-    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys. Where
-                          cells have parts, room for such a table, not filled */
+    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys */
 };
 
 struct kith__grid {
@@ -26,6 +25,7 @@ struct kith__grid {
     int64_t cells;
     double near; /**< what is further apart than this is no pair, however it was rounded */
     struct kith__sorted a, b; /**< b is a unless the question has two sets */
+    bool table;               /**< cells are few enough for a table of all */
     bool wrapped;             /**< some particle was outside the box */
     bool plain;               /**< all coordinates are known to be in the box as they are given */
     bool far;                 /**< some part may hold particles that are farther apart than it is
@@ -34,9 +34,7 @@ struct kith__grid {
 
 /** Slots of the context's scratch that the grid of set 0 (a) and 1 (b) uses. */
 enum {
-    KITH_GRID_X,
-    KITH_GRID_Y,
-    KITH_GRID_Z,
+    KITH_GRID_XYZ,
     KITH_GRID_ID,
     KITH_GRID_ELEMENTS,
     KITH_GRID_SPARE,
@@ -52,6 +50,16 @@ enum {
  *  is too far outside a periodic box; KITH_NO_MEMORY. */
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__grid *grid);
+
+/** The same where cells have parts, up to the coordinates: sort the particles by part. Until
+ *  kith__grid_gather, the memory of grid->a.z is free, and grid->a.key may be in that of x.
+ *  @param id  [n] the caller's, for grid->a.id */
+kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question, int32_t *id,
+                            struct kith__grid *grid);
+
+/** Write the coordinates in order, over what was in their memory. */
+void kith__grid_gather(kith_ctx *ctx, const struct kith__question *question,
+                       struct kith__grid *grid);
 
 /** Check the coordinates alone. @return as kith__grid_build. */
 kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *question);

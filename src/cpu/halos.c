@@ -48,7 +48,7 @@ static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *member
     const size_t bin_bytes = (size_t)out->threads * KITH_SORT_BINS * sizeof **bins;
     const size_t begin_bytes = (size_t)(members->groups + 1) * sizeof *out->begin;
     out->elements = kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, room);
-    *spare = kith__work_need(&ctx->work, KITH_GRID_SPARE, room);
+    *spare = kith__work_need(&ctx->work, KITH_GRID_XYZ, room);
     *bins = kith__work_need(&ctx->work, KITH_GRID_BINS, bin_bytes);
     out->begin = kith__work_need(&ctx->work, KITH_FOF_GROUPS, begin_bytes);
     KITH_CHECK(ctx, out->elements && *spare && *bins && out->begin, KITH_NO_MEMORY,

@@ -161,12 +161,13 @@ static void sort_by(kith_ctx *ctx, struct numbering *w, enum sort_key what)
 static void label(struct numbering *w, int32_t *labels)
 {
     const struct kith__friends *f = w->f;
-    const int32_t *id = f->grid->a.id;
-    const int64_t n = f->grid->a.n;
+    const struct kith__sorted *a = &f->grid->a;
+    int32_t *id = a->x;
 #pragma omp parallel num_threads(w->threads)
     {
 #pragma omp for schedule(static)
-        for (int64_t p = 0; p < n; p++) {
+        for (int64_t p = 0; p < a->n; p++) {
+            id[p] = a->id[p];
             labels[p] = 0;
         }
 #pragma omp for schedule(static)
@@ -187,8 +188,8 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
 {
     struct numbering w = {.f = f, .nodes = f->by_clump ? f->n : f->grid->a.n};
     w.min_members = fof->min_members;
-    w.size = f->idle;
-    w.leader = w.size + w.nodes;
+    w.size = f->grid->a.y;
+    w.leader = f->grid->a.z;
     w.threads = kith__threads_for(ctx, f->grid->a.n);
     measure(&w);
     KITH_TRY(list_groups(ctx, &w));

@@ -143,7 +143,8 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
 static __device__ void plan_cells(const struct kith__question &q, const struct kith__survey &survey,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
-    const int parts = q.part > 0 ? kith__choose_parts(&q, &survey, anchor) : 1;
+    const int parts = q.part > 0 ? kith__choose_parts(&q, &survey, anchor, kith__table_limit(&q))
+                                 : 1;
     plan->near = kith__cell_side(&q, &survey);
     plan->far = false;
     double side = q.part > 0 ? parts * q.part : plan->near;

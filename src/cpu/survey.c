@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The survey: by extremes alone, which vectors find, where that tells all.
+ */
+#include "survey.h"
+
+#include <math.h>
+
+#include "../context.h"
+
+#define KITH_TWICE "cpu/survey_real.h"
+#include "../twice.h"
+
+static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
+                                                 .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
+                                                 .bad = INT64_MAX,
+                                                 .far = INT64_MAX};
+
+static void merge_survey(struct kith__survey *all, const struct kith__survey *part)
+{
+    for (int k = 0; k < 3; k++) {
+        all->lo[k] = part->lo[k] < all->lo[k] ? part->lo[k] : all->lo[k];
+        all->hi[k] = part->hi[k] > all->hi[k] ? part->hi[k] : all->hi[k];
+    }
+    all->bad = part->bad < all->bad ? part->bad : all->bad;
+    all->far = part->far < all->far ? part->far : all->far;
+    all->images = part->images > all->images ? part->images : all->images;
+}
+
+/** Look at a set's coordinates and merge what is seen into *all; *plain stays true if all are in
+ *  the box. */
+static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
+                               const kith_points *points, struct kith__survey *all, bool *plain)
+{
+    const struct kith__survey nothing = *all;
+#pragma omp parallel num_threads(kith__threads_for(ctx, points->n))
+    {
+        const struct kith__share own = kith__my_share(points->n);
+        struct kith__survey part = nothing;
+        bool seen = own.begin == own.end;
+        if (q->precision == KITH_FLOAT) {
+            seen = seen || glance_f(q, points, own.begin, own.end, &part);
+        } else {
+            seen = seen || glance_d(q, points, own.begin, own.end, &part);
+        }
+        if (!seen && q->precision == KITH_FLOAT) {
+            survey_f(q, points, own.begin, own.end, &part);
+        } else if (!seen) {
+            survey_d(q, points, own.begin, own.end, &part);
+        }
+#pragma omp critical(kith_survey)
+        {
+            merge_survey(all, &part);
+            *plain = *plain && seen;
+        }
+    }
+    if (all->bad != INT64_MAX) {
+        return kith__refuse(ctx, q, name, KITH_NOT_FINITE, all->bad);
+    }
+    if (all->far != INT64_MAX) {
+        return kith__refuse(ctx, q, name, KITH_LIMIT, all->far);
+    }
+    return KITH_OK;
+}
+
+kith_status kith__survey_all(kith_ctx *ctx, const struct kith__question *q,
+                             struct kith__survey *all, bool *plain)
+{
+    *all = nothing_seen;
+    *plain = true;
+    KITH_TRY(take_survey(ctx, q, "points", &q->a, all, plain));
+    return q->cross ? take_survey(ctx, q, "against", &q->b, all, plain) : KITH_OK;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Looking at coordinates, for one precision. Included by survey.c, see twice.h.
+ */
+
+/** Smallest and largest of `every`-th of n values, for each place among them, if all are finite.
+ *  Written for vectors: a block holds whole cycles of 1 or 3 places. */
+static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3], real hi[3])
+{
+    enum { BLOCK = 24 };
+    real least[BLOCK], most[BLOCK], zero[BLOCK];
+    for (int l = 0; l < BLOCK; l++) {
+        least[l] = (real)INFINITY;
+        most[l] = -(real)INFINITY;
+        zero[l] = 0;
+    }
+    int64_t at = 0;
+    for (; at + BLOCK <= n; at += BLOCK) {
+        for (int l = 0; l < BLOCK; l++) {
+            const real x = v[at + l];
+            least[l] = x < least[l] ? x : least[l];
+            most[l] = x > most[l] ? x : most[l];
+            zero[l] += x - x; /* NaN for ever if not finite */
+        }
+    }
+    for (; at < n; at++) {
+        const int l = (int)(at % BLOCK);
+        least[l] = v[at] < least[l] ? v[at] : least[l];
+        most[l] = v[at] > most[l] ? v[at] : most[l];
+        zero[l] += v[at] - v[at];
+    }
+    real sum = 0;
+    for (int l = 0; l < BLOCK; l++) {
+        lo[l % every] = least[l] < lo[l % every] ? least[l] : lo[l % every];
+        hi[l % every] = most[l] > hi[l % every] ? most[l] : hi[l % every];
+        sum += zero[l];
+    }
+    return sum == 0;
+}
+
+/** Survey particles [begin, end) by their extremes alone. @return false when that is not enough:
+ *  some are outside the box, or not finite, or lie in memory in an unusual way. */
+static bool KITH_REAL(glance)(const struct kith__question *question, const kith_points *points,
+                              int64_t begin, int64_t end, struct kith__survey *out)
+{
+    const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
+    const real *axis[3] = {points->x, points->y, points->z};
+    const bool packed = points->stride == 3 && question->dim == 3 && axis[1] == axis[0] + 1 &&
+                        axis[2] == axis[0] + 2;
+    if (!box->orthorhombic || !(packed || points->stride == 1) || begin == end) {
+        return false;
+    }
+    real lo[3] = {(real)INFINITY, (real)INFINITY, (real)INFINITY};
+    real hi[3] = {-(real)INFINITY, -(real)INFINITY, -(real)INFINITY};
+    bool fine = true;
+    if (packed) {
+        fine = KITH_REAL(find_range)(axis[0] + 3 * begin, 3 * (end - begin), 3, lo, hi);
+    } else {
+        lo[2] = hi[2] = 0;
+        for (int k = 0; k < 3 && k < question->dim; k++) {
+            lo[k] = (real)INFINITY;
+            hi[k] = -(real)INFINITY;
+            fine = KITH_REAL(find_range)(axis[k] + begin, end - begin, 1, &lo[k], &hi[k]) && fine;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        fine = fine && (!box->periodic[k] ||
+                        (lo[k] >= box->origin[k] && hi[k] < box->origin[k] + box->row[k][k]));
+    }
+    if (fine) {
+        const int32_t none[3] = {0, 0, 0};
+        KITH_REAL(kith__survey_add)(box, begin, lo, 1, none, out);
+        KITH_REAL(kith__survey_add)(box, begin, hi, 1, none, out);
+    }
+    return fine;
+}
+
+/** Range of the coordinates of particles [begin, end), and which of them cannot be used. */
+static void KITH_REAL(survey)(const struct kith__question *question, const kith_points *points,
+                              int64_t begin, int64_t end, struct kith__survey *out)
+{
+    const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
+    struct kith__survey s = *out;
+    for (int64_t p = begin; p < end; p++) {
+        real r[3];
+        int32_t image[3];
+        const int fits = KITH_REAL(kith__load)(box, points, question->dim, p, r, image);
+        KITH_REAL(kith__survey_add)(box, p, r, fits, image, &s);
+    }
+    *out = s;
+}
