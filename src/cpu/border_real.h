@@ -10,7 +10,7 @@ struct KITH_REAL(border) {
     bool full;  /**< there are more */
     bool mixed; /**< they are not all in one tree */
     real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES];
-    int32_t place[POOL + LANES]; /**< counted from the cell's first particle */
+    int32_t place[POOL + LANES]; /**< in the grid; ascending */
     int32_t root[POOL + LANES];
 };
 
@@ -27,12 +27,11 @@ KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith
 static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kith__place *place,
                             const struct KITH_REAL(block) *block, struct KITH_REAL(border) *out)
 {
-    const int64_t begin = me->f->first[place->begin];
     const int64_t end = me->f->first[place->end];
     const KITH_REAL(vector) zero = {0};
     const real *const axis[3] = {me->x, me->y, me->z};
     out->n = 0;
-    int64_t p = begin;
+    int64_t p = me->f->first[place->begin];
     for (; p < end && out->n <= POOL - W; p += W) {
         unsigned near = 0;
         for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
@@ -50,7 +49,7 @@ static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kit
             KITH_REAL(pack)(out->x + out->n, me->x + p, near);
             KITH_REAL(pack)(out->y + out->n, me->y + p, near);
             KITH_REAL(pack)(out->z + out->n, me->z + p, near);
-            vi_compress(out->place + out->n, vi_lanes() + (int32_t)(p - begin), near);
+            vi_compress(out->place + out->n, vi_lanes() + (int32_t)p, near);
             out->n += __builtin_popcount(near);
         }
     }
@@ -62,7 +61,6 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
                                   const struct kith__place *place, struct KITH_REAL(border) *out)
 {
     struct kith__friends *f = me->f;
-    const int32_t first = (int32_t)f->first[place->begin];
     const int32_t most = main_clump(f, place);
     const int32_t root = kith__root(f->parent, most);
     for (int64_t i = 0; i < out->n; i += W) {
@@ -72,18 +70,16 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
     if (is_whole(f, place)) {
         return;
     }
-    const int32_t from = out->place[0] + first;
-    const int32_t to = out->place[out->n - 1] + first;
-    for (int64_t at = place->begin; at < place->end; at += LANES) {
-        const int n = place->end - at < LANES ? (int)(place->end - at) : LANES;
+    const int32_t *first = (const int32_t *)f->first;
+    const vi from = vi_set(out->place[0]), to = vi_set(out->place[out->n - 1]);
+    for (int64_t at = place->begin; at < place->end; at += W) {
+        const int n = place->end - at < W ? (int)(place->end - at) : W;
+        /* those that are not known to be in the largest tree, and hold some of the border */
         unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
+        strangers &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
         for (; strangers; strangers &= strangers - 1) {
             const int64_t c = at + __builtin_ctz(strangers);
-            if ((int32_t)f->first[c + 1] <= from || (int32_t)f->first[c] > to) {
-                continue;
-            }
-            const vi low = vi_set((int32_t)f->first[c] - first);
-            const vi high = vi_set((int32_t)f->first[c + 1] - first);
+            const vi low = vi_set(first[c]), high = vi_set(first[c + 1]);
             const vi other = vi_set(kith__root(f->parent, (int32_t)c));
             for (int64_t i = 0; i < out->n; i += W) {
                 const vi here = vi_load(out->place + i);

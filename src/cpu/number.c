@@ -176,8 +176,10 @@ static void label(struct numbering *w, int32_t *labels)
             const int32_t mine = size_at(w, root);
             int64_t begin, end;
             particles_of(f, node, &begin, &end);
-            for (int64_t s = begin; s < end && mine < 0; s++) {
-                labels[id[s]] = -mine;
+            for (int64_t s = begin; s < end && mine < 0; s += 4) {
+                for (int64_t k = s; k < s + 4; k++) { /* most end here: one branch, not one each */
+                    labels[id[k < end ? k : end - 1]] = -mine;
+                }
             }
         }
     }
