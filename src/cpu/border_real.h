@@ -164,8 +164,8 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
     return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
 }
 
-/** Link a cell inside the box with those ahead, along `filled` steps. @return the steps that are
- *  still to be taken. */
+/** Link a cell with those ahead that are no images, along `filled` steps. @return the steps that
+ *  are still to be taken. */
 static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
                                         const struct kith__place *home, unsigned filled)
 {
@@ -182,9 +182,8 @@ static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
     for (; filled; filled &= filled - 1) {
         const int step = __builtin_ctz(filled);
         struct kith__place place;
-        place.image.moved = false;
-        if (enter(f, home->cell + f->parts.step[step].cells, home->begin, &place) &&
-            !KITH_REAL(link_border)(me, home, block, &place)) {
+        if (take_step(f, home, step, &place) &&
+            (place.image.moved || !KITH_REAL(link_border)(me, home, block, &place))) {
             left |= 1u << step;
         }
     }

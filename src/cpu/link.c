@@ -89,6 +89,17 @@ static bool go(const struct kith__friends *f, const struct kith__place *home, co
     return enter(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
+/** The cell that a step leads to, if there is one and it holds clumps. */
+KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__place *home, int step,
+                           struct kith__place *out)
+{
+    if (!home->inside) {
+        return go(f, home, f->parts.step[step].away, out);
+    }
+    out->image.moved = false;
+    return enter(f, home->cell + f->parts.step[step].cells, home->begin, out);
+}
+
 /** Which of the n nodes from `parent` on, 16 at most, do not point to root. */
 KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
 {

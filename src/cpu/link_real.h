@@ -10,10 +10,9 @@ struct KITH_REAL(seeker) {
     struct kith__friends *f;
     struct kith__sweep *sweep; /**< the thread's */
     const real *x, *y, *z;     /**< of all particles */
-    int64_t clump;
-    int64_t begin, end; /**< its particles */
-    int32_t root;       /**< of its tree, when last seen */
-    int part[3];        /**< where it is in its cell */
+    int64_t begin, end;        /**< its particles */
+    int32_t root;              /**< of its tree, when last seen */
+    int part[3];               /**< where it is in its cell */
     real cutoff2;
     real near2; /**< squared: what is further apart is no pair, however it was rounded */
 };
@@ -186,7 +185,7 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
     }
 }
 
-/** All cells that are in reach and ahead. */
+/** All cells that are in reach and ahead, where these are not just those around. */
 static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
@@ -205,21 +204,9 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct ki
     }
 }
 
-/** The clumps of the cell that a step from the seeker's leads to, if there are any. */
-KITH_INLINE void KITH_REAL(meet_step)(struct KITH_REAL(seeker) *me, int64_t cell, int step)
-{
-    const struct kith__friends *f = me->f;
-    struct kith__place place;
-    place.image.moved = false;
-    if (enter(f, cell + f->parts.step[step].cells, me->clump, &place)) {
-        KITH_REAL(meet_place)(me, f->parts.step[step].away, &place);
-    }
-}
-
 static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
 {
     const struct kith__friends *f = me->f;
-    me->clump = clump;
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
@@ -308,11 +295,11 @@ static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith_
 
 #include "border_real.h"
 
-/** Link the clumps of a cell inside the box with those of the cells ahead. */
+/** Link the clumps of a cell with those of the cells ahead. */
 static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
-    const unsigned filled = filled_ahead(f, home->cell);
+    const unsigned filled = home->inside ? filled_ahead(f, home->cell) : ALL_STEPS;
     const bool crowded = f->by_clump && home->end - home->begin >= KITH_CROWD;
     const unsigned steps = crowded ? KITH_REAL(link_borders)(me, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
@@ -321,7 +308,11 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
             KITH_REAL(seek)(me, c);
         }
         for (; ahead; ahead &= ahead - 1) {
-            KITH_REAL(meet_step)(me, home->cell, __builtin_ctz(ahead));
+            const int step = __builtin_ctz(ahead);
+            struct kith__place place;
+            if (take_step(f, home, step, &place)) {
+                KITH_REAL(meet_place)(me, f->parts.step[step].away, &place);
+            }
         }
     }
 }
@@ -418,7 +409,7 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
         if (!crowded) {
             KITH_REAL(link_few)(&me, &home);
         }
-        if (home.inside && f->ahead) {
+        if (f->ahead) {
             KITH_REAL(link_ahead)(&me, &home);
             continue;
         }
