@@ -351,9 +351,10 @@ KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struc
 }
 
 /** Run n errands; the steps of one behind the last are 0. All steps are taken in one loop, the end
- *  of which is all that a processor must foresee: most errands have one, and meet nobody. */
-static void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me, const struct errand *errand,
-                                   int64_t n)
+ *  of which is all that a processor must foresee: most errands have one, and meet nobody. Apart
+ *  from its caller, which leaves it no registers. */
+static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me,
+                                                             const struct errand *errand, int64_t n)
 {
     const struct errand *const last = errand + n;
     int64_t cells[KITH_STEPS + 1];
