@@ -5,7 +5,7 @@
  */
 #include "cells.cuh"
 
-enum { THREADS = 256 };
+enum { THREADS = 256, SURVEY_BLOCKS = 4 };
 
 static int64_t blocks_for(int64_t n)
 {
@@ -27,52 +27,21 @@ static __device__ double from_ordered(unsigned long long bits)
     return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
 }
 
-static __device__ void clear_survey(struct kith__gpu_survey *s)
-{
-    for (int k = 0; k < 3; k++) {
-        s->lo[k] = ~0ull;
-        s->hi[k] = 0;
-    }
-    s->bad = s->far = INT64_MAX;
-    s->images = 0;
-}
-
 static __device__ void merge_survey(struct kith__gpu_survey *to,
                                     const struct kith__gpu_survey *from)
 {
     for (int k = 0; k < 3; k++) {
-        atomicMin(&to->lo[k], from->lo[k]);
-        atomicMax(&to->hi[k], from->hi[k]);
+        atomicMax(&to->below[k], from->below[k]);
+        atomicMax(&to->above[k], from->above[k]);
     }
-    atomicMin(&to->bad, from->bad);
-    atomicMin(&to->far, from->far);
+    atomicMax(&to->bad, from->bad);
+    atomicMax(&to->far, from->far);
     atomicMax(&to->images, from->images);
 }
 
-static __global__ void begin_survey(struct kith__gpu_survey *surveys)
+/** What a warp's particles tell, of what each of its lanes has seen. */
+static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_survey *warp)
 {
-    clear_survey(&surveys[threadIdx.x]);
-}
-
-template <typename real>
-static __global__ void survey(const struct kith__question q, const kith_points points,
-                              struct kith__gpu_survey *out)
-{
-    typedef definition<real> def;
-    __shared__ struct kith__gpu_survey block;
-    if (threadIdx.x == 0) {
-        clear_survey(&block);
-    }
-    __syncthreads();
-    struct kith__survey mine = {
-        {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < points.n; p += step) {
-        real r[3];
-        int32_t image[3];
-        const int fits = def::load(def::box(q), points, q.dim, p, r, image);
-        def::survey_add(def::box(q), p, r, fits, image, &mine);
-    }
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
         for (int k = 0; k < 3; k++) {
             mine.lo[k] = fmin(mine.lo[k], from_partner(mine.lo[k], bits));
@@ -85,16 +54,45 @@ static __global__ void survey(const struct kith__question q, const kith_points p
         mine.far = far < mine.far ? far : mine.far;
         mine.images = images > mine.images ? images : mine.images;
     }
+    for (int k = 0; k < 3; k++) {
+        warp->below[k] = ~ordered(mine.lo[k]);
+        warp->above[k] = ordered(mine.hi[k]);
+    }
+    warp->bad = (unsigned long long)(INT64_MAX - mine.bad);
+    warp->far = (unsigned long long)(INT64_MAX - mine.far);
+    warp->images = mine.images;
+}
+
+static __device__ struct kith__survey nothing_seen(void)
+{
+    const struct kith__survey none = {
+        {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
+    return none;
+}
+
+/** Merge what a block's particles tell into *out. All threads call. */
+template <typename real>
+static __device__ void survey_block(const struct kith__question &q, const kith_points &points,
+                                    struct kith__gpu_survey *out)
+{
+    typedef definition<real> def;
+    __shared__ struct kith__gpu_survey block;
+    if (threadIdx.x == 0) {
+        block = {};
+    }
+    __syncthreads();
+    struct kith__survey mine = nothing_seen();
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < points.n; p += step) {
+        real r[3];
+        int32_t image[3];
+        const int fits = def::load(def::box(q), points, q.dim, p, r, image);
+        def::survey_add(def::box(q), p, r, fits, image, &mine);
+    }
+    struct kith__gpu_survey warp;
+    survey_warp(mine, &warp);
     if (my_lane() == 0) {
-        struct kith__gpu_survey part;
-        for (int k = 0; k < 3; k++) {
-            part.lo[k] = ordered(mine.lo[k]);
-            part.hi[k] = ordered(mine.hi[k]);
-        }
-        part.bad = (unsigned long long)mine.bad;
-        part.far = (unsigned long long)mine.far;
-        part.images = mine.images;
-        merge_survey(&block, &part);
+        merge_survey(&block, &warp);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -165,10 +163,38 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
     plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
 }
 
+/** What the surveys of all sets tell together. The plan says what is wrong with them. */
+static __device__ struct kith__survey sum_up(const struct kith__question &q,
+                                             const volatile struct kith__gpu_survey *surveys,
+                                             struct kith__gpu_plan *plan)
+{
+    struct kith__survey all = nothing_seen();
+    plan->status = KITH_OK;
+    plan->set = 0;
+    plan->index = 0;
+    for (int set = 0; set < (q.cross ? 2 : 1); set++) {
+        const volatile struct kith__gpu_survey *s = &surveys[set];
+        for (int k = 0; k < 3; k++) {
+            all.lo[k] = fmin(all.lo[k], from_ordered(~s->below[k]));
+            all.hi[k] = fmax(all.hi[k], from_ordered(s->above[k]));
+        }
+        all.images = s->images > all.images ? s->images : all.images;
+        const unsigned long long bad = s->bad;
+        const unsigned long long first = bad ? bad : s->far;
+        if (plan->status == KITH_OK && first) {
+            plan->status = bad ? KITH_NOT_FINITE : KITH_LIMIT;
+            plan->set = set;
+            plan->index = INT64_MAX - (int64_t)first;
+        }
+    }
+    plan->wrapped = all.images > 0;
+    return all;
+}
+
+/** Choose the cells, from surveys that are then ready for the next question. A block calls. */
 template <typename real>
-static __global__ void choose_cells(const struct kith__question q,
-                                    const struct kith__gpu_survey *surveys,
-                                    struct kith__gpu_plan *plan)
+static __device__ void choose_cells(const struct kith__question &q,
+                                    struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
 {
     __shared__ double anchor[3];
     if (!q.box_d.periodic[0] || !q.box_d.periodic[1] || !q.box_d.periodic[2]) {
@@ -177,64 +203,77 @@ static __global__ void choose_cells(const struct kith__question q,
     if (threadIdx.x > 0) {
         return;
     }
-    struct kith__survey all = {
-        {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
-    plan->status = KITH_OK;
-    plan->set = 0;
-    plan->index = 0;
-    for (int set = 0; set < (q.cross ? 2 : 1); set++) {
-        const struct kith__gpu_survey *s = &surveys[set];
-        for (int k = 0; k < 3; k++) {
-            all.lo[k] = fmin(all.lo[k], from_ordered(s->lo[k]));
-            all.hi[k] = fmax(all.hi[k], from_ordered(s->hi[k]));
-        }
-        all.images = s->images > all.images ? s->images : all.images;
-        const unsigned long long first = s->bad != INT64_MAX ? s->bad : s->far;
-        if (plan->status == KITH_OK && first != INT64_MAX) {
-            plan->status = s->bad != INT64_MAX ? KITH_NOT_FINITE : KITH_LIMIT;
-            plan->set = set;
-            plan->index = (int64_t)first;
-        }
-    }
-    plan->wrapped = all.images > 0;
+    const struct kith__survey all = sum_up(q, surveys, plan);
     plan->cells = 0;
     plan->bits = 0;
     if (plan->status == KITH_OK && q.a.n > 0 && q.b.n > 0) {
         plan_cells(q, all, anchor, plan);
     }
+    surveys[0] = surveys[1] = {};
+}
+
+/** Survey a set of points; with a plan, the block that is done last then chooses the cells. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
+    survey(const struct kith__question q, const kith_points points, int set,
+           struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
+{
+    __shared__ bool last;
+    survey_block<real>(q, points, &surveys[set]);
+    if (!plan) {
+        return;
+    }
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(&surveys[set].blocks, 1u) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        choose_cells<real>(q, surveys, plan);
+    }
 }
 
 template <typename real>
-static void launch_choose_cells(const struct kith__gpu_grid *grid, struct kith__gpu_survey *surveys,
+static gpuError_t launch_survey(const struct kith__question *q, const kith_points *points, int set,
+                                struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan,
                                 gpuStream_t stream)
 {
-    const struct kith__question *q = &grid->question;
     const int64_t most = 512; /* more would spend their time on merging */
-    KITH_LAUNCH(begin_survey, 1, 2, stream, surveys);
-    int64_t blocks = blocks_for(q->a.n) < most ? blocks_for(q->a.n) : most;
-    KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, q->a, surveys);
+    const int64_t blocks = blocks_for(points->n) < most ? blocks_for(points->n) : most;
+    KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, *points, set, surveys, plan);
+    return gpuGetLastError();
+}
+
+template <typename real>
+static gpuError_t survey_sets(const struct kith__gpu_grid *grid, struct kith__gpu_survey *surveys,
+                              gpuStream_t stream)
+{
+    const struct kith__question *q = &grid->question;
+    gpuError_t error = gpuSuccess;
     if (q->cross) {
-        blocks = blocks_for(q->b.n) < most ? blocks_for(q->b.n) : most;
-        KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, q->b, surveys + 1);
+        error = launch_survey<real>(q, &q->b, 1, surveys, NULL, stream);
     }
-    KITH_LAUNCH(choose_cells<real>, 1, THREADS, stream, *q, surveys, grid->plan);
+    if (error == gpuSuccess) {
+        error = launch_survey<real>(q, &q->a, 0, surveys, grid->plan, stream);
+    }
+    if (error != gpuSuccess) { /* the next question finds no half of this one */
+        (void)gpuMemsetAsync(surveys, 0, 2 * sizeof *surveys, stream);
+    }
+    return error;
 }
 
 gpuError_t kith__gpu_try_kernel(void)
 {
     gpuFuncAttributes attributes;
-    return gpuFuncGetAttributes(&attributes, (const void *)choose_cells<double>);
+    return gpuFuncGetAttributes(&attributes, (const void *)survey<double>);
 }
 
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_survey *surveys, gpuStream_t stream)
 {
-    if (grid->question.precision == KITH_FLOAT) {
-        launch_choose_cells<float>(grid, surveys, stream);
-    } else {
-        launch_choose_cells<double>(grid, surveys, stream);
-    }
-    return gpuGetLastError();
+    return grid->question.precision == KITH_FLOAT ? survey_sets<float>(grid, surveys, stream)
+                                                  : survey_sets<double>(grid, surveys, stream);
 }
 
 /* ---------------------------------------------------------------------------------------- sort */

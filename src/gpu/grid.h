@@ -61,11 +61,13 @@ struct kith__gpu_sort {
     size_t temporary_bytes;
 };
 
-/** What one look at the coordinates tells, in a form that atomics can merge. */
+/** What one look at the coordinates tells, in a form that atomics can merge: the largest of each
+ *  number stays, and 0 is what no particle tells. */
 struct kith__gpu_survey {
-    unsigned long long lo[3], hi[3];
-    unsigned long long bad, far;
+    unsigned long long below[3], above[3]; /**< of the bounds, numbers that have their order */
+    unsigned long long bad, far;           /**< INT64_MAX less the first such particle */
     int32_t images;
+    unsigned blocks; /**< that have merged theirs */
 };
 
 #ifdef __cplusplus
@@ -75,7 +77,8 @@ extern "C" {
 /** Can this build's kernels be loaded here? */
 gpuError_t kith__gpu_try_kernel(void);
 
-/** Look at the coordinates and choose the cells: fills grid->plan. @param surveys  [2] */
+/** Look at the coordinates and choose the cells: fills grid->plan.
+ *  @param surveys  [2] all 0, and again when it is done */
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_survey *surveys, gpuStream_t stream);
 

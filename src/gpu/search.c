@@ -220,7 +220,7 @@ static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small
     const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
     *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof **small);
     KITH_CHECK(ctx, *small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
-    if (is_new) { /* it is read back whole, with what is not yet known */
+    if (is_new) { /* surveys begin with 0, and what is not yet known is read back too */
         KITH_GPU_TRY(ctx, "clearing the plan",
                      gpuMemsetAsync(*small, 0, sizeof **small, gpu->stream));
     }
