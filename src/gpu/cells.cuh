@@ -89,6 +89,39 @@ static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const ke
     }
 }
 
+/** Is particle `other`, if there is one, in the cell of particle p? */
+static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set, int64_t p,
+                                                 int64_t other)
+{
+    return other >= 0 && other < set.n && set.key[other] == set.key[p];
+}
+
+/** Does a home begin at particle p in the widest aligned run of cells around it that has no more
+ *  than `enough` particles? These are near p: others are not looked at. */
+static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
+                                         uint32_t enough, int64_t p)
+{
+    const int64_t cell = (int64_t)set.key[p];
+    const int64_t low = p > enough ? p - enough : 0;
+    const int64_t high = p + enough < set.n ? p + enough : set.n;
+    const int64_t before = p >= enough ? (int64_t)set.key[low] : -1;
+    const int64_t after = high < set.n ? (int64_t)set.key[high] : INT64_MAX;
+    int64_t x;
+    row_of_cell(cell, nx, &x);
+    for (int64_t width = 64; width > 1; width /= 2) {
+        const int64_t from = cell - (x & (width - 1));
+        const int64_t to = from + width < cell - x + nx ? from + width : cell - x + nx;
+        if (before >= from || after < to) {
+            continue;
+        }
+        const int64_t begin = find_key(set.key, low, p - low, from);
+        if (find_key(set.key, p, high - p, to) - begin <= enough) {
+            return p == begin;
+        }
+    }
+    return true;
+}
+
 /**
  * Does a home begin at particle p of the sorted set? A home is an aligned run of 2, 4, 8 and so on
  * to 64 cells of a row that hold few particles together; else a cell, or an even part of one with
@@ -100,8 +133,12 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
 {
     const uint32_t enough = most / 2;
     const int64_t cell = (int64_t)set.key[p];
-    const int64_t first = first_of_cell(set, plan, cell);
-    const uint32_t n = (uint32_t)(first_of_cell(set, plan, cell + 1) - first);
+    int64_t first = p;
+    uint32_t n = 1;
+    if (plan.table || is_beside(set, p, p - 1) || is_beside(set, p, p + 1)) {
+        first = first_of_cell(set, plan, cell); /* by keys takes long: not for one alone */
+        n = (uint32_t)(first_of_cell(set, plan, cell + 1) - first);
+    }
     const uint32_t before = (uint32_t)(p - first); /* in the cell */
     if (n > most) {
         const uint32_t parts = (n + most - 1) / most;
@@ -110,18 +147,7 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
     if (before > 0 || n > enough) {
         return before == 0; /* most return here: what follows divides */
     }
-    const int64_t nx = plan.axis[0].n;
-    int64_t x;
-    row_of_cell(cell, nx, &x);
-    for (int64_t width = 64; width > 1; width /= 2) {
-        const int64_t from = x / width * width;
-        const int64_t to = from + width < nx ? from + width : nx;
-        const int64_t begin = first_of_cell(set, plan, cell - x + from);
-        if (first_of_cell(set, plan, cell - x + to) - begin <= enough) {
-            return p == begin;
-        }
-    }
-    return true;
+    return begins_run(set, plan.axis[0].n, enough, p);
 }
 
 #endif
