@@ -222,7 +222,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     {
         const struct candidate &at = candidates.at[d % DEEP];
         real apart[3];
-        return form::nearby ? separation(v, k + d / DEEP, at.place, at.shift, apart)
+        return form::nearby ? separation(v, v.begin + k + d / DEEP, at.place, at.shift, apart)
                             : (real)square(d, false);
     }
     __device__ __forceinline__ void count(const struct kith__gpu_scale &, const struct bins &, int,

@@ -55,7 +55,7 @@ static kith_status list_clumps(struct fof_search *w)
     struct kith__gpu_friends *f = &w->f;
     const struct kith__gpu_grid *grid = &w->s.sweep.grid;
     uint64_t *key = (uint64_t *)(void *)w->s.counts;
-    uint32_t *first = (uint32_t *)grid->homes;
+    uint32_t *first = grid->marks;
     struct kith__gpu_fof_small small = {0};
     size_t bytes = w->s.temporary_bytes;
     KITH_GPU_TRY(ctx, "clearing counts",

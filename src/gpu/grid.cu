@@ -420,25 +420,20 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
 
 /* --------------------------------------------------------------------------------------- homes */
 
-/** Mark the particles at which homes begin: a bit each, lanes_t for each warp. */
-static __global__ void mark_homes(const struct kith__gpu_grid grid, lanes_t *marks)
+/** Mark the particles at which homes begin. */
+static __global__ void mark_homes(const struct kith__gpu_grid grid)
 {
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const bool here = p < grid.a.n && grid.plan->status == KITH_OK &&
                       begins_home(grid.a, *grid.plan, (uint32_t)grid.home, p);
     const lanes_t with = which_lanes(here);
     if (my_lane() == 0 && p < grid.a.n) {
-        marks[p / LANES] = with;
+        ((lanes_t *)grid.marks)[p / LANES] = with;
     }
 }
 
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *marks, void *temporary,
-                                size_t temporary_bytes, gpuStream_t stream)
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream)
 {
-    KITH_LAUNCH(mark_homes, blocks_for(grid->a.n), THREADS, stream, *grid, (lanes_t *)marks);
-    const gpuError_t error = gpuGetLastError();
-    return error == gpuSuccess
-               ? kith__gpu_select_marked(temporary, &temporary_bytes, marks, grid->a.n, grid->homes,
-                                         grid->n_homes, stream)
-               : error;
+    KITH_LAUNCH(mark_homes, blocks_for(grid->a.n), THREADS, stream, *grid);
+    return gpuGetLastError();
 }

@@ -49,8 +49,7 @@ struct kith__gpu_grid {
     struct kith__gpu_plan *plan;
     struct kith__gpu_set a, b; /**< b is a unless the question has two sets */
     int home;                  /**< the most particles in a home */
-    int32_t *homes;            /**< [*n_homes] first particle of each home, ascending */
-    int32_t *n_homes;
+    uint32_t *marks;           /**< [a.n / 32 + 1] a bit for each particle: a home begins there */
 };
 
 /** Memory that a build uses and then leaves to others. */
@@ -92,9 +91,8 @@ gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set, int b
 gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                               struct kith__gpu_sort *sort, gpuStream_t stream);
 
-/** List the homes of set a. @param marks  [a.n / 8 + 8 bytes], used meanwhile */
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, void *marks, void *temporary,
-                                size_t temporary_bytes, gpuStream_t stream);
+/** Divide set a into homes: fills grid->marks. */
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream);
 
 /* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
  * many bytes they want there. */
@@ -124,11 +122,6 @@ gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64
 gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
                                    int64_t least, int32_t *places, int32_t *n_places,
                                    gpuStream_t stream);
-
-/** Write the places of n that are marked, ascending, and their number.
- *  @param marks  a bit for each place, in words of the device's lanes */
-gpuError_t kith__gpu_select_marked(void *temporary, size_t *bytes, const void *marks, int64_t n,
-                                   int32_t *places, int32_t *n_places, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

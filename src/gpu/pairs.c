@@ -3,8 +3,8 @@
  * Pair lists on a GPU. Lists in device memory are written where they are to be. Lists for the host
  * are made a part at a time in device memory, so that they may be larger than it.
  *
- * Appended (i, j): the hits of each home are counted, their sums are the homes' places, a second
- * sweep fills them; one sweep where any order will do.
+ * Appended (i, j): the hits of each street of homes are counted, their sums are the streets'
+ * places, a second sweep fills them; one sweep where any order will do.
  * By rows (CSR, or sorted): likewise, with the hits of each particle.
  */
 #include "pairs.h"
@@ -17,13 +17,13 @@ static bool by_rows(const struct kith__list *list)
     return list->sorted || list->layout == KITH_CSR;
 }
 
-/** Queue the places of homes, or rows, in the list. @return where the number of pairs will be. */
+/** Queue the places of streets, or rows, in the list. @return where the number of pairs will be. */
 static kith_status place(struct kith__gpu_search *s, const int64_t **total)
 {
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     const struct kith__list *list = s->list;
-    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->homes;
+    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->streets;
     *total = s->counts + n;
     if (s->empty) {
         return KITH_OK;
@@ -38,7 +38,7 @@ static kith_status place(struct kith__gpu_search *s, const int64_t **total)
     } else {
         s->sweep.forward = !list->full;
         KITH_GPU_TRY(ctx, "counting pairs",
-                     kith__gpu_count_homes(&s->sweep, s->counts, n + 1, stream));
+                     kith__gpu_count_streets(&s->sweep, s->counts, n + 1, stream));
     }
     size_t bytes = s->temporary_bytes;
     KITH_GPU_TRY(ctx, "summing counts",
@@ -136,7 +136,7 @@ static const int64_t least_part = (int64_t)1 << 16;
 struct stream {
     struct kith__gpu_search *search;
     int64_t total;
-    const int64_t *offsets; /**< of homes or rows, in host memory */
+    const int64_t *offsets; /**< of streets or rows, in host memory */
     int64_t n_offsets;
     int64_t most;  /**< pairs in a part, */
     int64_t piece; /**< and in what is handed to fn */
@@ -170,7 +170,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
         KITH_TRY(fill_rows(s, &part, first, last));
     } else {
         s->sweep.first = first;
-        s->sweep.last = last;
+        s->sweep.last = last < s->streets ? last : s->streets;
         KITH_GPU_TRY(ctx, "filling pairs",
                      kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
     }
@@ -188,14 +188,12 @@ static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t
     return kith__gpu_download(s->ctx, copies);
 }
 
-/** Learn where homes or rows begin. */
+/** Learn where streets or rows begin. */
 static kith_status fetch_offsets(struct stream *t)
 {
     kith_ctx *ctx = t->search->ctx;
-    const struct kith__gpu_small *small = t->search->gpu->small; /* read back already */
-    const int64_t particles = t->search->sweep.grid.question.a.n;
-    const bool homes = !by_rows(t->search->list) && !t->search->empty;
-    t->n_offsets = (homes ? small->n_homes : particles) + 1;
+    const bool rows = by_rows(t->search->list);
+    t->n_offsets = (rows ? t->search->sweep.grid.question.a.n : t->search->streets) + 1;
     const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
     int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
     KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
@@ -210,7 +208,7 @@ static kith_status stream_parts(struct stream *t)
     const bool rows = by_rows(t->search->list);
     int64_t first = 0;
     int64_t last = 0;
-    if (t->total <= t->most) { /* one part of all homes or rows: wherever they begin */
+    if (t->total <= t->most) { /* one part of all streets or rows: wherever they begin */
         last = rows ? t->search->sweep.grid.question.a.n : INT64_MAX;
         return t->total > 0 ? stream_part(t, 0, t->total, 0, last) : KITH_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists: count by home, count by row, append, fill rows. Templates on EXTRAS spare lists
+ * Pair lists: count by street, count by row, append, fill rows. Templates on EXTRAS spare lists
  * without them the registers.
  */
 #include "extras.cuh"
@@ -9,15 +9,15 @@
 struct nothing {
 };
 
-/** Write the extras of the pair at p: particle k of the home, a candidate and its image. */
+/** Write the extras of the pair at p: its ends' places, the image, and the ends. */
 template <typename real>
 static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
-                                    int64_t p, int k, int32_t place, int32_t shift, int32_t i,
+                                    int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
                                     int32_t j, bool turned)
 {
     if (has_vector(list)) {
         real d[3];
-        const real r2 = separation(v, k, place, shift, d);
+        const real r2 = separation(v, at, place, shift, d);
         write_vector(list, p, r2, d, turned);
     }
     if (list.shifts) {
@@ -29,9 +29,9 @@ static __device__ void write_extras(const visit<real> &v, const struct kith__gpu
 
 /* -------------------------------------------------------------------------------------- counts */
 
-template <typename real> struct count_homes {
+template <typename real> struct count_streets {
     typedef struct nothing shared;
-    int64_t *counts;
+    int64_t *counts; /* by street, cleared */
     int64_t hits;
 
     __device__ bool begin(const visit<real> &, shared *)
@@ -46,14 +46,11 @@ template <typename real> struct count_homes {
             hits += __popc(mask[d]);
         }
     }
-    __device__ void flush(const visit<real> &, shared *)
-    {
-    }
     __device__ void end(const visit<real> &v, shared *)
     {
         const int64_t sum = sum_lanes(hits);
         if (v.lane == 0) {
-            counts[v.home] = sum;
+            counts[v.street] += sum;
         }
     }
 };
@@ -98,9 +95,6 @@ template <typename real, bool UPPER> struct count_rows {
             hits += v.lane == k ? n : 0;
         }
     }
-    __device__ void flush(const visit<real> &, shared *)
-    {
-    }
     __device__ void end(const visit<real> &v, shared *)
     {
         if (v.lane < v.n) {
@@ -115,129 +109,146 @@ template <typename real, bool UPPER> struct count_rows {
 
 /* ------------------------------------------------------------------------------------ appended */
 
-/** Where a packed hit comes from: the home's particle, and with EXTRAS the segment << 8. */
-template <bool EXTRAS> struct of_hit {
-    typedef uint8_t origin;
-};
-template <> struct of_hit<true> {
-    typedef uint16_t origin;
-};
-
 /**
  * Hits are packed in shared memory, so that the list is written in full lines. With offsets each
- * home has its place; without, a place is taken from *total whenever a packet is full.
+ * street has its place; without, a place is taken from *total whenever a packet is full.
  */
 template <typename real, bool EXTRAS> struct append {
-    enum { PACKET = KITH_GPU_HOME * LANES }; /* the hits of one candidate a lane always fit */
+    static_assert(DEEP == 2, "hits of two candidates are counted at once");
+    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };  /* the hits of a step always fit */
+    enum { BOOK = EXTRAS ? 256 : 512 };              /* candidates of some steps */
+    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME }; /* particles of the homes of a street */
     struct shared {
-        int32_t j[PACKET]; /* the caller's, with EXTRAS the place, of the candidate */
-        typename of_hit<EXTRAS>::origin of[PACKET];
+        int32_t i[SPAN];                  /* the caller's, of the street's particles */
+        int32_t j[BOOK];                  /* with EXTRAS the place, of candidates with hits, */
+        int32_t shift[EXTRAS ? BOOK : 1]; /* and their image */
+        uint16_t hit[PACKET];             /* candidate * SPAN + particle of the street */
     };
     struct kith__gpu_list list;
     const int64_t *offsets;
     unsigned long long *total;
-    int64_t at; /* of the next pair, with offsets */
-    int n;      /* hits packed */
+    int64_t at;    /* of the next pair, with offsets */
+    int32_t first; /* place of the street's first particle, */
+    int home;      /* and of the home's among the street's */
+    int n;         /* hits packed, */
+    int booked;    /* of so many candidates */
 
-    __device__ bool begin(const visit<real> &v, shared *)
+    __device__ bool begin(const visit<real> &v, shared *packed)
     {
-        at = offsets ? offsets[v.home] - list.base : 0;
-        n = 0;
+        home = v.begin - first;
+        if (v.lane < v.n) {
+            packed->i[home + v.lane] = v.shared->id[v.lane];
+        }
         return true;
     }
 
-    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int of, int32_t place)
+    /** Write hit h of the packet to place p. */
+    __device__ __forceinline__ void write(const visit<real> &v, const shared *packed, int h,
+                                          int64_t p)
     {
-        const int k = of & 255;
-        const int32_t i = v.shared->id[k];
-        const int32_t j = EXTRAS ? v.sweep->grid.b.id[place] : place;
+        const int hit = packed->hit[h];
+        const int k = hit % SPAN;
+        const int c = hit / SPAN;
+        const int32_t i = packed->i[k];
+        const int32_t j = EXTRAS ? v.sweep->grid.b.id[packed->j[c]] : packed->j[c];
         const bool turned = v.sweep->forward && i > j;
         list.i[p] = turned ? j : i;
         list.j[p] = turned ? i : j;
         if (EXTRAS) {
-            write_extras(v, list, p, k, place, v.shared->shift[of >> 8], i, j, turned);
+            write_extras(v, list, p, first + k, packed->j[c], packed->shift[c], i, j, turned);
         }
     }
 
-    __device__ void flush(const visit<real> &v, shared *packed)
+    /** Write the packet, as far as the list has room. */
+    __device__ __forceinline__ void flush(const visit<real> &v, const shared *packed)
     {
-        if (n == 0) {
-            return;
-        }
         int64_t to = at;
         if (!offsets) {
-            unsigned long long first = 0;
+            unsigned long long taken = 0;
             if (v.lane == 0) {
-                first = atomicAdd(total, (unsigned long long)n);
+                taken = atomicAdd(total, (unsigned long long)n);
             }
-            to = (int64_t)from_lane(first, 0);
+            to = (int64_t)from_lane(taken, 0);
         }
+        const int64_t room = list.capacity - to;
+        const int begin = to >= 0 ? 0 : -to < n ? (int)-to : n;
+        const int end = room >= n ? n : room > 0 ? (int)room : 0;
         sync_warp();
-        if (to >= 0 && to + n <= list.capacity) {
 #pragma unroll 4
-            for (int h = v.lane; h < n; h += LANES) {
-                write(v, to + h, packed->of[h], packed->j[h]);
-            }
-        } else {
-            for (int h = v.lane; h < n; h += LANES) {
-                if (to + h >= 0 && to + h < list.capacity) {
-                    write(v, to + h, packed->of[h], packed->j[h]);
-                }
-            }
+        for (int h = begin + v.lane; h < end; h += LANES) {
+            write(v, packed, h, to + h);
         }
         sync_warp();
         at += n;
-        n = 0;
+        n = booked = 0;
     }
 
-    /** Pack the hits of a candidate from `first` on: there is room. */
-    __device__ __forceinline__ void pack(const visit<real> &v, shared *packed,
-                                         const struct candidate &c, uint32_t mask, int first)
+    /** Pack the hits of a candidate, the last of them before place `end`: there is room. */
+    __device__ __forceinline__ void pack(shared *packed, int lane, const struct candidate &c,
+                                         int32_t j, uint32_t mask, int end)
     {
-        const int32_t j = EXTRAS || !mask ? c.place : v.sweep->grid.b.id[c.place];
-        for (; mask; mask &= mask - 1) {
-            packed->j[first] = j;
-            packed->of[first] = (typename of_hit<EXTRAS>::origin)((__ffs((int)mask) - 1) |
-                                                                  (EXTRAS ? c.segment << 8 : 0));
-            first++;
+        const int number = booked + lane;
+        if (mask) {
+            packed->j[number] = EXTRAS ? c.place : j;
+            if (EXTRAS) {
+                packed->shift[number] = c.shift;
+            }
         }
+        uint16_t *to = packed->hit + end;
+        while (mask) {
+            const int k = 31 - __clz((int)mask);
+            *--to = (uint16_t)(number * SPAN + home + k);
+            mask ^= 1u << k;
+        }
+        booked += LANES;
     }
 
-    /** Hits are packed in the order of lanes: of all candidates of a lane together where there is
-     *  room for these, else of one a lane after the other. */
+    /** Hits are packed in the order of lanes: of both candidates of a lane together where there are
+     *  few; else those of the first ones, then of the others. */
     __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
                                          const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
-        int hits = 0;
-        for (int d = 0; d < DEEP; d++) {
-            hits += __popc(mask[d]);
-        }
-        int upto = scan_lanes(hits, v.lane);
-        int sum = from_lane(upto, LANES - 1);
-        const bool together = sum <= PACKET;
+        const uint32_t half = 65535;
+        int32_t j[DEEP];
 #pragma unroll
         for (int d = 0; d < DEEP; d++) {
-            if (!together) {
-                hits = __popc(mask[d]);
-                upto = scan_lanes(hits, v.lane);
-                sum = from_lane(upto, LANES - 1);
-            }
-            if ((d == 0 || !together) && n + sum > PACKET) {
-                flush(v, packed);
-            }
-            pack(v, packed, c[d], mask[d], n + upto - hits);
-            if (together) {
-                hits -= __popc(mask[d]);
-            } else {
-                n += sum;
-            }
+            j[d] = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].place];
         }
-        n += together ? sum : 0;
+        const uint32_t second = (uint32_t)__popc(mask[1]);
+        const uint32_t upto = scan_lanes((uint32_t)__popc(mask[0]) | second << 16, v.lane);
+        const uint32_t all = from_lane(upto, LANES - 1);
+        const int sum = (int)((all & half) + (all >> 16));
+        if (n + sum > PACKET || booked + DEEP * LANES > BOOK) {
+            flush(v, packed);
+        }
+        const bool few = sum <= KITH_GPU_HOME * LANES;
+        const uint32_t end = (upto & half) + (upto >> 16);
+        pack(packed, v.lane, c[0], j[0], mask[0], n + (int)(few ? end - second : upto & half));
+        pack(packed, v.lane, c[1], j[1], mask[1],
+             n + (int)(few ? end : (all & half) + (upto >> 16)));
+        n += sum;
     }
     __device__ void end(const visit<real> &, shared *)
     {
     }
 };
+
+template <typename real, bool EXTRAS>
+static __device__ __forceinline__ void begin_street(const visit<real> &v, append<real, EXTRAS> &a)
+{
+    a.at = a.offsets ? a.offsets[v.street] - a.list.base : 0;
+    a.first = v.street * v.sweep->street;
+    a.n = a.booked = 0;
+}
+
+template <typename real, bool EXTRAS>
+static __device__ __forceinline__ void end_street(const visit<real> &v, append<real, EXTRAS> &a,
+                                                  typename append<real, EXTRAS>::shared *packed)
+{
+    if (a.n > 0) {
+        a.flush(v, packed);
+    }
+}
 
 /* ---------------------------------------------------------------------------------------- rows */
 
@@ -344,11 +355,8 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         if (EXTRAS && list.later) {
             *waiting_shift<real>(list, p) = c.shift;
         } else if (EXTRAS) {
-            write_extras(v, list, p, k, c.place, c.shift, v.shared->id[k], j, false);
+            write_extras(v, list, p, v.begin + k, c.place, c.shift, v.shared->id[k], j, false);
         }
-    }
-    __device__ void flush(const visit<real> &, shared *)
-    {
     }
     __device__ void end(const visit<real> &, shared *)
     {
@@ -372,12 +380,13 @@ static bool has_extras(const struct kith__gpu_list *list)
     return has_vector(*list) || list->shifts;
 }
 
-gpuError_t kith__gpu_count_homes(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
-                                 gpuStream_t stream)
+gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
+                                   gpuStream_t stream)
 {
     const gpuError_t error = gpuMemsetAsync(counts, 0, (size_t)n * sizeof *counts, stream);
-    return error != gpuSuccess ? error
-                               : RUN_BY_PRECISION(sweep, stream, count_homes, INITIALLY(counts, 0));
+    return error != gpuSuccess
+               ? error
+               : RUN_BY_PRECISION(sweep, stream, count_streets, INITIALLY(counts, 0));
 }
 
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
@@ -396,10 +405,11 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
             return error;
         }
     }
-    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, append,
-                                               INITIALLY(*list, offsets, total, 0, 0), , true)
-                            : RUN_BY_PRECISION(sweep, stream, append,
-                                               INITIALLY(*list, offsets, total, 0, 0), , false);
+    return has_extras(list)
+               ? RUN_BY_PRECISION(sweep, stream, append,
+                                  INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , true)
+               : RUN_BY_PRECISION(sweep, stream, append,
+                                  INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , false);
 }
 
 template <bool UPPER>

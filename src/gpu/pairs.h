@@ -22,15 +22,15 @@ struct kith__gpu_list {
 extern "C" {
 #endif
 
-/** counts[h]: hits of home h; the others, up to n, become 0. */
-gpuError_t kith__gpu_count_homes(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
-                                 gpuStream_t stream);
+/** counts[s]: hits of street s; the others, up to n, become 0. */
+gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
+                                   gpuStream_t stream);
 
 /** counts[i]: neighbours of i, by the caller's index. upper: only j > i, as in half lists. */
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
-/** Append pairs. @param offsets  where each home's pairs go; NULL: wherever there is room first.
+/** Append pairs. @param offsets  where each street's pairs go; NULL: wherever there is room first.
  *  @param total  device memory: receives the number of pairs when offsets is NULL */
 gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
                             const int64_t *offsets, unsigned long long *total, gpuStream_t stream);

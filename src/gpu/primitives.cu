@@ -13,15 +13,6 @@
 #include <thrust/iterator/counting_iterator.h>
 #endif
 
-/** Says of a place whether it is marked. */
-struct is_marked {
-    const lanes_t *marks;
-    __device__ bool operator()(int32_t p) const
-    {
-        return marks[p / LANES] >> p % LANES & 1;
-    }
-};
-
 /** Says of a place whether its key differs from the one before. */
 struct is_change {
     const uint64_t *key;
@@ -117,13 +108,6 @@ static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wa
     return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<place>(0), places,
                                  n_places, n, wanted, stream);
 #endif
-}
-
-gpuError_t kith__gpu_select_marked(void *temporary, size_t *bytes, const void *marks, int64_t n,
-                                   int32_t *places, int32_t *n_places, gpuStream_t stream)
-{
-    const is_marked marked = {(const lanes_t *)marks};
-    return select(temporary, bytes, n, marked, places, n_places, stream);
 }
 
 gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,

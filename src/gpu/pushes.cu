@@ -233,9 +233,6 @@ template <typename real, int WAY> struct push_tally {
             sync_warp();
         }
     }
-    __device__ void flush(const visit<real> &, shared *)
-    {
-    }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
         sync_warp(); /* before another home takes the place */

@@ -151,9 +151,6 @@ template <typename real, int WAY> struct tally {
         meet_crowd<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
         sync_warp(); /* before others wait in the same place */
     }
-    __device__ void flush(const visit<real> &, shared *)
-    {
-    }
     __device__ __forceinline__ void end(const visit<real> &v, shared *all)
     {
         if (queue.waiting > 0) {
@@ -174,12 +171,11 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
     make_room(operation.t, v.n, v.lane);
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
-        const int64_t mine = c + d * LANES + v.lane;
         struct candidate at;
         at.segment = segment[d];
-        find_candidate(v, mine < total ? mine : total - 1, &at);
+        const bool is_one = find_candidate(v, c + d * LANES, total, &at);
         segment[d] = at.segment;
-        const bool near = mine < total && operation.is_near(v, at);
+        const bool near = is_one && operation.is_near(v, at);
         const lanes_t which = which_lanes(near);
         if (near) {
             const unsigned before = (unsigned)count_lanes(which & lanes_below(v.lane));
@@ -242,9 +238,6 @@ template <typename real> struct careful_tally {
         }
         sync_warp();
     }
-    __device__ void flush(const visit<real> &, shared *)
-    {
-    }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
         sync_warp(); /* before another home takes the place */
@@ -255,7 +248,8 @@ template <typename real> struct careful_tally {
 
 /** Nothing is scaled. */
 template <typename real, int WAY>
-static __device__ __forceinline__ float prepare_home(const visit<real> &, const tally<real, WAY> &)
+static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &,
+                                                        const tally<real, WAY> &)
 {
     return 0;
 }

@@ -151,7 +151,7 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
 static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
-    size_t sort = 0, narrow = 0, scan = 0, select[3] = {0, 0, 0};
+    size_t sort = 0, narrow = 0, scan = 0, select[2] = {0, 0};
     uint64_t *no_keys[2] = {NULL, NULL};
     uint32_t *no_narrow[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
@@ -162,14 +162,12 @@ static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
     KITH_GPU_TRY(ctx, "preparing to scan",
                  kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_marked(NULL, &select[0], NULL, n, NULL, NULL, s->gpu->stream));
+                 kith__gpu_select_changes(NULL, &select[0], NULL, n, NULL, NULL, s->gpu->stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_changes(NULL, &select[1], NULL, n, NULL, NULL, s->gpu->stream));
-    KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_counts(NULL, &select[2], NULL, n, 0, NULL, NULL, s->gpu->stream));
+                 kith__gpu_select_counts(NULL, &select[1], NULL, n, 0, NULL, NULL, s->gpu->stream));
     size_t largest = sort > scan ? sort : scan;
     largest = narrow > largest ? narrow : largest;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         largest = select[k] > largest ? select[k] : largest;
     }
     s->gpu->temporary_bytes = largest;
@@ -227,20 +225,32 @@ static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small
     return KITH_OK;
 }
 
+/** Cut the particles into streets, as long as leaves several to each warp. */
+static void choose_streets(struct kith__gpu_search *s)
+{
+    const int least = 4;
+    const int64_t n = s->sweep.grid.question.a.n;
+    const int64_t most = (int64_t)12 * s->gpu->processors;
+    const int64_t enough = 16 * most;
+    s->sweep.blocks = (int)(n < most ? n : most);
+    s->sweep.street = KITH_GPU_STREET;
+    while (s->sweep.street > least && n / s->sweep.street < enough) {
+        s->sweep.street /= 2;
+    }
+    s->streets = (n + s->sweep.street - 1) / s->sweep.street;
+    s->sweep.last = s->streets;
+}
+
 /** Make room for the plan and for sorting n particles, and queue the choice of cells. */
 static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
-    const int64_t homes = s->sweep.grid.question.a.n; /* at most */
     struct kith__gpu_small *small;
     KITH_TRY(need_small(s, &small));
     s->sweep.grid.plan = &small->plan;
-    s->sweep.grid.n_homes = &small->n_homes;
     s->sweep.next = &small->next;
-    s->sweep.last = INT64_MAX;
-    const int64_t enough = (int64_t)12 * gpu->processors;
-    s->sweep.blocks = (int)(homes < enough ? homes : enough);
+    choose_streets(s);
     *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, key_bytes(&s->sweep.grid.question, n)),
         .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
@@ -253,9 +263,8 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     return KITH_OK;
 }
 
-/** Queue the keys of the sets. Where no number of bits is given, learn the plan's meanwhile, and
- *  the number of cells. */
-static kith_status make_keys(struct kith__gpu_search *s, int *bits, int64_t *cells)
+/** Queue the keys of the sets. Where no number of bits is given, learn the plan's meanwhile. */
+static kith_status make_keys(struct kith__gpu_search *s, int *bits)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
@@ -272,7 +281,6 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits, int64_t *cel
         KITH_GPU_TRY(ctx, "choosing cells", gpuEventSynchronize(gpu->planned));
         KITH_TRY(kith__gpu_judge_plan(s));
         *bits = ((const struct kith__gpu_small *)gpu->small)->plan.bits;
-        *cells = ((const struct kith__gpu_small *)gpu->small)->plan.cells;
     }
     return KITH_OK;
 }
@@ -298,13 +306,11 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
         }
     }
     s->counts = (int64_t *)sort->key; /* no longer needed for sorting */
-    grid->homes = sort->id;
+    grid->marks = (uint32_t *)sort->id;
     if (grid->question.part > 0) {
         return KITH_OK; /* groups need no homes */
     }
-    KITH_GPU_TRY(
-        ctx, "finding homes",
-        kith__gpu_find_homes(grid, s->counts, s->temporary, s->temporary_bytes, gpu->stream));
+    KITH_GPU_TRY(ctx, "finding homes", kith__gpu_find_homes(grid, gpu->stream));
     return KITH_OK;
 }
 
@@ -325,7 +331,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
                                    struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = ctx->state;
-    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list, .homes = question->a.n};
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
     struct kith__gpu_grid *grid = &s->sweep.grid;
     grid->home = home;
     const struct kith__question *q = &grid->question;
@@ -346,11 +352,9 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         KITH_TRY(need_set(s, 1, q, &grid->b));
     }
     KITH_TRY(need_temporary(s, n));
-    int64_t cells = cells_of_box(q);
+    const int64_t cells = cells_of_box(q);
     int bits = cells > 0 ? kith__bit_length((uint64_t)cells) : wait ? 0 : 62;
-    KITH_TRY(make_keys(s, &bits, &cells));
-    const int64_t homes = cells + q->a.n / home + 1; /* of some cells, or a part of one */
-    s->homes = cells > 0 && homes < q->a.n ? homes : q->a.n;
+    KITH_TRY(make_keys(s, &bits));
     return sort_sets(s, bits, &sort);
 }
 

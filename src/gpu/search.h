@@ -15,7 +15,6 @@ struct kith__gpu_small {
     struct kith__gpu_plan plan;
     struct kith__gpu_survey survey[2];
     unsigned long long total;
-    int32_t n_homes;
     unsigned next;
     struct kith__gpu_fof_small fof;
     struct kith__gpu_halos_small halos;
@@ -28,10 +27,10 @@ struct kith__gpu_search {
     const struct kith__list *list;
     struct kith__gpu_sweep sweep;
     bool empty;    /**< no particles: nothing to sweep */
-    int64_t homes; /**< at most */
+    int64_t streets;
     void *temporary;
     size_t temporary_bytes;
-    int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of homes or rows */
+    int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of streets or rows */
 };
 
 /** See that the device can be used, and bring the coordinates to it: s->sweep.grid.question. */

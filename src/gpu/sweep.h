@@ -7,11 +7,15 @@
 
 #include "grid.h"
 
+/* A street has at most this many particles: a bit each in a word of marks. */
+enum { KITH_GPU_STREET = 32 };
+
 struct kith__gpu_sweep {
     struct kith__gpu_grid grid;
-    bool forward;        /**< each pair once; else from both ends */
-    int64_t first, last; /**< homes: last may be beyond their number */
-    unsigned *next;      /**< device memory: counts the homes taken */
+    bool forward; /**< each pair once; else from both ends */
+    int street;   /**< particles of a street, 2^k; a warp visits the homes that begin there */
+    int64_t first, last; /**< streets [first, last) are swept */
+    unsigned *next;      /**< device memory: counts the streets taken */
     int blocks;          /**< that fill the device */
 };
 
