@@ -10,8 +10,8 @@
 
 /** Image of the caller's particle p: it stands at r - image.rows in the grid. */
 template <typename real>
-static __device__ void image_of(const struct kith__question &q, const kith_points &points,
-                                int64_t p, int32_t image[3])
+static __device__ void wrapping_of(const struct kith__question &q, const kith_points &points,
+                                   int64_t p, int32_t image[3])
 {
     real r[3];
     definition<real>::load(definition<real>::box(q), points, q.dim, p, r, image);
@@ -44,8 +44,8 @@ static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &
     int32_t wi[3] = {0, 0, 0};
     int32_t wj[3] = {0, 0, 0};
     if (grid.plan->wrapped) {
-        image_of<real>(q, q.a, i, wi);
-        image_of<real>(q, q.b, j, wj);
+        wrapping_of<real>(q, q.a, i, wi);
+        wrapping_of<real>(q, q.b, j, wj);
     }
     for (int k = 0; k < 3; k++) {
         const int32_t shift = s[k] - wj[k] + wi[k];
