@@ -61,26 +61,33 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return find_key(set.key, from, set.start[row + 1] - from, cell);
 }
 
-/** Write the part of a table of first items that item s of n begins; key >> bits is its cell. Where
- *  many cells are empty, the warp fills them together: all its lanes must call. */
+/** Write the part of a table of first items that item s of n begins; key >> bits is its cell. A
+ *  warp's lanes fill their parts together, as some are long and many are empty: all must call. */
 template <typename keys>
 static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const keys &key, int bits,
                                                   int64_t cells, uint32_t *start)
 {
-    const int64_t few = 4;
+    const int64_t few = LANES;
     int64_t from = 0;
     int64_t to = -1; /* nothing to fill */
     if (s <= n) {
         from = s == 0 ? 0 : (int64_t)(key[s - 1] >> bits) + 1;
         to = s == n ? cells : (int64_t)(key[s] >> bits);
     }
-    const bool many = to - from >= few;
-    for (int64_t cell = from; cell <= to && !many; cell++) {
-        start[cell] = (uint32_t)s;
-    }
     const int lane = my_lane();
+    const bool many = to - from >= few;
+    const int mine = many || to < from ? 0 : (int)(to - from) + 1;
+    const int before = scan_lanes(mine, lane) - mine;
+    const int total = from_lane(before + mine, LANES - 1);
+    for (int k = lane; k - lane < total; k += LANES) {
+        const int owner = owner_of(before, k);
+        const uint32_t cell = from_lane((uint32_t)from - (uint32_t)before, owner) + (uint32_t)k;
+        if (k < total) {
+            start[cell] = (uint32_t)(s - lane + owner);
+        }
+    }
     for (lanes_t left = which_lanes(many); left; left &= left - 1) {
-        const int filler = sizeof left == 8 ? __ffsll((long long)left) - 1 : __ffs((int)left) - 1;
+        const int filler = first_lane(left);
         const int64_t first = from_lane(from, filler);
         const int64_t last = from_lane(to, filler);
         for (int64_t cell = first + lane; cell <= last; cell += LANES) {

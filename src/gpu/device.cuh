@@ -46,6 +46,10 @@ static __device__ __forceinline__ int count_lanes(lanes_t lanes)
 {
     return __popcll(lanes);
 }
+static __device__ __forceinline__ int first_lane(lanes_t lanes)
+{
+    return __ffsll((long long)lanes) - 1;
+}
 template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
 {
     return __shfl(value, lane);
@@ -82,6 +86,10 @@ static __device__ __forceinline__ lanes_t which_lanes(bool yes)
 static __device__ __forceinline__ int count_lanes(lanes_t lanes)
 {
     return __popc(lanes);
+}
+static __device__ __forceinline__ int first_lane(lanes_t lanes)
+{
+    return __ffs((int)lanes) - 1;
 }
 template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
 {
@@ -137,6 +145,17 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
         value += lane >= distance ? below : 0;
     }
     return value;
+}
+
+/** The last lane whose items do not begin after item k of all. @param before  items of the lanes
+ *  before this one */
+static __device__ __forceinline__ int owner_of(int before, int k)
+{
+    int owner = 0;
+    for (int step = LANES / 2; step > 0; step /= 2) {
+        owner += from_lane(before, owner + step) <= k ? step : 0;
+    }
+    return owner;
 }
 
 /** *to = value where `yes`, to device memory and without a branch. */
