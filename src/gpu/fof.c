@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends on a GPU: the grid with parts, clumps, links, groups. The host is asked three
- * times how many there are: clumps, crowded cells, groups.
+ * Friends of friends on a GPU: the grid with parts, clumps, links, groups. The host is asked twice
+ * how many there are: clumps and crowded cells, then groups.
  */
 #include "fof.h"
 
@@ -19,16 +19,25 @@ struct fof_search {
     int64_t n_groups;
 };
 
-/** Wait for the device, and learn the small things. */
-static kith_status read_small(struct fof_search *w, struct kith__gpu_fof_small *small)
+/** Queue a copy of the small things to the host. What is queued next runs while the host learns
+ *  them. */
+static kith_status ask_small(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
-    KITH_GPU_TRY(
-        ctx, "reading the result",
-        gpuMemcpyAsync(gpu->small, w->f.small, sizeof *small, gpuMemcpyDeviceToHost, gpu->stream));
-    KITH_GPU_TRY(ctx, "finding groups", gpuStreamSynchronize(gpu->stream));
-    *small = *(struct kith__gpu_fof_small *)gpu->small;
+    KITH_GPU_TRY(ctx, "reading the result",
+                 gpuMemcpyAsync(gpu->small, w->f.small, sizeof *w->f.small, gpuMemcpyDeviceToHost,
+                                gpu->stream));
+    KITH_GPU_TRY(ctx, "reading the result", gpuEventRecord(gpu->planned, gpu->stream));
+    return KITH_OK;
+}
+
+/** Wait for what was asked for. */
+static kith_status learn_small(struct fof_search *w, struct kith__gpu_fof_small *small)
+{
+    kith_ctx *ctx = w->s.ctx;
+    KITH_GPU_TRY(ctx, "finding groups", gpuEventSynchronize(w->s.gpu->planned));
+    *small = *(struct kith__gpu_fof_small *)w->s.gpu->small;
     return KITH_OK;
 }
 
@@ -40,14 +49,14 @@ static void need_later(struct fof_search *w)
         f->later = (struct kith__gpu_later *)(void *)w->out->labels;
         f->room_later = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->later;
     } else {
-        f->room_later = (unsigned long long)f->n / 8 + 1024;
+        f->room_later = (unsigned long long)f->particles / 8 + 1024;
         f->later = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
     }
 }
 
-/** List the clumps. The memory that sorting used takes their keys and first particles; that of the
- *  particles' keys then takes the table of cells and, when all is linked, the sizes and leaders of
- *  the trees. */
+/** List the clumps, and plant their trees. The memory that sorting used takes their keys and first
+ *  particles; that of the particles' keys then takes the table of cells and, when all is linked,
+ *  what is known of the trees. */
 static kith_status list_clumps(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -56,37 +65,53 @@ static kith_status list_clumps(struct fof_search *w)
     const struct kith__gpu_grid *grid = &w->s.sweep.grid;
     uint64_t *key = (uint64_t *)(void *)w->s.counts;
     uint32_t *first = grid->marks;
-    struct kith__gpu_fof_small small = {0};
     size_t bytes = w->s.temporary_bytes;
+    const size_t crowds = (size_t)(f->particles / KITH_CROWD) + 1;
+    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
+    f->crowd = kith__gpu_need(gpu, KITH_GPU_FOF_CROWD, crowds * sizeof *f->crowd);
+    need_later(w);
+    KITH_CHECK(ctx, f->crowd && f->parent && f->later, KITH_NO_MEMORY,
+               "out of device memory for groups of %lld particles", (long long)f->particles);
+    f->first = first;
+    f->key = key;
+    f->start = (uint32_t *)grid->a.key;
     KITH_GPU_TRY(ctx, "clearing counts",
                  gpuMemsetAsync(f->small, 0, sizeof *f->small, gpu->stream));
     KITH_GPU_TRY(ctx, "listing clumps",
-                 kith__gpu_select_changes(w->s.temporary, &bytes, grid->a.key, f->particles, first,
-                                          &f->small->n_clumps, gpu->stream));
-    KITH_TRY(read_small(w, &small));
+                 kith__gpu_list_runs(w->s.temporary, &bytes, grid->a.key, f->particles,
+                                     grid->a.id_bits, key, first, &f->small->n_clumps,
+                                     gpu->stream));
+    KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_plant_trees(f, first, gpu->stream));
+    return ask_small(w);
+}
+
+/** Learn how many clumps and crowded cells there are, and link. */
+static kith_status link_clumps(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    struct kith__gpu_fof_small small = {0};
+    KITH_TRY(learn_small(w, &small));
     f->n = small.n_clumps;
-    f->first = first;
-    f->key = key;
     f->nodes = f->by_clump ? f->n : f->particles;
-    KITH_GPU_TRY(ctx, "listing clumps",
-                 kith__gpu_describe_clumps(f, grid->a.key, key, first, gpu->stream));
-    KITH_TRY(read_small(w, &small));
-    const size_t rows = (size_t)small.n_crowds * (size_t)f->parts.rows;
-    f->crowd = kith__gpu_need(gpu, KITH_GPU_FOF_CROWD,
-                              ((size_t)(f->n / KITH_CROWD) + 1) * sizeof *f->crowd);
-    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, (rows + 1) * sizeof *f->index);
-    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->nodes * sizeof *f->parent);
     f->crowds = small.n_crowds > 0;
-    need_later(w);
-    KITH_CHECK(ctx, f->crowd && f->index && f->parent && f->later, KITH_NO_MEMORY,
-               "out of device memory for %lld clumps", (long long)f->n);
-    f->start = (uint32_t *)grid->a.key;
-    f->size = (int32_t *)grid->a.key;
-    f->leader = f->size + f->nodes;
-    KITH_GPU_TRY(ctx, "indexing clumps",
-                 gpuMemsetAsync(f->index, 0, (rows + 1) * sizeof *f->index, gpu->stream));
-    KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_clumps(f, gpu->stream));
+    const size_t bytes = (size_t)small.n_crowds * (size_t)f->parts.rows * sizeof *f->index;
+    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
+    KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
+               (long long)f->n);
+    if (f->crowds) {
+        KITH_GPU_TRY(ctx, "indexing clumps", gpuMemsetAsync(f->index, 0, bytes, gpu->stream));
+        KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_crowds(f, gpu->stream));
+    }
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
     return KITH_OK;
+}
+
+/** Where labels are written: scratch that is not needed any more, if they are wanted elsewhere. */
+static int32_t *labels_of(const struct fof_search *w)
+{
+    return w->out->memory == KITH_DEVICE ? w->out->labels : (int32_t *)w->s.sweep.grid.a.x;
 }
 
 static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
@@ -121,12 +146,13 @@ static kith_status sort_by_id(struct fof_search *w)
     KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
                (long long)w->f.particles);
     uint64_t *least = (uint64_t *)(ids + w->f.particles);
+    const int bits = kith__bit_length((uint64_t)w->f.particles);
     KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
+    KITH_TRY(sort_groups(w, KITH_GPU_BY_ROOT, bits, NULL)); /* in which those of one id stay */
     KITH_GPU_TRY(ctx, "finding ids",
-                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, w->fof->min_members, ids, least,
-                                     gpu->stream));
+                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, ids, least, gpu->stream));
     KITH_TRY(sort_groups(w, KITH_GPU_BY_ID, 64, least));
-    return sort_groups(w, KITH_GPU_BY_SIZE, 31, NULL);
+    return sort_groups(w, KITH_GPU_BY_SIZE, bits, NULL);
 }
 
 /** List and sort the groups. */
@@ -136,14 +162,16 @@ static kith_status order_groups(struct fof_search *w)
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
     struct kith__gpu_fof_small small = {0};
-    size_t bytes = w->s.temporary_bytes;
-    int32_t *listed = (int32_t *)w->s.counts; /* the clumps' keys were there: linking is over */
-    KITH_GPU_TRY(ctx, "measuring groups", kith__gpu_measure(f, gpu->stream));
-    KITH_GPU_TRY(ctx, "listing groups",
-                 kith__gpu_select_counts(w->s.temporary, &bytes, f->size, f->nodes,
-                                         w->fof->min_members, listed, &f->small->n_groups,
-                                         gpu->stream));
-    KITH_TRY(read_small(w, &small));
+    int32_t *listed = (int32_t *)w->s.counts;    /* the clumps' keys were there: linking is over */
+    f->below = (int32_t *)w->s.sweep.grid.a.key; /* and the table */
+    f->mark = f->below + f->nodes;
+    KITH_GPU_TRY(ctx, "measuring groups",
+                 kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
+    KITH_TRY(ask_small(w));
+    KITH_GPU_TRY(
+        ctx, "labelling",
+        gpuMemsetAsync(labels_of(w), 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
+    KITH_TRY(learn_small(w, &small));
     w->n_groups = small.n_groups;
     const size_t n = (size_t)w->n_groups;
     w->key = kith__gpu_need(gpu, KITH_GPU_FOF_GROUPS,
@@ -157,7 +185,8 @@ static kith_status order_groups(struct fof_search *w)
     KITH_GPU_TRY(
         ctx, "listing groups",
         gpuMemcpyAsync(w->root, listed, n * sizeof *w->root, gpuMemcpyDeviceToDevice, gpu->stream));
-    return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 63, NULL);
+    const int bits = kith__bit_length((uint64_t)f->particles);
+    return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 2 * bits, NULL);
 }
 
 /** Write the groups where they are wanted. */
@@ -169,11 +198,12 @@ static kith_status write_groups(struct fof_search *w)
     struct kith__gpu_friends *f = &w->f;
     const bool here = out->memory == KITH_DEVICE;
     KITH_TRY(kith__groups_number(ctx, w->n_groups, out));
-    int64_t *members = here ? out->members : (int64_t *)w->key;            /* sorted, and so free */
-    int32_t *labels = here ? out->labels : (int32_t *)w->s.sweep.grid.a.x; /* not needed any more */
-    KITH_GPU_TRY(ctx, "labelling",
-                 kith__gpu_label(f, w->root, w->n_groups, w->fof->min_members, members, labels,
-                                 gpu->stream));
+    int64_t *members = here ? out->members : (int64_t *)w->key; /* sorted, and so free */
+    int32_t *labels = labels_of(w);
+    if (w->n_groups > 0) {
+        KITH_GPU_TRY(ctx, "labelling",
+                     kith__gpu_label(f, w->root, w->n_groups, members, labels, gpu->stream));
+    }
     if (here) {
         KITH_GPU_TRY(ctx, "labelling", gpuStreamSynchronize(gpu->stream));
         return KITH_OK;
@@ -220,7 +250,7 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
         f->velocity_length = fof->velocity_length;
     }
     KITH_TRY(list_clumps(&w));
-    KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
+    KITH_TRY(link_clumps(&w));
     KITH_TRY(order_groups(&w));
     return write_groups(&w);
 }

@@ -20,57 +20,39 @@ static __device__ __forceinline__ int64_t my_item()
 
 /* -------------------------------------------------------------------------------------- clumps */
 
-static __global__ void describe(int64_t n, int64_t particles, const uint64_t *from, uint64_t *key,
-                                uint32_t *first)
-{
-    const int64_t c = my_item();
-    if (c < n) {
-        key[c] = from[first[c]];
-    } else if (c == n) {
-        first[c] = (uint32_t)particles;
-    }
-}
-
-/** Is clump c the first of its cell, and that cell crowded? */
-static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c)
+/** Is clump c of n the first of its cell, and that cell crowded? */
+static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c, int64_t n)
 {
     const uint64_t cell = f.key[c] >> f.parts.bits;
-    return c + KITH_CROWD <= f.n && f.key[c + KITH_CROWD - 1] >> f.parts.bits == cell &&
+    return c + KITH_CROWD <= n && f.key[c + KITH_CROWD - 1] >> f.parts.bits == cell &&
            (c == 0 || f.key[c - 1] >> f.parts.bits != cell);
 }
 
-static __global__ void count_crowds(const struct kith__gpu_friends f)
+/** The table of cells, the trees, and a number for each crowded cell. Nobody but the device knows
+ *  yet how many clumps there are. */
+static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
 {
     const int64_t c = my_item();
-    const bool begins = c < f.n && begins_crowd(f, c);
-    const int found = count_lanes(which_lanes(begins));
-    if (found && my_lane() == 0) {
-        atomicAdd(&f.small->n_crowds, (unsigned)found);
-    }
-}
-
-gpuError_t kith__gpu_describe_clumps(const struct kith__gpu_friends *f, const uint64_t *from,
-                                     uint64_t *key, uint32_t *first, gpuStream_t stream)
-{
-    KITH_LAUNCH(describe, blocks_for(f->n + 1), THREADS, stream, f->n, f->particles, from, key,
-                first);
-    KITH_LAUNCH(count_crowds, blocks_for(f->n), THREADS, stream, *f);
-    return gpuGetLastError();
-}
-
-/** The table of cells, the trees, and a number for each crowded cell. */
-static __global__ void plant(const struct kith__gpu_friends f)
-{
-    const int64_t c = my_item();
+    const int64_t n = f.small->n_clumps;
     if (f.table) {
-        fill_table(c, f.n, f.key, f.parts.bits, f.cells, f.start);
+        fill_table(c, n, f.key, f.parts.bits, f.cells, f.start);
     }
-    if (c < f.nodes) {
+    if (c < (f.by_clump ? n : f.particles)) {
         f.parent[c] = (int32_t)c;
     }
-    if (c < f.n && begins_crowd(f, c)) {
-        f.crowd[c / KITH_CROWD] = atomicAdd(&f.small->next_crowd, 1u);
+    if (c == n) {
+        first[n] = (uint32_t)f.particles;
     }
+    if (c < n && begins_crowd(f, c, n)) {
+        f.crowd[c / KITH_CROWD] = atomicAdd(&f.small->n_crowds, 1u);
+    }
+}
+
+gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *f, uint32_t *first,
+                                 gpuStream_t stream)
+{
+    KITH_LAUNCH(plant, blocks_for(f->particles + 1), THREADS, stream, *f, first);
+    return gpuGetLastError();
 }
 
 /** Write the row that clump c begins in the index of its crowded cell. */
@@ -86,7 +68,8 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
     if (c > 0 && f.key[c - 1] >> row_shift == row) {
         return;
     }
-    const struct kith__gpu_set clumps = {f.n, NULL, NULL, NULL, NULL, (uint64_t *)f.key, f.start};
+    const struct kith__gpu_set clumps = {f.n, NULL,   NULL, NULL, NULL, (uint64_t *)f.key,
+                                         0,   f.start};
     const int64_t scale = f.table ? 0 : f.parts.bits;
     const int64_t begin = first_of_cell(clumps, f.table, (int64_t)(cell << scale));
     const int64_t end = first_of_cell(clumps, f.table, (int64_t)((cell + 1) << scale));
@@ -105,10 +88,8 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
     to->first = (uint16_t)(c - begin);
 }
 
-gpuError_t kith__gpu_index_clumps(const struct kith__gpu_friends *f, gpuStream_t stream)
+gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
-    const int64_t most = f->nodes > f->n + 1 ? f->nodes : f->n + 1;
-    KITH_LAUNCH(plant, blocks_for(most), THREADS, stream, *f);
     KITH_LAUNCH(fill_index, blocks_for(f->n), THREADS, stream, *f);
     return gpuGetLastError();
 }
@@ -120,71 +101,85 @@ static __device__ __forceinline__ int64_t begin_of(const struct kith__gpu_friend
     return f.by_clump ? f.first[node] : node;
 }
 
-static __global__ void clear(const struct kith__gpu_friends f)
+static __device__ __forceinline__ int32_t size_of(const struct kith__gpu_friends &f, int64_t node)
 {
-    const int64_t node = my_item();
-    if (node < f.nodes) {
-        f.size[node] = 0;
-        f.leader[node] = INT32_MAX;
+    return (int32_t)(begin_of(f, node + 1) - begin_of(f, node));
+}
+
+/** List the roots of some lanes. */
+static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int32_t root, bool yes)
+{
+    const lanes_t with = which_lanes(yes);
+    if (with) {
+        const int first = first_lane(with);
+        const int32_t at = my_lane() == first ? atomicAdd(n, count_lanes(with)) : 0;
+        const int32_t mine = from_lane(at, first) + count_lanes(with & lanes_below(my_lane()));
+        if (yes) {
+            list[mine] = root;
+        }
     }
 }
 
-/** Point every node at its root; add up sizes and leaders there, in a warp of one tree at once. */
-static __global__ void measure(const struct kith__gpu_friends f)
+/** Point every node at its root. Most trees are one node, and left alone: the others add up there
+ *  what is below the root, in a warp of one tree at once. Who makes a tree large enough lists
+ *  it. */
+static __global__ void measure(const struct kith__gpu_friends f, int64_t min_members, int32_t *list)
 {
     const int64_t node = my_item();
-    const bool is = node < f.nodes;
     int32_t root = -1;
     int32_t size = 0;
-    int32_t leader = INT32_MAX;
-    if (is) {
+    int32_t early = 0;
+    if (node < f.nodes) {
         root = f.parent[node];
         while (f.parent[root] != root) {
             root = f.parent[root];
         }
+    }
+    const bool is_root = root >= 0 && root == node;
+    if (root >= 0 && !is_root) {
         f.parent[node] = root;
-        size = (int32_t)(begin_of(f, node + 1) - begin_of(f, node));
-        leader = f.id[begin_of(f, node)];
+        size = size_of(f, node);
+        early = INT32_MAX - f.id[begin_of(f, node)];
     }
     const int32_t common = from_lane(root, 0);
     if (which_lanes(root == common) == which_lanes(true)) {
         size = sum_lanes(size);
-        for (int bits = LANES / 2; bits > 0; bits /= 2) {
-            const int32_t other = from_partner(leader, bits);
-            leader = other < leader ? other : leader;
-        }
-        if (my_lane() > 0) {
-            return;
-        }
+        early = (int32_t)max_lanes((uint32_t)early);
+        size = my_lane() == 0 ? size : 0;
     }
-    if (is) {
-        atomicAdd(&f.size[root], size);
-        atomicMin(&f.leader[root], leader);
+    bool large = is_root && size_of(f, root) >= min_members;
+    if (size > 0) {
+        const int64_t before = (int64_t)size_of(f, root) + atomicAdd(&f.below[root], size);
+        atomicMax(&f.mark[root], early);
+        large = large || (before < min_members && before + size >= min_members);
     }
+    list_root(&f.small->n_groups, list, root, large);
 }
 
-gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, gpuStream_t stream)
+gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, int64_t min_members, int32_t *list,
+                             gpuStream_t stream)
 {
-    KITH_LAUNCH(clear, blocks_for(f->nodes), THREADS, stream, *f);
-    KITH_LAUNCH(measure, blocks_for(f->nodes), THREADS, stream, *f);
-    return gpuGetLastError();
+    const size_t bytes = 2 * (size_t)f->nodes * sizeof(int32_t); /* mark follows below */
+    const gpuError_t error = gpuMemsetAsync(f->below, 0, bytes, stream);
+    KITH_LAUNCH(measure, blocks_for(f->nodes), THREADS, stream, *f, min_members, list);
+    return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
-static __global__ void number_provisionally(const struct kith__gpu_friends f, const int32_t *root,
-                                            int64_t n, uint64_t *least)
+/** Mark the roots of groups with their numbers g, as -1 - g: no other mark is negative. */
+static __global__ void number(const struct kith__gpu_friends f, const int32_t *root, int64_t n)
 {
     const int64_t g = my_item();
     if (g < n) {
-        f.leader[root[g]] = (int32_t)g;
-        least[g] = UINT64_MAX;
+        f.mark[root[g]] = -1 - (int32_t)g;
     }
 }
 
-static __global__ void lower_ids(const struct kith__gpu_friends f, int64_t min_members,
-                                 const int64_t *ids, uint64_t *least)
+static __global__ void lower_ids(const struct kith__gpu_friends f, const int64_t *ids,
+                                 uint64_t *least)
 {
     const int64_t node = my_item();
-    if (node >= f.nodes || f.size[f.parent[node]] < min_members) {
+    const int32_t mark = node < f.nodes ? f.mark[f.parent[node]] : 0;
+    if (mark >= 0) {
         return;
     }
     uint64_t smallest = UINT64_MAX;
@@ -192,30 +187,37 @@ static __global__ void lower_ids(const struct kith__gpu_friends f, int64_t min_m
         const uint64_t id = (uint64_t)ids[f.id[s]] ^ (uint64_t)1 << 63; /* in the same order */
         smallest = id < smallest ? id : smallest;
     }
-    atomicMin((unsigned long long *)&least[f.leader[f.parent[node]]], (unsigned long long)smallest);
+    atomicMin((unsigned long long *)&least[-1 - mark], (unsigned long long)smallest);
 }
 
 gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
-                               int64_t min_members, const int64_t *ids, uint64_t *least,
-                               gpuStream_t stream)
+                               const int64_t *ids, uint64_t *least, gpuStream_t stream)
 {
-    KITH_LAUNCH(number_provisionally, blocks_for(n), THREADS, stream, *f, root, n, least);
-    KITH_LAUNCH(lower_ids, blocks_for(f->nodes), THREADS, stream, *f, min_members, ids, least);
-    return gpuGetLastError();
+    const gpuError_t error = gpuMemsetAsync(least, 0xff, (size_t)n * sizeof *least, stream);
+    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
+    KITH_LAUNCH(lower_ids, blocks_for(f->nodes), THREADS, stream, *f, ids, least);
+    return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
 static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
-                                 enum kith__gpu_order order, const uint64_t *least, uint64_t *key)
+                                 enum kith__gpu_order order, int index_bits, const uint64_t *least,
+                                 uint64_t *key)
 {
     const int64_t g = my_item();
     if (g >= n) {
         return;
     }
-    const int32_t leader = f.leader[root[g]];
-    const uint64_t falling = (uint64_t)(INT32_MAX - f.size[root[g]]);
+    const int32_t mark = f.mark[root[g]];
+    const uint64_t falling = (uint64_t)(f.particles - size_of(f, root[g]) - f.below[root[g]]);
     switch (order) {
-    case KITH_GPU_BY_LEADER: key[g] = falling << 32 | (uint64_t)leader; break;
-    case KITH_GPU_BY_ID: key[g] = least[leader]; break;
+    case KITH_GPU_BY_LEADER: {
+        const int32_t own = f.id[begin_of(f, root[g])];
+        const int32_t leader = min(own, INT32_MAX - mark);
+        key[g] = falling << index_bits | (uint64_t)leader;
+        break;
+    }
+    case KITH_GPU_BY_ROOT: key[g] = (uint64_t)root[g]; break;
+    case KITH_GPU_BY_ID: key[g] = least[-1 - mark]; break;
     case KITH_GPU_BY_SIZE: key[g] = falling; break;
     }
 }
@@ -224,31 +226,23 @@ gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *f, const int32_t
                                 enum kith__gpu_order order, const uint64_t *least, uint64_t *key,
                                 gpuStream_t stream)
 {
-    KITH_LAUNCH(make_keys, blocks_for(n), THREADS, stream, *f, root, n, order, least, key);
+    const int index_bits = kith__bit_length((uint64_t)f->particles);
+    KITH_LAUNCH(make_keys, blocks_for(n), THREADS, stream, *f, root, n, order, index_bits, least,
+                key);
     return gpuGetLastError();
 }
 
-/** The trees that are too small get label 0. */
-static __global__ void drop_small(const struct kith__gpu_friends f, int64_t min_members)
-{
-    const int64_t node = my_item();
-    if (node < f.nodes && f.size[node] < min_members) {
-        f.size[node] = 0;
-    }
-}
-
-/** From size to label, at the roots of the groups. */
-static __global__ void number(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
-                              int64_t *members)
+static __global__ void list_members(const struct kith__gpu_friends f, const int32_t *root,
+                                    int64_t n, int64_t *members)
 {
     const int64_t g = my_item();
     if (g < n) {
-        members[g] = f.size[root[g]];
-        f.size[root[g]] = (int32_t)(g + 1);
+        members[g] = size_of(f, root[g]) + f.below[root[g]];
     }
 }
 
-/** A warp labels the particles of as many nodes as it has lanes, each lane one at a time. */
+/** A warp labels the particles of as many nodes as it has lanes, each lane one at a time. What is
+ *  in no group has its label. */
 static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
 {
     const int lane = my_lane();
@@ -258,7 +252,11 @@ static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
         return; /* the whole warp */
     }
     const int64_t begin = node < f.nodes ? begin_of(f, node) : f.particles;
-    const int32_t mine = node < f.nodes ? f.size[f.parent[node]] : 0;
+    const int32_t mark = node < f.nodes ? f.mark[f.parent[node]] : 0;
+    const int32_t mine = mark < 0 ? -mark : 0;
+    if (!which_lanes(mine > 0)) {
+        return;
+    }
     const int64_t last = from + LANES < f.nodes ? begin_of(f, from + LANES) : f.particles;
     for (int64_t s = from_lane(begin, 0); s < last; s += LANES) {
         int owner = 0; /* the last lane whose node does not begin after my particle */
@@ -267,20 +265,17 @@ static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
             owner += theirs <= s + lane ? step : 0;
         }
         const int32_t value = from_lane(mine, owner);
-        if (s + lane < last) {
+        if (s + lane < last && value > 0) {
             labels[f.id[s + lane]] = value;
         }
     }
 }
 
 gpuError_t kith__gpu_label(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
-                           int64_t min_members, int64_t *members, int32_t *labels,
-                           gpuStream_t stream)
+                           int64_t *members, int32_t *labels, gpuStream_t stream)
 {
-    KITH_LAUNCH(drop_small, blocks_for(f->nodes), THREADS, stream, *f, min_members);
-    if (n > 0) {
-        KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n, members);
-    }
+    KITH_LAUNCH(list_members, blocks_for(n), THREADS, stream, *f, root, n, members);
+    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
     KITH_LAUNCH(label, blocks_for(f->nodes), THREADS, stream, *f, labels);
     return gpuGetLastError();
 }

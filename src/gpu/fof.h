@@ -22,7 +22,7 @@ struct kith__gpu_later {
 /** Small things in device memory. */
 struct kith__gpu_fof_small {
     int32_t n_clumps, n_groups;
-    unsigned n_crowds, next_crowd;
+    unsigned n_crowds;
     unsigned long long n_later;
 };
 
@@ -50,8 +50,9 @@ struct kith__gpu_friends {
 
     int64_t nodes;
     int32_t *parent; /**< [nodes] */
-    int32_t *size;   /**< [nodes] particles of the tree, at its root; then its label */
-    int32_t *leader; /**< [nodes] its smallest index, at its root */
+    int32_t *below;  /**< [nodes] at a root: particles of the tree beside the root's own */
+    int32_t *mark;   /**< [nodes] at a root: INT32_MAX less their smallest index, 0 without any;
+                          then below 0 if the tree is a group, and -1 less its number */
     struct kith__gpu_later *later; /**< [room_later] what is left for the end of a pass */
     unsigned long long room_later;
     struct kith__gpu_fof_small *small;
@@ -61,36 +62,37 @@ struct kith__gpu_friends {
 extern "C" {
 #endif
 
-/** key[c] = from[first[c]]; first[n] = particles; counts the crowded cells. */
-gpuError_t kith__gpu_describe_clumps(const struct kith__gpu_friends *friends, const uint64_t *from,
-                                     uint64_t *key, uint32_t *first, gpuStream_t stream);
+/** Fill the table, plant the trees, number and count the crowded cells. Of the friends all is set
+ *  but n and nodes, which the device reads from small; sets first[n], too. */
+gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *friends, uint32_t *first,
+                                 gpuStream_t stream);
 
-/** Fill the table, the index of crowded cells, and plant the trees. */
-gpuError_t kith__gpu_index_clumps(const struct kith__gpu_friends *friends, gpuStream_t stream);
+/** Fill the index of crowded cells, which is clear. */
+gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Unite all that are friends. */
 gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
-/** Point every node at its root; add up sizes and leaders there. */
-gpuError_t kith__gpu_measure(const struct kith__gpu_friends *friends, gpuStream_t stream);
+/** Point every node at its root; fill below and mark. List the roots of the groups, in any order,
+ *  and count them in small. */
+gpuError_t kith__gpu_measure(const struct kith__gpu_friends *friends, int64_t min_members,
+                             int32_t *list, gpuStream_t stream);
 
 /** least[g] = smallest of ids over group g, whose root is root[g], its sign bit turned so that the
- *  order is that of unsigned numbers; sets leader[root] = g. */
+ *  order is that of unsigned numbers; marks the roots. */
 gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *friends, const int32_t *root,
-                               int64_t n, int64_t min_members, const int64_t *ids, uint64_t *least,
-                               gpuStream_t stream);
+                               int64_t n, const int64_t *ids, uint64_t *least, gpuStream_t stream);
 
-/** What groups are sorted by: size and leader, or their least id, or size alone. */
-enum kith__gpu_order { KITH_GPU_BY_LEADER, KITH_GPU_BY_ID, KITH_GPU_BY_SIZE };
+/** What groups are sorted by: size and leader, or their root, or their least id, or size alone. */
+enum kith__gpu_order { KITH_GPU_BY_LEADER, KITH_GPU_BY_ROOT, KITH_GPU_BY_ID, KITH_GPU_BY_SIZE };
 
 gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *friends, const int32_t *root,
                                 int64_t n, enum kith__gpu_order order, const uint64_t *least,
                                 uint64_t *key, gpuStream_t stream);
 
-/** Write the members of the groups, and label the particles. */
+/** Write the members of the groups, and label their particles; the labels are clear. */
 gpuError_t kith__gpu_label(const struct kith__gpu_friends *friends, const int32_t *root, int64_t n,
-                           int64_t min_members, int64_t *members, int32_t *labels,
-                           gpuStream_t stream);
+                           int64_t *members, int32_t *labels, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,12 @@
  */
 #include "cells.cuh"
 
-enum { THREADS = 256, SURVEY_BLOCKS = 4 };
+/** Threads of a block, and blocks on a multiprocessor. */
+enum {
+    THREADS = 256,
+    SURVEY_BLOCKS = 4,
+    RESIDENT = 8 /**< where all there is to do is wait for memory */
+};
 
 static int64_t blocks_for(int64_t n)
 {
@@ -278,17 +283,18 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /* ---------------------------------------------------------------------------------------- sort */
 
-/** Are keys sorted as 32 bits each? */
-static __host__ __device__ bool is_narrow(int bits)
+/** Does a word hold a particle's key and its index? That is less to sort than two arrays. */
+static __host__ __device__ bool fits_word(int bits, int id_bits)
 {
-    return bits <= 32;
+    return bits + id_bits <= 64;
 }
 
-/** The cell of each particle, and its index. @param bits  of the largest key; 0: the plan's */
+/** The cell of each particle, and its index, in one word where that holds both. @param bits  of the
+ *  largest key; 0: the plan's */
 template <typename real>
 static __global__ void make_keys(const struct kith__question q, const kith_points points,
-                                 const struct kith__gpu_plan *plan, int bits, uint64_t *key,
-                                 int32_t *id)
+                                 const struct kith__gpu_plan *plan, int bits, int id_bits,
+                                 uint64_t *key, int32_t *id)
 {
     typedef definition<real> def;
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -312,31 +318,32 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
         mine = (uint64_t)((cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0]);
         mine = mine << kith__part_bits(plan->axis) | parts;
     }
-    id[p] = (int32_t)p;
-    if (is_narrow(bits ? bits : plan->bits)) {
-        ((uint32_t *)key)[p] = (uint32_t)mine;
+    if (fits_word(bits ? bits : plan->bits, id_bits)) {
+        key[p] = mine << id_bits | (uint64_t)p;
     } else {
         key[p] = mine;
+        id[p] = (int32_t)p;
     }
 }
 
 /** The row of each key. */
-template <typename key_t> struct row_number {
-    const key_t *key;
+struct row_number {
+    const uint64_t *key;
+    int id_bits;
     int64_t nx;
     __device__ uint64_t operator[](int64_t s) const
     {
-        return (uint64_t)divide((int64_t)key[s], nx);
+        return (uint64_t)divide((int64_t)(key[s] >> id_bits), nx);
     }
 };
 
 /** Write coordinates in cell order, and the part of the table that each particle begins. Where many
- *  cells are empty, the warp fills them together. Narrow keys are written as the wide ones that
- *  others read. */
-template <typename real, typename key_t>
-static __global__ void gather(const struct kith__question q, const kith_points points,
-                              const struct kith__gpu_plan *plan, const struct kith__gpu_set set,
-                              const key_t *key)
+ *  cells are empty, the warp fills them together. @param sorted  keys, and indices below them */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+    gather(const struct kith__question q, const kith_points points,
+           const struct kith__gpu_plan *plan, const struct kith__gpu_set set,
+           const uint64_t *sorted, int id_bits)
 {
     typedef definition<real> def;
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -344,20 +351,26 @@ static __global__ void gather(const struct kith__question q, const kith_points p
         return;
     }
     if (s < set.n) {
+        const uint64_t key = sorted[s];
+        const uint64_t index = ((uint64_t)1 << id_bits) - 1;
+        const int32_t id = id_bits > 0 ? (int32_t)(key & index) : set.id[s];
         real r[3];
         int32_t image[3];
-        def::load(def::box(q), points, q.dim, set.id[s], r, image);
+        def::load(def::box(q), points, q.dim, id, r, image);
         ((real *)set.x)[s] = r[0];
         ((real *)set.y)[s] = r[1];
         ((real *)set.z)[s] = r[2];
-        if (sizeof *key < sizeof *set.key) {
-            set.key[s] = key[s];
+        if (id_bits > 0) {
+            set.id[s] = id;
+        }
+        if (set.key != sorted) {
+            set.key[s] = key >> id_bits;
         }
     }
     if (plan->table && !(q.part > 0)) {
-        fill_table(s, set.n, key, 0, plan->cells, set.start);
+        fill_table(s, set.n, sorted, id_bits, plan->cells, set.start);
     } else if (plan->rows > 0) {
-        const row_number<key_t> row = {key, plan->axis[0].n};
+        const struct row_number row = {sorted, id_bits, plan->axis[0].n};
         fill_table(s, set.n, row, 0, plan->rows, set.start);
     }
 }
@@ -371,28 +384,26 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
     const kith_points *points = set_number ? &q->b : &q->a;
     size_t bytes = sort->temporary_bytes;
     uint64_t *key[2] = {set->key, sort->key};
-    uint32_t *narrow[2] = {(uint32_t *)set->key, (uint32_t *)sort->key};
     int32_t *id[2] = {set->id, sort->id};
-    gpuError_t error = is_narrow(bits) ? kith__gpu_sort_narrow(sort->temporary, &bytes, narrow, id,
-                                                               set->n, bits, stream)
-                                       : kith__gpu_sort_pairs(sort->temporary, &bytes, key, id,
-                                                              set->n, bits, stream);
-    if (is_narrow(bits)) { /* and they become wide in the other array */
-        key[0] = (uint64_t *)narrow[1];
-        key[1] = (uint64_t *)narrow[0];
+    const int index = kith__bit_length((uint64_t)set->n);
+    const int id_bits = fits_word(bits, index) ? index : 0;
+    const gpuError_t error = id_bits > 0
+                                 ? kith__gpu_sort_words(sort->temporary, &bytes, key, set->n,
+                                                        id_bits, id_bits + bits, stream)
+                                 : kith__gpu_sort_pairs(sort->temporary, &bytes, key, id, set->n,
+                                                        bits, stream);
+    if (error != gpuSuccess) {
+        return error;
     }
-    set->key = key[0];
-    sort->key = key[1];
+    const bool apart = id_bits > 0 && !(q->part > 0); /* cells by themselves, in the other array */
+    set->key = key[apart ? 1 : 0];
     set->id = id[0];
+    set->id_bits = apart ? 0 : id_bits;
+    sort->key = key[apart ? 0 : 1];
     sort->id = id[1];
-    if (error == gpuSuccess && is_narrow(bits)) {
-        KITH_LAUNCH((gather<real, uint32_t>), blocks_for(set->n + 1), THREADS, stream, *q, *points,
-                    grid->plan, *set, narrow[0]);
-    } else if (error == gpuSuccess) {
-        KITH_LAUNCH((gather<real, uint64_t>), blocks_for(set->n + 1), THREADS, stream, *q, *points,
-                    grid->plan, *set, key[0]);
-    }
-    return error == gpuSuccess ? gpuGetLastError() : error;
+    KITH_LAUNCH(gather<real>, blocks_for(set->n + 1), THREADS, stream, *q, *points, grid->plan,
+                *set, key[0], id_bits);
+    return gpuGetLastError();
 }
 
 gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set_number, int bits,
@@ -401,12 +412,13 @@ gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set_number
     const struct kith__question *q = &grid->question;
     const struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
     const kith_points *points = set_number ? &q->b : &q->a;
+    const int id_bits = kith__bit_length((uint64_t)set->n);
     if (q->precision == KITH_FLOAT) {
         KITH_LAUNCH(make_keys<float>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                    bits, set->key, set->id);
+                    bits, id_bits, set->key, set->id);
     } else {
         KITH_LAUNCH(make_keys<double>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                    bits, set->key, set->id);
+                    bits, id_bits, set->key, set->id);
     }
     return gpuGetLastError();
 }

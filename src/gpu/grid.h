@@ -37,7 +37,8 @@ struct kith__gpu_set {
     int64_t n;
     void *x, *y, *z; /**< wrapped, precision of the points */
     int32_t *id;     /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;   /**< cell, and part where cells have parts, of each; ascending */
+    uint64_t *key;   /**< cell of each; ascending. Where cells have parts: cell, part, */
+    int id_bits;     /**< and below them so many bits of the index */
     uint32_t *start; /**< [cells + 1] first particle of each cell, or [rows + 1] of each row, as
                           the plan says; not filled where cells have parts */
 };
@@ -102,9 +103,9 @@ gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t s
 gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream);
 
-/** Likewise, keys of 32 bits. */
-gpuError_t kith__gpu_sort_narrow(void *temporary, size_t *bytes, uint32_t *key[2], int32_t *id[2],
-                                 int64_t n, int bits, gpuStream_t stream);
+/** Sort of n words by their bits from `low` to before `high`; otherwise likewise. */
+gpuError_t kith__gpu_sort_words(void *temporary, size_t *bytes, uint64_t *word[2], int64_t n,
+                                int low, int high, gpuStream_t stream);
 
 /** In place, count[k] becomes the sum of those before it. */
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
@@ -114,9 +115,11 @@ gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_
 gpuError_t kith__gpu_scan_table(void *temporary, size_t *bytes, const uint32_t *count,
                                 uint32_t *start, int64_t n, gpuStream_t stream);
 
-/** Write the places of n where a key differs from the one before, ascending, and their number. */
-gpuError_t kith__gpu_select_changes(void *temporary, size_t *bytes, const uint64_t *key, int64_t n,
-                                    uint32_t *places, int32_t *n_places, gpuStream_t stream);
+/** List the runs of equal words among n, but for their lowest bits: what is above these, the place
+ *  of the first word, and how many runs there are. */
+gpuError_t kith__gpu_list_runs(void *temporary, size_t *bytes, const uint64_t *word, int64_t n,
+                               int lowest, uint64_t *key, uint32_t *first, int32_t *n_runs,
+                               gpuStream_t stream);
 
 /** Write the places of n where a count is `least` or more, ascending, and their number. */
 gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,

@@ -151,24 +151,22 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
 static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
-    size_t sort = 0, narrow = 0, scan = 0, select[2] = {0, 0};
+    enum { PAIRS, WORDS, SCAN, RUNS, COUNTS, ASKED };
+    size_t bytes[ASKED] = {0}, largest = 0;
     uint64_t *no_keys[2] = {NULL, NULL};
-    uint32_t *no_narrow[2] = {NULL, NULL};
     int32_t *no_ids[2] = {NULL, NULL};
+    gpuStream_t stream = s->gpu->stream;
     KITH_GPU_TRY(ctx, "preparing to sort",
-                 kith__gpu_sort_pairs(NULL, &sort, no_keys, no_ids, n, 62, s->gpu->stream));
+                 kith__gpu_sort_pairs(NULL, &bytes[PAIRS], no_keys, no_ids, n, 62, stream));
     KITH_GPU_TRY(ctx, "preparing to sort",
-                 kith__gpu_sort_narrow(NULL, &narrow, no_narrow, no_ids, n, 32, s->gpu->stream));
-    KITH_GPU_TRY(ctx, "preparing to scan",
-                 kith__gpu_scan(NULL, &scan, NULL, n + 1, s->gpu->stream));
+                 kith__gpu_sort_words(NULL, &bytes[WORDS], no_keys, n, 0, 64, stream));
+    KITH_GPU_TRY(ctx, "preparing to scan", kith__gpu_scan(NULL, &bytes[SCAN], NULL, n + 1, stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_changes(NULL, &select[0], NULL, n, NULL, NULL, s->gpu->stream));
+                 kith__gpu_list_runs(NULL, &bytes[RUNS], NULL, n, 0, NULL, NULL, NULL, stream));
     KITH_GPU_TRY(ctx, "preparing to select",
-                 kith__gpu_select_counts(NULL, &select[1], NULL, n, 0, NULL, NULL, s->gpu->stream));
-    size_t largest = sort > scan ? sort : scan;
-    largest = narrow > largest ? narrow : largest;
-    for (int k = 0; k < 2; k++) {
-        largest = select[k] > largest ? select[k] : largest;
+                 kith__gpu_select_counts(NULL, &bytes[COUNTS], NULL, n, 0, NULL, NULL, stream));
+    for (int k = 0; k < ASKED; k++) {
+        largest = bytes[k] > largest ? bytes[k] : largest;
     }
     s->gpu->temporary_bytes = largest;
     s->gpu->temporary_n = n;

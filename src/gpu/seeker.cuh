@@ -215,7 +215,7 @@ static __device__ __forceinline__ void enter(const struct kith__gpu_friends &f, 
         out->end = f.start[cell + 1];
         return;
     }
-    const struct kith__gpu_set clumps = {f.n, NULL, NULL, NULL, NULL, (uint64_t *)f.key, NULL};
+    const struct kith__gpu_set clumps = {f.n, NULL, NULL, NULL, NULL, (uint64_t *)f.key, 0, NULL};
     out->begin = first_of_cell(clumps, false, cell << f.parts.bits);
     out->end = first_of_cell(clumps, false, (cell + 1) << f.parts.bits);
 }
