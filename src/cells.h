@@ -250,9 +250,10 @@ KITH_FN int kith__part_bits(const struct kith__axis axis[3])
 /** Position in its cell, from a key. */
 KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int part[3])
 {
+    uint32_t rest = (uint32_t)key; /* parts are numbered by 12 bits at most */
     for (int k = 0; k < 3; k++) {
-        part[k] = (int)(key & (((uint64_t)1 << axis[k].part_bits) - 1));
-        key >>= axis[k].part_bits;
+        part[k] = (int)(rest & ((1u << axis[k].part_bits) - 1));
+        rest >>= axis[k].part_bits;
     }
 }
 

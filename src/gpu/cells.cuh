@@ -22,6 +22,13 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
     return row;
 }
 
+static __device__ __forceinline__ int32_t row_of_cell(int32_t cell, int32_t nx, int32_t *x)
+{
+    const int32_t row = (int32_t)((uint32_t)cell / (uint32_t)nx);
+    *x = cell - row * nx;
+    return row;
+}
+
 /** First of n particles, from `from` on, whose key is not before `cell`. */
 static __device__ __forceinline__ int64_t find_key(const uint64_t *key, int64_t from, int64_t n,
                                                    int64_t cell)

@@ -46,7 +46,7 @@ static void need_later(struct fof_search *w)
 {
     struct kith__gpu_friends *f = &w->f;
     if (w->out->memory == KITH_DEVICE) {
-        f->later = (struct kith__gpu_later *)(void *)w->out->labels;
+        f->later = (struct kith__gpu_two *)(void *)w->out->labels;
         f->room_later = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->later;
     } else {
         f->room_later = (unsigned long long)f->particles / 8 + 1024;
@@ -85,13 +85,15 @@ static kith_status list_clumps(struct fof_search *w)
     return ask_small(w);
 }
 
-/** Learn how many clumps and crowded cells there are, and link. */
+/** Link. While the device does that as if there were no crowded cells, learn how many there are,
+ *  and how many clumps. */
 static kith_status link_clumps(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
     struct kith__gpu_fof_small small = {0};
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link_thin(f, gpu->stream));
     KITH_TRY(learn_small(w, &small));
     f->n = small.n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;

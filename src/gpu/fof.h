@@ -10,13 +10,10 @@
 #include "../parts.h"
 #include "grid.h"
 
-/* Pairs of particles up to which one thread compares two clumps; more are left to a warp. */
-enum { KITH_GPU_MANY_PAIRS = 256 };
-
-/** Two clumps to be compared by a warp. */
-struct kith__gpu_later {
+/** Two clumps that may touch. */
+struct kith__gpu_two {
     int32_t a, b;
-    int32_t shift[3]; /**< image of b */
+    uint32_t shift; /**< image of b, packed */
 };
 
 /** Small things in device memory. */
@@ -53,7 +50,7 @@ struct kith__gpu_friends {
     int32_t *below;  /**< [nodes] at a root: particles of the tree beside the root's own */
     int32_t *mark;   /**< [nodes] at a root: INT32_MAX less their smallest index, 0 without any;
                           then below 0 if the tree is a group, and -1 less its number */
-    struct kith__gpu_later *later; /**< [room_later] what is left for the end of a pass */
+    struct kith__gpu_two *later; /**< [room_later] what is left for the end of a pass */
     unsigned long long room_later;
     struct kith__gpu_fof_small *small;
 };
@@ -70,7 +67,11 @@ gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *friends, uint32
 /** Fill the index of crowded cells, which is clear. */
 gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
-/** Unite all that are friends. */
+/** Unite all that are friends if no cell is crowded and there is a small table of cells. Of the
+ *  friends n, nodes, crowds and index need not be set. */
+gpuError_t kith__gpu_link_thin(const struct kith__gpu_friends *friends, gpuStream_t stream);
+
+/** Unite all that are friends otherwise. */
 gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Point every node at its root; fill below and mark. List the roots of the groups, in any order,

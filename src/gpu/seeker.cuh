@@ -1,253 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One thread's part in linking: the forest that all threads change at once, and a clump that meets
- * others, in its own cell and in cells ahead.
+ * A lane's clump seeks those in reach: it walks through the cells ahead and finds runs of clumps,
+ * one at a time. In each step the lanes of a warp share out the clumps of all their runs, as some
+ * runs are long and most are empty. Who is in reach and in another tree is noted down, and when
+ * there are enough for all lanes, they meet.
  */
 #ifndef KITH_SEEKER_CUH
 #define KITH_SEEKER_CUH
 
-#include "cells.cuh"
-#include "fof.h"
+#include "meeting.cuh"
 
-/* -------------------------------------------------------------------------------------- forest */
+/* -------------------------------------------------------------------------------------- runs */
 
-/** Nodes change under our hands: every look is at memory. */
-static __device__ __forceinline__ int32_t up(int32_t *parent, int32_t node)
-{
-    return *(volatile int32_t *)&parent[node];
-}
-
-/** Root of a node: the smallest of its tree. Shortens the way on the way. */
-static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
-{
-    int32_t above = up(parent, node);
-    while (above != node) {
-        const int32_t next = up(parent, above);
-        if (next == above) {
-            return above;
-        }
-        *(volatile int32_t *)&parent[node] = next;
-        node = next;
-        above = up(parent, node);
-    }
-    return node;
-}
-
-/** Unite two trees: the larger root goes under the smaller. @return the root. */
-static __device__ __forceinline__ int32_t unite(int32_t *parent, int32_t a, int32_t b)
-{
-    while (true) {
-        a = root_of(parent, a);
-        b = root_of(parent, b);
-        if (a == b) {
-            return a;
-        }
-        const int32_t larger = a > b ? a : b;
-        const int32_t smaller = a > b ? b : a;
-        if (atomicCAS(&parent[larger], larger, smaller) == larger) {
-            return smaller;
-        }
-    }
-}
-
-/* -------------------------------------------------------------------------------------- seeker */
-
-/** The clump that looks. */
-template <typename real> struct seeker {
-    const struct kith__gpu_friends *f;
-    const struct kith__parts *parts; /**< in shared memory */
-    const real *x, *y, *z;
-    real cutoff2;
-    int64_t clump;
-    int64_t begin, end; /**< its particles */
-    int32_t root;
-    int part[3];
-    int64_t at[3]; /**< its cell, along the axes */
+/** Clumps that are next to each other. */
+struct run {
+    int32_t begin, n;
+    bool checked;  /**< all are in reach; else */
+    int32_t cell;  /**< lower half of the number of a cell, */
+    uint32_t seen; /**< and the seeker's part as counted from it */
+    uint32_t shift;
 };
 
-/** Somebody who can measure, but is no clump yet. */
-template <typename real>
-static __device__ __forceinline__ void stand(const struct kith__gpu_friends &f, seeker<real> *me)
-{
-    me->f = &f;
-    me->x = (const real *)f.x;
-    me->y = (const real *)f.y;
-    me->z = (const real *)f.z;
-    me->cutoff2 = definition<real>::square((real)f.question.cutoff);
-}
-
-/** Take the place of a clump. */
-template <typename real>
-static __device__ __forceinline__ void sit(const struct kith__gpu_friends &f,
-                                           const struct kith__parts &parts, int64_t clump,
-                                           seeker<real> *me)
-{
-    stand(f, me);
-    me->parts = &parts;
-    me->clump = clump;
-    me->begin = f.first[clump];
-    me->end = f.first[clump + 1];
-    me->root = f.by_clump ? root_of(f.parent, (int32_t)clump) : -1;
-    kith__part_of(f.axis, f.key[clump], me->part);
-}
-
-/** A cell, at an image. */
-struct place {
-    int64_t begin, end; /**< clumps */
-    int32_t shift[3];
+/** A lane's clump, and where it is on its way. Much is packed: registers are few.
+ *  @tparam number  of cells: 64 bits, or 32 where a table of no more cells is kept */
+template <typename number> struct seeker {
+    int32_t clump;
+    int32_t root;  /**< NOBODY: it does not matter */
+    uint32_t part; /**< where it is in its cell, packed */
+    number at;     /**< its cell along x */
+    /* a row of cells */
+    number ahead;   /**< number of the cell of the row that is straight ahead */
+    int x, high;    /**< next cell along x, counted from there, and the last */
+    uint32_t seen;  /**< the clump's part as counted from there, */
+    uint32_t shift; /**< and the row's image: packed */
+    bool own;       /**< it is the clump's own row */
+    /* a crowded cell of that row */
+    int32_t crowd;      /**< its first clump, */
+    uint32_t index;     /**< its number among the crowds */
+    bool single;        /**< and whether all of it is in one tree */
+    bool own_crowd;     /**< it is the clump's own cell */
+    int seen_x;         /**< the clump's part as counted there; along y and z as in the row */
+    uint32_t its_shift; /**< the cell's image */
+    int y, z;           /**< next row of parts, */
+    int low_y;          /**< the first along y, */
+    int high_y, high_z; /**< and the last */
 };
 
-template <typename real>
-static __device__ __forceinline__ real apart(const seeker<real> &me, int64_t i, int64_t j,
-                                             const int32_t shift[3])
-{
-    typedef definition<real> def;
-    const real ri[3] = {me.x[i], me.y[i], me.z[i]};
-    const real rj[3] = {me.x[j], me.y[j], me.z[j]};
-    real d[3];
-    return def::separation(def::box(me.f->question), ri, rj, shift, d);
-}
+enum { NOBODY = -1 };
 
-/** Leave the comparison to a warp. @return false when there is no room for it. */
-template <typename real>
-static __device__ bool leave(const seeker<real> &me, int64_t b, const int32_t shift[3])
-{
-    const unsigned long long at = atomicAdd(&me.f->small->n_later, 1ull);
-    if (at >= me.f->room_later) {
-        return false;
-    }
-    struct kith__gpu_later *later = &me.f->later[at];
-    later->a = (int32_t)me.clump;
-    later->b = (int32_t)b;
-    for (int k = 0; k < 3; k++) {
-        later->shift[k] = shift[k];
-    }
-    return true;
-}
-
-/** Is some particle of the seeker a friend of one of clump b? False, too, where that is left to a
- *  warp. */
-template <typename real>
-static __device__ bool touches(const seeker<real> &me, int64_t b, const int32_t shift[3])
-{
-    const int64_t begin = me.f->first[b];
-    const int64_t end = me.f->first[b + 1];
-    if ((me.end - me.begin) * (end - begin) > KITH_GPU_MANY_PAIRS && leave(me, b, shift)) {
-        return false;
-    }
-    for (int64_t i = me.begin; i < me.end; i++) {
-        for (int64_t j = begin; j < end; j++) {
-            if (apart(me, i, j, shift) <= me.cutoff2) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/** Every particle of the seeker with every one of clump b, where a part says nothing. */
-template <typename real>
-static __device__ void meet_each(const seeker<real> &me, int64_t b, const int32_t shift[3])
-{
-    typedef definition<real> def;
-    const real *v = (const real *)me.f->velocities;
-    for (int64_t i = me.begin; i < me.end; i++) {
-        for (int64_t j = me.f->first[b]; j < me.f->first[b + 1]; j++) {
-            const real r2 = apart(me, i, j, shift);
-            const bool friends = v ? def::phase(r2, (real)me.f->question.cutoff,
-                                                v + 3 * (int64_t)me.f->id[i],
-                                                v + 3 * (int64_t)me.f->id[j],
-                                                (real)me.f->velocity_length) <= 1
-                                   : r2 <= me.cutoff2;
-            if (friends) {
-                unite(me.f->parent, (int32_t)i, (int32_t)j);
-            }
-        }
-    }
-}
-
-/** Is clump b in reach of the seeker, whose cell is at number `cell` and which is at `part` as
- *  counted there? b may be in another cell of the row. */
-template <typename real>
-static __device__ __forceinline__ bool in_reach(const seeker<real> &me, int64_t b, int64_t cell,
-                                                const int part[3])
-{
-    const struct kith__axis *axis = me.f->axis;
-    const uint64_t key = me.f->key[b];
-    int theirs[3];
-    kith__part_of(axis, key, theirs);
-    const int64_t cells = (int64_t)(key >> me.f->parts.bits) - cell;
-    const int dx = abs((int)cells * axis[0].parts + theirs[0] - part[0]);
-    const int dy = abs(theirs[1] - part[1]);
-    const int dz = abs(theirs[2] - part[2]);
-    return dy <= me.parts->reach[1] && dz <= me.parts->reach[2] &&
-           dx <= me.parts->row_reach[dz][dy];
-}
-
-/** Unite the seeker with clump b if they touch. */
-template <typename real>
-static __device__ __forceinline__ void meet(seeker<real> &me, int64_t b, const int32_t shift[3])
-{
-    if (!me.f->by_clump) {
-        meet_each(me, b, shift);
-        return;
-    }
-    int32_t *parent = me.f->parent;
-    if (up(parent, (int32_t)b) == me.root) {
-        return;
-    }
-    const int32_t root = root_of(parent, (int32_t)b);
-    if (root == me.root) {
-        *(volatile int32_t *)&parent[b] = root;
-    } else if (touches(me, b, shift)) {
-        me.root = unite(parent, me.root, root);
-    }
-}
-
-/* --------------------------------------------------------------------------------------- cells */
-
-/** The clumps of a cell. */
-static __device__ __forceinline__ void enter(const struct kith__gpu_friends &f, int64_t cell,
-                                             struct place *out)
-{
-    if (f.table) {
-        out->begin = f.start[cell];
-        out->end = f.start[cell + 1];
-        return;
-    }
-    const struct kith__gpu_set clumps = {f.n, NULL, NULL, NULL, NULL, (uint64_t *)f.key, 0, NULL};
-    out->begin = first_of_cell(clumps, false, cell << f.parts.bits);
-    out->end = first_of_cell(clumps, false, (cell + 1) << f.parts.bits);
-}
-
-/** Wrap a place along a periodic axis. @return false where there is no cell. */
-static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, int64_t *at,
-                                            int32_t *shift)
-{
-    *shift = 0;
-    while (axis.periodic && (*at < 0 || *at >= axis.n)) {
-        const int step = *at < 0 ? -1 : 1;
-        *at -= step * axis.n;
-        *shift += step;
-    }
-    return *at >= 0 && *at < axis.n;
-}
-
-/** The cell `away` from the seeker's, at its image. @return false where none is. */
-template <typename real>
-static __device__ bool go(const seeker<real> &me, const int away[3], struct place *out)
-{
-    const struct kith__axis *axis = me.f->axis;
-    int64_t to[3];
-    for (int k = 0; k < 3; k++) {
-        to[k] = me.at[k] + away[k];
-        if (!wrap(axis[k], &to[k], &out->shift[k])) {
-            return false;
-        }
-    }
-    enter(*me.f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], out);
-    return out->begin < out->end;
-}
+/* Marks of a crowd's number: clumps of it are in several trees, */
+enum : uint32_t {
+    MIXED_BEFORE = 1u << 30, /**< after those beside each other have met, */
+    MIXED = 1u << 31         /**< or all in its cell */
+};
 
 static __device__ __forceinline__ int at_least(int a, int b)
 {
@@ -259,136 +64,300 @@ static __device__ __forceinline__ int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
- *  counted in that place; in its own cell those that come later. */
-template <typename real>
-static __device__ void meet_crowd(seeker<real> &me, const int part[3], const struct place &place,
-                                  bool own, const int reach[3])
+/** Wrap a place along a periodic axis. @return false where there is no cell. */
+template <typename number>
+static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, number *at,
+                                            int32_t *shift)
 {
-    const struct kith__gpu_friends &f = *me.f;
-    const int ny = f.axis[1].parts;
-    const struct kith__part_row *index = f.index +
-                                         (int64_t)f.crowd[place.begin / KITH_CROWD] * f.parts.rows;
-    const int z_end = at_most(part[2] + reach[2], f.axis[2].parts - 1);
-    const int y_end = at_most(part[1] + reach[1], ny - 1);
-    for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
-        const int8_t *along = me.parts->row_reach[z > part[2] ? z - part[2] : part[2] - z];
-        const bool level = own && z == part[2];
-        for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
-            const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
-            const bool same = level && y == part[1];
-            const int low = at_least(same ? part[0] + 1 : part[0] - dx, 0);
-            const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
-            if (low > high) {
-                continue;
-            }
-            const struct kith__part_row row = index[z * ny + y];
-            const unsigned below = (1u << low) - 1;
-            const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
-            const int64_t from = place.begin + row.first + __popc(row.mask & below);
-            for (int64_t b = from; b < from + __popc(wanted); b++) {
-                meet(me, b, place.shift);
-            }
-        }
+    const number n = (number)axis.n;
+    *shift = 0;
+    while (axis.periodic && (*at < 0 || *at >= n)) {
+        const int step = *at < 0 ? -1 : 1;
+        *at -= step * n;
+        *shift += step;
     }
+    return *at >= 0 && *at < n;
 }
 
-/** The clumps of a place that is in reach of the seeker. */
-template <typename real>
-static __device__ void meet_place(seeker<real> &me, const int away[3], const struct place &place)
+/** First clump of a cell or a later one, where there is no table. */
+static __device__ __noinline__ int32_t search_cell(const struct kith__gpu_friends &f, int64_t cell)
 {
-    const struct kith__axis *axis = me.f->axis;
-    const int seen[3] = {me.part[0] - away[0] * axis[0].parts, me.part[1] - away[1] * axis[1].parts,
-                         me.part[2] - away[2] * axis[2].parts};
-    if (place.end - place.begin >= KITH_CROWD) {
-        meet_crowd(me, seen, place, false, me.parts->reach);
-        return;
-    }
-    const int64_t cell = (int64_t)(me.f->key[place.begin] >> me.f->parts.bits);
-    for (int64_t b = place.begin; b < place.end; b++) {
-        if (in_reach(me, b, cell, seen)) {
-            meet(me, b, place.shift);
-        }
-    }
+    return (int32_t)find_key(f.key, 0, f.n, cell << f.parts.bits);
 }
 
-/** Cells low to high of the row that is `away` from the seeker's, where they are next to each other
- *  in the table and so few clumps are in them that none is crowded. @return false elsewhere. */
-template <typename real>
-static __device__ __forceinline__ bool meet_row(seeker<real> &me, const int away[3], int low,
-                                                int high)
+static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
+                                                      int64_t cell)
 {
-    const struct kith__gpu_friends &f = *me.f;
+    return f.table ? (int32_t)f.start[cell] : search_cell(f, cell);
+}
+
+/** With numbers of 32 bits there is a table. */
+static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
+                                                      int32_t cell)
+{
+    return (int32_t)f.start[cell];
+}
+
+/** Face cells low to high of a row, y and z away from that of cell `at`, which is the clump's. */
+template <typename number>
+static __device__ __forceinline__ void face_row(const struct kith__gpu_friends &f,
+                                                const number at[3], int y, int z, int low, int high,
+                                                seeker<number> *me)
+{
     const struct kith__axis *axis = f.axis;
-    int64_t to[3];
-    int32_t shift[3] = {0, 0, 0};
-    if (!f.table || me.at[0] + low < 0 || me.at[0] + high >= axis[0].n) {
+    number to[2] = {at[1] + y, at[2] + z};
+    int32_t shift[2];
+    const bool is = wrap(axis[1], &to[0], &shift[0]) && wrap(axis[2], &to[1], &shift[1]);
+    me->at = at[0];
+    me->ahead = (to[1] * (number)axis[1].n + to[0]) * (number)axis[0].n + at[0];
+    me->own = y == 0 && z == 0;
+    me->x = low;
+    me->high = is ? high : low - 1;
+    me->seen = pack(unpack(me->part, 0), unpack(me->part, 1) - y * axis[1].parts,
+                    unpack(me->part, 2) - z * axis[2].parts);
+    me->shift = is ? pack(0, shift[0], shift[1]) : 0;
+}
+
+/** Clumps of uncrowded cells, parts of which are counted from `cell`. */
+static __device__ __forceinline__ void set_run(int32_t cell, uint32_t seen, uint32_t shift,
+                                               int32_t begin, int32_t end, struct run *run)
+{
+    run->begin = begin;
+    run->n = end > begin ? end - begin : 0;
+    run->checked = false;
+    run->cell = cell;
+    run->seen = seen;
+    run->shift = shift;
+}
+
+/** The rest of the row at once, where its cells are next to each other in the table and none is
+ *  crowded. @return whether that was so */
+template <typename number>
+static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends &f,
+                                                 seeker<number> *me, struct run *run)
+{
+    if (!f.table || me->at + me->x < 0 || me->at + me->high >= (number)f.axis[0].n) {
         return false;
     }
-    for (int k = 1; k < 3; k++) {
-        to[k] = me.at[k] + away[k];
-        if (!wrap(axis[k], &to[k], &shift[k])) {
-            return true;
-        }
-    }
-    const int64_t cell = (to[2] * axis[1].n + to[1]) * axis[0].n + me.at[0];
-    const int64_t begin = f.start[cell + low];
-    const int64_t end = f.start[cell + high + 1];
+    const bool own = me->own && me->x == 0;
+    const int32_t begin = own ? me->clump + 1 : (int32_t)f.start[me->ahead + me->x];
+    const int32_t end = (int32_t)f.start[me->ahead + me->high + 1];
     if (end - begin >= KITH_CROWD) {
         return false;
     }
-    const int seen[3] = {me.part[0], me.part[1] - away[1] * axis[1].parts,
-                         me.part[2] - away[2] * axis[2].parts};
-    for (int64_t b = begin; b < end; b++) {
-        if (in_reach(me, b, cell, seen)) {
-            meet(me, b, shift);
-        }
-    }
+    set_run((int32_t)me->ahead, me->seen, me->shift, begin, end, run);
+    me->x = me->high + 1;
     return true;
 }
 
-/** Cells low to high of a row of cells in reach. */
+/** Is the seeker in the one tree of a crowd? */
+template <typename number>
+static __device__ __forceinline__ bool has_met(const struct kith__gpu_friends &f,
+                                               const seeker<number> &me)
+{
+    return me.single && root_of(f.parent, me.crowd) == me.root;
+}
+
+/** How a pass looks around. */
+struct look {
+    int most;       /**< parts to look at on each side, if fewer than are in reach */
+    uint32_t mixed; /**< the mark of crowds that are in several trees; 0: not known */
+};
+
+/** The next cell of the row: a run, or a crowd to walk through. */
+template <bool crowds, typename number>
+static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends &f,
+                                                  const struct kith__parts &parts,
+                                                  const struct look &look, seeker<number> *me,
+                                                  struct run *run)
+{
+    const struct kith__axis *axis = f.axis;
+    const int x = me->x++;
+    number to = me->at + x;
+    int32_t shift;
+    if (!wrap(axis[0], &to, &shift)) {
+        return;
+    }
+    const number cell = me->ahead - me->at + to;
+    const int32_t begin = first_clump(f, cell);
+    const int32_t end = first_clump(f, (number)(cell + 1));
+    const bool own = me->own && x == 0;
+    const int seen_x = unpack(me->part, 0) - x * axis[0].parts;
+    const uint32_t its_shift = pack(shift, unpack(me->shift, 1), unpack(me->shift, 2));
+    if (!crowds || end - begin < KITH_CROWD) {
+        set_run((int32_t)cell, pack(seen_x, unpack(me->seen, 1), unpack(me->seen, 2)), its_shift,
+                own ? me->clump + 1 : begin, end, run);
+        return;
+    }
+    const int y = unpack(me->seen, 1), reach_y = at_most(parts.reach[1], look.most);
+    const int z = unpack(me->seen, 2), reach_z = at_most(parts.reach[2], look.most);
+    const uint32_t marked = f.crowd[begin / KITH_CROWD];
+    me->crowd = begin;
+    me->index = marked & ~(MIXED | MIXED_BEFORE);
+    me->single = look.mixed && !(marked & look.mixed);
+    me->own_crowd = own;
+    me->seen_x = seen_x;
+    me->its_shift = its_shift;
+    me->low_y = at_least(y - reach_y, 0);
+    me->high_y = at_most(y + reach_y, axis[1].parts - 1);
+    me->high_z = at_most(z + reach_z, axis[2].parts - 1);
+    me->y = own ? y : me->low_y;
+    me->z = own ? z : at_least(z - reach_z, 0);
+}
+
+/** The next row of parts of a crowded cell. */
+template <typename number>
+static __device__ __forceinline__ void cross_parts(const struct kith__gpu_friends &f,
+                                                   const struct kith__parts &parts,
+                                                   const struct look &look, seeker<number> *me,
+                                                   struct run *run)
+{
+    const int dy = abs(me->y - unpack(me->seen, 1));
+    const int dz = abs(me->z - unpack(me->seen, 2));
+    const int dx = at_most(parts.row_reach[dz][dy], look.most);
+    const bool same = me->own_crowd && dy == 0 && dz == 0;
+    const int low = at_least(same ? me->seen_x + 1 : me->seen_x - dx, 0);
+    const int high = at_most(me->seen_x + dx, KITH_MOST_PARTS - 1);
+    if (low <= high) {
+        const struct kith__part_row row =
+            f.index[(int64_t)me->index * parts.rows + me->z * f.axis[1].parts + me->y];
+        const unsigned below = (1u << low) - 1;
+        const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
+        run->begin = me->crowd + row.first + __popc(row.mask & below);
+        run->n = __popc(wanted);
+        run->checked = true;
+        run->shift = me->its_shift;
+    }
+    if (++me->y > me->high_y) {
+        me->y = me->low_y;
+        me->z++;
+    }
+}
+
+template <bool crowds, typename number>
+static __device__ __forceinline__ bool in_crowd(const seeker<number> &me)
+{
+    return crowds && me.z <= me.high_z && me.y <= me.high_y;
+}
+
+/** Walk on to the next run, which may be empty. */
+template <bool crowds, typename number>
+static __device__ __forceinline__ void walk(const struct kith__gpu_friends &f,
+                                            const struct kith__parts &parts,
+                                            const struct look &look, seeker<number> *me,
+                                            struct run *run)
+{
+    run->n = 0;
+    if (in_crowd<crowds>(*me)) {
+        cross_parts(f, parts, look, me, run);
+    } else if (me->x <= me->high && !cross_row(f, me, run)) {
+        enter_cell<crowds>(f, parts, look, me, run);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- notes */
+
+/** Two clumps each for the lanes of a warp, and twice as many, in shared memory. */
+struct notes {
+    struct kith__gpu_two two[2 * LANES];
+};
+
+/** Note down two clumps where `wanted`; when there are enough for all lanes, let them meet.
+ *  @param n  notes, the same in all lanes */
 template <typename real>
-static __device__ void meet_cells(seeker<real> &me, int away[3], int low, int high)
+static __device__ __forceinline__ void note(const struct kith__gpu_friends &f, struct notes *notes,
+                                            int *n, const struct kith__gpu_two &two, bool wanted)
 {
-    if (meet_row(me, away, low, high)) {
-        return;
+    const lanes_t with = which_lanes(wanted);
+    if (wanted) {
+        notes->two[*n + count_lanes(with & lanes_below(my_lane()))] = two;
     }
-    for (away[0] = low; away[0] <= high; away[0]++) {
-        struct place place;
-        if (go(me, away, &place)) {
-            meet_place(me, away, place);
-        }
+    *n += count_lanes(with);
+    if (*n >= LANES) {
+        *n -= LANES;
+        sync_warp();
+        meet<real>(f, notes->two[*n + my_lane()], true);
+        sync_warp();
     }
 }
 
-/** The clumps of the seeker's own cell that come later. */
-template <typename real> static __device__ void meet_own(seeker<real> &me, int64_t cell)
+/** Let those meet that are left. */
+template <typename real>
+static __device__ __forceinline__ void meet_noted(const struct kith__gpu_friends &f,
+                                                  struct notes *notes, int n)
 {
-    struct place home = {0, 0, {0, 0, 0}};
-    enter(*me.f, cell, &home);
-    if (!me.f->by_clump) {
-        meet_each(me, me.clump, home.shift);
-    }
-    if (home.end - home.begin >= KITH_CROWD) {
-        meet_crowd(me, me.part, home, true, me.parts->reach);
-        return;
-    }
-    for (int64_t b = me.clump + 1; b < home.end; b++) {
-        if (in_reach(me, b, cell, me.part)) {
-            meet(me, b, home.shift);
-        }
+    sync_warp();
+    if (n > 0) {
+        meet<real>(f, notes->two[my_lane()], my_lane() < n);
     }
 }
 
-/** The clumps beside the seeker in its own cell, if that is crowded. */
-template <typename real> static __device__ void meet_beside(seeker<real> &me, int64_t cell)
+/** Is clump b in reach of a seeker that has found it in such a run? */
+static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &f,
+                                                const struct kith__parts &parts, int32_t b,
+                                                int32_t cell, uint32_t seen)
 {
-    const int reach[3] = {1, 1, 1};
-    struct place home = {0, 0, {0, 0, 0}};
-    enter(*me.f, cell, &home);
-    if (home.end - home.begin >= KITH_CROWD) {
-        meet_crowd(me, me.part, home, true, reach);
+    const uint64_t key = f.key[b];
+    int part[3];
+    kith__part_of(f.axis, key, part);
+    const int cells = (int)((int32_t)(key >> parts.bits) - cell);
+    const int dx = abs(cells * f.axis[0].parts + part[0] - unpack(seen, 0));
+    const int dy = abs(part[1] - unpack(seen, 1));
+    const int dz = abs(part[2] - unpack(seen, 2));
+    return dy <= parts.reach[1] && dz <= parts.reach[2] && dx <= parts.row_reach[dz][dy];
+}
+
+/** Share out the clumps of all lanes' runs, and note down those in reach, with their seekers. Where
+ *  there are crowds, only those in another tree: elsewhere looking costs more than it saves. */
+template <typename real, bool crowds, typename number>
+static __device__ __forceinline__ void share_out(const struct kith__gpu_friends &f,
+                                                 const struct kith__parts &parts,
+                                                 const seeker<number> &me, const struct run &run,
+                                                 struct notes *notes, int *n)
+{
+    if (!which_lanes(run.n > 0)) {
+        return;
+    }
+    const int lane = my_lane();
+    const int before = scan_lanes(run.n, lane) - run.n;
+    const int total = from_lane(before + run.n, LANES - 1);
+    for (int from = 0; from < total; from += LANES) {
+        const int k = from + lane;
+        const int owner = owner_of(before, k);
+        const int32_t b = from_lane(run.begin - before, owner) + k;
+        const int32_t cell = from_lane(run.cell, owner);
+        const uint32_t seen = from_lane(run.seen, owner);
+        const bool checked = crowds && from_lane((int)run.checked, owner);
+        const struct kith__gpu_two two = {from_lane(me.clump, owner), b,
+                                          from_lane(run.shift, owner)};
+        bool wanted = k < total;
+        wanted = wanted && (checked || in_reach(f, parts, b, cell, seen));
+        if (crowds) {
+            const int32_t root = from_lane(me.root, owner);
+            wanted = wanted && (root == NOBODY || up(f.parent, b) != root);
+        }
+        note<real>(f, notes, n, two, wanted);
+    }
+}
+
+/** All lanes walk to their ends. */
+template <typename real, bool crowds, typename number>
+static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
+                                            const struct kith__parts &parts,
+                                            const struct look &look, seeker<number> &me,
+                                            struct notes *notes, int *n)
+{
+    while (which_lanes(in_crowd<crowds>(me) || me.x <= me.high)) {
+        struct run run = {0, 0, false, 0, 0, 0};
+        walk<crowds>(f, parts, look, &me, &run);
+        if (crowds && run.n > 0 && me.root != NOBODY) {
+            me.root = root_of(f.parent, me.root);
+            if (run.checked && has_met(f, me)) {
+                run.n = 0;
+                me.z = me.high_z + 1;
+            }
+        }
+        share_out<real, crowds>(f, parts, me, run, notes, n);
     }
 }
 
