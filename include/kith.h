@@ -370,7 +370,7 @@ typedef struct kith_groups {
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution; at 0.2 of the mean spacing 28 bytes of scratch a particle
- * in float, 40 in double; on a GPU 41 and 53, and room for what is brought from host memory.
+ * in float, 40 in double; on a GPU 42 and 54, and room for what is brought from host memory.
  * @param ctx         the context
  * @param points      the particles; roles, min_links: in host memory, up to 140 bytes of scratch
  * @param box         NULL: open space

@@ -26,7 +26,7 @@ struct kith__gpu_search {
     struct kith__gpu *gpu;
     const struct kith__list *list;
     struct kith__gpu_sweep sweep;
-    bool empty;    /**< no particles: nothing to sweep */
+    bool empty; /**< no particles: nothing to sweep */
     int64_t streets;
     void *temporary;
     size_t temporary_bytes;
