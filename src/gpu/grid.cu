@@ -156,8 +156,9 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
         if (q.part > 0) {
             plan->far = kith__divide(&q, parts, plan->near, plan->axis) || plan->far;
         }
-        if (plan->cells >= 0) {
-            break;
+        if (plan->cells >= 0 &&
+            kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis) <= 63) {
+            break; /* keys fit */
         }
         side *= 2;
         plan->far = true;
@@ -286,7 +287,7 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 /** Does a word hold a particle's key and its index? That is less to sort than two arrays. */
 static __host__ __device__ bool fits_word(int bits, int id_bits)
 {
-    return bits + id_bits <= 64;
+    return bits + id_bits < 64; /* rocPRIM compares no bits that end at 64 */
 }
 
 /** The cell of each particle, and its index, in one word where that holds both. @param bits  of the

@@ -213,7 +213,8 @@ static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
     }
 }
 
-/** A candidate's coordinates, scaled. @return the sum of their squares */
+/** A candidate's coordinates, scaled; where these are too far out for floats, others that are
+ *  far_out, or 0 where floats tell nothing at all. @return the sum of their squares */
 template <typename real>
 static __device__ __forceinline__ float load_candidate(const visit<real> &v,
                                                        const struct candidate *at, float r[3])
@@ -223,8 +224,9 @@ static __device__ __forceinline__ float load_candidate(const visit<real> &v,
     if (square <= far_out * far_out) {
         return square;
     }
-    r[0] = r[1] = r[2] = 0; /* no numbers, perhaps */
-    return v.shared->unit > 0 ? far_out * far_out : 0;
+    r[0] = v.shared->unit > 0 ? far_out : 0; /* they were no numbers, perhaps */
+    r[1] = r[2] = 0;
+    return r[0] * r[0];
 }
 
 /** Bits of the home's particles that a candidate may pair with: not itself, and, going forward, not

@@ -300,7 +300,7 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
     const uint64_t key = f.key[b];
     int part[3];
     kith__part_of(f.axis, key, part);
-    const int cells = (int)((int32_t)(key >> parts.bits) - cell);
+    const int cells = (int)((uint32_t)(key >> parts.bits) - (uint32_t)cell);
     const int dx = abs(cells * f.axis[0].parts + part[0] - unpack(seen, 0));
     const int dy = abs(part[1] - unpack(seen, 1));
     const int dz = abs(part[2] - unpack(seen, 2));

@@ -14,7 +14,7 @@ enum {
     KITH_GPU_PLAN, /**< plan, surveys, counters */
     KITH_GPU_TEMPORARY,
     KITH_GPU_SORT_KEY, /**< while sorting; then counts and offsets */
-    KITH_GPU_SORT_ID,  /**< while sorting; then homes */
+    KITH_GPU_SORT_ID,  /**< while sorting; then marks of homes, or first particles of clumps */
     KITH_GPU_INPUT,
     KITH_GPU_KEY,
     KITH_GPU_ID,

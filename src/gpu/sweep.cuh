@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * THE SWEEP on a GPU. A warp takes a street, some particles beside each other in cell order, and
- * visits the homes that begin there: up to 32 particles each. It looks around several at once: in
- * thin places most of them meet nobody. A home's candidates, all particles of the cells around,
- * come by one a lane. Each lane goes through the home's particles and sets one bit of a mask for
- * each that is near its candidate. The operation, a template parameter, is handed the masks.
+ * visits the homes that begin there: up to 32 particles each, 64 for histograms. It looks around
+ * several at once: in thin places most of them meet nobody. A home's candidates, all particles of
+ * the cells around, come by one a lane. Each lane goes through the home's particles and sets one
+ * bit of a mask for each that is near its candidate. The operation, a template parameter, is handed
+ * the masks.
  *
  * An operation is a struct, copied for each warp, with
  *     struct shared                            its part of shared memory, for each warp

@@ -308,6 +308,17 @@ static void check_shared_spot(kith_ctx *ctx)
 }
 
 /** Two halos that a thread joins: one group, which velocities or a density floor take apart. */
+/* Cells and their parts have numbers of 70 bits; those of two, a 32nd of the box apart, would be
+ * the same without the highest. */
+static void check_wide(kith_ctx *ctx)
+{
+    const double part = 1 / (sqrt(3) * (1 + 1.0 / 256));
+    const double side = 1048575.5 * 8 * part;
+    const kith_box box = kith_box_periodic(side, side, side);
+    const double xyz[] = {1, 1, 1, 1, 1, 1 + side / 32};
+    expect(ctx, "in a wide box", xyz, 2, &box, 1, 2, 1);
+}
+
 static void check_bridge(kith_ctx *ctx)
 {
     enum { N = 20000, HALO = 9 * N / 20 };
@@ -354,6 +365,7 @@ int main(int argc, char **argv)
     check_plane(ctx);
     check_coincident(ctx);
     check_shared_spot(ctx);
+    check_wide(ctx);
     check_bridge(ctx);
     check_poisson(ctx, &r);
     check_pairs(ctx, &r);

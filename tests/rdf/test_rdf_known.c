@@ -208,6 +208,23 @@ static void check_crystals(kith_ctx *ctx)
 }
 
 /* g is 1 up to the corner of the box, within the noise of each bin's count. */
+/* So far apart that one cell, or two beside each other, hold particles that are no pairs. */
+static void check_far(kith_ctx *ctx)
+{
+    const double xyz[] = {0, 0, 0, 0, 3e13, 0, 1e20, 1e20, 1e20, 0.5, 0, 0};
+    kith_rdf_options o;
+    kith_rdf_options_init(&o);
+    o.bins = 10;
+    o.r_max = 1;
+    kith_histogram h = {0};
+    count(ctx, xyz, 4, NULL, &o, &h);
+    for (int64_t k = 0; k < h.bins; k++) {
+        CHECK(h.counts[k] == (k == 5), "far apart: %lld pairs in bin %lld", (long long)h.counts[k],
+              (long long)k);
+    }
+    kith_histogram_free(&h);
+}
+
 static void check_ideal_gas(kith_ctx *ctx)
 {
     enum { N = 3000, BINS = 60 };
@@ -439,6 +456,7 @@ int main(int argc, char **argv)
     check_shells();
     check_lattices(ctx);
     check_crystals(ctx);
+    check_far(ctx);
     check_ideal_gas(ctx);
     check_changing_box(ctx);
     check_thomas(ctx);
