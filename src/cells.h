@@ -225,9 +225,10 @@ KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith
 }
 
 /** Divide cells into parts. @return whether some part may hold particles that are farther apart
- *  than it is wide, because they are beyond KITH_FAR_CELLS. */
-KITH_FN bool kith__divide(const struct kith__question *q, int parts, double near,
-                          struct kith__axis axis[3])
+ *  than it is asked to be wide: beyond KITH_FAR_CELLS, where a periodic axis would need more cells
+ *  than these, or where wrapping into an oblique box left them beside it. */
+KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__survey *survey,
+                          int parts, double near, struct kith__axis axis[3])
 {
     bool far = false;
     for (int k = 0; k < q->dim; k++) {
@@ -236,7 +237,11 @@ KITH_FN bool kith__divide(const struct kith__question *q, int parts, double near
         axis[k].parts = parts;
         axis[k].part_bits = kith__bit_length((uint64_t)parts - 1);
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
-        far = far || (!axis[k].periodic && (first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS));
+        far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
+        if (axis[k].periodic) { /* beside the box, in parts; all must fit the margin */
+            const double beside = fmax(-survey->lo[k], survey->hi[k] - 1) * axis[k].scale * parts;
+            far = far || beside > KITH_CELL_MARGIN / 4;
+        }
     }
     return far;
 }

@@ -79,7 +79,7 @@ kith_status kith__parts_init(kith_ctx *ctx, const struct kith__question *q,
         double reach;
         width[k] = reach_along(q, &axis[k], k, near, &reach);
         KITH_CHECK(ctx, reach <= KITH_MOST_REACH, KITH_LIMIT,
-                   "the linking length, %g, is too large for the oblique box's height along %c, %g",
+                   "the linking length, %g, is out of proportion to the box's height along %c, %g",
                    q->cutoff, 'a' + k, q->height[k]);
         parts->reach[k] = (int)reach;
         parts->around = parts->around && parts->reach[k] <= axis[k].parts;

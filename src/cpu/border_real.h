@@ -76,6 +76,7 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
         const int n = place->end - at < W ? (int)(place->end - at) : W;
         /* those that are not known to be in the largest tree, and hold some of the border */
         unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
+        /* what is read behind the last, others may be writing: those lanes are off */
         strangers &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
         for (; strangers; strangers &= strangers - 1) {
             const int64_t c = at + __builtin_ctz(strangers);

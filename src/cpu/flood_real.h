@@ -109,7 +109,7 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         const int64_t p = f->first[c] - first;
-        clump[p] = (int32_t)c;
+        clump[p] = (int32_t)c; /* tree[p] is a clump's first: all of a clump are friends */
         atomic_store_explicit(&f->parent[c], clump[tree[p]], memory_order_relaxed);
     }
     return most == n ? KITH_WHOLE : (uint16_t)(clump[largest] - home->begin);

@@ -177,7 +177,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
     while (true) {
         grid->cells = kith__choose_axes(q, survey, anchor, side, grid->axis);
         if (q->part > 0) {
-            grid->far = kith__divide(q, parts, near, grid->axis) || grid->far;
+            grid->far = kith__divide(q, survey, parts, near, grid->axis) || grid->far;
         }
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {

@@ -29,7 +29,7 @@ struct kith__grid {
     bool wrapped;             /**< some particle was outside the box */
     bool plain;               /**< all coordinates are known to be in the box as they are given */
     bool far;                 /**< some part may hold particles that are farther apart than it is
-                                   wide: beyond KITH_FAR_CELLS parts are as wide as they must be */
+                                   asked to be wide (kith__divide), or sides were doubled */
 };
 
 /** Slots of the context's scratch that the grid of set 0 (a) and 1 (b) uses. */
@@ -52,7 +52,7 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *questio
                              struct kith__grid *grid);
 
 /** The same where cells have parts, up to the coordinates: sort the particles by part. Until
- *  kith__grid_gather, the memory of grid->a.z is free, and grid->a.key may be in that of x.
+ *  kith__grid_gather, the memory of grid->a.z is free, and grid->a.key may be in that of x and y.
  *  @param id  [n] the caller's, for grid->a.id */
 kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question, int32_t *id,
                             struct kith__grid *grid);

@@ -407,9 +407,8 @@ static inline unsigned vi_ne(vi a, vi b)
 }
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
-    for (int lane = 0; lane < W; lane++) {
+    for (int lane = 0; lane < W; to += mask >> lane & 1, lane++) {
         *to = a[lane];
-        to += mask >> lane & 1;
     }
 }
 static inline void vd_compress(double *to, vd a, unsigned mask)
@@ -419,7 +418,9 @@ static inline void vd_compress(double *to, vd a, unsigned mask)
 }
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
-    vi_compress((int32_t *)(void *)to, (vi)a, mask);
+    for (int lane = 0; lane < W; to += mask >> lane & 1, lane++) {
+        *to = a[lane];
+    }
 }
 
 #endif

@@ -154,7 +154,7 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
     while (true) {
         plan->cells = kith__choose_axes(&q, &survey, anchor, side, plan->axis);
         if (q.part > 0) {
-            plan->far = kith__divide(&q, parts, plan->near, plan->axis) || plan->far;
+            plan->far = kith__divide(&q, &survey, parts, plan->near, plan->axis) || plan->far;
         }
         if (plan->cells >= 0 &&
             kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis) <= 63) {

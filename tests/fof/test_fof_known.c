@@ -317,6 +317,25 @@ static void check_wide(kith_ctx *ctx)
     const kith_box box = kith_box_periodic(side, side, side);
     const double xyz[] = {1, 1, 1, 1, 1, 1 + side / 32};
     expect(ctx, "in a wide box", xyz, 2, &box, 1, 2, 1);
+    const kith_box unit = kith_box_periodic(1, 1, 1);
+    const double close[] = {0, 0, 0, 5e-14, 0, 0, 9e-14, 0, 0, 9.5e-14, 0, 0, 0.5, 0.5, 0.5};
+    expect(ctx, "in a box of very many lengths", close, 5, &unit, 1e-14, 4, 2);
+}
+
+/* Wrapping 829 boxes back leaves one a little beside the oblique box, in floats. */
+static void check_beside(kith_ctx *ctx)
+{
+    const kith_box box = kith_box_triclinic(105.428322, 2, 2, 0.00839721396, 0, 0);
+    const float xyz[] = {87400.0781F, 0, 0, 87400.0625F, 0.0146036157F, 0.0146036157F};
+    const kith_points points = kith_points_packed(xyz, 2, KITH_FLOAT);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.min_members = 1;
+    kith_groups groups = {0};
+    CHECK(kith_fof_find(ctx, &points, &box, 0.0258144719, &options, &groups) == KITH_OK, "%s",
+          kith_message(ctx));
+    CHECK(groups.n == 2, "beside an oblique box: %lld groups, expected 2", (long long)groups.n);
+    kith_groups_free(&groups);
 }
 
 static void check_bridge(kith_ctx *ctx)
@@ -366,6 +385,7 @@ int main(int argc, char **argv)
     check_coincident(ctx);
     check_shared_spot(ctx);
     check_wide(ctx);
+    check_beside(ctx);
     check_bridge(ctx);
     check_poisson(ctx, &r);
     check_pairs(ctx, &r);
