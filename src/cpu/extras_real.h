@@ -8,7 +8,7 @@ struct KITH_REAL(way) {
     real d[3][KITH_WAYS], r2[KITH_WAYS];
 };
 
-/** Find the ways to n hits. @param shift  of each, packed; NULL: none is an image */
+/** Find the ways to n hits. @param shift  of each, packed; NULL, a constant: none is an image */
 KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const real ri[3],
                                       const int32_t *restrict slot, const int32_t *shift, int n,
                                       struct KITH_REAL(way) *restrict way)

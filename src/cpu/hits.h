@@ -121,7 +121,7 @@ KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor
     const struct taken taken = {.to = sweep->hit_id + sweep->n_hits,
                                 .r2 = sweep->hit_r2 + sweep->n_hits};
     const int n = collect_hits(sweep, i, taken);
-    sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
+    sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
     sweep->n_hits += n;
     if (sweep->n_hits >= BATCH / 2 || sweep->n_rows == sweep->room_rows) {
         count(sweep);

@@ -77,7 +77,7 @@ static void collect_operation(struct kith__sweep *sweep, const struct visitor *i
     }
     if (kith__hits_room(sweep, sweep->tile.n)) {
         const int n = buffer_hits(sweep, i, false);
-        sweep->rows[sweep->n_rows++] = (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
+        sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
         sweep->n_hits += n;
     }
 }
@@ -252,7 +252,7 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
     const kith_pairs *out = sweep->out;
     const int64_t at = sweep->offsets[i->id] - sweep->base;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
-    const struct kith__row row = {i->id, n, i->slot, sweep->tile.shifted};
+    const struct kith__row row = row_of(sweep, i, n);
     memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {

@@ -7,8 +7,8 @@
 
 #include "simd.h"
 
-/* Particles that are placed in one go, and doubles of a vector. */
-enum { BLOCK = 64, D = W / 2 };
+/* Particles that are placed in one go. */
+enum { BLOCK = 64 };
 
 /** Coordinates of particles [begin, begin + n), [3][BLOCK]. */
 static void read_block(const struct kith__question *question, const kith_points *points,

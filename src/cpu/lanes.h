@@ -11,7 +11,7 @@
 typedef vf vector_f;
 typedef vd vector_d;
 
-enum { SIDE_BY_SIDE_f = W, SIDE_BY_SIDE_d = W / 2 };
+enum { SIDE_BY_SIDE_f = W, SIDE_BY_SIDE_d = D };
 
 static inline vf load_f(const float *p)
 {
@@ -70,10 +70,10 @@ static inline void pack_f(float *to, const float *from, unsigned mask)
 static inline void pack_d(double *to, const double *from, unsigned mask)
 {
     const vd low = vd_load(from);
-    const vd high = vd_load(from + W / 2);
-    const unsigned below = mask & ((1u << W / 2) - 1);
+    const vd high = vd_load(from + D);
+    const unsigned below = mask & ((1u << D) - 1);
     vd_compress(to, low, below);
-    vd_compress(to + __builtin_popcount(below), high, mask >> W / 2);
+    vd_compress(to + __builtin_popcount(below), high, mask >> D);
 }
 
 #endif

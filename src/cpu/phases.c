@@ -6,8 +6,8 @@
 
 #include "simd.h"
 
-/* Numbers that are added side by side, on every instruction set, and doubles of a vector. */
-enum { LANES = 8, D = W / 2 };
+/* Numbers that are added side by side, on every instruction set. */
+enum { LANES = 8 };
 
 static const double two_pi = 6.283185307179586;
 

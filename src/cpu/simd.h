@@ -22,7 +22,8 @@
 #endif
 
 typedef float vf __attribute__((vector_size(4 * W)));
-typedef double vd __attribute__((vector_size(4 * W))); /**< half as many */
+enum { D = W / 2 }; /**< doubles of a vector */
+typedef double vd __attribute__((vector_size(4 * W)));
 typedef int32_t vi __attribute__((vector_size(4 * W)));
 typedef uint64_t vp __attribute__((vector_size(4 * W))); /* pairs of lanes */
 

@@ -145,6 +145,12 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visit
     return n;
 }
 
+/** What is kept of i and its n hits. */
+KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct visitor *i, int n)
+{
+    return (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
+}
+
 /** Number of hits of i; upper: that rank after it. */
 KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
