@@ -137,7 +137,18 @@ static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, bool 
     return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
 }
 
-/** Take the rules over. @return in *same whether the cells are as they were */
+/** Let the state be `there`, which is to be arranged anew. */
+static void unsettle(struct kith__gpu_flock *g)
+{
+    if (!g->there_is_now) {
+        const struct kith__gpu_herd swap = g->flight.here;
+        g->flight.here = g->flight.there;
+        g->flight.there = swap;
+        g->there_is_now = true;
+    }
+}
+
+/** Take the rules over. */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_flight *f = &g->flight;
@@ -155,12 +166,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         bounded == (f->order == KITH_GPU_COUNTED)) {
         return KITH_OK;
     }
-    if (!g->there_is_now) {
-        const struct kith__gpu_herd swap = f->here;
-        f->here = f->there;
-        f->there = swap;
-        g->there_is_now = true;
-    }
+    unsettle(g);
     g->cutoff = cutoff;
     f->offset_unit = kith__flock_unit(flock->rules.reach);
     for (int k = 0; k < 3; k++) {
@@ -257,6 +263,7 @@ static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct 
     }
     const int32_t nobody = KITH_GPU_NOBODY;
     KITH_TRY(kith__gpu_upload(ctx, &g->flight.turn->lost, &nobody, sizeof nobody));
+    unsettle(g); /* what the step has counted is of no use */
     return kith__flock_refuse_lost(flock, turn.lost);
 }
 

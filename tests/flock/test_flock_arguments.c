@@ -131,39 +131,61 @@ static void check_space(kith_ctx *ctx)
     CHECK(kith_flock_open(NULL, &r, &r, &box, NULL, &flock) == KITH_INVALID, "no ctx");
 }
 
-/* A step that leads nowhere leaves the flock where it was. */
-static void check_lost(kith_ctx *ctx)
+/* A step from a state that is given. */
+static void step_from(kith_ctx *ctx, const double *from, const kith_box *box,
+                      const kith_flock_options *o, double *to)
+{
+    const kith_points r = kith_points_packed(from, N, KITH_DOUBLE);
+    const kith_points v = kith_points_packed(from + 3 * N, N, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    CHECK(kith_flock_open(ctx, &r, &v, box, o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, to, to + 3 * N);
+    kith_flock_close(flock);
+}
+
+/* A step that leads nowhere leaves the flock where it was, in any box, and it can go on from there.
+ */
+static void check_lost(kith_ctx *ctx, const kith_box *box)
 {
     const kith_points r = kith_points_packed(xyz, N, KITH_DOUBLE);
     const kith_points v = kith_points_packed(vel, N, KITH_DOUBLE);
+    const size_t bytes = sizeof xyz + sizeof vel;
     kith_flock_options o = good();
     o.max_speed = 0;
     o.time_step = 1e308;
     kith_flock *flock = NULL;
-    double *before = check_malloc(sizeof xyz), *after = check_malloc(sizeof xyz);
-    CHECK(kith_flock_open(ctx, &r, &v, NULL, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
-    kith_flock_read(flock, before, NULL);
+    double *before = check_malloc(bytes), *after = check_malloc(bytes);
+    double *wanted = check_malloc(bytes);
+    CHECK(kith_flock_open(ctx, &r, &v, box, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, before, before + 3 * N);
     CHECK(memcmp(before, xyz, sizeof xyz) == 0, "not what was given");
     kith_status status = KITH_OK;
-    for (int s = 0; s < 5 && status == KITH_OK; s++)
+    for (int s = 0; s < 5 && status == KITH_OK; s++) {
+        kith_flock_read(flock, before, before + 3 * N);
         status = kith_flock_step(flock, 1);
+    }
     CHECK(status == KITH_NOT_FINITE, "%s", kith_status_name(status));
     CHECK(strstr(kith_message(ctx), "time_step"), "%s", kith_message(ctx));
+    kith_flock_read(flock, after, after + 3 * N);
+    CHECK(memcmp(before, after, bytes) == 0, "not where it was");
     const int64_t done = kith_flock_steps(flock);
     o.time_step = 0.1;
     CHECK(kith_flock_change(flock, &o) == KITH_OK, "%s", kith_message(ctx));
     CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
     CHECK(kith_flock_steps(flock) == done + 1, "steps");
     CHECK(kith_flock_step(flock, -1) == KITH_INVALID, "back");
-    kith_flock_read(flock, after, NULL);
-    for (int e = 0; e < 3 * N; e++)
-        CHECK(isfinite(after[e]), "not finite");
+    kith_flock_read(flock, after, after + 3 * N);
+    o.first_step = done;
+    step_from(ctx, before, box, &o, wanted);
+    CHECK(memcmp(after, wanted, bytes) == 0, "not from where it was");
     o.time_step = -1;
     CHECK(kith_flock_change(flock, &o) == KITH_INVALID, "changed for the worse");
     CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
     kith_flock_close(flock);
     free(before);
     free(after);
+    free(wanted);
 }
 
 static int stop(void *user, int64_t done, int64_t total)
@@ -230,7 +252,8 @@ int main(int argc, char **argv)
     const kith_box box = kith_box_periodic(20, 20, 20);
     check_numbers(ctx, &box);
     check_space(ctx);
-    check_lost(ctx);
+    check_lost(ctx, NULL);
+    check_lost(ctx, &box);
     check_few(ctx);
     kith_close(ctx);
     check_cancel(backend);
