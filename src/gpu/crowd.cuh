@@ -161,16 +161,6 @@ static __device__ __forceinline__ enum kind load_crowd(
                                                               : ANYTHING;
 }
 
-/** As the definition has it where the box's rows are along the axes. */
-static __device__ __forceinline__ float moved(float d, float by)
-{
-    return KITH_ADD_f(d, by);
-}
-static __device__ __forceinline__ double moved(double d, double by)
-{
-    return KITH_ADD_d(d, by);
-}
-
 /** Pairs of a lane: its candidate d % DEEP with particle k + d / DEEP of the home. */
 template <typename real, int WAY, int KIND> struct lane_pairs {
     typedef held<real, WAY> form;

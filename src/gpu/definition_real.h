@@ -38,3 +38,15 @@ template <> struct definition<real> {
         return KITH_MUL(cutoff, cutoff);
     }
 };
+
+/** A component of a separation, in an image that a box with rows along the axes moves `by`. */
+static __device__ __forceinline__ real moved(real d, real by)
+{
+    return KITH_ADD(d, by);
+}
+
+/** r2 of such components. */
+static __device__ __forceinline__ real square_of(real x, real y, real z)
+{
+    return KITH_ADD(KITH_ADD(KITH_MUL(x, x), KITH_MUL(y, y)), KITH_MUL(z, z));
+}

@@ -88,7 +88,8 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     f->sweep.grid.a = (struct kith__gpu_set){
         .n = flock->n, .start = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_START, bytes)};
     f->count = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_COUNT, bytes);
-    if (!f->sweep.grid.a.start || !f->count) {
+    f->rim = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_RIM, (size_t)flock->n * sizeof *f->rim);
+    if (!f->sweep.grid.a.start || !f->count || !f->rim) {
         return KITH_NO_MEMORY;
     }
     f->sweep.grid.b = f->sweep.grid.a;
@@ -104,9 +105,9 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
 /** Choose how steps are made. */
 static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
 {
-    static const double many = 5; /* in a cube as wide as the cutoff */
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
+    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* in a cube as wide as the cutoff */
     const double crowded = rules->reach > 0 ? crowd(flock) : 0;
     const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
     f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
@@ -243,6 +244,8 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     const struct kith__gpu_flight *f = &g->flight;
     KITH_GPU_TRY(ctx, "counting the flock",
                  gpuMemsetAsync(f->turn->fastest, 0, sizeof f->turn->fastest, gpu->stream));
+    KITH_GPU_TRY(ctx, "counting the flock",
+                 gpuMemsetAsync(f->turn->at_rim, 0, sizeof f->turn->at_rim, gpu->stream));
     if (f->order == KITH_GPU_COUNTED) {
         KITH_GPU_TRY(
             ctx, "counting the flock",

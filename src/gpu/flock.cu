@@ -43,7 +43,24 @@ static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
     f.turn->velocities.narrow = fits ? (float)(1 / unit) : 0;
     f.turn->velocities.plain = true;
     f.turn->fastest[1 - f.side] = 0;
+    f.turn->at_rim[1 - f.side] = 0;
     f.turn->step += stepped;
+}
+
+/** Put a lane's slot on the list of the rim. The whole warp calls. */
+static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f, int64_t slot,
+                                                bool listed)
+{
+    const lanes_t with = which_lanes(listed);
+    if (with) {
+        const int first = first_lane(with);
+        const int n = count_lanes(with);
+        const int32_t at = my_lane() == first ? atomicAdd(&f.turn->at_rim[f.side], n) : 0;
+        const int32_t mine = from_lane(at, first) + count_lanes(with & lanes_below(my_lane()));
+        if (listed) {
+            f.rim[mine] = (int32_t)slot;
+        }
+    }
 }
 
 template <typename real>
@@ -61,23 +78,22 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
     for (int64_t cell = p; cell < f.entries; cell += threads) {
         f.count[cell] = 0;
     }
-    if (p >= a.n) {
-        return;
-    }
+    bool inside = true;
     int64_t to = p;
-    if (f.order == KITH_GPU_SORTED) {
-        p = a.id[to];
+    if (p < a.n) {
+        p = f.order == KITH_GPU_SORTED ? a.id[to] : to;
+        const record<real> r = ((const record<real> *)f.there.r)[p];
+        record<real> v = ((const record<real> *)f.there.v)[p];
+        if (f.order == KITH_GPU_COUNTED) {
+            const real at[3] = {r.x, r.y, r.z};
+            const int32_t cell = (int32_t)cell_of(f, f.axis, at, &inside);
+            to = (int64_t)a.start[cell] + v.number;
+            v.number = inside ? cell : ~cell;
+        }
+        ((record<real> *)f.here.r)[to] = r;
+        ((record<real> *)f.here.v)[to] = v;
     }
-    const record<real> r = ((const record<real> *)f.there.r)[p];
-    record<real> v = ((const record<real> *)f.there.v)[p];
-    if (f.order == KITH_GPU_COUNTED) {
-        const real at[3] = {r.x, r.y, r.z};
-        const int64_t cell = cell_of(f, f.axis, at);
-        to = (int64_t)a.start[cell] + v.number;
-        v.number = (int32_t)cell;
-    }
-    ((record<real> *)f.here.r)[to] = r;
-    ((record<real> *)f.here.v)[to] = v;
+    list_rim(f, to, !inside);
 }
 
 /* ------------------------------------------------------------------------------------- looking */
@@ -140,7 +156,8 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
     const real ri[3] = {mine.x, mine.y, mine.z};
     const real square = def::square((real)grid.question.cutoff);
     const int3 here = in_units(f.offsets, mine);
-    const int64_t key = cell_of(f, grid.plan->axis, ri);
+    bool inside;
+    const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
     const struct around around = look_around(f.sweep, key, key);
     struct chosen list[MOST > 0 ? MOST : 1];
     int listed = 0;

@@ -43,17 +43,27 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
     return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
 }
 
-/** Number of the cell that holds a place. */
+/** Are all cells in reach of cell `at` of an axis in the box? */
+static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int64_t at)
+{
+    return at >= axis.reach && at + axis.reach < axis.n;
+}
+
+/** Number of the cell that holds a place. @param[out] inside  are all cells in its reach in the
+ *  box? */
 template <typename real>
 static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
-                                                  const struct kith__axis axis[3], const real r[3])
+                                                  const struct kith__axis axis[3], const real r[3],
+                                                  bool *inside)
 {
     typedef definition<real> def;
     double fraction[3];
     int64_t cell[3];
     def::fractions(def::box(f.sweep.grid.question), r, fraction);
+    *inside = true;
     for (int k = 0; k < 3; k++) {
         cell[k] = kith__plain_cell(&axis[k], fraction[k]);
+        *inside = *inside && is_inside(axis[k], cell[k]);
     }
     return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];
 }
@@ -156,8 +166,10 @@ template <typename real>
 static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
                                                     const real r[3])
 {
-    return f.order == KITH_GPU_COUNTED ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r)], 1u)
-                                       : 0;
+    bool inside;
+    return f.order == KITH_GPU_COUNTED
+               ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r, &inside)], 1u)
+               : 0;
 }
 
 /** Take a particle there, where its sums lead it. */

@@ -14,7 +14,8 @@
 /** Particles in device memory. A record has four numbers of the precision. */
 struct kith__gpu_herd {
     void *r; /**< [n] x, y, z, and the index in the caller's order */
-    void *v; /**< [n] x, y, z; there: and the place in the new cell; here: and the cell */
+    void *v; /**< [n] x, y, z; there: and the place in the new cell; here: and the cell, as it is
+                  if all its neighbours are in the box, else ~cell */
 };
 
 enum { KITH_GPU_NOBODY = INT32_MAX, KITH_GPU_FLOCK_BEHIND = 4 /* records behind a herd */ };
@@ -31,6 +32,7 @@ struct kith__gpu_turn {
     int64_t step;                  /**< steps done */
     unsigned long long fastest[2]; /**< bits of the largest component of a velocity there: of this
                                         turn and, 0, of the next; then they change places */
+    int32_t at_rim[2];             /**< likewise, particles on the list of the rim */
     double velocity_unit;
     struct kith__gpu_ruler velocities;
     int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY */
@@ -57,10 +59,11 @@ struct kith__gpu_flight {
     enum kith__gpu_arrangement order;
     struct kith__gpu_herd here, there;
     uint32_t *count; /**< [cells + 1] particles of each cell there, and 0; KITH_GPU_COUNTED */
+    int32_t *rim;    /**< [n] slots of those in cells near the box's faces; KITH_GPU_COUNTED */
     int64_t entries; /**< of the table, or 0 */
     struct kith__axis axis[3]; /**< KITH_GPU_COUNTED: of the cells */
     struct kith__gpu_turn *turn;
-    int side; /**< of turn->fastest */
+    int side; /**< of turn->fastest; that of turn->at_rim when particles are arranged */
     double offset_unit;
     struct kith__gpu_ruler offsets;
     int32_t row[3][3];         /**< of the box, in units */

@@ -2,21 +2,28 @@
  *
  * Steps of a flock whose particles look at all others in reach, where these are few. A thread takes
  * a particle and goes through the rows of cells around it. Who is near is decided by the definition
- * (pair.h) at once, and put on a list in shared memory; lists are summed for the whole warp
- * together, so that its lanes wait for each other once a list and not once a neighbour.
+ * (pair.h) at once, and noted as bits in shared memory; notes are summed for the whole warp
+ * together, so that its lanes wait for each other once and not for each neighbour.
  */
 #include "flock_rows.cuh"
 
 enum {
     NEAR_THREADS = 64,
-    LISTED = 16,                       /* neighbours on a list: their sums fit 32 bits */
-    AT_A_TIME = KITH_GPU_FLOCK_BEHIND, /* candidates */
-    ENOUGH = LISTED / 2
+    NOTES = 10,                       /* of a thread: */
+    NOTED = 24,                       /* candidates; sums of those of all notes fit 32 bits */
+    AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates */
+};
+
+/** Who is near among some candidates. */
+struct __align__(8) note
+{
+    int32_t first; /**< slot */
+    uint32_t near; /**< bits */
 };
 
 /** What a block's threads keep in shared memory, each in a column of its own. */
 struct notes {
-    int32_t list[LISTED][NEAR_THREADS]; /**< slots; the sign: not within separation */
+    struct note note[NOTES][NEAR_THREADS];
     int64_t sum[KITH_RULES][3][NEAR_THREADS];
     int32_t n[KITH_RULES][NEAR_THREADS];
 };
@@ -25,14 +32,14 @@ struct notes {
 template <typename real> struct seer {
     const struct kith__gpu_flight *f;
     struct notes *notes;
-    int n; /**< on the list */
+    int n; /**< notes */
     real r[3];
     real reach2, close2; /**< squares of the largest radius and that of separation */
     int3 here;           /**< in units */
     struct kith__gpu_ruler velocities;
 };
 
-/** What the rules sum of neighbours, a list long. */
+/** What the rules sum of those noted. */
 struct short_sums {
     int32_t n[KITH_RULES];
     int32_t sum[KITH_RULES][3];
@@ -79,108 +86,123 @@ static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2
     }
 }
 
-template <typename real>
-static __device__ __forceinline__ real separation_of(const seer<real> &me, const record<real> &r,
-                                                     const int32_t image[3])
+/** What is looked at: the box itself, an image that a box with rows along the axes moves by
+ *  image[k] of row k, or any. */
+enum kind { ITSELF, STRAIGHT, ANY_IMAGE };
+
+/** r2 by the definition. */
+template <typename real, enum kind KIND>
+static __device__ __forceinline__ real square_to(const seer<real> &me, const record<real> &r,
+                                                 const int32_t image[3])
 {
     typedef definition<real> def;
-    const real rj[3] = {r.x, r.y, r.z};
-    real d[3];
-    return def::separation(def::box(me.f->sweep.grid.question), me.r, rj, image, d);
+    const typename def::lattice &box = def::box(me.f->sweep.grid.question);
+    const real x = r.x - me.r[0], y = r.y - me.r[1], z = r.z - me.r[2];
+    if (KIND == ANY_IMAGE) {
+        const real rj[3] = {r.x, r.y, r.z};
+        real d[3];
+        return def::separation(box, me.r, rj, image, d);
+    }
+    return KIND == ITSELF
+               ? square_of(x, y, z)
+               : square_of(moved(x, image[0] * box.row[0][0]), moved(y, image[1] * box.row[1][1]),
+                           moved(z, image[2] * box.row[2][2]));
 }
 
-/** Sum the list. USUAL: alignment and cohesion reach all on it. */
-template <typename real, bool USUAL> static __device__ __forceinline__ void sum_list(seer<real> &me)
+/** Add the first of a note, and strike it out. USUAL: alignment and cohesion reach all of them. */
+template <typename real, bool USUAL, enum kind KIND>
+static __device__ __forceinline__ void add_first(const seer<real> &me, const int32_t image[3],
+                                                 struct note *note, struct short_sums *s)
+{
+    const int32_t slot = note->first + __ffs((int)note->near) - 1;
+    note->near &= note->near - 1;
+    const record<real> r = ((const record<real> *)me.f->here.r)[slot];
+    const record<real> v = ((const record<real> *)me.f->here.v)[slot];
+    const real r2 = square_to<real, KIND>(me, r, image);
+    bool on[KITH_RULES] = {r2 <= me.close2, true, true};
+    if (!USUAL) {
+        which_rules(me, r2, on);
+    }
+    add(me, r, v, kith__pack_shift(image), on, s);
+}
+
+/** Sum the notes. */
+template <typename real, bool USUAL>
+static __device__ __forceinline__ void sum_notes(seer<real> &me)
 {
     const int32_t none[3] = {0, 0, 0};
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    for (int k = 0; k < me.n; k++) {
-        const int32_t entry = me.notes->list[k][threadIdx.x];
-        const record<real> r = ((const record<real> *)me.f->here.r)[entry & INT32_MAX];
-        const record<real> v = ((const record<real> *)me.f->here.v)[entry & INT32_MAX];
-        bool on[KITH_RULES] = {entry >= 0, true, true};
-        if (!USUAL) {
-            which_rules(me, separation_of(me, r, none), on);
+    struct note note = {0, 0};
+    for (int k = 0; note.near || k < me.n;) {
+        if (!note.near) {
+            note = me.notes->note[k++][threadIdx.x];
         }
-        add(me, r, v, no_shift, on, &s);
+        add_first<real, USUAL, ITSELF>(me, none, &note, &s);
     }
     me.n = 0;
     add_up(me, s);
 }
 
-/** Put those of [begin, end) that are near on the list, and it itself. Up to KITH_GPU_FLOCK_BEHIND
- *  records behind the end are read. */
-template <typename real, bool USUAL>
-static __device__ __forceinline__ void list_near(seer<real> &me, int32_t begin, int32_t end)
+/** Sum a note about an image. */
+template <typename real, bool USUAL, enum kind KIND>
+static __device__ __forceinline__ void sum_image(const seer<real> &me, const int32_t image[3],
+                                                 struct note note)
 {
-    typedef definition<real> def;
-    const record<real> *const all = (const record<real> *)me.f->here.r;
-    const int32_t none[3] = {0, 0, 0};
-    for (int32_t j = begin; j < end; j += AT_A_TIME) {
-        if (me.n > LISTED - AT_A_TIME) {
-            sum_list<real, USUAL>(me);
-        }
+    struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    while (note.near) {
+        add_first<real, USUAL, KIND>(me, image, &note, &s);
+    }
+    add_up(me, s);
+}
+
+/** Put the sign of a number behind some bits. */
+static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
+{
+    return __funnelshift_l(__float_as_uint(number), bits, 1);
+}
+static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, double number)
+{
+    return __funnelshift_l((uint32_t)__double2hiint(number), bits, 1);
+}
+
+/** Look who is near among the first of an image of [*begin, end), it itself, too, and step over
+ *  them. Up to KITH_GPU_FLOCK_BEHIND records behind the end are read. */
+template <typename real, enum kind KIND>
+static __device__ __forceinline__ struct note look(const seer<real> &me, const int32_t image[3],
+                                                   int32_t *begin, int32_t end)
+{
+    const record<real> *next = (const record<real> *)me.f->here.r + *begin;
+    const int32_t n = max(min(end - *begin, (int)NOTED), 0);
+    uint32_t far = ~0u; /* the last one tested is the lowest bit */
+    int32_t tested = 0;
+#pragma unroll 1
+    for (; tested < n; tested += AT_A_TIME) {
         record<real> r[AT_A_TIME];
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
-            r[k] = all[j + k];
+            r[k] = *next++;
         }
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
-            const real rj[3] = {r[k].x, r[k].y, r[k].z};
-            real d[3];
-            const real r2 = def::separation(def::box(me.f->sweep.grid.question), me.r, rj, none, d);
-            me.notes->list[me.n][threadIdx.x] = r2 <= me.close2 ? j + k : (j + k) | INT32_MIN;
-            me.n += r2 <= me.reach2 && j + k < end;
+            far = append_sign(far, me.reach2 - square_to<real, KIND>(me, r[k], image));
         }
     }
+    const struct note note = {*begin + tested - 32, __brev(~far) & ~0u >> (tested - n)};
+    *begin += n;
+    return note;
 }
 
-/** Look at an image of [begin, end). */
+/** Particles [*begin, *end) of a cell's row, x being what is left of it around the cell in image[0];
+ *  none outside an open box. Sets the image's other numbers. */
 template <typename real>
-static __device__ __forceinline__ void look_at_image(seer<real> &me, int32_t begin, int32_t end,
-                                                     const int32_t image[3])
-{
-    const record<real> *const all_v = (const record<real> *)me.f->here.v;
-    const int32_t shift = kith__pack_shift(image);
-    for (int32_t j = begin; j < end; j++) {
-        const record<real> r = ((const record<real> *)me.f->here.r)[j];
-        const real r2 = separation_of(me, r, image);
-        if (r2 <= me.reach2) {
-            struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-            bool on[KITH_RULES];
-            which_rules(me, r2, on);
-            add(me, r, all_v[j], shift, on, &s);
-            add_up(me, s);
-        }
-    }
-}
-
-/** Look at what there is of a row in images, cells beyond the box's faces. *begin, *end: those that
- *  are left, in the box itself. */
-template <typename real>
-static __device__ __forceinline__ void look_at_images(seer<real> &me, int32_t x, int32_t y,
-                                                      int32_t z, int32_t *begin, int32_t *end)
+static __device__ __forceinline__ void find_image(const seer<real> &me, int32_t x, int32_t y,
+                                                  int32_t z, int32_t image[3], int32_t *begin,
+                                                  int32_t *end)
 {
     const struct kith__axis *axis = me.f->axis;
-    const int32_t nx = (int32_t)axis[0].n;
-    const struct row_of_cells r = {nx, axis[0].reach, axis[0].periodic, x, x};
-    int32_t image[3] = {0, 0, 0};
-    *begin = *end = 0;
-    if (!wrap_cell(axis[1], &y, &image[1]) || !wrap_cell(axis[2], &z, &image[2])) {
-        return;
-    }
-    const int32_t first = r.periodic ? floor_divide(x - r.reach, nx) : 0;
-    const int32_t last = r.periodic ? floor_divide(x + r.reach, nx) : 0;
-    for (image[0] = first; image[0] <= last; image[0]++) {
-        int32_t from, to;
-        range_of(me.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * nx, image[0], &from, &to);
-        if (image[0] | image[1] | image[2]) {
-            look_at_image(me, from, to, image);
-        } else {
-            *begin = from;
-            *end = to;
-        }
+    const struct row_of_cells r = {(int32_t)axis[0].n, axis[0].reach, axis[0].periodic, x, x};
+    if (wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
+        range_of(me.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * r.n, image[0], begin, end);
     }
 }
 
@@ -193,15 +215,64 @@ static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3]
     }
 }
 
-static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int32_t at)
+/** Look who is near in an image of a row, [begin, end). Those of the box itself are noted, and summed
+ *  when the notes are full, or with the last row; those of other images are summed at once. */
+template <typename real, bool USUAL, enum kind KIND>
+static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t image[3],
+                                                int32_t begin, int32_t end, bool last)
 {
-    return at >= axis.reach && at + axis.reach < (int32_t)axis.n;
+    for (bool some = true; some;) {
+        struct note note = look<real, KIND>(me, image, &begin, end);
+        if (KIND != ITSELF && (image[0] | image[1] | image[2])) {
+            sum_image<real, USUAL, KIND>(me, image, note);
+            note.near = 0;
+        }
+        me.notes->note[me.n][threadIdx.x] = note;
+        me.n += note.near != 0;
+        some = which_lanes(begin < end);
+        if (which_lanes(me.n == NOTES) || (last && !some)) {
+            sum_notes<real, USUAL>(me);
+        }
+    }
 }
 
-/** The rows around, from number `first` on every `stride`th. The whole warp calls. */
-template <typename real, bool USUAL>
-static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32_t cell, int first,
-                                                           int stride)
+/** All rows around a cell that is not at the rim: all images are the box itself. 2^SHARE threads
+ *  take every 2^SHAREth. The whole warp calls; any: there is somebody who looks. */
+template <typename real, bool USUAL, int SHARE>
+static __device__ __forceinline__ void look_inside(seer<real> &me, int32_t cell, bool any)
+{
+    const struct kith__axis *axis = me.f->axis;
+    const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
+    const uint32_t *const start = me.f->sweep.grid.a.start;
+    const int32_t none[3] = {0, 0, 0};
+    int32_t dy = -axis[1].reach, dz = -axis[2].reach;
+    step_rows(axis, my_lane() % (1 << SHARE), &dy, &dz);
+    for (bool more = true; more;) {
+        int32_t begin = 0, end = 0;
+        if (any && dz <= axis[2].reach) {
+            const int32_t at = cell + (dz * ny + dy) * nx;
+            begin = (int32_t)start[at - axis[0].reach];
+            end = (int32_t)start[at + axis[0].reach + 1];
+        }
+        step_rows(axis, 1 << SHARE, &dy, &dz);
+        more = SHARE > 0 ? which_lanes(dz <= axis[2].reach) != 0 : dz <= axis[2].reach;
+        take_row<real, USUAL, ITSELF>(me, none, begin, end, !more);
+    }
+}
+
+/** Go some images of rows on. */
+static __device__ __forceinline__ void step_images(const struct kith__axis axis[3], int images,
+                                                   int32_t low, int32_t high, int32_t *along,
+                                                   int32_t *dy, int32_t *dz)
+{
+    for (*along += images; *along > high; *along -= high - low + 1) {
+        step_rows(axis, 1, dy, dz);
+    }
+}
+
+/** Likewise around any cell, every 2^SHAREth image of a row. */
+template <typename real, bool USUAL, int SHARE, enum kind KIND>
+static __device__ __forceinline__ void look_beyond(seer<real> &me, int32_t cell, bool any)
 {
     const struct kith__axis *axis = me.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
@@ -209,23 +280,19 @@ static __device__ __forceinline__ void look_around_in_rows(seer<real> &me, int32
     const int32_t x = cell - row * nx;
     const int32_t z = row / ny;
     const int32_t y = row - z * ny;
-    const bool inside = is_inside(axis[0], x) && is_inside(axis[1], y) && is_inside(axis[2], z);
-    int32_t dy = -axis[1].reach, dz = -axis[2].reach;
-    step_rows(axis, first, &dy, &dz);
-    for (bool more = true; more; step_rows(axis, stride, &dy, &dz)) {
-        int32_t begin = 0, end = 0;
-        if (dz <= axis[2].reach && inside) {
-            const uint32_t *const start = me.f->sweep.grid.a.start + cell + (dz * ny + dy) * nx;
-            begin = (int32_t)start[-axis[0].reach];
-            end = (int32_t)start[axis[0].reach + 1];
-        } else if (dz <= axis[2].reach) {
-            look_at_images(me, x, y + dy, z + dz, &begin, &end);
+    const int32_t low = axis[0].periodic ? floor_divide(x - axis[0].reach, nx) : 0;
+    const int32_t high = axis[0].periodic ? floor_divide(x + axis[0].reach, nx) : 0;
+    const int stride = 1 << SHARE;
+    int32_t dy = -axis[1].reach, dz = -axis[2].reach, along = low;
+    step_images(axis, my_lane() % stride, low, high, &along, &dy, &dz);
+    for (bool more = true; more;) {
+        int32_t begin = 0, end = 0, image[3] = {along, 0, 0};
+        if (any && dz <= axis[2].reach) {
+            find_image(me, x, y + dy, z + dz, image, &begin, &end);
         }
-        list_near<real, USUAL>(me, begin, end);
-        more = which_lanes(dz <= axis[2].reach);
-        if (!more || which_lanes(me.n >= ENOUGH)) {
-            sum_list<real, USUAL>(me);
-        }
+        step_images(axis, stride, low, high, &along, &dy, &dz);
+        more = which_lanes(any && dz <= axis[2].reach);
+        take_row<real, USUAL, KIND>(me, image, begin, end, !more);
     }
 }
 
@@ -245,10 +312,10 @@ static __device__ __forceinline__ struct kith__flock_sums gather(const struct no
     return sums;
 }
 
-/** Let a thread look around for its particle, or at its part of the rows if 2^share threads do. */
-template <typename real, bool USUAL>
+/** Let a thread look around for a particle, with others. */
+template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flight &f, int64_t at,
-                                                       int share, struct notes *notes)
+                                                       bool rim, bool any, struct notes *notes)
 {
     typedef definition<real> def;
     const record<real> mine = ((const record<real> *)f.here.r)[at];
@@ -270,51 +337,102 @@ static __device__ __forceinline__ void look_around_for(const struct kith__gpu_fl
             notes->sum[rule][c][threadIdx.x] = 0;
         }
     }
-    look_around_in_rows<real, USUAL>(me, cell, my_lane() & ((1 << share) - 1), 1 << share);
+    if (!rim) {
+        look_inside<real, USUAL, SHARE>(me, cell, any && cell >= 0);
+    } else if (def::box(f.sweep.grid.question).orthorhombic) {
+        look_beyond<real, USUAL, RIM_SHARE, STRAIGHT>(me, ~cell, any);
+    } else {
+        look_beyond<real, USUAL, RIM_SHARE, ANY_IMAGE>(me, ~cell, any);
+    }
 }
 
-/** share: 2^share threads look around for a particle; then a thread moves it. */
-template <typename real, bool USUAL>
-static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int share)
+/** As many particles as a block takes, from `first` on: some threads look around for one; then a
+ *  thread moves it. rim: their slots are those of the list; else those at the rim are left out. */
+template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
+static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f, bool rim,
+                                                int64_t first, int64_t end, struct notes *notes)
 {
-    __shared__ struct notes notes;
-    if (!is_well(f)) {
-        return;
-    }
-    const int64_t n = f.sweep.grid.a.n;
-    const int own = NEAR_THREADS >> share;
-    const int64_t first = (int64_t)blockIdx.x * own;
-    const int64_t at = first + (threadIdx.x >> share);
-    look_around_for<real, USUAL>(f, at < n ? at : n - 1, share, &notes); /* the last again */
+    const int share = rim ? RIM_SHARE : SHARE;
+    const int64_t looking = first + (threadIdx.x >> share);
+    const int64_t at = min(looking, end - 1);
+    look_around_for<real, USUAL, SHARE, RIM_SHARE>(f, rim ? f.rim[at] : at, rim, looking < end,
+                                                   notes);
     if (share > 0) {
         __syncthreads();
     }
-    if ((int)threadIdx.x >= own) {
+    const int own = NEAR_THREADS >> share;
+    if ((int)threadIdx.x < max(own, (int)LANES)) { /* whole warps */
+        const int64_t moving = (int)threadIdx.x < own ? first + threadIdx.x : end;
+        const int64_t mine = min(moving, end - 1);
+        const int64_t slot = rim ? f.rim[mine] : mine;
+        const record<real> old = ((const record<real> *)f.here.v)[slot];
+        real v[3] = {0, 0, 0};
+        if (moving < end && (rim || old.number >= 0)) {
+            const int column = (int)threadIdx.x << share;
+            struct kith__flock_sums sums = gather(*notes, column, column + (1 << share));
+            forget_itself(f, in_plain_units(f.turn->velocities, old), &sums);
+            leave(f, slot, ((const record<real> *)f.here.r)[slot], old, &sums, v);
+        }
+        note_fastest(f, v);
+    }
+    if (share > 0) {
+        __syncthreads();
+    }
+}
+
+/** The first `rim_blocks` blocks take the particles at the rim, so that others need not wait for
+ *  who looks at images. 2^RIM_SHARE threads look around for such a particle, else 2^SHARE. */
+template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
+static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int rim_blocks)
+{
+    __shared__ struct notes notes;
+    const bool rim = (int)blockIdx.x < rim_blocks;
+    const int own = NEAR_THREADS >> (rim ? RIM_SHARE : SHARE);
+    const int64_t block = rim ? blockIdx.x : blockIdx.x - rim_blocks;
+    const int64_t end = rim ? f.turn->at_rim[1 - f.side] : f.sweep.grid.a.n;
+    const int64_t step = rim ? (int64_t)rim_blocks * own : end;
+    if (!is_well(f)) {
         return;
     }
-    const int64_t slot = first + threadIdx.x;
-    real v[3] = {0, 0, 0};
-    if (slot < n) {
-        const record<real> mine = ((const record<real> *)f.here.r)[slot];
-        const record<real> old = ((const record<real> *)f.here.v)[slot];
-        const int column = (int)threadIdx.x << share;
-        struct kith__flock_sums sums = gather(notes, column, column + (1 << share));
-        forget_itself(f, in_plain_units(f.turn->velocities, old), &sums);
-        leave(f, slot, mine, old, &sums, v);
+    for (int64_t first = block * own; first < end; first += step) {
+        fly_some<real, USUAL, SHARE, RIM_SHARE>(f, rim, first, end, &notes);
     }
-    note_fastest(f, v);
+}
+
+/** Which part of the cells is at the rim? */
+static double part_at_rim(const struct kith__axis axis[3])
+{
+    double inside = 1;
+    for (int k = 0; k < 3; k++) {
+        inside *= fmax(0, 1 - 2 * (double)axis[k].reach / (double)axis[k].n);
+    }
+    return 1 - inside;
+}
+
+template <typename real, int SHARE, int RIM_SHARE>
+static void launch_share(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    const int64_t own = NEAR_THREADS >> SHARE, rim_own = NEAR_THREADS >> RIM_SHARE;
+    const int64_t n = f->sweep.grid.a.n;
+    const int rim = (int)(part_at_rim(f->axis) * (double)n / (double)rim_own) + 1;
+    const int64_t blocks = rim + (n + own - 1) / own;
+    if (f->usual) {
+        KITH_LAUNCH((fly_near<real, true, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
+                    rim);
+    } else {
+        KITH_LAUNCH((fly_near<real, false, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
+                    rim);
+    }
 }
 
 template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
     static const int64_t few = 200000; /* too few to keep a GPU busy with a thread each */
-    const int share = f->sweep.grid.a.n < few ? 2 : 0;
-    const int64_t blocks = ((f->sweep.grid.a.n << share) + NEAR_THREADS - 1) / NEAR_THREADS;
-    if (f->usual) {
-        KITH_LAUNCH((fly_near<real, true>), blocks, NEAR_THREADS, stream, *f, share);
+    if (f->sweep.grid.a.n < few) {
+        launch_share<real, 1, 3>(f, stream);
     } else {
-        KITH_LAUNCH((fly_near<real, false>), blocks, NEAR_THREADS, stream, *f, share);
+        launch_share<real, 0, 0>(f, stream);
     }
 }
 

@@ -301,7 +301,8 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
     const int3 place = in_plain_units(f.offsets, mine);
     p.velocities = f.turn->velocities;
     for (bool left = slot < n; which_lanes(left);) {
-        left = look_around<real, USUAL>(p, mine, (int32_t)old.number, place, left);
+        const int32_t cell = (int32_t)old.number;
+        left = look_around<real, USUAL>(p, mine, cell < 0 ? ~cell : cell, place, left);
     }
     real v[3] = {0, 0, 0};
     if (slot < n) {

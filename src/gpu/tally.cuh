@@ -256,16 +256,7 @@ static __device__ __forceinline__ double no_pair(double)
     return nan("");
 }
 
-static __device__ __forceinline__ float square_of(float x, float y, float z)
-{
-    return KITH_ADD_f(KITH_ADD_f(KITH_MUL_f(x, x), KITH_MUL_f(y, y)), KITH_MUL_f(z, z));
-}
-static __device__ __forceinline__ double square_of(double x, double y, double z)
-{
-    return KITH_ADD_d(KITH_ADD_d(KITH_MUL_d(x, x), KITH_MUL_d(y, y)), KITH_MUL_d(z, z));
-}
-
-/** The same, but for what roots allow for (set_scale). */
+/** square_of, but for what roots allow for (set_scale). */
 static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
 {
     return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
