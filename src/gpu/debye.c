@@ -36,6 +36,7 @@ kith_status kith__gpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
         return KITH_OK;
     }
     void *rest = NULL;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_arrays(ctx, KITH_GPU_DEBYE, array, 5, sums, &rest));
     for (int k = 0; k < 3; k++) {
         d.xyz[k] = array[k].at;

@@ -210,13 +210,8 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
     if (f->order == KITH_GPU_SORTED) {
         struct kith__question q = flock->question;
         struct kith__gpu_search search;
-        const kith_watch_fn watch = ctx->watch;
         point_at(flock, &f->there, &q);
-        ctx->watch = NULL; /* it is asked once a step */
-        const kith_status status = kith__gpu_search_begin(ctx, &q, NULL, true, KITH_GPU_HOME,
-                                                          &search);
-        ctx->watch = watch;
-        KITH_TRY(status);
+        KITH_TRY(kith__gpu_search_begin(ctx, &q, NULL, true, KITH_GPU_HOME, &search));
         f->sweep = search.sweep;
         f->sweep.forward = false;
     } else if (f->order == KITH_GPU_COUNTED) {

@@ -19,28 +19,6 @@ struct fof_search {
     int64_t n_groups;
 };
 
-/** Queue a copy of the small things to the host. What is queued next runs while the host learns
- *  them. */
-static kith_status ask_small(struct fof_search *w)
-{
-    kith_ctx *ctx = w->s.ctx;
-    struct kith__gpu *gpu = w->s.gpu;
-    KITH_GPU_TRY(ctx, "reading the result",
-                 gpuMemcpyAsync(gpu->small, w->f.small, sizeof *w->f.small, gpuMemcpyDeviceToHost,
-                                gpu->stream));
-    KITH_GPU_TRY(ctx, "reading the result", gpuEventRecord(gpu->planned, gpu->stream));
-    return KITH_OK;
-}
-
-/** Wait for what was asked for. */
-static kith_status learn_small(struct fof_search *w, struct kith__gpu_fof_small *small)
-{
-    kith_ctx *ctx = w->s.ctx;
-    KITH_GPU_TRY(ctx, "finding groups", gpuEventSynchronize(w->s.gpu->planned));
-    *small = *(struct kith__gpu_fof_small *)w->s.gpu->small;
-    return KITH_OK;
-}
-
 /** Room for comparisons that are left to warps: labels come last. */
 static void need_later(struct fof_search *w)
 {
@@ -66,9 +44,10 @@ static kith_status list_clumps(struct fof_search *w)
     uint64_t *key = (uint64_t *)(void *)w->s.counts;
     uint32_t *first = grid->marks;
     size_t bytes = w->s.temporary_bytes;
-    const size_t crowds = (size_t)(f->particles / KITH_CROWD) + 1;
+    const size_t crowds = ((size_t)(f->particles / KITH_CROWD) + 1) * sizeof *f->crowd;
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
-    f->crowd = kith__gpu_need(gpu, KITH_GPU_FOF_CROWD, crowds * sizeof *f->crowd);
+    w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY, bytes > crowds ? bytes : crowds);
+    f->crowd = w->s.temporary; /* until groups are sorted */
     need_later(w);
     KITH_CHECK(ctx, f->crowd && f->parent && f->later, KITH_NO_MEMORY,
                "out of device memory for groups of %lld particles", (long long)f->particles);
@@ -82,7 +61,7 @@ static kith_status list_clumps(struct fof_search *w)
                                      grid->a.id_bits, key, first, &f->small->n_clumps,
                                      gpu->stream));
     KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_plant_trees(f, first, gpu->stream));
-    return ask_small(w);
+    return kith__gpu_ask_small(&w->s);
 }
 
 /** Link. While the device does that as if there were no crowded cells, learn how many there are,
@@ -92,13 +71,13 @@ static kith_status link_clumps(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
-    struct kith__gpu_fof_small small = {0};
+    const struct kith__gpu_fof_small *small = &gpu->small->fof;
     KITH_GPU_TRY(ctx, "linking", kith__gpu_link_thin(f, gpu->stream));
-    KITH_TRY(learn_small(w, &small));
-    f->n = small.n_clumps;
+    KITH_TRY(kith__gpu_learn_small(&w->s));
+    f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
-    f->crowds = small.n_crowds > 0;
-    const size_t bytes = (size_t)small.n_crowds * (size_t)f->parts.rows * sizeof *f->index;
+    f->crowds = small->n_crowds > 0;
+    const size_t bytes = (size_t)small->n_crowds * (size_t)f->parts.rows * sizeof *f->index;
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
     KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
                (long long)f->n);
@@ -163,20 +142,20 @@ static kith_status order_groups(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
-    struct kith__gpu_fof_small small = {0};
+    const struct kith__gpu_fof_small *small = &gpu->small->fof;
     int32_t *listed = (int32_t *)w->s.counts;    /* the clumps' keys were there: linking is over */
     f->below = (int32_t *)w->s.sweep.grid.a.key; /* and the table */
     f->mark = f->below + f->nodes;
     KITH_GPU_TRY(ctx, "measuring groups",
                  kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
-    KITH_TRY(ask_small(w));
+    KITH_TRY(kith__gpu_ask_small(&w->s));
     KITH_GPU_TRY(
         ctx, "labelling",
         gpuMemsetAsync(labels_of(w), 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
-    KITH_TRY(learn_small(w, &small));
-    w->n_groups = small.n_groups;
+    KITH_TRY(kith__gpu_learn_small(&w->s));
+    w->n_groups = small->n_groups;
     const size_t n = (size_t)w->n_groups;
-    w->key = kith__gpu_need(gpu, KITH_GPU_FOF_GROUPS,
+    w->key = kith__gpu_need(gpu, KITH_GPU_Y, /* where they were is of no use any more */
                             2 * n * (sizeof *w->key + sizeof *w->root) + 1);
     KITH_CHECK(ctx, w->key != NULL, KITH_NO_MEMORY, "out of device memory for %lld groups",
                (long long)n);
@@ -222,12 +201,13 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
     struct fof_search w = {.fof = fof, .out = out};
     struct kith__gpu *gpu = ctx->state;
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_HOME, &w.s));
     if (w.s.empty) {
         return kith__groups_number(ctx, 0, out);
     }
     const struct kith__gpu_grid *grid = &w.s.sweep.grid;
-    const struct kith__gpu_plan plan = ((struct kith__gpu_small *)gpu->small)->plan;
+    const struct kith__gpu_plan plan = gpu->small->plan;
     struct kith__gpu_friends *f = &w.f;
     *f = (struct kith__gpu_friends){
         .question = grid->question,

@@ -18,19 +18,6 @@ struct task {
 /* The caller's arrays, when they are in host memory. */
 enum { MASSES, VELOCITIES, TYPES, POTENTIALS, DENSITIES, LABELS, ARRAYS };
 
-/** Wait for the device, and learn the small things. */
-static kith_status read_small(struct task *t, struct kith__gpu_halos_small *small)
-{
-    kith_ctx *ctx = t->s.ctx;
-    const struct kith__gpu *gpu = t->s.gpu;
-    KITH_GPU_TRY(
-        ctx, "reading the result",
-        gpuMemcpyAsync(gpu->small, t->h.small, sizeof *small, gpuMemcpyDeviceToHost, gpu->stream));
-    KITH_GPU_TRY(ctx, "measuring groups", gpuStreamSynchronize(gpu->stream));
-    *small = *(const struct kith__gpu_halos_small *)gpu->small;
-    return KITH_OK;
-}
-
 /** Bring to the device what is not there. */
 static kith_status bring_members(struct task *t, const struct kith__members *given)
 {
@@ -71,18 +58,20 @@ static kith_status look(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
     const struct kith__gpu *gpu = t->s.gpu;
-    struct kith__gpu_halos_small small = {0};
+    const struct kith__gpu_halos_small *small = &gpu->small->halos;
     KITH_GPU_TRY(ctx, "checking particles",
-                 gpuMemsetAsync(t->h.small, 0xff, sizeof small, gpu->stream));
+                 gpuMemsetAsync(t->h.small, 0xff, sizeof *small, gpu->stream));
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_look(&t->h, gpu->stream));
-    KITH_TRY(read_small(t, &small));
-    if (small.fault == UINT64_MAX) {
+    KITH_TRY(kith__gpu_ask_small(&t->s));
+    KITH_TRY(kith__gpu_learn_small(&t->s));
+    if (small->fault == UINT64_MAX) {
         return KITH_OK;
     }
-    const int64_t fault = (int64_t)small.fault;
+    const int64_t fault = (int64_t)small->fault;
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_value(&t->h, fault, gpu->stream));
-    KITH_TRY(read_small(t, &small));
-    return kith__halo_refuse(ctx, &t->s.sweep.grid.question, &t->h.members, fault, small.value);
+    KITH_TRY(kith__gpu_ask_small(&t->s));
+    KITH_TRY(kith__gpu_learn_small(&t->s));
+    return kith__halo_refuse(ctx, &t->s.sweep.grid.question, &t->h.members, fault, small->value);
 }
 
 /** Sort the particles by group. The other half of the sort's memory takes what is known of groups.
@@ -93,7 +82,7 @@ static kith_status sort_members(struct task *t)
     const struct kith__gpu *gpu = t->s.gpu;
     struct kith__gpu_halos *h = &t->h;
     const int64_t groups = h->members.groups;
-    struct kith__gpu_halos_small small = {0};
+    const struct kith__gpu_halos_small *small = &gpu->small->halos;
     size_t bytes = t->s.temporary_bytes;
     KITH_GPU_TRY(ctx, "sorting members", kith__gpu_halo_keys(h, t->key[0], t->id[0], gpu->stream));
     KITH_GPU_TRY(ctx, "sorting members",
@@ -114,12 +103,13 @@ static kith_status sort_members(struct task *t)
                  kith__gpu_select_counts(t->s.temporary, &bytes, h->size, groups,
                                          KITH_HALO_PIECE + 1, large, &h->small->n_large,
                                          gpu->stream));
-    KITH_TRY(read_small(t, &small));
-    if (small.empty != UINT32_MAX) {
-        return kith__halo_empty(ctx, small.empty);
+    KITH_TRY(kith__gpu_ask_small(&t->s));
+    KITH_TRY(kith__gpu_learn_small(&t->s));
+    if (small->empty != UINT32_MAX) {
+        return kith__halo_empty(ctx, small->empty);
     }
-    h->first = small.first;
-    h->n_large = small.n_large;
+    h->first = small->first;
+    h->n_large = small->n_large;
     return KITH_OK;
 }
 
@@ -157,6 +147,7 @@ kith_status kith__gpu_halos_measure(kith_ctx *ctx, const struct kith__question *
                                     const struct kith__members *members, kith_halos *out)
 {
     struct task t;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_room(ctx, q, &t.s, t.key, t.id));
     t.h = (struct kith__gpu_halos){
         .small = &((struct kith__gpu_small *)t.s.gpu->slot[KITH_GPU_PLAN].data)->halos};

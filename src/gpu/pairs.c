@@ -317,6 +317,7 @@ kith_status kith__gpu_pairs_fill(kith_ctx *ctx, const struct kith__question *que
                                  const struct kith__list *list, bool grow, kith_pairs *out)
 {
     struct kith__gpu_search s;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
     if (out->memory == KITH_HOST) {
         return fill_on_host(&s, grow, out);
@@ -345,6 +346,7 @@ kith_status kith__gpu_pairs_enqueue(kith_ctx *ctx, const struct kith__question *
 {
     struct kith__gpu_search s;
     const void *total;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_HOME, &s));
     KITH_TRY(queue(&s, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
@@ -362,6 +364,7 @@ kith_status kith__gpu_pairs_count(kith_ctx *ctx, const struct kith__question *qu
                                 .layout = neighbours ? KITH_CSR : KITH_IJ};
     const int64_t *total;
     int64_t sum = 0;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_HOME, &s));
     KITH_TRY(place(&s, &total));
     KITH_TRY(kith__gpu_read_back(&s, total, &sum));
@@ -384,6 +387,7 @@ kith_status kith__gpu_pairs_each(kith_ctx *ctx, const struct kith__question *que
     static const int64_t most = (int64_t)1 << 22;
     struct kith__gpu_search s;
     const int64_t *total;
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
     KITH_TRY(place(&s, &total));
     const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;

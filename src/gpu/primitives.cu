@@ -109,20 +109,6 @@ gpuError_t kith__gpu_scan_table(void *temporary, size_t *bytes, const uint32_t *
 #endif
 }
 
-/** Write the places of n that the predicate wants. */
-template <typename place, typename predicate>
-static gpuError_t select(void *temporary, size_t *bytes, int64_t n, predicate wanted, place *places,
-                         int32_t *n_places, gpuStream_t stream)
-{
-#ifdef __HIP_PLATFORM_AMD__
-    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<place>(0), places,
-                           n_places, (size_t)n, wanted, stream);
-#else
-    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<place>(0), places,
-                                 n_places, n, wanted, stream);
-#endif
-}
-
 gpuError_t kith__gpu_list_runs(void *temporary, size_t *bytes, const uint64_t *word, int64_t n,
                                int lowest, uint64_t *key, uint32_t *first, int32_t *n_runs,
                                gpuStream_t stream)
@@ -144,5 +130,11 @@ gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t
                                    gpuStream_t stream)
 {
     const is_enough enough = {count, least};
-    return select(temporary, bytes, n, enough, places, n_places, stream);
+#ifdef __HIP_PLATFORM_AMD__
+    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<int32_t>(0), places,
+                           n_places, (size_t)n, enough, stream);
+#else
+    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<int32_t>(0), places,
+                                 n_places, n, enough, stream);
+#endif
 }

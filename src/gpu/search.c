@@ -24,27 +24,34 @@ static int64_t cells_of_box(const struct kith__question *q)
     return (int64_t)fmin(cells, most);
 }
 
-/** Queue a copy of the small things to the host. */
-static kith_status ask_small(struct kith__gpu_search *s)
+kith_status kith__gpu_ask_small(const struct kith__gpu_search *s)
 {
     kith_ctx *ctx = s->ctx;
-    struct kith__gpu_small *small = s->gpu->small;
+    struct kith__gpu *gpu = s->gpu;
     KITH_GPU_TRY(ctx, "reading the result",
-                 gpuMemcpyAsync(small, s->gpu->slot[KITH_GPU_PLAN].data, sizeof *small,
-                                gpuMemcpyDeviceToHost, s->gpu->stream));
+                 gpuMemcpyAsync(gpu->small, gpu->slot[KITH_GPU_PLAN].data, sizeof *gpu->small,
+                                gpuMemcpyDeviceToHost, gpu->stream));
+    KITH_GPU_TRY(ctx, "reading the result", gpuEventRecord(gpu->planned, gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_learn_small(const struct kith__gpu_search *s)
+{
+    kith_ctx *ctx = s->ctx;
+    KITH_GPU_TRY(ctx, "reading the result", gpuEventSynchronize(s->gpu->planned));
     return KITH_OK;
 }
 
 struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = s->gpu;
-    return (struct kith__gpu_copy){gpu->small, gpu->slot[KITH_GPU_PLAN].data,
-                                   sizeof(struct kith__gpu_small)};
+    return (struct kith__gpu_copy){(char *)gpu->small, gpu->slot[KITH_GPU_PLAN].data,
+                                   sizeof *gpu->small};
 }
 
 kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s)
 {
-    const struct kith__gpu_plan *plan = &((const struct kith__gpu_small *)s->gpu->small)->plan;
+    const struct kith__gpu_plan *plan = &s->gpu->small->plan;
     if (plan->status != KITH_OK) {
         return kith__refuse(s->ctx, &s->sweep.grid.question, plan->set ? "against" : "points",
                             (kith_status)plan->status, plan->index);
@@ -57,8 +64,8 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
-    int64_t *value = (int64_t *)((struct kith__gpu_small *)gpu->small + 1);
-    KITH_TRY(ask_small(s));
+    int64_t *value = (int64_t *)(void *)(gpu->small + 1);
+    KITH_TRY(kith__gpu_ask_small(s));
     if (total) {
         KITH_GPU_TRY(
             ctx, "reading the result",
@@ -199,9 +206,7 @@ static void settle(struct kith__buffer *slot, const void *data, struct kith__buf
 kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
                                      const struct kith__question *question)
 {
-    kith_ctx *ctx = s->ctx;
     struct kith__question *q = &s->sweep.grid.question;
-    KITH_TRY(kith__gpu_begin(ctx));
     *q = *question;
     s->sweep.grid.blur = kith__blur(question);
     KITH_TRY(bring(s, 0, &q->a));
@@ -269,16 +274,15 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits)
     const struct kith__gpu_grid *grid = &s->sweep.grid;
     const bool ask = *bits == 0;
     if (ask) {
-        KITH_TRY(ask_small(s));
-        KITH_GPU_TRY(ctx, "choosing cells", gpuEventRecord(gpu->planned, gpu->stream));
+        KITH_TRY(kith__gpu_ask_small(s));
     }
     for (int set = 0; set < (grid->question.cross ? 2 : 1); set++) {
         KITH_GPU_TRY(ctx, "making keys", kith__gpu_make_keys(grid, set, *bits, gpu->stream));
     }
     if (ask) {
-        KITH_GPU_TRY(ctx, "choosing cells", gpuEventSynchronize(gpu->planned));
+        KITH_TRY(kith__gpu_learn_small(s));
         KITH_TRY(kith__gpu_judge_plan(s));
-        *bits = ((const struct kith__gpu_small *)gpu->small)->plan.bits;
+        *bits = gpu->small->plan.bits;
     }
     return KITH_OK;
 }

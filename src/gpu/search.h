@@ -55,6 +55,13 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
+/** Queue a copy of the small things to gpu->small. What is queued next runs while the host waits for
+ *  them. */
+kith_status kith__gpu_ask_small(const struct kith__gpu_search *s);
+
+/** Wait for what was asked for. */
+kith_status kith__gpu_learn_small(const struct kith__gpu_search *s);
+
 /** What kith__gpu_read_back brings without a total, for kith__gpu_download beside other copies. */
 struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s);
 

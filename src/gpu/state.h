@@ -24,12 +24,9 @@ enum {
     KITH_GPU_START,
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
-    KITH_GPU_FOF = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
-    KITH_GPU_FOF_CROWD = KITH_GPU_FOF,
-    KITH_GPU_FOF_INDEX,
+    KITH_GPU_FOF_INDEX = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
     KITH_GPU_FOF_PARENT,
     KITH_GPU_FOF_LATER,
-    KITH_GPU_FOF_GROUPS,
     KITH_GPU_FOF_IDS,
     KITH_GPU_FOF_VELOCITIES,
     KITH_GPU_RDF_ARRAYS,
@@ -47,6 +44,8 @@ enum {
     KITH_GPU_SLOTS,
     KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
 };
+
+struct kith__gpu_small;
 
 enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
 
@@ -72,7 +71,7 @@ struct kith__gpu {
     gpuEvent_t planned;               /**< the plan of a search is on the host */
     size_t uploads;                   /**< steps in this call: the lanes take turns */
     struct kith__buffer small_memory; /**< pinned: what the host reads back */
-    void *small;
+    struct kith__gpu_small *small;    /**< (search.h) in it */
     kith_pairs staging; /**< device memory: a part of a list on its way to the host, */
     kith_pairs block;   /**< host memory: and where it is handed over */
 };

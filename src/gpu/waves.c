@@ -98,6 +98,7 @@ kith_status kith__gpu_waves_sum(kith_ctx *ctx, const struct kith__question *ques
                                 const struct kith__waves *waves)
 {
     struct kith__gpu_search s = {.ctx = ctx, .gpu = ctx->state};
+    KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_question(&s, question));
     struct kith__gpu_waves all = {
         .question = s.sweep.grid.question, .n_waves = waves->n, .n_species = waves->n_species};
