@@ -168,14 +168,11 @@ int verb_debye(int argc, char **argv)
                        .gr_max = 20,
                        .gr_width = 0.01,
                        .unit = 1};
-    options_init(&task.shared);
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();
     debye_outcome found = {0};
     const int status = run(&task, &found);
     free_outcome(&found);
-    free(task.command);
     return status;
 }

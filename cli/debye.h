@@ -30,7 +30,6 @@ typedef struct debye_task {
     const char *elements; /**< "1=O,2=H": what species are; NULL: as they are called */
     table_format format;
     double unit; /**< of lengths, in A */
-    char *command;
 } debye_task;
 
 typedef struct debye_outcome {

@@ -270,10 +270,8 @@ int verb_flock(int argc, char **argv)
                        .restart_every = -1,
                        .flock_members = 10,
                        .bins = 20};
-    options_init(&task.shared);
     film_options_init(&task.film);
     kith_flock_options_init(&task.start.model);
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();
@@ -290,6 +288,5 @@ int verb_flock(int argc, char **argv)
     free(task.stage);
     free(task.change);
     free(task.parameters);
-    free(task.command);
     return status;
 }

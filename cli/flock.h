@@ -36,7 +36,6 @@ typedef struct flock_task {
     const char *measures, *restart, *plot; /**< files */
     bool view;                             /**< in a browser */
     bool endless;                          /**< until Ctrl-C */
-    char *command;                         /**< the command line, for the headers of figures */
     char *parameters;                      /**< text of --parameters, which options borrow from */
     const char **change;                   /**< [n_changes] texts of --at */
     int64_t n_changes;

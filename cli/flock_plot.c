@@ -32,6 +32,5 @@ static void put_figure(FILE *out, const void *what)
 
 int flock_plot(const flock_task *task, const flock_run *run)
 {
-    return gnuplot_draw(task->plot, task->command, put_data, put_figure, run,
-                        task->restart != NULL);
+    return gnuplot_draw(task->plot, put_data, put_figure, run, task->restart != NULL);
 }

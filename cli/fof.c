@@ -190,7 +190,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
                                       .length = found->length,
                                       .min_members = task->min_members,
                                       .labels = found->groups.labels,
-                                      .command = task->command};
+                                      .command = options_command()};
     for (int s = 0; s < KITH_SPHERES; s++) {
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
     }
@@ -258,8 +258,6 @@ static int run(fof_task *task, fof_outcome *found)
 int verb_fof(int argc, char **argv)
 {
     fof_task task = {.min_members = 20};
-    options_init(&task.shared);
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
     task.b = task.b > 0 ? task.b : 0.2;
 
@@ -271,6 +269,5 @@ int verb_fof(int argc, char **argv)
     kith_close(found.ctx);
     free(found.roles);
     input_free(&found.in);
-    free(task.command);
     return status;
 }

@@ -32,7 +32,6 @@ typedef struct fof_task {
     cosmology cosmology;    /**< --cosmology */
     io_catalogue_format format;
     const char *labels, *sorted, *plot;
-    char *command; /**< the command line, for the outputs' headers */
 } fof_task;
 
 typedef struct fof_outcome {

@@ -85,7 +85,6 @@ struct text {
     const char *path;   /* of the file */
     const char *figure; /* of a script: what it draws; else NULL */
     const char *data;   /* and from what */
-    const char *command;
     gnuplot_put put;
     bool again; /* as of report_written */
 };
@@ -95,7 +94,7 @@ static int write_text(const struct text *t, const void *what)
     io_memo text = {0};
     FILE *out = io_memo_open(&text);
     if (out) {
-        fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
+        fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
     }
     if (out && t->figure) {
         fputs("# draw again with: gnuplot and the name of this file\n", out);
@@ -178,15 +177,15 @@ static int draw(const char *path, const char *script, bool again)
                               "--plot %s: gnuplot failed; `gnuplot %s` says why", path, script);
 }
 
-int gnuplot_draw(const char *path, const char *command, gnuplot_put put_data,
-                 gnuplot_put put_script, const void *what, bool again)
+int gnuplot_draw(const char *path, gnuplot_put put_data, gnuplot_put put_script, const void *what,
+                 bool again)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
     int status = script && data
-                     ? write_text(&(struct text){data, NULL, NULL, command, put_data, again}, what)
+                     ? write_text(&(struct text){data, NULL, NULL, put_data, again}, what)
                      : report_no_memory(path);
     if (status == STATUS_OK) {
-        status = write_text(&(struct text){script, path, data, command, put_script, again}, what);
+        status = write_text(&(struct text){script, path, data, put_script, again}, what);
     }
     if (status == STATUS_OK) {
         status = draw(path, script, again);

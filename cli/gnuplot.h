@@ -22,13 +22,12 @@ typedef void (*gnuplot_put)(FILE *out, const void *what);
 
 /** Draw a figure. Its script and data stay beside, with the endings .gp and .dat, so that it can be
  *  changed and drawn again.
- *  @param command  the command line, for their headers
  *  @param data     prints the data file
  *  @param script   prints the script behind the lines that say where to draw; the name of the data
  *                  file is its variable `data`
  *  @param again    a run that was killed is gone on with: as of report_written
  *  @return an exit status, reported */
-int gnuplot_draw(const char *path, const char *command, gnuplot_put data, gnuplot_put script,
-                 const void *what, bool again);
+int gnuplot_draw(const char *path, gnuplot_put data, gnuplot_put script, const void *what,
+                 bool again);
 
 #endif

@@ -231,7 +231,6 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
 int verb_info(int argc, char **argv)
 {
     info_task task = {0};
-    options_init(&task.shared);
     options_parse(&arguments, argc, argv, &task);
     progress_catch_signals();
 

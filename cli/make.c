@@ -213,7 +213,6 @@ int verb_make(int argc, char **argv)
 {
     make_task task = {
         .family = -1, .n = -1, .basis = -1, .model = -1, .side = 1, .precision = KITH_DOUBLE};
-    options_init(&task.shared);
     options_parse(&arguments, argc, argv, &task);
 
     const double start = progress_clock();

@@ -37,11 +37,6 @@ enum {
     KEY_JSON
 };
 
-void options_init(options *o)
-{
-    *o = (options){0};
-}
-
 void options_invalid(const char *option, const char *value, const char *expected)
 {
     exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
@@ -345,8 +340,20 @@ void options_parse_init(struct argp_state *state, const struct argp_child *child
     }
 }
 
+static char *command;
+
+const char *options_command(void)
+{
+    return command;
+}
+
 void options_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
+    size_t length = 0;
+    if (argz_create(argv, &command, &length) != 0) {
+        exit(report_no_memory("the options"));
+    }
+    argz_stringify(command, length, ' '); /* argp moves its words about */
     /* Help pages have no room for argp's note; users may set another style. */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     const error_t failed = argp_parse(argp, argc, argv, 0, NULL, input);
@@ -354,15 +361,4 @@ void options_parse(const struct argp *argp, int argc, char **argv, void *input)
         exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
                           strerror(failed)));
     }
-}
-
-char *options_command(char **argv)
-{
-    char *command = NULL;
-    size_t length = 0;
-    if (argz_create(argv, &command, &length) != 0) {
-        exit(report_no_memory("the options"));
-    }
-    argz_stringify(command, length, ' ');
-    return command;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The options that verbs share, in groups that a verb takes as children of its argp parser. The
- * input of each child is a struct options, which options_init has filled.
+ * input of each child is a struct options, zeroed before.
  */
 #ifndef KITH_CLI_OPTIONS_H
 #define KITH_CLI_OPTIONS_H
@@ -43,16 +43,13 @@ extern const struct argp options_reading, options_one_frame, options_trajectory,
  *  that asks the frames of a trajectory. */
 extern const struct argp_child options_particles[], options_of_frames[];
 
-void options_init(options *o);
-
 /** Parse argv; ends the command on wrong arguments. The verb's parser must call
  *  options_parse_init in ARGP_KEY_INIT to hand a struct options to its children. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);
 void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o);
 
-/** The command line as one text, for the headers of outputs; to be freed. Ends the command where
- *  there is no memory. */
-char *options_command(char **argv);
+/** The command line that was parsed, as one text, for the headers of outputs. */
+const char *options_command(void);
 
 /** End the command: this option's value makes no sense (exit status 6). */
 _Noreturn void options_invalid(const char *option, const char *value, const char *expected);

@@ -131,9 +131,7 @@ static int run(const overlap_task *task, overlap_outcome *found)
 int verb_overlap(int argc, char **argv)
 {
     overlap_task task = {0};
-    options_init(&task.shared);
     kith_overlap_options_init(&task.how);
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();
@@ -143,6 +141,5 @@ int verb_overlap(int argc, char **argv)
     kith_close(found.ctx);
     io_vectors_free(&found.vectors);
     free(found.low);
-    free(task.command);
     return status;
 }

@@ -20,7 +20,6 @@ typedef struct overlap_task {
     const char *matrix;       /**< --matrix; NULL: none */
     const char *plot;         /**< --plot; NULL: none */
     table_format format;
-    char *command; /**< the command line, for the outputs' headers */
 } overlap_task;
 
 typedef struct overlap_outcome {

@@ -77,7 +77,7 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:I, s:I, s:o, s:o, s:o, s:s, s:i,"
         " s:o, s:I, s:o}",
-        "kith", kith_version(), "verb", "overlap", "command", report_json_text(task->command),
+        "kith", kith_version(), "verb", "overlap", "command", report_json_text(options_command()),
         "input", report_json_text(task->input), "replicas", replicas, "measure",
         overlap_measure_name(task->how.measure), "subtract_mean", task->how.subtract_mean, "bins",
         bins, "pairs", (json_int_t)o->pairs, "outside", (json_int_t)(o->pairs - found->inside),
@@ -110,7 +110,6 @@ int overlap_write(const overlap_task *task, const overlap_outcome *found)
                .y_title = "P(q)",
                .unit = "",
                .power = 1,
-               .command = task->command,
                .notes = make_notes(task, found),
                .rows = found->counts.bins};
     const bool fits = table_add(&t, TABLE_DETAIL, "q_low", "q_low", found->low) &&
@@ -165,5 +164,5 @@ static void put_figure(FILE *out, const void *what)
 int overlap_plot(const overlap_task *task, const overlap_outcome *found)
 {
     const struct plot plot = {task, found};
-    return gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot, false);
+    return gnuplot_draw(task->plot, put_data, put_figure, &plot, false);
 }

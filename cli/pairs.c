@@ -118,7 +118,7 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
                                                                                : IO_UNKNOWN,
                                     .extras = task->list.extras,
                                     .precision = points.precision,
-                                    .command = task->command,
+                                    .command = options_command(),
                                     .cutoff = task->cutoff,
                                     .n_particles = points.n};
     receiver to = {.bar = bar,
@@ -214,10 +214,8 @@ static int run(pairs_task *task, pairs_outcome *found)
 int verb_pairs(int argc, char **argv)
 {
     pairs_task task = {0};
-    options_init(&task.shared);
     kith_pairs_options_init(&task.list);
     task.list.block_pairs = BLOCK_PAIRS;
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
 
     progress_catch_signals();
@@ -227,6 +225,5 @@ int verb_pairs(int argc, char **argv)
     kith_close(found.ctx);
     input_free(&found.b);
     input_free(&found.a);
-    free(task.command);
     return status;
 }

@@ -17,7 +17,6 @@ typedef struct pairs_task {
     double cutoff;       /**< 0: not given */
     kith_pairs_options list;
     bool count_only;
-    char *command; /**< the command line, for the output's header */
 } pairs_task;
 
 typedef struct pairs_outcome {

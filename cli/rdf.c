@@ -240,8 +240,6 @@ static void free_outcome(rdf_outcome *found)
 int verb_rdf(int argc, char **argv)
 {
     rdf_task task = {.q_vectors = -1};
-    options_init(&task.shared);
-    task.command = options_command(argv);
     options_parse(&arguments, argc, argv, &task);
     task.bins = task.bins > 0 ? task.bins : 200;
     task.blocks = task.blocks > 0 ? task.blocks : 10;
@@ -251,6 +249,5 @@ int verb_rdf(int argc, char **argv)
     rdf_outcome found = {0};
     const int status = run(&task, &found);
     free_outcome(&found);
-    free(task.command);
     return status;
 }

@@ -40,7 +40,6 @@ typedef struct rdf_task {
     int64_t q_vectors;            /**< in a bin at most; 0: no direct sum */
     structure_window window;
     double slope[2]; /**< range of q to fit; 0: none */
-    char *command;   /**< the command line, for the outputs' headers */
 } rdf_task;
 
 /** Particles that are counted as one kind. */

@@ -249,7 +249,7 @@ int rdf_plot(const rdf_task *task, const rdf_outcome *found)
         plot.q = q;
         plot.line = line;
     }
-    const int status = gnuplot_draw(task->plot, task->command, put_data, put_figure, &plot, false);
+    const int status = gnuplot_draw(task->plot, put_data, put_figure, &plot, false);
     free(line);
     return status;
 }

@@ -78,7 +78,7 @@ static void put_unit(FILE *out, const table *t, const char *before, const char *
 
 static void put_text(FILE *out, const table *t)
 {
-    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
     for (const char *note = t->notes; note && *note;) {
         const size_t length = strcspn(note, "\n");
         fprintf(out, "# %.*s\n", (int)length, note);
@@ -138,7 +138,7 @@ static void put_xvg(FILE *out, const table *t)
 {
     const bool angstrom = strcmp(t->unit, "A") == 0;
     const char *unit = angstrom ? "nm" : t->unit;
-    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", t->command);
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
     if (t->partial) {
         fprintf(out, "# partial: %s\n", t->partial);
     }
@@ -159,7 +159,7 @@ static void put_lammps(FILE *out, const table *t)
 {
     fprintf(out,
             "# Time-averaged data for fix rdf%s%s; %s\n# TimeStep Number-of-rows\n# Row c_rdf[1]",
-            t->partial ? "; partial: " : "", t->partial ? t->partial : "", t->command);
+            t->partial ? "; partial: " : "", t->partial ? t->partial : "", options_command());
     int column = 1;
     for (int k = 0; k < t->n; k++) {
         if (t->column[k].role == TABLE_Y) {

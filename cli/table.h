@@ -35,7 +35,6 @@ typedef struct table {
     const char *title, *x_title, *y_title; /**< of XVG */
     const char *unit;                      /**< of lengths; "": not known */
     int power;                             /**< of that unit in x: 1, or -1 for wave numbers */
-    const char *command;                   /**< the command line */
     char *notes;                           /**< lines of the header, each ended; NULL: none */
     const char *partial; /**< what is said where the run was stopped; NULL: it was not */
     int64_t step;        /**< for LAMMPS: of the last frame */

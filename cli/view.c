@@ -187,7 +187,6 @@ static int look(const view_task *task, view_run *run)
 int verb_view(int argc, char **argv)
 {
     view_task task = {.members = 20};
-    options_init(&task.shared);
     film_options_init(&task.film);
     task.film.turn = NAN;
     task.film.colour = FILM_DENSITY;
