@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-static const double TURN = 6.28318530717958647692;
 static const double FILLED = 0.92;  /* of the picture's width or height */
 static const double DISTANCE = 1.8; /* of the eye from the middle, in diagonals of the box */
 
@@ -50,7 +49,7 @@ static void widen(const camera *c, const kith_box *box, double bounds[2][2])
 camera camera_look(const kith_box *box, double turn, int width, int height)
 {
     const int angles = box->dim == 3 ? 48 : 1;
-    const double raised = box->dim == 3 ? TURN / 18 : TURN / 4;
+    const double raised = box->dim == 3 ? M_PI / 9 : M_PI / 2;
     camera c = {.scale = 1};
     float low[3], high[3];
     camera_corner(box, 0, low);
@@ -62,10 +61,10 @@ camera camera_look(const kith_box *box, double turn, int width, int height)
     }
     c.near = box->dim == 3 ? (float)(1 / (DISTANCE * sqrt(square))) : 0;
     for (int k = 0; k < angles; k++) {
-        aim(&c, k * TURN / angles, raised);
+        aim(&c, 2 * M_PI * k / angles, raised);
         widen(&c, box, bounds);
     }
-    aim(&c, box->dim == 3 ? turn * TURN / 360 : 0, raised);
+    aim(&c, box->dim == 3 ? turn * M_PI / 180 : 0, raised);
     c.scale = (float)(FILLED * fmin(width / (bounds[0][1] - bounds[0][0]),
                                     height / (bounds[1][1] - bounds[1][0])));
     c.x = (float)(width - (double)c.scale * (bounds[0][0] + bounds[0][1])) / 2;

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-static const double PI = 3.14159265358979323846;
-
 double cosmology_critical(const io_particles *particles)
 {
     const double gravity = 6.6743e-8;                   /* [cm^3 / g / s^2], CODATA 2018 */
@@ -19,7 +17,7 @@ double cosmology_critical(const io_particles *particles)
     const double h = particles->cosmology.h;
     const double length = u->length * pow(h, u->length_h), mass = u->mass * pow(h, u->mass_h);
     const double hubble = hundred * h;
-    const double critical = 3 * hubble * hubble / (8 * PI * gravity); /* [g / cm^3] */
+    const double critical = 3 * hubble * hubble / (8 * M_PI * gravity); /* [g / cm^3] */
     return critical * length * length * length / mass;
 }
 
@@ -63,8 +61,8 @@ void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES])
     const double share = matter / square;                              /* Omega_m(z) */
     const double critical = c->matter / share;
     const double x = share - 1;
-    const double virial = c->omega_lambda != 0 ? 18 * PI * PI + 82 * x - 39 * x * x
-                                               : 18 * PI * PI + 60 * x - 32 * x * x;
+    const double virial = c->omega_lambda != 0 ? 18 * M_PI * M_PI + 82 * x - 39 * x * x
+                                               : 18 * M_PI * M_PI + 60 * x - 32 * x * x;
     out[IO_SPHERE_200C] = 200 * critical;
     out[IO_SPHERE_500C] = 500 * critical;
     out[IO_SPHERE_VIRIAL] = virial * critical;

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.141592653589793;
-
 enum { BLOCK = 64, LANES = 8 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
@@ -115,7 +113,7 @@ static bool transform_box(const debye_task *task, debye_outcome *found)
             for (int64_t k = 0; k < h->bins; k++) {
                 const double ideal = h->ideal[p * h->bins + k];
                 const double r = h->edges[k], s = h->edges[k + 1];
-                const double shell = 4 * pi / 3 * (s - r) * (s * s + s * r + r * r);
+                const double shell = 4 * M_PI / 3 * (s - r) * (s * s + s * r + r * r);
                 const double counts = (double)h->counts[p * h->bins + k];
                 sum += ideal > 0 ? weights[k] / shell * (counts - ideal) : 0;
             }
@@ -146,7 +144,7 @@ static void make_intensity(const debye_task *task, debye_outcome *found)
                 pairs += 2 * f[a] * f[b] * found->pairs[partial * found->n_q + at];
             }
         }
-        const double waller = exp(-task->b_iso * found->q[at] * found->q[at] / (8 * pi * pi));
+        const double waller = exp(-task->b_iso * found->q[at] * found->q[at] / (8 * M_PI * M_PI));
         pairs *= waller / all / (double)found->frames;
         found->intensity[at] = all * (square + pairs);
         found->s[at] = 1 + pairs / (mean * mean);
@@ -163,12 +161,13 @@ static void make_gr(const debye_task *task, debye_outcome *found)
         const double r = (double)k * task->gr_width;
         double sum = 0;
         for (int64_t at = 0; at < found->n_q; at++) {
-            const double x = pi * found->q[at] / last;
+            const double x = M_PI * found->q[at] / last;
             const double window = task->gr_window == WINDOW_LORCH && x > 0 ? sin(x) / x : 1;
             sum += found->f[at] * window * sin(found->q[at] * r);
         }
         found->r[k] = r;
-        found->g[k] = 2 / pi * task->q_width * sum * exp(-r * task->q_damp * r * task->q_damp / 2);
+        found->g[k] = 2 / M_PI * task->q_width * sum *
+                      exp(-r * task->q_damp * r * task->q_damp / 2);
     }
 }
 

@@ -231,7 +231,6 @@ static double twice_mean_speed(const io_particles *p)
 /** Choose the colour of each particle. */
 static void choose_colours(film *f, const film_frame *frame)
 {
-    static const double turn = 6.28318530717958647692;
     const io_particles *p = frame->particles;
     const bool heading = f->how.colour == FILM_HEADING;
     picture *shown = &f->next;
@@ -244,8 +243,9 @@ static void choose_colours(film *f, const film_frame *frame)
                                                     : twice_mean_speed(p);
 #pragma omp parallel for
         for (int64_t k = 0; k < p->n; k++) {
-            const double at = heading ? atan2(component(p, k, 1), component(p, k, 0)) / turn + 0.5
-                                      : speed(p, k) / full;
+            const double at = heading
+                                  ? atan2(component(p, k, 1), component(p, k, 0)) / (2 * M_PI) + 0.5
+                                  : speed(p, k) / full;
             shown->value[k] = (float)at;
         }
     }

@@ -59,7 +59,6 @@ static void parse_thing(flock_stage *stage, int key, const char *arg, struct arg
 
 error_t flock_set_model(flock_stage *stage, int key, const char *arg, struct argp_state *state)
 {
-    static const double half_turn = 180, pi = 3.14159265358979323846;
     kith_flock_options *m = &stage->model;
     switch (key) {
     case KEY_MODEL:
@@ -75,9 +74,8 @@ error_t flock_set_model(flock_stage *stage, int key, const char *arg, struct arg
     case KEY_NOISE: m->noise = options_number(state, "--noise", arg, 0, 1, "0 to 1"); return 0;
     case KEY_NEAREST: m->nearest = options_whole(state, "--nearest", arg, 0); return 0;
     case KEY_BLIND:
-        m->blind_angle = options_number(state, "--blind-angle", arg, 0, 2 * half_turn,
-                                        "0 to 360 degrees") /
-                         half_turn * pi;
+        m->blind_angle = options_number(state, "--blind-angle", arg, 0, 360, "0 to 360 degrees") /
+                         180 * M_PI;
         return 0;
     case KEY_NO_THINGS: m->n_things = stage->kept = 0; return 0;
     case KEY_POINT:

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double HALF_TURN = 180, PI = 3.14159265358979323846;
-
 enum { BOIDS = 1, VICSEK = 2, ANY = 3 };
 
 typedef struct rule {
@@ -44,7 +42,7 @@ static bool is_radius(const rule *r)
 
 static double scale(const rule *r)
 {
-    return strcmp(r->name, "blind_angle") == 0 ? PI / HALF_TURN : 1;
+    return strcmp(r->name, "blind_angle") == 0 ? M_PI / 180 : 1;
 }
 
 static double *field(const rule *r, kith_flock_options *m)

@@ -16,8 +16,6 @@
 
 enum { WIDTH = 1600, HEIGHT = 1000, PANEL = 860, MOST_CIRCLES = 2000, LISTED = 8 };
 
-static const double PI = 3.14159265358979323846;
-
 typedef struct picture {
     cairo_t *cr;
     const fof_task *task;
@@ -189,7 +187,7 @@ static void draw_circles(const picture *d)
             const double x = d->map.x + (u + sx * d->size[0] / d->side) * PANEL;
             const double y = d->map.y + d->map.height - (v + sy * d->size[1] / d->side) * PANEL;
             cairo_new_sub_path(cr);
-            cairo_arc(cr, x, y, r, 0, 2 * PI);
+            cairo_arc(cr, x, y, r, 0, 2 * M_PI);
         }
         cairo_set_source_rgba(cr, 0, 0, 0, 0.35); /* seen on bright ground, too */
         cairo_set_line_width(cr, r > 6 ? 3 : 2);
@@ -223,7 +221,7 @@ static void draw_colour_bar(const picture *d, double dark, double bright)
     }
     cairo_save(cr);
     cairo_translate(cr, x + width + 52, (top + bottom) / 2);
-    cairo_rotate(cr, -PI / 2);
+    cairo_rotate(cr, -M_PI / 2);
     draw_text(cr, 0, 0, 16, ANCHOR_MIDDLE, "surface density / mean");
     cairo_restore(cr);
 }
@@ -356,7 +354,7 @@ static void draw_mass_function(picture *d, const frame *f)
     draw_text(cr, f->x + f->width / 2, f->y + f->height + 54, 17, ANCHOR_MIDDLE, text);
     cairo_save(cr);
     cairo_translate(cr, f->x - 54, f->y + f->height / 2);
-    cairo_rotate(cr, -PI / 2);
+    cairo_rotate(cr, -M_PI / 2);
     draw_text(cr, 0, 0, 17, ANCHOR_MIDDLE, d->found->masses ? "halos above M" : "halos above N");
     cairo_restore(cr);
 }

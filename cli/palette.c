@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-static const double TURN = 6.28318530717958647692;
-
 static double from_srgb(double byte)
 {
     const double c = byte / 255;
@@ -34,7 +32,7 @@ static void mix(const unsigned char (*stops)[3], int n, double t, double rgb[3])
 static void hue(double t, double rgb[3])
 {
     const double lightness = 0.75, chroma = 0.12;
-    const double a = chroma * cos(TURN * t), b = chroma * sin(TURN * t);
+    const double a = chroma * cos(2 * M_PI * t), b = chroma * sin(2 * M_PI * t);
     const double l = pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
     const double m = pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
     const double s = pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);

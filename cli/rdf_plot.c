@@ -236,8 +236,8 @@ int rdf_plot(const rdf_task *task, const rdf_outcome *found)
     double q[LINE_POINTS], *line = NULL;
     if (s->bins > 0) {
         /* Below 2 pi / R the transform says little, and sums say it. */
-        const double pi = 3.141592653589793, high = s->high[s->bins - 1];
-        const double least = s->direct ? 2 * pi / found->edges[found->how.bins] : 0;
+        const double high = s->high[s->bins - 1];
+        const double least = s->direct ? 2 * M_PI / found->edges[found->how.bins] : 0;
         const double low = least < high ? fmax(least, s->low[0]) : s->low[0];
         for (int k = 0; k < LINE_POINTS; k++) {
             q[k] = low + (high - low) * k / (LINE_POINTS - 1);

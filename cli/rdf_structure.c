@@ -30,12 +30,11 @@ bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found)
 int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
 {
     enum { USUAL_BINS = 200, USUAL_WAVES = 4 }; /* to 4 waves in the mean spacing */
-    const double pi = 3.141592653589793;
     const kith_box *box = &found->space.box;
     rdf_structure *s = &found->structure;
     const double least = waves_least(box);
     const double spacing = pow(space_volume(box) / (double)found->particles, 1.0 / box->dim);
-    const double q_max = task->q_max > 0 ? task->q_max : 2 * pi * USUAL_WAVES / spacing;
+    const double q_max = task->q_max > 0 ? task->q_max : 2 * M_PI * USUAL_WAVES / spacing;
     s->q_min = task->q_min > 0 ? task->q_min : least * (1 - 1e-9); /* itself is in */
     s->width = task->q_width > 0 ? task->q_width : fmax(least, (q_max - s->q_min) / USUAL_BINS);
     const double bins = ceil((q_max - s->q_min) / s->width * (1 - 1e-9));
@@ -61,7 +60,7 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
     }
     for (int k = 0; k < box->dim && task->sq && task->q_vectors > 0; k++) {
         const double *r = box->row[k];
-        const double most = q_max * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / (2 * pi);
+        const double most = q_max * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / (2 * M_PI);
         if (!(most < MOST_WAVES)) {
             return report_error(STATUS_LIMIT, "--q-vectors 0 leaves the sum out",
                                 "%s: --q-max %.6g: %.6g waves across the box, more than %d",

@@ -27,7 +27,7 @@ bool scatterer_find(const char *name, bool neutron, scatterer *out)
 
 double scatterer_at(const scatterer *s, double q)
 {
-    const double per_turn = 4 * 3.141592653589793;
+    const double per_turn = 4 * M_PI;
     const form_factor *f = s->xray;
     if (!f) {
         return s->length;

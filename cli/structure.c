@@ -6,19 +6,17 @@
 
 #include <math.h>
 
-static const double pi = 3.141592653589793;
-
 /** Integral from 0 to r of 4 pi r^2 sin(q r) / (q r), in 2-D of 2 pi r J0(q r). */
 static double integral(int dim, double q, double r)
 {
     const double x = q * r, small = 1e-2;
     if (dim == 2) {
-        return x < small * small ? pi * r * r : 2 * pi * r * j1(x) / q;
+        return x < small * small ? M_PI * r * r : 2 * M_PI * r * j1(x) / q;
     }
     if (x < small) { /* sin x - x cos x loses its digits: x^3 / 3 - x^5 / 30 + x^7 / 840 */
-        return 4 * pi * r * r * r * (1.0 / 3 - x * x / 30 + x * x * x * x / 840);
+        return 4 * M_PI * r * r * r * (1.0 / 3 - x * x / 30 + x * x * x * x / 840);
     }
-    return 4 * pi * (sin(x) - x * cos(x)) / (q * q * q);
+    return 4 * M_PI * (sin(x) - x * cos(x)) / (q * q * q);
 }
 
 void structure_weights(int dim, double q, int64_t bins, const double *edges,
@@ -27,7 +25,7 @@ void structure_weights(int dim, double q, int64_t bins, const double *edges,
     double before = integral(dim, q, edges[0]);
     for (int64_t k = 0; k < bins; k++) {
         const double after = integral(dim, q, edges[k + 1]);
-        const double x = pi * (edges[k] + edges[k + 1]) / 2 / edges[bins];
+        const double x = M_PI * (edges[k] + edges[k + 1]) / 2 / edges[bins];
         weights[k] = (after - before) * (window == WINDOW_LORCH ? sin(x) / x : 1);
         before = after;
     }

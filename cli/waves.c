@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.141592653589793;
-
 /** Rows a*, b*, c* of 2 pi times the inverse of the box, transposed: q = h a* + k b* + l c*. */
 typedef struct basis {
     double row[3][3];
@@ -30,7 +28,7 @@ static basis reciprocal(const kith_box *box)
                              a[0] * b[1] - a[1] * b[0]};
         const double volume = n[0] * r[k][0] + n[1] * r[k][1] + n[2] * r[k][2];
         for (int m = 0; m < 3; m++) {
-            out.row[k][m] = 2 * pi * n[m] / volume;
+            out.row[k][m] = 2 * M_PI * n[m] / volume;
         }
     }
     return out;
@@ -91,7 +89,7 @@ static int64_t all_of_bin(const kith_box *box, const basis *rows, double from, d
 {
     int32_t most[3] = {0};
     for (int k = 0; k < box->dim; k++) {
-        most[k] = (int32_t)(to * length(box->row[k]) / (2 * pi)) + 1;
+        most[k] = (int32_t)(to * length(box->row[k]) / (2 * M_PI)) + 1;
     }
     int64_t n = 0;
     const int64_t among = there > 0 ? there : 1, taken = each < among ? each : among;
@@ -119,7 +117,7 @@ static int64_t all_of_bin(const kith_box *box, const basis *rows, double from, d
 static void direction(int dim, int64_t i, int64_t n, double out[3])
 {
     const double golden = 2.399963229728653, z = ((double)i + 0.5) / (double)n;
-    const double angle = dim == 2 ? pi * z : golden * (double)i;
+    const double angle = dim == 2 ? M_PI * z : golden * (double)i;
     const double across = dim == 2 ? 1 : sqrt(1 - z * z);
     out[0] = across * cos(angle);
     out[1] = across * sin(angle);
@@ -139,7 +137,7 @@ static bool some_of_bin(const kith_box *box, const basis *rows, double from, dou
         int32_t hkl[3] = {0};
         for (int k = 0; k < box->dim; k++) {
             const double *r = box->row[k];
-            hkl[k] = (int32_t)lround(q * (d[0] * r[0] + d[1] * r[1] + d[2] * r[2]) / (2 * pi));
+            hkl[k] = (int32_t)lround(q * (d[0] * r[0] + d[1] * r[1] + d[2] * r[2]) / (2 * M_PI));
         }
         const double found = length_of(rows, hkl);
         if (found >= from && found < to && !add(out, hkl)) {
@@ -161,8 +159,8 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
                              r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
     for (int64_t b = 0; b < bins; b++) {
         const double from = q_min + (double)b * width, to = from + width;
-        const double space = box->dim == 3 ? 2 * pi / 3 * (to * to * to - from * from * from)
-                                           : pi / 2 * (to * to - from * from) * 2 * pi;
+        const double space = box->dim == 3 ? 2 * M_PI / 3 * (to * to * to - from * from * from)
+                                           : M_PI / 2 * (to * to - from * from) * 2 * M_PI;
         if (space / cell > (double)(MANY * each)) {
             if (!some_of_bin(box, &rows, from, to, each, out)) {
                 return false;
