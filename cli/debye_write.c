@@ -87,41 +87,34 @@ static int64_t highest(const double *values, int64_t n)
 
 void debye_print(const debye_task *task, const debye_outcome *found)
 {
-    const style look = report_style();
     const int64_t top = highest(found->s, found->n_q);
-    printf("%s%s%s\n", look.bold, task->input, look.end);
-    report_label(&look, "frames");
-    printf("%s, %s\n", report_count(found->frames).s, found->from.description);
-    report_label(&look, "particles");
-    printf("%s", report_count(found->particles).s);
+    report_title(task->input);
+    report_line("frames", "%s, %s\n", report_count(found->frames).s, found->from.description);
+    report_line("particles", "%s", report_count(found->particles).s);
     for (int a = 0; a < found->n_elements; a++) {
         printf("%s %s %.6g", a ? "," : ";", found->element[a], found->members[a]);
     }
     putchar('\n');
-    report_label(&look, "box");
     if (found->open) {
-        puts("none: a cluster in open space");
+        report_line("box", "none: a cluster in open space\n");
     } else {
         space_print(&found->space);
     }
-    report_label(&look, "q");
-    printf("%s from %s to %s 1/A, %s\n", report_count(found->n_q).s, report_real(found->q[0]).s,
-           report_real(found->q[found->n_q - 1]).s, task->neutron ? "neutrons" : "X-rays");
-    report_label(&look, "S(q)");
-    printf("highest %s%.4g%s at %.4g 1/A, by %s\n", look.bold, found->s[top], look.end,
-           found->q[top], how_of(task, found));
+    report_line("q", "%s from %s to %s 1/A, %s\n", report_count(found->n_q).s,
+                report_real(found->q[0]).s, report_real(found->q[found->n_q - 1]).s,
+                task->neutron ? "neutrons" : "X-rays");
+    report_line("S(q)", "highest %s at %.4g 1/A, by %s\n", report_bold("%.4g", found->s[top]).s,
+                found->q[top], how_of(task, found));
     if (found->n_r > 0) {
         const int64_t peak = highest(found->g, found->n_r);
-        report_label(&look, "G(r)");
-        printf("highest %s%.4g%s at %.4g A\n", look.bold, found->g[peak], look.end, found->r[peak]);
-        report_output(&look, "", task->gr);
+        report_line("G(r)", "highest %s at %.4g A\n", report_bold("%.4g", found->g[peak]).s,
+                    found->r[peak]);
+        report_output("", task->gr);
     }
-    report_label(&look, "time");
-    printf("pairs %s, transforms %s on ", report_seconds(found->count_seconds).s,
-           report_seconds(found->sum_seconds).s);
-    engine_print(found->ctx);
-    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
-    report_output(&look, "output", task->shared.output);
+    report_line("time", "pairs %s, transforms %s on %s; %s of memory at most\n",
+                report_seconds(found->count_seconds).s, report_seconds(found->sum_seconds).s,
+                engine_words(found->ctx).s, report_bytes(report_peak_memory()).s);
+    report_output("output", task->shared.output);
 }
 
 json_t *debye_json(const debye_task *task, const debye_outcome *found)

@@ -4,10 +4,6 @@
  */
 #include "engine.h"
 
-#include "report.h"
-
-#include <stdio.h>
-
 int engine_open(const options *o, progress *bar, kith_ctx **out)
 {
     return engine_open_watched(o, progress_watch, bar, out);
@@ -29,8 +25,15 @@ int engine_status(const kith_ctx *ctx, kith_status status, const char *about)
     return status == KITH_CANCELLED ? STATUS_INTERRUPTED : report_kith(ctx, status, about);
 }
 
-void engine_print(const kith_ctx *ctx)
+printed engine_words(const kith_ctx *ctx)
 {
     const int threads = kith_threads(ctx);
-    printf("%s, %d thread%s", kith_backend(ctx), threads, threads == 1 ? "" : "s");
+    return report_format("%s, %d thread%s", kith_backend(ctx), threads, threads == 1 ? "" : "s");
+}
+
+void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds)
+{
+    report_line("count", "%s pairs in %s on %s; %s/s\n", report_count(pairs).s,
+                report_seconds(seconds).s, engine_words(ctx).s,
+                report_count((int64_t)report_rate((double)pairs, seconds)).s);
 }

@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "progress.h"
+#include "report.h"
 
 /** Open a context whose calls report to the bar. @return STATUS_OK, or another after reporting. */
 int engine_open(const options *o, progress *bar, kith_ctx **out);
@@ -17,7 +18,10 @@ int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_
 /** As report_kith, but leave an interrupt to be reported at the end. */
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about);
 
-/** Print the backend and its threads: "cpu:avx512, 2 threads". */
-void engine_print(const kith_ctx *ctx);
+/** The backend and its threads: "cpu:avx512, 2 threads". */
+printed engine_words(const kith_ctx *ctx);
+
+/** Say in a line of a summary how long it took to count pairs. */
+void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds);
 
 #endif

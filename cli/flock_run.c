@@ -42,7 +42,7 @@ static int record(const flock_task *task, flock_run *run)
 /** Show the flock as it is. @param every  steps between frames */
 static int show(const flock_task *task, const flock_run *run, int64_t every)
 {
-    char caption[80];
+    char caption[128];
     snprintf(caption, sizeof caption, "step %s", report_count(run->step).s);
     const film_frame frame = {.particles = &run->in.particles,
                               .box = &run->space,

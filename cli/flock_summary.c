@@ -14,11 +14,10 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
     const int64_t steps = run->step - run->first;
     printf("particles  %s\nbox        ", report_count(run->in.particles.n).s);
     space_print_box(&run->space);
-    printf("\nsteps      %lld to %lld in %s, %s each, by ", (long long)run->first,
+    printf("\nsteps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
            (long long)run->step, report_seconds(run->seconds).s,
-           report_seconds(steps > 0 ? run->seconds / (double)steps : 0).s);
-    engine_print(run->ctx);
-    putchar('\n');
+           report_seconds(steps > 0 ? run->seconds / (double)steps : 0).s,
+           engine_words(run->ctx).s);
     if (task->shared.output) {
         printf("recorded   %s\n", task->shared.output);
     }

@@ -25,16 +25,15 @@ static printed unit(const char *name)
 }
 
 /** A line of the types that do something, if there are such. */
-static void print_types(const fof_outcome *found, const style *look, const char *verb,
-                        const bool chosen[])
+static void print_types(const fof_outcome *found, const char *verb, const bool chosen[])
 {
     const char *before = NULL;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (chosen[type] && found->n_of_type[type] > 0) {
             if (!before) {
-                report_label(look, strcmp(verb, "link:") == 0 ? "species" : "");
+                report_line(strcmp(verb, "link:") == 0 ? "species" : "", "%s", verb);
             }
-            printf("%s %s (%s)", before ? before : verb, io_type_name(type),
+            printf("%s %s (%s)", before ? before : "", io_type_name(type),
                    report_count(found->n_of_type[type]).s);
             before = ",";
         }
@@ -44,39 +43,39 @@ static void print_types(const fof_outcome *found, const style *look, const char 
     }
 }
 
-static void print_roles(const fof_outcome *found, const style *look)
+static void print_roles(const fof_outcome *found)
 {
     bool rest[IO_MOST_TYPES];
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         rest[type] = !found->links[type] && !found->attaches[type];
     }
-    print_types(found, look, "link:", found->links);
-    print_types(found, look, "attach:", found->attaches);
-    print_types(found, look, "ignore:", rest);
+    print_types(found, "link:", found->links);
+    print_types(found, "attach:", found->attaches);
+    print_types(found, "ignore:", rest);
 }
 
-static void print_length(const fof_task *task, const fof_outcome *found, const style *look)
+static void print_length(const fof_task *task, const fof_outcome *found)
 {
+    const style *look = report_style();
     io_unit_name names;
     io_unit_names(&found->in.particles.units, &names);
-    report_label(look, "length");
-    printf("%s%s%s%s", look->bold, number(found->length).s, look->end, unit(names.length).s);
+    report_line("length", "%s%s", report_bold("%s", number(found->length).s).s,
+                unit(names.length).s);
     if (found->spacing != SPACING_AUTO) {
         printf(" = %s x %s, the mean spacing", report_real(task->b).s,
                number(found->mean_spacing).s);
     }
     putchar('\n');
     if (found->spacing != SPACING_AUTO) {
-        report_label(look, "");
-        printf("%s%s", look->faint, fof_spacing_words(found));
+        report_line("", "%s%s", look->faint, fof_spacing_words(found));
         if (found->spacing == SPACING_MASS) {
             printf(", Omega %s of the linked species", number(found->spacing_omega).s);
         }
         printf("%s\n", look->end);
     }
     if (task->velocity > 0) {
-        report_label(look, "");
-        printf("and in velocity %s%s", number(found->velocity_length).s, unit(names.velocity).s);
+        report_line("", "and in velocity %s%s", number(found->velocity_length).s,
+                    unit(names.velocity).s);
         if (task->velocity_in_sigma) {
             printf(" = %s x %s, the dispersion", report_real(task->velocity).s,
                    number(found->sigma).s);
@@ -84,35 +83,34 @@ static void print_length(const fof_task *task, const fof_outcome *found, const s
         putchar('\n');
     }
     if (task->min_links > 0) {
-        report_label(look, "");
-        printf("only particles with %s or more within it link\n", report_count(task->min_links).s);
+        report_line("", "only particles with %s or more within it link\n",
+                    report_count(task->min_links).s);
     }
 }
 
-static void print_cosmology(const fof_outcome *found, const style *look)
+static void print_cosmology(const fof_outcome *found)
 {
     const cosmology *c = &found->cosmology;
     const double tolerance = 0.1; /* gas and stars lose some to black holes, zooms much */
     if (c->known) {
-        report_label(look, "cosmology");
-        printf("Omega_m %s, Omega_Lambda %s, redshift %s (%s)\n", number(c->omega_m).s,
-               number(c->omega_lambda).s, number(c->redshift).s,
-               c->given ? "from --cosmology" : "from the file");
+        report_line("cosmology", "Omega_m %s, Omega_Lambda %s, redshift %s (%s)\n",
+                    number(c->omega_m).s, number(c->omega_lambda).s, number(c->redshift).s,
+                    c->given ? "from --cosmology" : "from the file");
     }
     if (c->filled > 0 && fabs(c->filled - 1) > tolerance) {
-        report_label(look, "");
-        printf("%smass in the box: %s of what Omega_m says; see units, cosmology%s\n", look->bold,
-               number(c->filled).s, look->end);
+        report_line("", "%s\n",
+                    report_bold("mass in the box: %s of what Omega_m says; see units, cosmology",
+                                number(c->filled).s)
+                        .s);
     }
 }
 
-static void print_halo(const fof_outcome *found, int64_t h, const style *look)
+static void print_halo(const fof_outcome *found, int64_t h)
 {
     const kith_halo *halo = &found->halos.halo[h];
     io_unit_name names;
     io_unit_names(&found->in.particles.units, &names);
-    report_label(look, h ? "" : "largest");
-    printf("%s members", report_count(halo->members).s);
+    report_line(h ? "" : "largest", "%s members", report_count(halo->members).s);
     if (found->roles) {
         printf(" (%s link)", report_count(found->groups.members[h]).s);
     }
@@ -126,57 +124,50 @@ static void print_halo(const fof_outcome *found, int64_t h, const style *look)
     puts(")");
 }
 
-static void print_groups(const fof_task *task, const fof_outcome *found, const style *look)
+static void print_groups(const fof_task *task, const fof_outcome *found)
 {
     enum { SHOWN = 3 };
     const int64_t n = found->in.particles.n;
-    report_label(look, "halos");
-    printf("%s%s%s of %s and more", look->bold, report_count(found->groups.n).s, look->end,
-           report_count(task->min_members).s);
+    report_line("halos", "%s of %s and more", report_bold("%s", report_count(found->groups.n).s).s,
+                report_count(task->min_members).s);
     if (n > 0) {
         printf(", with %.3g %% of the particles", 100 * (double)found->grouped / (double)n);
     }
     putchar('\n');
     for (int64_t h = 0; h < found->halos.n && h < SHOWN; h++) {
-        print_halo(found, h, look);
+        print_halo(found, h);
     }
     if (found->groups.n > 0) {
         const spread s = spread_of(found->groups.members, found->groups.n);
-        report_label(look, "members");
-        printf("%shalos by number of members%s%s\n", look->faint, found->roles ? " that link" : "",
-               look->end);
-        spread_draw(&s, look, "  ");
+        report_line("members", "%shalos by number of members%s%s\n", report_style()->faint,
+                    found->roles ? " that link" : "", report_style()->end);
+        spread_draw(&s);
     }
 }
 
 void fof_print(const fof_task *task, const fof_outcome *found)
 {
-    const style look = report_style();
-    printf("%s%s%s\n", look.bold, task->input, look.end);
-    report_label(&look, "particles");
-    input_print(&found->in);
+    report_title(task->input);
+    report_line("particles", "%s\n", input_words(&found->in).s);
     if (found->roles) {
-        print_roles(found, &look);
+        print_roles(found);
     }
-    report_label(&look, "box");
     space_print(&found->space);
-    print_cosmology(found, &look);
-    print_length(task, found, &look);
-    print_groups(task, found, &look);
-    report_label(&look, "time");
-    printf("link %s, measure %s", report_seconds(found->link_seconds).s,
-           report_seconds(found->measure_seconds).s);
+    print_cosmology(found);
+    print_length(task, found);
+    print_groups(task, found);
+    report_line("time", "link %s, measure %s", report_seconds(found->link_seconds).s,
+                report_seconds(found->measure_seconds).s);
     if (task->shared.output || task->labels || task->sorted || task->plot) {
         printf(", write %s", report_seconds(found->write_seconds).s);
     }
     putchar('\n');
-    report_label(&look, "engine");
-    engine_print(found->ctx);
-    printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
-    report_output(&look, "catalogue", task->shared.output);
-    report_output(&look, "labels", task->labels);
-    report_output(&look, "sorted", task->sorted);
-    report_output(&look, "picture", task->plot);
+    report_line("engine", "%s; %s of memory at most\n", engine_words(found->ctx).s,
+                report_bytes(report_peak_memory()).s);
+    report_output("catalogue", task->shared.output);
+    report_output("labels", task->labels);
+    report_output("sorted", task->sorted);
+    report_output("picture", task->plot);
 }
 
 static json_t *vector_json(const double v[3])

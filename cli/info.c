@@ -76,95 +76,84 @@ static const char *precision_name(const io_summary *s)
     return s->precision == KITH_FLOAT ? "float" : s->precision == KITH_DOUBLE ? "double" : "text";
 }
 
-static void print_lists(const io_summary *s, const style *look)
+static void print_lists(const io_summary *s)
 {
     for (int k = 0; k < s->n_species; k++) {
-        report_label(look, k ? "" : "species");
-        printf("%-9s %s", s->species[k].name, report_count(s->species[k].n).s);
+        report_line(k ? "" : "species", "%-9s %s", s->species[k].name,
+                    report_count(s->species[k].n).s);
         if (s->species[k].mass > 0) {
             printf(", each of mass %s", report_real(s->species[k].mass).s);
         }
         putchar('\n');
     }
     for (int k = 0; k < s->n_fields; k++) {
-        report_label(look, k ? "" : s->files > 1 ? "in one file" : "fields");
-        printf("%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
+        report_line(k              ? ""
+                    : s->files > 1 ? "in one file"
+                                   : "fields",
+                    "%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
     }
 }
 
-static void print_units(const io_units *units, bool comoving)
-{
-    io_unit_name names;
-    io_unit_names(units, &names);
-    printf("length %s%s, mass %s, velocity %s%s\n", names.length, comoving ? " comoving" : "",
-           names.mass, names.velocity,
-           units->source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
-}
-
-static void print_universe(const io_summary *s, const style *look)
+static void print_universe(const io_summary *s)
 {
     const io_cosmology *c = &s->cosmology;
     if (c->known) {
-        report_label(look, "cosmology");
-        printf("a %s, redshift %s, h %s, Omega_m %s, Omega_Lambda %s\n", report_real(c->a).s,
-               report_real(c->redshift).s, report_real(c->h).s, report_real(c->omega_m).s,
-               report_real(c->omega_lambda).s);
+        report_line("cosmology", "a %s, redshift %s, h %s, Omega_m %s, Omega_Lambda %s\n",
+                    report_real(c->a).s, report_real(c->redshift).s, report_real(c->h).s,
+                    report_real(c->omega_m).s, report_real(c->omega_lambda).s);
     }
     if (s->units.source != IO_UNITS_NONE) {
-        report_label(look, "units");
-        print_units(&s->units, c->known);
+        io_unit_name names;
+        io_unit_names(&s->units, &names);
+        report_line("units", "length %s%s, mass %s, velocity %s%s\n", names.length,
+                    c->known ? " comoving" : "", names.mass, names.velocity,
+                    s->units.source == IO_UNITS_USUAL ? "; not in the file, but usual" : "");
     }
 }
 
-static void print_extent(const extent *e, int dim, const style *look)
+static void print_extent(const extent *e, int dim)
 {
     for (int k = 0; k < dim && e->finite > 0; k++) {
-        report_label(look, k ? "" : "bounds");
-        printf("%c from %s to %s\n", "xyz"[k], report_real(e->low[k]).s, report_real(e->high[k]).s);
+        report_line(k ? "" : "bounds", "%c from %s to %s\n", "xyz"[k], report_real(e->low[k]).s,
+                    report_real(e->high[k]).s);
     }
     if (e->first_bad >= 0) {
-        report_label(look, "not finite");
-        printf("%sparticle %lld is the first that is NaN or infinite%s\n", look->bold,
-               (long long)e->first_bad, look->end);
+        report_line("not finite", "%s\n",
+                    report_bold("particle %lld is the first that is NaN or infinite",
+                                (long long)e->first_bad)
+                        .s);
     }
 }
 
 static void print_info(const info_task *task, const io_summary *s, const input *in,
                        const io_error *error)
 {
-    const style look = report_style();
-    printf("%s%s%s\n", look.bold, task->file, look.end);
-    report_label(&look, "format");
-    printf("%s, ", s->description);
+    report_title(task->file);
+    report_line("format", "%s, ", s->description);
     if (s->files > 1) {
         printf("%d files, ", s->files);
     }
     printf("%s\n", report_bytes(s->bytes).s);
-    report_label(&look, "particles");
-    printf("%s, %s", report_count(s->n).s, precision_name(s));
+    report_line("particles", "%s, %s", report_count(s->n).s, precision_name(s));
     if (s->frames > 1) {
         printf(", in the first of %s frames", report_count(s->frames).s);
     }
     putchar('\n');
     if (s->has_time) {
-        report_label(&look, "time");
-        puts(report_real(s->time).s);
+        report_line("time", "%s\n", report_real(s->time).s);
     }
-    report_label(&look, "box");
+    report_line("box", "%s", s->has_box ? "" : "none in the file");
     if (s->has_box) {
         space_print_box(&s->box);
-        putchar('\n');
-    } else {
-        puts("none in the file");
     }
-    print_universe(s, &look);
-    print_lists(s, &look);
+    putchar('\n');
+    print_universe(s);
+    print_lists(s);
     if (error->status == IO_OK) {
         const extent e = measure(&in->particles);
-        print_extent(&e, in->particles.dim, &look);
+        print_extent(&e, in->particles.dim);
     } else {
-        report_label(&look, "bounds");
-        printf("not read: %s\n", error->text);
+        report_line("bounds", "not read: %s\n", error->text);
     }
 }
 

@@ -5,7 +5,6 @@
 #include "input.h"
 
 #include "progress.h"
-#include "report.h"
 
 #include <stdio.h>
 
@@ -24,7 +23,6 @@ io_status input_try(const options *o, const char *path, input *in, io_error *err
     in->path = path;
     const io_status status = io_read(path, &read, &in->particles, error);
     in->seconds = progress_end(&bar);
-    in->bytes = in->particles.bytes;
     return status;
 }
 
@@ -77,23 +75,20 @@ kith_points input_points(const input *in)
     return kith_points_packed(in->particles.pos, in->particles.n, in->particles.precision);
 }
 
-static const char *precision_name(kith_precision precision)
-{
-    return precision == KITH_FLOAT ? "float" : "double";
-}
-
 json_t *input_json(const input *in)
 {
     return json_pack("{s:o, s:I, s:s, s:i, s:I, s:o}", "path", report_json_text(in->path),
                      "particles", (json_int_t)in->particles.n, "precision",
-                     precision_name(in->particles.precision), "dim", in->particles.dim, "bytes",
-                     (json_int_t)in->bytes, "read_seconds", report_json_real(in->seconds));
+                     report_precision(in->particles.precision), "dim", in->particles.dim, "bytes",
+                     (json_int_t)in->particles.bytes, "read_seconds",
+                     report_json_real(in->seconds));
 }
 
-void input_print(const input *in)
+printed input_words(const input *in)
 {
-    printf("%s, %s; read %s in %s, %s/s\n", report_count(in->particles.n).s,
-           precision_name(in->particles.precision), report_bytes(in->bytes).s,
-           report_seconds(in->seconds).s,
-           report_bytes((int64_t)report_rate((double)in->bytes, in->seconds)).s);
+    const int64_t bytes = in->particles.bytes;
+    return report_format("%s, %s; read %s in %s, %s/s", report_count(in->particles.n).s,
+                         report_precision(in->particles.precision), report_bytes(bytes).s,
+                         report_seconds(in->seconds).s,
+                         report_bytes((int64_t)report_rate((double)bytes, in->seconds)).s);
 }

@@ -6,6 +6,7 @@
 #define KITH_CLI_INPUT_H
 
 #include "options.h"
+#include "report.h"
 #include "trajectory.h"
 
 #include <jansson.h>
@@ -13,7 +14,6 @@
 typedef struct input {
     const char *path;
     io_particles particles;
-    int64_t bytes;  /**< size of the file */
     double seconds; /**< that reading took */
 } input;
 
@@ -43,8 +43,8 @@ int input_each_frame(const char *path, const io_trajectory_options *how, input_f
 /** The particles as the library takes them; borrowed. */
 kith_points input_points(const input *in);
 
-/** Path, particles, precision, size, time to read. */
+/** Path, particles, precision, size, time to read; in words without the path. */
 json_t *input_json(const input *in);
-void input_print(const input *in);
+printed input_words(const input *in);
 
 #endif

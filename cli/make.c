@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 enum { KEY_BASIS = 0x200, KEY_MODEL, KEY_BOX, KEY_PRECISION, KEY_FORMAT };
 
@@ -192,14 +191,13 @@ static void finish(const make_task *task, io_particles *set)
 static int print_summary(const make_task *task, const io_particles *set, double seconds)
 {
     const options *o = &task->shared;
-    struct stat file;
-    const int64_t bytes = stat(o->output, &file) == 0 ? (int64_t)file.st_size : 0;
+    const int64_t bytes = report_file_bytes(o->output);
     if (o->json) {
         return report_json(json_pack(
             "{s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:f}", "kith", kith_version(), "verb",
             "make", "family", family_names[task->family], "particles", (json_int_t)set->n, "seed",
-            (json_int_t)task->seed, "precision", set->precision == KITH_FLOAT ? "float" : "double",
-            "box", set->has_box ? space_box_json(&set->box) : json_null(), "path",
+            (json_int_t)task->seed, "precision", report_precision(set->precision), "box",
+            set->has_box ? space_box_json(&set->box) : json_null(), "path",
             report_json_text(o->output), "bytes", (json_int_t)bytes, "seconds", seconds));
     }
     if (!o->quiet) {

@@ -14,46 +14,37 @@
 
 static const char *type_name(const overlap_outcome *found)
 {
-    return found->counts.spins ? "spins" : found->replicas.type == KITH_FLOAT ? "float" : "double";
+    return found->counts.spins ? "spins" : report_precision((kith_precision)found->replicas.type);
 }
 
 void overlap_print(const overlap_task *task, const overlap_outcome *found)
 {
-    const style look = report_style();
     const kith_overlaps *o = &found->counts;
-    printf("%s%s%s\n", look.bold, task->input, look.end);
-    report_label(&look, "replicas");
-    printf("%s%s%s of %s %s; %s; read %s in %s\n", look.bold, report_count(found->replicas.n).s,
-           look.end, report_count(found->replicas.dim).s, type_name(found),
-           found->vectors.description, report_bytes(found->vectors.bytes).s,
-           report_seconds(found->read_seconds).s);
-    report_label(&look, "overlap");
-    printf("%s%s; %s bins from %s to %s\n", overlap_measure_name(task->how.measure),
-           task->how.subtract_mean ? " of fluctuations, the mean subtracted" : "",
-           report_count(o->bins).s, report_real(o->edges[0]).s, report_real(o->edges[o->bins]).s);
-    report_label(&look, "P(q)");
+    report_title(task->input);
+    report_line("replicas", "%s of %s %s; %s; read %s in %s\n",
+                report_bold("%s", report_count(found->replicas.n).s).s,
+                report_count(found->replicas.dim).s, type_name(found), found->vectors.description,
+                report_bytes(found->vectors.bytes).s, report_seconds(found->read_seconds).s);
+    report_line("overlap", "%s%s; %s bins from %s to %s\n", overlap_measure_name(task->how.measure),
+                task->how.subtract_mean ? " of fluctuations, the mean subtracted" : "",
+                report_count(o->bins).s, report_real(o->edges[0]).s,
+                report_real(o->edges[o->bins]).s);
     if (found->peak >= 0) {
-        printf("mean %s%.4g%s, deviation %.4g, by bins; highest %.4g at %.4g\n", look.bold,
-               found->mean, look.end, found->deviation, found->density[found->peak],
-               found->q[found->peak]);
+        report_line("P(q)", "mean %s, deviation %.4g, by bins; highest %.4g at %.4g\n",
+                    report_bold("%.4g", found->mean).s, found->deviation,
+                    found->density[found->peak], found->q[found->peak]);
     } else {
-        puts("no pair is between these ends");
+        report_line("P(q)", "no pair is between these ends\n");
     }
     if (found->inside < o->pairs && found->peak >= 0) {
-        report_label(&look, "outside");
-        printf("%s of %s pairs\n", report_count(o->pairs - found->inside).s,
-               report_count(o->pairs).s);
+        report_line("outside", "%s of %s pairs\n", report_count(o->pairs - found->inside).s,
+                    report_count(o->pairs).s);
     }
-    report_label(&look, "count");
-    printf("%s pairs in %s on ", report_count(o->pairs).s, report_seconds(found->count_seconds).s);
-    engine_print(found->ctx);
-    printf("; %s/s\n",
-           report_count((int64_t)report_rate((double)o->pairs, found->count_seconds)).s);
-    report_label(&look, "memory");
-    printf("%s at most\n", report_bytes(report_peak_memory()).s);
-    report_output(&look, "matrix", task->matrix);
-    report_output(&look, "figure", task->plot);
-    report_output(&look, "output", task->shared.output);
+    engine_print_count(found->ctx, o->pairs, found->count_seconds);
+    report_line("memory", "%s at most\n", report_bytes(report_peak_memory()).s);
+    report_output("matrix", task->matrix);
+    report_output("figure", task->plot);
+    report_output("output", task->shared.output);
 }
 
 json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)

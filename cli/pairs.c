@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     KEY_FULL = 0x200,
@@ -137,8 +136,7 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     const double start = progress_clock();
     CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
     found->write_seconds = to.seconds + (progress_clock() - start);
-    struct stat file;
-    found->output_bytes = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+    found->output_bytes = report_file_bytes(path);
     found->n = bar->items;
     return STATUS_OK;
 }

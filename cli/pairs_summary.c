@@ -8,24 +8,21 @@
 
 #include <stdio.h>
 
-static void print_neighbours(const pairs_outcome *found, const style *look)
+static void print_neighbours(const spread *s)
 {
-    const spread *s = &found->spread;
-    report_label(look, "neighbours");
     if (s->n == 0) {
-        puts("no particles");
+        report_line("neighbours", "no particles\n");
         return;
     }
-    printf("mean %.4g, least %s, most %s\n", s->mean, report_count(s->least).s,
-           report_count(s->most).s);
-    spread_draw(s, look, "  ");
+    report_line("neighbours", "mean %.4g, least %s, most %s\n", s->mean, report_count(s->least).s,
+                report_count(s->most).s);
+    spread_draw(s);
 }
 
-static void print_search(const pairs_outcome *found, const style *look)
+static void print_search(const pairs_outcome *found)
 {
-    report_label(look, "search");
-    printf("%s on ", report_seconds(found->search_seconds).s);
-    engine_print(found->ctx);
+    report_line("search", "%s on %s", report_seconds(found->search_seconds).s,
+                engine_words(found->ctx).s);
     if (found->n > 0) {
         const double rate = report_rate((double)found->n, found->search_seconds);
         printf("; %s pairs/s", report_count((int64_t)rate).s);
@@ -35,33 +32,24 @@ static void print_search(const pairs_outcome *found, const style *look)
 
 void pairs_print(const pairs_task *task, const pairs_outcome *found)
 {
-    const style look = report_style();
-    printf("%s%s%s\n", look.bold, task->input, look.end);
-    report_label(&look, "particles");
-    input_print(&found->a);
+    report_title(task->input);
+    report_line("particles", "%s\n", input_words(&found->a).s);
     if (task->against) {
-        report_label(&look, "against");
-        printf("%s: ", task->against);
-        input_print(&found->b);
+        report_line("against", "%s: %s\n", task->against, input_words(&found->b).s);
     }
-    report_label(&look, "box");
     space_print(&found->space);
-    report_label(&look, "cutoff");
-    puts(report_real(task->cutoff).s);
-    report_label(&look, "pairs");
-    printf("%s%s%s, %s\n", look.bold, report_count(found->n).s, look.end,
-           task->against     ? "each (i, j) once"
-           : task->list.full ? "each twice: full list"
-                             : "each once: half list");
-    print_neighbours(found, &look);
-    print_search(found, &look);
-    report_label(&look, "memory");
-    printf("%s at most, %s of it scratch\n", report_bytes(report_peak_memory()).s,
-           report_bytes(kith_scratch_bytes(found->ctx)).s);
+    report_line("cutoff", "%s\n", report_real(task->cutoff).s);
+    report_line("pairs", "%s, %s\n", report_bold("%s", report_count(found->n).s).s,
+                task->against     ? "each (i, j) once"
+                : task->list.full ? "each twice: full list"
+                                  : "each once: half list");
+    print_neighbours(&found->spread);
+    print_search(found);
+    report_line("memory", "%s at most, %s of it scratch\n", report_bytes(report_peak_memory()).s,
+                report_bytes(kith_scratch_bytes(found->ctx)).s);
     if (task->shared.output) {
-        report_label(&look, "output");
-        printf("%s, %s in %s\n", task->shared.output, report_bytes(found->output_bytes).s,
-               report_seconds(found->write_seconds).s);
+        report_line("output", "%s, %s in %s\n", task->shared.output,
+                    report_bytes(found->output_bytes).s, report_seconds(found->write_seconds).s);
     }
 }
 

@@ -286,8 +286,9 @@ static int finish(const rdf_task *task, rdf_outcome *found, int status)
     }
     found->partial = true;
     const int64_t of = found->from.wanted;
-    snprintf(found->partial_text, sizeof found->partial_text, "interrupted after %lld%s frames",
-             (long long)found->frames, of > 0 ? report_format(" of %lld", (long long)of).s : "");
+    snprintf(found->partial_text, sizeof found->partial_text,
+             of > 0 ? "interrupted after %lld of %lld frames" : "interrupted after %lld frames",
+             (long long)found->frames, (long long)of);
     return STATUS_OK;
 }
 

@@ -30,21 +30,19 @@ static double middle(const rdf_outcome *found, int64_t bin)
     return (found->edges[bin] + found->edges[bin + 1]) / 2;
 }
 
-static void print_frames(const rdf_outcome *found, const style *look)
+static void print_frames(const rdf_outcome *found)
 {
-    report_label(look, "frames");
-    printf("%s%s%s", look->bold, report_count(found->frames).s, look->end);
+    const style *look = report_style();
+    report_line("frames", "%s", report_bold("%s", report_count(found->frames).s).s);
     if (found->from.wanted > 0 && found->partial) {
         printf(" of %s", report_count(found->from.wanted).s);
     }
     printf(", %s\n", found->from.description);
     if (found->partial) {
-        report_label(look, "");
-        printf("%spartial: %s%s\n", look->bold, found->partial_text, look->end);
+        report_line("", "%spartial: %s%s\n", look->bold, found->partial_text, look->end);
     }
-    report_label(look, "particles");
-    printf("%s, %s", report_count(found->particles).s,
-           found->precision == KITH_FLOAT ? "float" : "double");
+    report_line("particles", "%s, %s", report_count(found->particles).s,
+                report_precision(found->precision));
     for (int k = 0; k < found->classes.n; k++) {
         const rdf_class *c = &found->classes.item[k];
         if (found->classes.n > 1 || c->members < found->particles) {
@@ -54,53 +52,49 @@ static void print_frames(const rdf_outcome *found, const style *look)
     putchar('\n');
 }
 
-static void print_box(const rdf_outcome *found, const style *look)
+static void print_box(const rdf_outcome *found)
 {
-    report_label(look, "box");
     space_print(&found->space);
     if (found->most_volume > found->least_volume) {
-        report_label(look, "");
-        printf("volume from %.5g to %.5g: each frame with its own\n", found->least_volume,
-               found->most_volume);
+        report_line("", "volume from %.5g to %.5g: each frame with its own\n", found->least_volume,
+                    found->most_volume);
     }
 }
 
 /** By forces: the same peak, how much less it scatters, and the temperature that forces tell. */
-static void print_force(const rdf_curve *c, const style *look)
+static void print_force(const rdf_curve *c)
 {
     if (!c->force) {
         return;
     }
-    report_label(look, "by forces");
-    printf("%s%s%s there", look->bold, with_error(c->force[c->peak], c->force_error[c->peak]).s,
-           look->end);
+    report_line("by forces", "%s there",
+                report_bold("%s", with_error(c->force[c->peak], c->force_error[c->peak]).s).s);
     if (isfinite(c->gain)) {
         printf("; variance %.3g times less than by counts (median of bins)", c->gain);
     }
     putchar('\n');
-    report_label(look, "");
-    printf("kT = %s fits counts best\n", with_error(c->kT, c->kT_error).s);
+    report_line("", "kT = %s fits counts best\n", with_error(c->kT, c->kT_error).s);
 }
 
-static void print_curve(const rdf_outcome *found, const rdf_curve *c, const style *look)
+static void print_curve(const rdf_outcome *found, const rdf_curve *c)
 {
     char name[16];
     snprintf(name, sizeof name, found->n_curves > 1 || c->a >= 0 ? "%.11s" : "g(r)", c->name);
-    report_label(look, name);
     if (c->peak < 0) {
-        puts("no pairs within r_max");
+        report_line(name, "no pairs within r_max\n");
         return;
     }
-    printf("highest %s%s%s at %s", look->bold, with_error(c->g[c->peak], c->g_error[c->peak]).s,
-           look->end, length(found, middle(found, c->peak)).s);
+    report_line(name, "highest %s at %s",
+                report_bold("%s", with_error(c->g[c->peak], c->g_error[c->peak]).s).s,
+                length(found, middle(found, c->peak)).s);
     if (c->low >= 0) {
         printf(", then %s at %s\n", with_error(c->g[c->low], c->g_error[c->low]).s,
                length(found, middle(found, c->low)).s);
-        report_label(look, "");
-        printf("neighbours up to there: n = %s", with_error(c->n[c->low], c->n_error[c->low]).s);
+        report_line("", "neighbours up to there: n = %s",
+                    with_error(c->n[c->low], c->n_error[c->low]).s);
     }
     putchar('\n');
-    print_force(c, look);
+    print_force(c);
 }
 
 /** The bin where S(q) of all is highest, by sum where there is one. */
@@ -115,62 +109,53 @@ static int64_t highest(const rdf_structure *s, const double **value, const doubl
     return top;
 }
 
-static void print_structure(const rdf_task *task, const rdf_outcome *found, const style *look)
+static void print_structure(const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_structure *s = &found->structure;
     const double *value, *error;
     const int64_t top = highest(s, &value, &error);
-    report_label(look, "S(q)");
-    printf("highest %s%s%s at %.4g, %s at %.4g, by %s\n", look->bold,
-           with_error(value[top], error[top]).s, look->end, s->q[top],
-           with_error(value[0], error[0]).s, s->q[0],
-           s->direct ? "sum over the box's q" : "transform");
+    report_line("S(q)", "highest %s at %.4g, %s at %.4g, by %s\n",
+                report_bold("%s", with_error(value[top], error[top]).s).s, s->q[top],
+                with_error(value[0], error[0]).s, s->q[0],
+                s->direct ? "sum over the box's q" : "transform");
     if (s->slope_points > 0) {
-        report_label(look, "slope");
-        printf("S ~ q^-d with d = %s%s%s, from %lld points\n", look->bold,
-               with_error(s->slope, s->slope_error).s, look->end, (long long)s->slope_points);
+        report_line("slope", "S ~ q^-d with d = %s, from %lld points\n",
+                    report_bold("%s", with_error(s->slope, s->slope_error).s).s,
+                    (long long)s->slope_points);
     }
-    report_output(look, "", task->sq);
+    report_output("", task->sq);
 }
 
 void rdf_print(const rdf_task *task, const rdf_outcome *found)
 {
     enum { SHOWN = 12 };
-    const style look = report_style();
-    printf("%s%s%s\n", look.bold, task->input, look.end);
-    print_frames(found, &look);
-    print_box(found, &look);
-    report_label(&look, "bins");
-    printf("%s from %s to %s%s%s\n", report_count(found->how.bins).s,
-           report_real(found->edges[0]).s, length(found, found->edges[found->how.bins]).s,
-           task->log          ? ", of equal ratio"
-           : found->how.edges ? ", edges from a file"
-                              : "",
-           task->minimum_image ? "; nearest images alone" : "");
+    report_title(task->input);
+    print_frames(found);
+    print_box(found);
+    report_line("bins", "%s from %s to %s%s%s\n", report_count(found->how.bins).s,
+                report_real(found->edges[0]).s, length(found, found->edges[found->how.bins]).s,
+                task->log          ? ", of equal ratio"
+                : found->how.edges ? ", edges from a file"
+                                   : "",
+                task->minimum_image ? "; nearest images alone" : "");
     for (int k = 0; k < found->n_curves && k < SHOWN; k++) {
-        print_curve(found, &found->curve[k], &look);
+        print_curve(found, &found->curve[k]);
     }
     if (task->sq) {
-        print_structure(task, found, &look);
+        print_structure(task, found);
     }
     if (found->blocks.n > 1) {
-        report_label(&look, "+-");
-        printf("one standard error, from %lld blocks of frames\n", (long long)found->blocks.n);
+        report_line("+-", "one standard error, from %lld blocks of frames\n",
+                    (long long)found->blocks.n);
     }
-    report_label(&look, "count");
-    printf("%s pairs in %s on ", report_count(found->pairs).s,
-           report_seconds(found->count_seconds).s);
-    engine_print(found->ctx);
-    printf("; %s/s\n",
-           report_count((int64_t)report_rate((double)found->pairs, found->count_seconds)).s);
-    report_label(&look, "time");
-    printf("waited %s for frames", report_seconds(found->from.seconds).s);
+    engine_print_count(found->ctx, found->pairs, found->count_seconds);
+    report_line("time", "waited %s for frames", report_seconds(found->from.seconds).s);
     if (found->structure.direct) {
         printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
     }
     printf("; %s of memory at most\n", report_bytes(report_peak_memory()).s);
-    report_output(&look, "figure", task->plot);
-    report_output(&look, "output", task->shared.output);
+    report_output("figure", task->plot);
+    report_output("output", task->shared.output);
 }
 
 static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)

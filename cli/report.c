@@ -188,31 +188,61 @@ double report_rate(double n, double s)
     return s > 0 ? n / s : 0;
 }
 
-style report_style(void)
+const char *report_precision(kith_precision precision)
 {
+    return precision == KITH_FLOAT ? "float" : "double";
+}
+
+const style *report_style(void)
+{
+    static style look;
+    if (look.end) {
+        return &look;
+    }
     setlocale(LC_CTYPE, "");
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     const bool colour = isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
                         !(term && strcmp(term, "dumb") == 0);
     const bool blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    if (colour) {
-        return (style){"\033[1m", "\033[2m", "\033[36m", "\033[0m", blocks};
-    }
-    return (style){"", "", "", "", blocks};
+    look = colour ? (style){"\033[1m", "\033[2m", "\033[36m", "\033[0m", blocks}
+                  : (style){"", "", "", "", blocks};
+    return &look;
 }
 
-void report_label(const style *look, const char *name)
+printed report_bold(const char *format, ...)
 {
-    printf("  %s%-12s%s", look->bold, name, look->end);
+    printed text;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text.s, sizeof text.s, format, arguments);
+    va_end(arguments);
+    return report_format("%s%.80s%s", report_style()->bold, text.s, report_style()->end);
 }
 
-void report_output(const style *look, const char *name, const char *path)
+void report_title(const char *text)
+{
+    printf("%s%s%s\n", report_style()->bold, text, report_style()->end);
+}
+
+void report_line(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("  %s%-12s%s", report_style()->bold, name, report_style()->end);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+int64_t report_file_bytes(const char *path)
 {
     struct stat file;
+    return stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+}
+
+void report_output(const char *name, const char *path)
+{
     if (path) {
-        report_label(look, name);
-        printf("%s, %s\n", path,
-               report_bytes(stat(path, &file) == 0 ? (int64_t)file.st_size : 0).s);
+        report_line(name, "%s, %s\n", path, report_bytes(report_file_bytes(path)).s);
     }
 }
 

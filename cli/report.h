@@ -69,7 +69,7 @@ void report_close_stdout(void);
 
 /** A short text returned by value, valid to the end of the full expression. */
 typedef struct printed {
-    char s[64];
+    char s[96];
 } printed;
 
 /** What printf would print, cut to fit. */
@@ -80,6 +80,7 @@ printed report_bytes(int64_t n);        /**< 1.18 MB */
 printed report_seconds(double s);       /**< 1.2 ms, 0.315 s, 2 min 05 s */
 printed report_real(double x);          /**< the shortest decimal that reads back as x */
 double report_rate(double n, double s); /**< n/s; 0 when no time was measured */
+const char *report_precision(kith_precision precision); /**< "float" or "double" */
 
 /** What of a terminal's abilities to use on stdout; "" when it is none, or NO_COLOR is set. */
 typedef struct style {
@@ -87,13 +88,19 @@ typedef struct style {
     bool blocks; /**< bars of block characters can be shown */
 } style;
 
-style report_style(void);
+const style *report_style(void);
 
-/** Begin a line of a summary. @param name  "" in the lines that go on with the one before */
-void report_label(const style *look, const char *name);
+/** What is to catch the eye; the first line of a summary; and the name of another line with what
+ *  printf would print behind it. @param name  "" in the lines that go on with the one before */
+printed report_bold(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_title(const char *text);
+void report_line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Say where a result is, and its size. @param path  NULL: nothing is said */
-void report_output(const style *look, const char *name, const char *path);
+void report_output(const char *name, const char *path);
+
+/** The size of a file; 0 where there is none. */
+int64_t report_file_bytes(const char *path);
 
 /** Bytes of memory the process has used at most. */
 int64_t report_peak_memory(void);

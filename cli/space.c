@@ -144,9 +144,10 @@ void space_print_box(const kith_box *box)
 void space_print(const space *s)
 {
     if (strcmp(s->source, "none") == 0) {
-        puts("none: open space");
+        report_line("box", "none: open space\n");
         return;
     }
+    report_line("box", "%s", "");
     space_print_box(&s->box);
     printf(" (%s)\n", strcmp(s->source, "file") == 0 ? "from the file" : "from --box");
 }

@@ -21,7 +21,7 @@ int space_choose(const options *o, const char *path, const io_particles *particl
 double space_volume(const kith_box *box);
 double space_half_height(const kith_box *box);
 
-/** Print it in one line. */
+/** Print it in a line of a summary. */
 void space_print(const space *s);
 json_t *space_json(const space *s);
 

@@ -63,8 +63,9 @@ spread spread_of(const int64_t *values, int64_t n)
 }
 
 /** A bar of width eighths of a character. */
-static void draw_bar(int eighths, const style *look)
+static void draw_bar(int eighths)
 {
+    const style *look = report_style();
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     fputs(look->bar, stdout);
     for (int k = 0; k < eighths / 8; k++) {
@@ -74,9 +75,10 @@ static void draw_bar(int eighths, const style *look)
     fputs(look->end, stdout);
 }
 
-void spread_draw(const spread *s, const style *look, const char *indent)
+void spread_draw(const spread *s)
 {
     enum { WIDTH = 30 };
+    const style *look = report_style();
     int64_t highest = 1;
     for (int b = 0; b < s->bins; b++) {
         highest = s->count[b] > highest ? s->count[b] : highest;
@@ -89,13 +91,13 @@ void spread_draw(const spread *s, const style *look, const char *indent)
         } else {
             snprintf(range, sizeof range, "%lld - %lld", (long long)s->from[b], (long long)last);
         }
-        printf("%s%15s  ", indent, range);
+        printf("  %15s  ", range);
         const double share = (double)s->count[b] / (double)highest;
         int eighths = (int)(share * WIDTH * 8 + 0.5);
         if (s->count[b] > 0 && eighths == 0) {
             eighths = 1;
         }
-        draw_bar(eighths, look);
+        draw_bar(eighths);
         printf(" %s%s%s\n", look->faint, report_count(s->count[b]).s, look->end);
     }
 }

@@ -23,7 +23,7 @@ typedef struct spread {
 spread spread_of(const int64_t *values, int64_t n);
 
 /** Draw the histogram, a line for each bin. */
-void spread_draw(const spread *s, const style *look, const char *indent);
+void spread_draw(const spread *s);
 
 /** Mean, least, most and histogram; `of` names what is counted, such as "particles". */
 json_t *spread_json(const spread *s, const char *of);

@@ -22,8 +22,8 @@ static void print_address(const options *o, const web_server *server)
     if (o->json) {
         printf("{\"view\":\"%s\"}\n", web_address(server));
     } else {
-        const style look = report_style();
-        printf("view       %s%s%s\n", look.bold, web_address(server), look.end);
+        const style *look = report_style();
+        printf("view       %s%s%s\n", look->bold, web_address(server), look->end);
         printf("           from elsewhere: ssh -N -L %d:127.0.0.1:%d %s, then the same address\n",
                port, port, host);
     }
