@@ -150,14 +150,14 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
         return STATUS_OK;
     }
     *box = here.box;
-    const double half = space_half_height(box);
+    const double half = box_half_height(box);
     *reach = task->r_max > 0 ? task->r_max : half;
     if (task->r_max > half * (1 + 1e-6)) {
         return report_error(
             STATUS_INVALID, NULL, "%s: frame %lld: r_max is %s, beyond half the box, %s",
             task->input, (long long)frame->index, report_real(task->r_max).s, report_real(half).s);
     }
-    found->volume += space_volume(box);
+    found->volume += box_volume(box);
     return STATUS_OK;
 }
 

@@ -4,34 +4,9 @@
  * shown.
  */
 #include "film_internal.h"
+#include "box.h"
 
 #include <math.h>
-
-/** The volume of the rows; the area in 2-D. @param[out] inverse  columns: r times them is
- *  fractional */
-static double invert(const kith_box *box, double inverse[3][3])
-{
-    double row[3][3];
-    for (int k = 0; k < 3; k++) {
-        for (int a = 0; a < 3; a++) {
-            row[k][a] = box->dim == 3 || k < 2 ? box->row[k][a] : (double)(a == 2);
-        }
-    }
-    double volume = 0;
-    for (int k = 0; k < 3; k++) {
-        const double *u = row[(k + 1) % 3], *v = row[(k + 2) % 3];
-        for (int a = 0; a < 3; a++) {
-            inverse[k][a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
-            volume += k == 0 ? row[0][a] * inverse[0][a] : 0;
-        }
-    }
-    for (int k = 0; k < 3; k++) {
-        for (int a = 0; a < 3; a++) {
-            inverse[k][a] /= volume;
-        }
-    }
-    return fabs(volume);
-}
 
 /** An upright box around all particles, with a little room. */
 static kith_box surround(const io_particles *p)
@@ -54,8 +29,15 @@ static kith_box surround(const io_particles *p)
 stage stage_of(const kith_box *box, const io_particles *particles)
 {
     stage s = {.box = *box};
-    const double volume = invert(box, s.inverse);
-    s.wraps = volume > 0 && isfinite(volume);
+    double volume = 0;
+    box_normals(box, s.inverse);
+    for (int a = 0; a < 3; a++) {
+        volume += box->row[0][a] * s.inverse[0][a];
+    }
+    for (int k = 0; k < 9; k++) {
+        s.inverse[k / 3][k % 3] /= volume;
+    }
+    s.wraps = volume != 0 && isfinite(volume);
     if (!s.wraps) {
         s.box = surround(particles);
     }

@@ -267,7 +267,7 @@ int fof_prepare(const fof_task *task, fof_outcome *found)
 {
     CLI_TRY(space_choose(&task->shared, task->input, &found->in.particles, &found->space));
     const bool open = strcmp(found->space.source, "none") == 0;
-    found->volume = open ? 0 : space_volume(&found->space.box);
+    found->volume = open ? 0 : box_volume(&found->space.box);
     choose_fields(found);
     CLI_TRY(check_masses(task, found));
     CLI_TRY(choose_roles(task, found));

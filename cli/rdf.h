@@ -89,6 +89,7 @@ typedef struct rdf_structure {
     int64_t bins;
     double q_min, width;
     waves waves;
+    double *waves_sum; /**< [waves.n][classes][2] of a frame: real and imaginary parts */
     double *low, *high, *q, *vectors; /**< [bins]; q: mean of the vectors, or the middle */
     int n;
     rdf_factor *factor; /**< [n] of all first */

@@ -110,7 +110,7 @@ static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found)
 {
-    found->half = space_half_height(&found->space.box);
+    found->half = box_half_height(&found->space.box);
     found->edges = malloc((MOST_BINS + 2) * sizeof *found->edges);
     if (!found->edges) {
         return report_no_memory("bins");

@@ -68,7 +68,7 @@ static int check_periodic(const rdf_task *task, const io_frame *frame, const kit
 static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
                        const kith_box *box)
 {
-    const double half = space_half_height(box), last = found->edges[found->how.bins];
+    const double half = box_half_height(box), last = found->edges[found->how.bins];
     const bool asked = task->r_max > 0 || task->edges;
     /* Where the first box chose r_max, all images within it count in boxes that are smaller. */
     if (asked && !task->minimum_image && last > half * (1 + 1e-6)) {
@@ -166,7 +166,7 @@ static void add_histogram(const rdf_layout *l, const kith_histogram *h, double v
 static int add_frame(const rdf_task *task, rdf_outcome *found, const kith_box *box,
                      const rdf_part *part, const kith_histogram *h)
 {
-    const double volume = space_volume(box);
+    const double volume = box_volume(box);
     double *row = rdf_blocks_row(&found->blocks);
     if (!row || (task->force && !rdf_force_add(task, found, h, row))) {
         return report_no_memory("blocks");

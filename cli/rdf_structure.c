@@ -6,6 +6,7 @@
 #include "rdf.h"
 #include "report.h"
 
+#include <kith_waves.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
     const kith_box *box = &found->space.box;
     rdf_structure *s = &found->structure;
     const double least = waves_least(box);
-    const double spacing = pow(space_volume(box) / (double)found->particles, 1.0 / box->dim);
+    const double spacing = pow(box_volume(box) / (double)found->particles, 1.0 / box->dim);
     const double q_max = task->q_max > 0 ? task->q_max : 2 * M_PI * USUAL_WAVES / spacing;
     s->q_min = task->q_min > 0 ? task->q_min : least * (1 - 1e-9); /* itself is in */
     s->width = task->q_width > 0 ? task->q_width : fmax(least, (q_max - s->q_min) / USUAL_BINS);
@@ -77,12 +78,22 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
 int rdf_structure_sum(const rdf_task *task, rdf_outcome *found, const kith_box *box,
                       const rdf_part *part)
 {
+    rdf_structure *s = &found->structure;
     const double start = progress_clock();
-    if (!waves_room(&found->structure.waves, found->classes.n)) {
+    if (!s->waves_sum) {
+        const size_t numbers = 2 * (size_t)s->waves.n * (size_t)found->classes.n;
+        s->waves_sum = malloc((numbers + 1) * sizeof *s->waves_sum);
+    }
+    if (!s->waves_sum) {
         return report_no_memory("sums over vectors q");
     }
-    const kith_status summed = waves_sum(&found->structure.waves, found->ctx, &part->points, box,
-                                         part->species, found->classes.n);
+    kith_waves all;
+    kith_waves_init(&all);
+    all.n = s->waves.n;
+    all.hkl = (const int32_t *)s->waves.hkl;
+    all.species = part->species;
+    all.n_species = found->classes.n;
+    const kith_status summed = kith_waves_sum(found->ctx, &part->points, box, &all, s->waves_sum);
     found->sum_seconds += progress_clock() - start;
     return engine_status(found->ctx, summed, task->input);
 }
@@ -104,7 +115,7 @@ void rdf_structure_add(rdf_outcome *found, const kith_box *box, const rdf_part *
         }
         row[l->vectors + bin] += 1;
         row[l->q_sum + bin] += q;
-        const double *sum = s->waves.sum + 2 * v * classes;
+        const double *sum = s->waves_sum + 2 * v * classes;
         for (int64_t a = 0; a < classes; a++) {
             for (int64_t b = a; b < classes; b++) {
                 const double norm = sqrt(members[a] * members[b]);
@@ -332,5 +343,6 @@ void rdf_structure_free(rdf_structure *s)
 {
     free(s->factor);
     free(s->room);
+    free(s->waves_sum);
     waves_free(&s->waves);
 }

@@ -6,7 +6,6 @@
 
 #include "report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,36 +63,6 @@ int space_choose(const options *o, const char *path, const io_particles *particl
         out->box.periodic[2] = 0;
     }
     return STATUS_OK;
-}
-
-double space_half_height(const kith_box *box)
-{
-    const double(*r)[3] = box->row;
-    double least = INFINITY;
-    for (int k = 0; k < box->dim; k++) {
-        const double *a = r[(k + 1) % 3], *b = r[(k + 2) % 3], *c = r[k];
-        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                       a[0] * b[1] - a[1] * b[0]};
-        if (box->dim == 2) {
-            n[0] = r[1 - k][1];
-            n[1] = -r[1 - k][0];
-            n[2] = 0;
-        }
-        const double across = fabs(n[0] * c[0] + n[1] * c[1] + n[2] * c[2]);
-        least = fmin(least, across / sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]));
-    }
-    return least / 2;
-}
-
-double space_volume(const kith_box *box)
-{
-    const double(*r)[3] = box->row;
-    if (box->dim == 2) {
-        return fabs(r[0][0] * r[1][1] - r[0][1] * r[1][0]);
-    }
-    return fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
-                r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
-                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
 }
 
 static bool is_orthorhombic(const kith_box *box)

@@ -5,6 +5,7 @@
 #ifndef KITH_CLI_SPACE_H
 #define KITH_CLI_SPACE_H
 
+#include "box.h"
 #include "options.h"
 
 #include <jansson.h>
@@ -16,10 +17,6 @@ typedef struct space {
 
 /** Choose the space of a file's particles. @return STATUS_OK, or another status after reporting. */
 int space_choose(const options *o, const char *path, const io_particles *particles, space *out);
-
-/** Volume of a box, area in 2-D; half its smallest height. */
-double space_volume(const kith_box *box);
-double space_half_height(const kith_box *box);
 
 /** Print it in a line of a summary. */
 void space_print(const space *s);

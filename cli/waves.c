@@ -4,31 +4,27 @@
  */
 #include "waves.h"
 
+#include "box.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/** Rows a*, b*, c* of 2 pi times the inverse of the box, transposed: q = h a* + k b* + l c*. */
+/** Rows a*, b*, c* of 2 pi times the inverse of the box, transposed: q = h a* + k b* + l c*. In 2-D
+ *  c* is 0. */
 typedef struct basis {
     double row[3][3];
 } basis;
 
 static basis reciprocal(const kith_box *box)
 {
-    basis out;
-    double r[3][3];
-    memcpy(r, box->row, sizeof r);
-    if (box->dim == 2) {
-        r[0][2] = r[1][2] = r[2][0] = r[2][1] = 0;
-        r[2][2] = 1;
-    }
-    for (int k = 0; k < 3; k++) {
-        const double *a = r[(k + 1) % 3], *b = r[(k + 2) % 3];
-        const double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                             a[0] * b[1] - a[1] * b[0]};
-        const double volume = n[0] * r[k][0] + n[1] * r[k][1] + n[2] * r[k][2];
+    basis out = {0};
+    double n[3][3];
+    box_normals(box, n);
+    for (int k = 0; k < box->dim; k++) {
+        const double *r = box->row[k];
+        const double volume = n[k][0] * r[0] + n[k][1] * r[1] + n[k][2] * r[2];
         for (int m = 0; m < 3; m++) {
-            out.row[k][m] = 2 * M_PI * n[m] / volume;
+            out.row[k][m] = 2 * M_PI * n[k][m] / volume;
         }
     }
     return out;
@@ -151,17 +147,14 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
                   waves *out)
 {
     enum { MANY = 8 }; /* times as many as are wanted: they need not all be looked at */
-    *out = (waves){.q_min = q_min, .width = width, .bins = bins};
+    *out = (waves){0};
     const basis rows = reciprocal(box);
-    const double(*r)[3] = rows.row;
-    const double cell = fabs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
-                             r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
-                             r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
+    const double cell = pow(2 * M_PI, box->dim) / box_volume(box);
     for (int64_t b = 0; b < bins; b++) {
         const double from = q_min + (double)b * width, to = from + width;
-        const double space = box->dim == 3 ? 2 * M_PI / 3 * (to * to * to - from * from * from)
-                                           : M_PI / 2 * (to * to - from * from) * 2 * M_PI;
-        if (space / cell > (double)(MANY * each)) {
+        const double shell = box->dim == 3 ? 2 * M_PI / 3 * (to * to * to - from * from * from)
+                                           : M_PI / 2 * (to * to - from * from);
+        if (shell / cell > (double)(MANY * each)) {
             if (!some_of_bin(box, &rows, from, to, each, out)) {
                 return false;
             }
@@ -175,29 +168,8 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
     return true;
 }
 
-bool waves_room(waves *w, int n_classes)
-{
-    if (!w->sum) {
-        w->sum = malloc((size_t)w->n * (size_t)n_classes * 2 * sizeof *w->sum + 1);
-    }
-    return w->sum != NULL;
-}
-
-kith_status waves_sum(const waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                      const int32_t *classes, int n_classes)
-{
-    kith_waves all;
-    kith_waves_init(&all);
-    all.n = w->n;
-    all.hkl = (const int32_t *)w->hkl;
-    all.species = classes;
-    all.n_species = n_classes;
-    return kith_waves_sum(ctx, points, box, &all, w->sum);
-}
-
 void waves_free(waves *w)
 {
     free(w->hkl);
-    free(w->sum);
     *w = (waves){0};
 }

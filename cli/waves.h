@@ -7,15 +7,12 @@
 #ifndef KITH_CLI_WAVES_H
 #define KITH_CLI_WAVES_H
 
-#include <kith_waves.h>
+#include <kith.h>
 #include <stdbool.h>
 
 typedef struct waves {
-    double q_min, width;
-    int64_t bins;
     int64_t n, room;
     int32_t (*hkl)[3]; /**< [n], one of each q and -q: the first that is not 0 is positive */
-    double *sum;       /**< [n][classes][2] real and imaginary part */
 } waves;
 
 /** The smallest |q| along an axis of the box. */
@@ -27,13 +24,6 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
 
 /** |q| of a vector in a box. */
 double waves_length(const waves *w, const kith_box *box, int64_t wave);
-
-/** Make room for the sums. @return false without memory */
-bool waves_room(waves *w, int n_classes);
-
-/** Sum over a frame's particles into w->sum, once there is room. @return as kith_waves_sum */
-kith_status waves_sum(const waves *w, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                      const int32_t *classes, int n_classes);
 
 void waves_free(waves *w);
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "box.h"
+
+#include <math.h>
+#include <string.h>
+
+void box_normals(const kith_box *box, double normal[3][3])
+{
+    double r[3][3];
+    memcpy(r, box->row, sizeof r);
+    if (box->dim == 2) {
+        r[0][2] = r[1][2] = r[2][0] = r[2][1] = 0;
+        r[2][2] = 1;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *u = r[(k + 1) % 3], *v = r[(k + 2) % 3];
+        for (int a = 0; a < 3; a++) {
+            normal[k][a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+        }
+    }
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+double box_half_height(const kith_box *box)
+{
+    double n[3][3], least = INFINITY;
+    box_normals(box, n);
+    for (int k = 0; k < box->dim; k++) {
+        least = fmin(least, fabs(dot(n[k], box->row[k])) / sqrt(dot(n[k], n[k])));
+    }
+    return least / 2;
+}
+
+double box_volume(const kith_box *box)
+{
+    double n[3][3];
+    box_normals(box, n);
+    return fabs(dot(n[0], box->row[0]));
+}
