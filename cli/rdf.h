@@ -185,12 +185,13 @@ void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_
 /** From blocks to a curve's g_w and ww. @return false: no memory. */
 bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);
 
-/** Sum what a row has for each partial, [partials][bins], over those of a curve. */
-void rdf_sum_partials(const rdf_outcome *found, const rdf_curve *curve, const double *values,
-                      double *out);
+/** Sum what the blocks have for each partial, [partials][bins] from number `at` of a row on, over
+ *  those of a curve. @return [blocks][bins], to be freed; NULL: no memory */
+double *rdf_sum_blocks(const rdf_outcome *found, const rdf_curve *curve, int64_t at);
 
-/** Sum of y / sum of x, of n blocks; NaN unless the latter is above 0. */
-double rdf_ratio(const double *y, const double *x, int64_t n);
+/** y / x in each bin, of sums of blocks, [blocks][bins]. */
+void rdf_divide(const rdf_outcome *found, const double *y, const double *x, double *value,
+                double *error);
 
 /** How often pairs of classes a <= b are in a curve. */
 double rdf_weight(const rdf_classes *classes, const rdf_curve *curve, int a, int b);

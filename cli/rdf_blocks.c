@@ -73,21 +73,20 @@ void rdf_blocks_fold(rdf_blocks *blocks)
     }
 }
 
-double rdf_ratio_error(const double *y, const double *x, int64_t n)
+double rdf_ratio(const double *y, const double *x, int64_t n, int64_t stride, double *error)
 {
     double all_y = 0, all_x = 0, squares = 0;
     for (int64_t b = 0; b < n; b++) {
-        all_y += y[b];
-        all_x += x[b];
+        all_y += y[b * stride];
+        all_x += x[b * stride];
     }
-    if (n < 2 || !(all_x > 0)) {
-        return (double)NAN;
-    }
+    const double ratio = all_x > 0 ? all_y / all_x : (double)NAN;
     for (int64_t b = 0; b < n; b++) {
-        const double beside = y[b] - all_y / all_x * x[b];
+        const double beside = y[b * stride] - ratio * x[b * stride];
         squares += beside * beside;
     }
-    return sqrt((double)n / (double)(n - 1) * squares) / all_x;
+    *error = n < 2 ? (double)NAN : sqrt((double)n / (double)(n - 1) * squares) / all_x;
+    return ratio;
 }
 
 void rdf_blocks_free(rdf_blocks *blocks)

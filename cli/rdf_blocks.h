@@ -32,10 +32,11 @@ double *rdf_blocks_row(rdf_blocks *blocks);
 /** Make the blocks of the grains, and the total. */
 void rdf_blocks_fold(rdf_blocks *blocks);
 
-/** The standard error of sum(y) / sum(x) from blocks with these sums: of a ratio of means, with
- *  n / (n - 1) for the one that is taken from them. NaN for one block.
+/** Sum of y / sum of x over n blocks, whose sums are `stride` numbers apart; NaN unless the latter
+ *  is above 0. @param[out] error  the standard error of a ratio of means, with n / (n - 1) for the
+ *  one that is taken from them; NaN for one block.
  *  W. G. Cochran, Sampling Techniques, 3rd edition (1977), section 6.4. */
-double rdf_ratio_error(const double *y, const double *x, int64_t n);
+double rdf_ratio(const double *y, const double *x, int64_t n, int64_t stride, double *error);
 
 void rdf_blocks_free(rdf_blocks *blocks);
 

@@ -34,36 +34,45 @@ static bool is_symmetric(const rdf_classes *classes, const rdf_curve *c)
     return c->a < 0 ? same : c->a == c->b;
 }
 
-void rdf_sum_partials(const rdf_outcome *found, const rdf_curve *c, const double *values,
-                      double *out)
+double *rdf_sum_blocks(const rdf_outcome *found, const rdf_curve *c, int64_t at)
 {
     const rdf_classes *classes = &found->classes;
     const int64_t bins = found->layout.bins;
-    memset(out, 0, (size_t)bins * sizeof *out);
-    for (int a = 0; a < classes->n; a++) {
-        for (int b = a; b < classes->n; b++) {
-            const double w = rdf_weight(classes, c, a, b);
-            const int64_t first = rdf_partial(classes, a, b) * bins;
-            for (int64_t k = 0; k < bins && w > 0; k++) {
-                out[k] += w * values[first + k];
+    double *sums = calloc((size_t)(found->blocks.n * bins), sizeof *sums);
+    for (int64_t block = 0; block < found->blocks.n && sums; block++) {
+        for (int a = 0; a < classes->n; a++) {
+            for (int b = a; b < classes->n; b++) {
+                const double w = rdf_weight(classes, c, a, b);
+                const double *from = found->blocks.row[block] + at +
+                                     rdf_partial(classes, a, b) * bins;
+                for (int64_t k = 0; k < bins && w > 0; k++) {
+                    sums[block * bins + k] += w * from[k];
+                }
             }
         }
     }
+    return sums;
 }
 
-/** What one block has of a curve. */
-static void sum_block(const rdf_outcome *found, const rdf_curve *c, const double *row,
-                      double *counts, double *ideal, double *centres)
+void rdf_divide(const rdf_outcome *found, const double *y, const double *x, double *value,
+                double *error)
 {
-    const rdf_layout *l = &found->layout;
+    const int64_t bins = found->layout.bins;
+    for (int64_t k = 0; k < bins; k++) {
+        value[k] = rdf_ratio(y + k, x + k, found->blocks.n, bins, &error[k]);
+    }
+}
+
+/** The particles that a curve is around, in the frames of a block. */
+static double sum_centres(const rdf_outcome *found, const rdf_curve *c, const double *row)
+{
     const rdf_classes *classes = &found->classes;
-    rdf_sum_partials(found, c, row + l->counts, counts);
-    rdf_sum_partials(found, c, row + l->ideal, ideal);
-    *centres = 0;
+    double sum = 0;
     for (int a = 0; a < classes->n; a++) {
         const bool is_centre = c->a >= 0 ? a == c->a : classes->item[a].first;
-        *centres += is_centre ? row[l->centres + a] : 0;
+        sum += is_centre ? row[found->layout.centres + a] : 0;
     }
+    return sum;
 }
 
 /** The highest bin, and the lowest between it and the next that is as high as half of it. */
@@ -111,23 +120,6 @@ static bool alloc_curves(const rdf_task *task, rdf_outcome *found)
     return at != NULL;
 }
 
-/** Scratch of one curve: sums of each block, [blocks][bins], and of one bin, [blocks]. */
-typedef struct sums {
-    double *counts, *ideal, *running, *centres, *y, *x;
-} sums;
-
-/** @return false: no memory; else counts is to be freed */
-static bool alloc_sums(sums *s, int64_t blocks, int64_t bins)
-{
-    double **const wide[] = {&s->counts, &s->ideal};
-    double **const narrow[] = {&s->running, &s->centres, &s->y, &s->x};
-    double *room = malloc((size_t)(blocks * (2 * bins + 4)) * sizeof *room);
-    if (room) {
-        rdf_carve(rdf_carve(room, blocks * bins, wide, 2), blocks, narrow, 4);
-    }
-    return room != NULL;
-}
-
 double *rdf_carve(double *room, int64_t each, double **const arrays[], int n)
 {
     for (int k = 0; k < n; k++) {
@@ -136,39 +128,33 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n)
     return room + n * each;
 }
 
-double rdf_ratio(const double *y, const double *x, int64_t n)
+/** @return false: no memory */
+static bool fill_curve(const rdf_outcome *found, rdf_curve *c)
 {
-    double all_y = 0, all_x = 0;
-    for (int64_t b = 0; b < n; b++) {
-        all_y += y[b];
-        all_x += x[b];
-    }
-    return all_x > 0 ? all_y / all_x : (double)NAN;
-}
-
-static void fill_curve(rdf_outcome *found, rdf_curve *c, sums *s)
-{
-    const int64_t bins = found->layout.bins, blocks = found->blocks.n;
+    const int64_t bins = found->layout.bins;
     const double times = is_symmetric(&found->classes, c) ? 2 : 1;
-    for (int64_t b = 0; b < blocks; b++) {
-        sum_block(found, c, found->blocks.row[b], s->counts + b * bins, s->ideal + b * bins,
-                  &s->centres[b]);
-        s->running[b] = 0;
-    }
-    for (int64_t k = 0; k < bins; k++) {
-        c->count[k] = 0;
-        for (int64_t b = 0; b < blocks; b++) {
-            s->y[b] = s->counts[b * bins + k];
-            s->x[b] = s->ideal[b * bins + k];
-            s->running[b] += s->y[b];
-            c->count[k] += s->y[b] / times;
+    double *y = rdf_sum_blocks(found, c, found->layout.counts);
+    double *x = rdf_sum_blocks(found, c, found->layout.ideal);
+    const bool fits = y && x;
+    if (fits) {
+        rdf_divide(found, y, x, c->g, c->g_error);
+        find_peak(c, bins);
+        memset(c->count, 0, (size_t)bins * sizeof *c->count);
+        for (int64_t b = 0; b < found->blocks.n; b++) {
+            const double centres = sum_centres(found, c, found->blocks.row[b]);
+            double running = 0;
+            for (int64_t k = b * bins; k < (b + 1) * bins; k++) {
+                c->count[k - b * bins] += y[k] / times;
+                running += y[k];
+                y[k] = running;
+                x[k] = centres;
+            }
         }
-        c->g[k] = rdf_ratio(s->y, s->x, blocks);
-        c->g_error[k] = rdf_ratio_error(s->y, s->x, blocks);
-        c->n[k] = rdf_ratio(s->running, s->centres, blocks);
-        c->n_error[k] = rdf_ratio_error(s->running, s->centres, blocks);
+        rdf_divide(found, y, x, c->n, c->n_error);
     }
-    find_peak(c, bins);
+    free(y);
+    free(x);
+    return fits;
 }
 
 /** The curves there will be: the whole, and with --partials those of each two classes. */
@@ -207,21 +193,17 @@ static bool list_curves(const rdf_task *task, rdf_outcome *found)
 
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found)
 {
-    const int64_t bins = found->layout.bins;
-    sums s = {0};
     bool fits = list_curves(task, found) && alloc_curves(task, found);
     for (int k = 0; k < found->n_curves && fits && task->force; k++) {
         fits = rdf_force_weights(found, &found->curve[k]);
     }
     rdf_blocks_fold(&found->blocks);
-    fits = fits && alloc_sums(&s, found->blocks.n, bins);
     for (int k = 0; k < found->n_curves && fits; k++) {
-        fill_curve(found, &found->curve[k], &s);
-        fits = (!task->force || rdf_force_curve(task, found, &found->curve[k])) &&
+        fits = fill_curve(found, &found->curve[k]) &&
+               (!task->force || rdf_force_curve(task, found, &found->curve[k])) &&
                (!task->weights || rdf_weights_curve(found, &found->curve[k]));
     }
-    free(s.counts);
-    for (int64_t k = 0; k < found->layout.partials * bins; k++) {
+    for (int64_t k = 0; k < found->layout.partials * found->layout.bins; k++) {
         found->pairs += (int64_t)found->blocks.total[found->layout.counts + k];
     }
     return fits ? STATUS_OK : report_no_memory("curves");

@@ -197,7 +197,8 @@ static void fill(const rdf_task *task, const rdf_outcome *found, const double *c
         excess += sums[b][bins + 2];
     }
     c->kT = task->kT * (1 + excess / density);
-    c->kT_error = task->kT * rdf_ratio_error(y, x, n);
+    (void)rdf_ratio(y, x, n, 1, &c->kT_error);
+    c->kT_error *= task->kT;
     for (int64_t k = 0; k < bins; k++) {
         double zero = 0;
         for (int64_t b = 0; b < n; b++) {
@@ -207,7 +208,7 @@ static void fill(const rdf_task *task, const rdf_outcome *found, const double *c
         c->zero[k] = zero / density;
         c->infinity[k] = 1 + (zero - at_end) / density;
         c->force[k] = c->zero[k] - c->weight[k] * excess / density;
-        c->force_error[k] = rdf_ratio_error(y, x, n);
+        (void)rdf_ratio(y, x, n, 1, &c->force_error[k]);
     }
 }
 

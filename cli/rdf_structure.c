@@ -221,15 +221,14 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
         }
         f->fz[at] = by_transform(found, f, fraction, t->fz + n * size, bins, at, false);
         f->al[at] = by_transform(found, f, fraction, t->fz + n * size, bins, at, true);
-        f->fz_error[at] = rdf_ratio_error(t->y, t->x, n);
+        (void)rdf_ratio(t->y, t->x, n, 1, &f->fz_error[at]);
         f->al_error[at] = f->fz_error[at] * (f->a >= 0 ? sqrt(fraction[f->a] * fraction[f->b]) : 1);
-        double y = 0, x = 0;
-        for (int64_t b = 0; b < n && found->structure.direct; b++) {
-            x += t->x[b] = blocks->row[b][l->vectors + at];
-            y += t->y[b] = by_sum(found, f, fraction, blocks->row[b], at);
+        const int64_t direct = found->structure.direct ? n : 0;
+        for (int64_t b = 0; b < direct; b++) {
+            t->x[b] = blocks->row[b][l->vectors + at];
+            t->y[b] = by_sum(found, f, fraction, blocks->row[b], at);
         }
-        f->sum[at] = x > 0 ? y / x : (double)NAN;
-        f->sum_error[at] = x > 0 ? rdf_ratio_error(t->y, t->x, n) : (double)NAN;
+        f->sum[at] = rdf_ratio(t->y, t->x, direct, 1, &f->sum_error[at]);
     }
 }
 

@@ -72,45 +72,17 @@ void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_
     }
 }
 
-/** Sums of each block over the partials of a curve, [blocks][bins]. @return NULL: no memory. */
-static double *sum_blocks(const rdf_outcome *found, const rdf_curve *c, int64_t at)
-{
-    const int64_t bins = found->layout.bins;
-    double *sums = malloc((size_t)(found->blocks.n * bins) * sizeof *sums);
-    for (int64_t b = 0; b < found->blocks.n && sums; b++) {
-        rdf_sum_partials(found, c, found->blocks.row[b] + at, sums + b * bins);
-    }
-    return sums;
-}
-
-/** y / x in each bin. @return false: no memory */
-static bool divide(const rdf_outcome *found, const double *y, const double *x, double *value,
-                   double *error)
-{
-    const int64_t bins = found->layout.bins, blocks = found->blocks.n;
-    double *pair = malloc(2 * (size_t)blocks * sizeof *pair);
-    for (int64_t k = 0; k < bins && pair; k++) {
-        for (int64_t b = 0; b < blocks; b++) {
-            pair[b] = y[b * bins + k];
-            pair[blocks + b] = x[b * bins + k];
-        }
-        value[k] = rdf_ratio(pair, pair + blocks, blocks);
-        error[k] = rdf_ratio_error(pair, pair + blocks, blocks);
-    }
-    const bool fits = pair != NULL;
-    free(pair);
-    return fits;
-}
-
 bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *c)
 {
     const rdf_layout *l = &found->layout;
-    double *products = sum_blocks(found, c, l->products);
-    double *strewn = sum_blocks(found, c, l->strewn);
-    double *counts = sum_blocks(found, c, l->counts);
-    const bool fits = products && strewn && counts &&
-                      divide(found, products, strewn, c->weighted, c->weighted_error) &&
-                      divide(found, products, counts, c->product, c->product_error);
+    double *products = rdf_sum_blocks(found, c, l->products);
+    double *strewn = rdf_sum_blocks(found, c, l->strewn);
+    double *counts = rdf_sum_blocks(found, c, l->counts);
+    const bool fits = products && strewn && counts;
+    if (fits) {
+        rdf_divide(found, products, strewn, c->weighted, c->weighted_error);
+        rdf_divide(found, products, counts, c->product, c->product_error);
+    }
     free(products);
     free(strewn);
     free(counts);
