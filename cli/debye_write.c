@@ -55,11 +55,11 @@ int debye_write(const debye_task *task, const debye_outcome *found)
                    .power = -1,
                    .notes = notes_of(task, found),
                    .rows = found->n_q};
-        const bool fits = table_add(&t, TABLE_X, "q", "q", found->q) &&
-                          table_add(&t, TABLE_Y, "I(q)", "I", found->intensity) &&
-                          table_add(&t, TABLE_Y, "S(q)", "S", found->s) &&
-                          table_add(&t, TABLE_Y, "F(q)", "F", found->f);
-        CLI_TRY(table_write(task->shared.output, task->format, &t, fits, debye_json(task, found)));
+        table_add(&t, TABLE_X, "q", "q", found->q);
+        table_add(&t, TABLE_Y, "I(q)", "I", found->intensity);
+        table_add(&t, TABLE_Y, "S(q)", "S", found->s);
+        table_add(&t, TABLE_Y, "F(q)", "F", found->f);
+        CLI_TRY(table_write(task->shared.output, task->format, &t, debye_json(task, found)));
     }
     if (task->gr) {
         table t = {.title = "Reduced pair distribution function",
@@ -69,9 +69,9 @@ int debye_write(const debye_task *task, const debye_outcome *found)
                    .power = 1,
                    .notes = notes_of(task, found),
                    .rows = found->n_r};
-        const bool fits = table_add(&t, TABLE_X, "r", "r", found->r) &&
-                          table_add(&t, TABLE_Y, "G(r)", "G", found->g);
-        CLI_TRY(table_write(task->gr, TABLE_BY_NAME, &t, fits, debye_json(task, found)));
+        table_add(&t, TABLE_X, "r", "r", found->r);
+        table_add(&t, TABLE_Y, "G(r)", "G", found->g);
+        CLI_TRY(table_write(task->gr, TABLE_BY_NAME, &t, debye_json(task, found)));
     }
     return STATUS_OK;
 }

@@ -140,6 +140,6 @@ int verb_overlap(int argc, char **argv)
     kith_overlaps_free(&found.counts);
     kith_close(found.ctx);
     io_vectors_free(&found.vectors);
-    free(found.low);
+    free(found.q);
     return status;
 }

@@ -27,10 +27,10 @@ typedef struct overlap_outcome {
     kith_replicas replicas; /**< borrowed from the vectors */
     kith_ctx *ctx;
     kith_overlaps counts;
-    double *low, *q, *density, *count; /**< [bins] of the table; density sums to 1 */
-    int64_t inside;                    /**< pairs between the edges */
-    int64_t peak;                      /**< the fullest bin; -1: all are empty */
-    double mean, deviation;            /**< of q, each pair taken at the middle of its bin */
+    double *q, *density, *count; /**< [bins] of the table, one block; density sums to 1 */
+    int64_t inside;              /**< pairs between the edges */
+    int64_t peak;                /**< the fullest bin; -1: all are empty */
+    double mean, deviation;      /**< of q, each pair taken at the middle of its bin */
     double read_seconds, count_seconds, matrix_seconds;
 } overlap_outcome;
 

@@ -103,12 +103,12 @@ int overlap_write(const overlap_task *task, const overlap_outcome *found)
                .power = 1,
                .notes = make_notes(task, found),
                .rows = found->counts.bins};
-    const bool fits = table_add(&t, TABLE_DETAIL, "q_low", "q_low", found->low) &&
-                      table_add(&t, TABLE_DETAIL, "q_high", "q_high", found->counts.edges + 1) &&
-                      table_add(&t, TABLE_X, "q", "q", found->q) &&
-                      table_add(&t, TABLE_Y, "P(q)", "P", found->density) &&
-                      table_add_whole(&t, TABLE_ERROR, "count", "count", found->count);
-    return table_write(task->shared.output, task->format, &t, fits, overlap_json(task, found));
+    table_add(&t, TABLE_DETAIL, "q_low", "q_low", found->counts.edges);
+    table_add(&t, TABLE_DETAIL, "q_high", "q_high", found->counts.edges + 1);
+    table_add(&t, TABLE_X, "q", "q", found->q);
+    table_add(&t, TABLE_Y, "P(q)", "P", found->density);
+    table_add_whole(&t, TABLE_ERROR, "count", "count", found->count);
+    return table_write(task->shared.output, task->format, &t, overlap_json(task, found));
 }
 
 struct plot {
@@ -121,7 +121,7 @@ static void put_data(FILE *out, const void *what)
     const overlap_outcome *found = ((const struct plot *)what)->found;
     fputs("# q_low q_high P(q)\n", out);
     for (int64_t k = 0; k < found->counts.bins; k++) {
-        fprintf(out, "%.7g %.7g %.7g\n", found->low[k], found->counts.edges[k + 1],
+        fprintf(out, "%.7g %.7g %.7g\n", found->counts.edges[k], found->counts.edges[k + 1],
                 found->density[k]);
     }
 }

@@ -110,11 +110,10 @@ static int make_density(overlap_outcome *found)
 {
     const kith_overlaps *o = &found->counts;
     const size_t bins = (size_t)o->bins;
-    found->low = malloc(4 * bins * sizeof *found->low);
-    if (!found->low) {
+    found->q = malloc(3 * bins * sizeof *found->q);
+    if (!found->q) {
         return report_no_memory("P(q)");
     }
-    found->q = found->low + bins;
     found->density = found->q + bins;
     found->count = found->density + bins;
     found->peak = -1;
@@ -122,7 +121,6 @@ static int make_density(overlap_outcome *found)
     for (int64_t k = 0; k < o->bins; k++) {
         const double width = o->edges[k + 1] - o->edges[k];
         const double count = (double)o->counts[k];
-        found->low[k] = o->edges[k];
         found->q[k] = (o->edges[k] + o->edges[k + 1]) / 2;
         found->density[k] = count / (double)o->pairs / width;
         found->count[k] = count;

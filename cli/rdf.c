@@ -232,6 +232,7 @@ static void free_outcome(rdf_outcome *found)
     rdf_blocks_free(&found->blocks);
     free(found->classes.of_name);
     free(found->edges);
+    free(found->middle);
     free(found->weights);
     free(found->shells);
     kith_close(found->ctx);

@@ -121,6 +121,7 @@ typedef struct rdf_outcome {
     double half;           /**< half the smallest height of the first box */
     kith_rdf_options how;
     double *edges;   /**< [how.bins + 1] */
+    double *middle;  /**< [how.bins] of each bin */
     double *shells;  /**< [how.bins] volumes between them, with forces */
     double *weights; /**< [particles] from a file; NULL: none */
     rdf_classes classes;

@@ -112,10 +112,15 @@ int rdf_choose_bins(const rdf_task *task, rdf_outcome *found)
 {
     found->half = box_half_height(&found->space.box);
     found->edges = malloc((MOST_BINS + 2) * sizeof *found->edges);
-    if (!found->edges) {
+    found->middle = malloc(MOST_BINS * sizeof *found->middle);
+    if (!found->edges || !found->middle) {
         return report_no_memory("bins");
     }
     kith_rdf_options_init(&found->how);
     found->how.minimum_image = task->minimum_image;
-    return task->edges ? edges_of_file(task, found) : edges_by_number(task, found);
+    CLI_TRY(task->edges ? edges_of_file(task, found) : edges_by_number(task, found));
+    for (int64_t k = 0; k < found->how.bins; k++) {
+        found->middle[k] = (found->edges[k] + found->edges[k + 1]) / 2;
+    }
+    return STATUS_OK;
 }

@@ -120,7 +120,7 @@ static void guess_weights(const rdf_outcome *found, rdf_curve *c)
     const int64_t bins = l->bins;
     double all = 0;
     for (int64_t k = 0; k < bins; k++) {
-        const double r = (found->edges[k] + found->edges[k + 1]) / 2;
+        const double r = found->middle[k];
         double own = 0;
         for (int64_t partial = 0; partial < l->partials; partial++) {
             own += found->blocks.row[0][l->counts + partial * bins + k];

@@ -64,7 +64,7 @@ static void put_data(FILE *out, const void *what)
         fprintf(out, " g_force(%s) +-", found->curve[c].name);
     }
     for (int64_t k = 0; k < found->how.bins; k++) {
-        fprintf(out, "\n%.7g", (found->edges[k] + found->edges[k + 1]) / 2);
+        fprintf(out, "\n%.7g", found->middle[k]);
         for (int c = 0; c < found->n_curves; c++) {
             put_number(out, found->curve[c].g[k]);
             put_number(out, found->curve[c].g_error[k]);

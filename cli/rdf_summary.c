@@ -25,11 +25,6 @@ static printed length(const rdf_outcome *found, double value)
     return report_format("%.4g%s%.20s", value, *found->unit ? " " : "", found->unit);
 }
 
-static double middle(const rdf_outcome *found, int64_t bin)
-{
-    return (found->edges[bin] + found->edges[bin + 1]) / 2;
-}
-
 static void print_frames(const rdf_outcome *found)
 {
     const style *look = report_style();
@@ -86,10 +81,10 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c)
     }
     report_line(name, "highest %s at %s",
                 report_bold("%s", with_error(c->g[c->peak], c->g_error[c->peak]).s).s,
-                length(found, middle(found, c->peak)).s);
+                length(found, found->middle[c->peak]).s);
     if (c->low >= 0) {
         printf(", then %s at %s\n", with_error(c->g[c->low], c->g_error[c->low]).s,
-               length(found, middle(found, c->low)).s);
+               length(found, found->middle[c->low]).s);
         report_line("", "neighbours up to there: n = %s",
                     with_error(c->n[c->low], c->n_error[c->low]).s);
     }
@@ -163,11 +158,11 @@ static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
     json_t *value = json_pack("{s:o}", "name", report_json_text(c->name));
     json_t *peak = json_null(), *low = json_null();
     if (c->peak >= 0) {
-        peak = json_pack("{s:f, s:f, s:o}", "r", middle(found, c->peak), "g", c->g[c->peak],
+        peak = json_pack("{s:f, s:f, s:o}", "r", found->middle[c->peak], "g", c->g[c->peak],
                          "error", report_json_real(c->g_error[c->peak]));
     }
     if (c->low >= 0) {
-        low = json_pack("{s:f, s:f, s:o, s:f, s:o}", "r", middle(found, c->low), "g", c->g[c->low],
+        low = json_pack("{s:f, s:f, s:o, s:f, s:o}", "r", found->middle[c->low], "g", c->g[c->low],
                         "error", report_json_real(c->g_error[c->low]), "n", c->n[c->low], "n_error",
                         report_json_real(c->n_error[c->low]));
     }

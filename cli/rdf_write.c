@@ -58,7 +58,7 @@ static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 
 /** The columns of curve k: g, n, their errors and counts; by forces; by weights. The first curve
  *  has short names. */
-static bool add_curve(const rdf_outcome *found, int k, table *t)
+static void add_curve(const rdf_outcome *found, int k, table *t)
 {
     const rdf_curve *c = &found->curve[k];
     const struct {
@@ -79,37 +79,22 @@ static bool add_curve(const rdf_outcome *found, int k, table *t)
                    {TABLE_ERROR, "g_w_error", c->weighted_error},
                    {TABLE_Y, "ww", c->product},
                    {TABLE_ERROR, "ww_error", c->product_error}};
-    bool fits = true;
-    for (size_t what = 0; what < sizeof columns / sizeof *columns && fits; what++) {
+    for (size_t what = 0; what < sizeof columns / sizeof *columns; what++) {
         char label[3 * IO_NAME_LENGTH] = "+-", field[3 * IO_NAME_LENGTH];
         snprintf(field, sizeof field, k ? "%s_%s" : "%s", columns[what].name, c->name);
         if (columns[what].role != TABLE_ERROR) {
             snprintf(label, sizeof label, "%s(%s)", columns[what].name,
                      found->n_curves > 1 || c->a >= 0 ? c->name : "r");
         }
-        const bool whole = columns[what].value == c->count;
-        fits = !columns[what].value ||
-               (whole ? table_add_whole : table_add)(t, columns[what].role, label, field,
-                                                     columns[what].value);
+        if (columns[what].value) {
+            (columns[what].value == c->count ? table_add_whole : table_add)(
+                t, columns[what].role, label, field, columns[what].value);
+        }
     }
-    return fits;
-}
-
-static bool add_columns(const rdf_outcome *found, const double *middle, table *t)
-{
-    bool fits = table_add(t, TABLE_DETAIL, "r_low", "r_low", found->edges) &&
-                table_add(t, TABLE_DETAIL, "r_high", "r_high", found->edges + 1) &&
-                table_add(t, TABLE_X, "r", "r", middle);
-    for (int k = 0; k < found->n_curves && fits; k++) {
-        fits = add_curve(found, k, t);
-    }
-    return fits;
 }
 
 int rdf_write(const rdf_task *task, const rdf_outcome *found)
 {
-    const int64_t bins = found->how.bins;
-    double *middle = malloc((size_t)bins * sizeof *middle);
     table t = {.title = "Pair distribution",
                .x_title = "r",
                .y_title = "g(r), n(r)",
@@ -118,18 +103,17 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found)
                .notes = common_notes(task, found),
                .partial = found->partial ? found->partial_text : NULL,
                .step = found->last_step,
-               .rows = bins};
-    for (int64_t k = 0; k < bins && middle; k++) {
-        middle[k] = (found->edges[k] + found->edges[k + 1]) / 2;
+               .rows = found->how.bins};
+    table_add(&t, TABLE_DETAIL, "r_low", "r_low", found->edges);
+    table_add(&t, TABLE_DETAIL, "r_high", "r_high", found->edges + 1);
+    table_add(&t, TABLE_X, "r", "r", found->middle);
+    for (int k = 0; k < found->n_curves; k++) {
+        add_curve(found, k, &t);
     }
-    const bool fits = middle && add_columns(found, middle, &t);
-    const int status = table_write(task->shared.output, task->format, &t, fits,
-                                   rdf_json(task, found));
-    free(middle);
-    return status;
+    return table_write(task->shared.output, task->format, &t, rdf_json(task, found));
 }
 
-static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
+static void add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 {
     const bool all = f->a < 0, direct = found->structure.direct;
     const struct {
@@ -139,16 +123,16 @@ static bool add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
     } kinds[] = {{"A", "A", f->fz, f->fz_error, !all},
                  {"S", "S", f->al, f->al_error, true},
                  {"S_sum", "S_sum", f->sum, f->sum_error, direct}};
-    bool fits = true;
-    for (int k = 0; k < 3 && fits; k++) {
+    for (int k = 0; k < 3; k++) {
         char label[3 * IO_NAME_LENGTH], field[3 * IO_NAME_LENGTH], error[3 * IO_NAME_LENGTH];
         snprintf(label, sizeof label, "%s(%s)", kinds[k].label, all ? "q" : f->name);
         snprintf(field, sizeof field, all ? "%s" : "%s_%s", kinds[k].field, f->name);
         snprintf(error, sizeof error, all ? "%s_error" : "%s_error_%s", kinds[k].field, f->name);
-        fits = !kinds[k].there || (table_add(t, TABLE_Y, label, field, kinds[k].value) &&
-                                   table_add(t, TABLE_ERROR, "+-", error, kinds[k].error));
+        if (kinds[k].there) {
+            table_add(t, TABLE_Y, label, field, kinds[k].value);
+            table_add(t, TABLE_ERROR, "+-", error, kinds[k].error);
+        }
     }
-    return fits;
 }
 
 /** The common lines, and what S and A are. */
@@ -184,12 +168,12 @@ int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)
                .partial = found->partial ? found->partial_text : NULL,
                .step = found->last_step,
                .rows = s->bins};
-    bool fits = table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low) &&
-                table_add(&t, TABLE_DETAIL, "q_high", "q_high", s->high) &&
-                table_add_whole(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors) &&
-                table_add(&t, TABLE_X, "q", "q", s->q);
-    for (int k = 0; k < s->n && fits; k++) {
-        fits = add_factor(found, &s->factor[k], &t);
+    table_add(&t, TABLE_DETAIL, "q_low", "q_low", s->low);
+    table_add(&t, TABLE_DETAIL, "q_high", "q_high", s->high);
+    table_add_whole(&t, TABLE_DETAIL, "vectors", "vectors", s->vectors);
+    table_add(&t, TABLE_X, "q", "q", s->q);
+    for (int k = 0; k < s->n; k++) {
+        add_factor(found, &s->factor[k], &t);
     }
-    return table_write(task->sq, TABLE_BY_NAME, &t, fits, rdf_json(task, found));
+    return table_write(task->sq, TABLE_BY_NAME, &t, rdf_json(task, found));
 }

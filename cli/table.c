@@ -13,31 +13,27 @@
 #include <string.h>
 #include <strings.h>
 
-bool table_add(table *t, table_role role, const char *label, const char *field, const double *value)
+void table_add(table *t, table_role role, const char *label, const char *field, const double *value)
 {
-    if (t->n == t->room) {
-        t->room = 2 * t->room + 8;
-        table_column *grown = realloc(t->column, (size_t)t->room * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        t->column = grown;
+    table_column *grown = realloc(t->column, ((size_t)t->n + 1) * sizeof *grown);
+    if (!grown) {
+        t->lost = true;
+        return;
     }
+    t->column = grown;
     table_column *c = &t->column[t->n++];
     *c = (table_column){.role = role, .data.value = value};
     snprintf(c->label, sizeof c->label, "%s", label);
     snprintf(c->data.name, sizeof c->data.name, "%s", field);
-    return true;
 }
 
-bool table_add_whole(table *t, table_role role, const char *label, const char *field,
+void table_add_whole(table *t, table_role role, const char *label, const char *field,
                      const double *value)
 {
-    const bool added = table_add(t, role, label, field, value);
-    if (added) {
+    table_add(t, role, label, field, value);
+    if (!t->lost) {
         t->column[t->n - 1].data.whole = true;
     }
-    return added;
 }
 
 table_format table_parse_format(struct argp_state *state, const char *arg, const char *words)
@@ -235,11 +231,11 @@ static int write_file(const char *path, table_format format, const table *t, jso
     return report_written(path, &text, io_memo_close(&text, out) && report_json_whole(), false);
 }
 
-int table_write(const char *path, table_format format, table *t, bool whole, json_t *facts)
+int table_write(const char *path, table_format format, table *t, json_t *facts)
 {
     int status = STATUS_OK;
     format = format == TABLE_BY_NAME ? format_of(path) : format;
-    if (!whole || !t->notes) {
+    if (t->lost || !t->notes) {
         status = report_no_memory(path);
     } else if (strcmp(path, "-") == 0) {
         put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */

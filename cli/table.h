@@ -39,16 +39,17 @@ typedef struct table {
     const char *partial; /**< what is said where the run was stopped; NULL: it was not */
     int64_t step;        /**< for LAMMPS: of the last frame */
     int64_t rows;
-    int n, room;
+    int n;
     table_column *column;
+    bool lost; /**< memory did not suffice for all columns */
 } table;
 
-/** Add a column. @return false: no memory. */
-bool table_add(table *t, table_role role, const char *label, const char *field,
+/** Add a column; where memory does not suffice, table_write tells. */
+void table_add(table *t, table_role role, const char *label, const char *field,
                const double *value);
 
 /** Add one of whole numbers. */
-bool table_add_whole(table *t, table_role role, const char *label, const char *field,
+void table_add_whole(table *t, table_role role, const char *label, const char *field,
                      const double *value);
 
 /** Read --format; ends the command when it is none of these words, such as "text, json or npy". */
@@ -59,9 +60,8 @@ table_format table_parse_format(struct argp_state *state, const char *arg, const
 void table_check_options(struct argp_state *state, const options *o, table_format format);
 
 /** Write a table, "-": as text to standard output, and free its columns and notes.
- *  @param whole  memory has sufficed for the columns
  *  @param facts  what a JSON file holds beside the columns; let go of
  *  @return an exit status, reported. */
-int table_write(const char *path, table_format format, table *t, bool whole, json_t *facts);
+int table_write(const char *path, table_format format, table *t, json_t *facts);
 
 #endif
