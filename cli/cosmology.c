@@ -34,13 +34,11 @@ cosmology cosmology_of(const io_particles *particles, const cosmology *given, do
                         .redshift = file->redshift};
     }
     c.matter = c.known ? c.omega_m * cosmology_critical(particles) : 0;
-    c.source = "cosmology";
     const double mean = volume > 0 ? mass / volume : 0;
     if (c.matter > 0) {
         c.filled = mean / c.matter;
     } else {
         c.matter = mean;
-        c.source = "particles";
     }
     return c;
 }

@@ -11,10 +11,9 @@ typedef struct cosmology {
     bool known; /**< the numbers below, from the file or --cosmology */
     bool given; /**< by --cosmology */
     double omega_m, omega_lambda, redshift;
-    double omega_b;     /**< 0: not known */
-    double matter;      /**< mean density of matter; 0: not known */
-    const char *source; /**< of it: "cosmology" or "particles" */
-    double filled;      /**< mass in the box / (matter * volume), where matter is from the
+    double omega_b; /**< 0: not known */
+    double matter;  /**< mean density of matter; 0: not known */
+    double filled;  /**< mass in the box / (matter * volume), where matter is from the
                               cosmology and the box is periodic; else 0 */
 } cosmology;
 

@@ -272,7 +272,7 @@ int debye_run(const debye_task *task, debye_outcome *found)
     progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
     const io_trajectory_options how = input_how(&task->shared);
     struct work work = {.task = task, .found = found, .bar = &bar};
-    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
     const int status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
     progress_end(&bar);
     if (status != STATUS_OK) {

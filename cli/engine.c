@@ -4,12 +4,7 @@
  */
 #include "engine.h"
 
-int engine_open(const options *o, progress *bar, kith_ctx **out)
-{
-    return engine_open_watched(o, progress_watch, bar, out);
-}
-
-int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)
+int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)
 {
     kith_options settings;
     kith_options_init(&settings);

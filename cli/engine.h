@@ -9,11 +9,9 @@
 #include "progress.h"
 #include "report.h"
 
-/** Open a context whose calls report to the bar. @return STATUS_OK, or another after reporting. */
-int engine_open(const options *o, progress *bar, kith_ctx **out);
-
-/** Likewise, with a watch of the caller's own. */
-int engine_open_watched(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
+/** Open a context whose calls report to `watch`, such as progress_watch with a bar.
+ *  @return STATUS_OK, or another after reporting. */
+int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
 
 /** As report_kith, but leave an interrupt to be reported at the end. */
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about);

@@ -216,7 +216,7 @@ int flock_open(const flock_task *task, flock_run *run)
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
-    CLI_TRY(engine_open(&task->shared, &bar, &run->ctx));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     CLI_TRY(flock_open(task, run));
     int status = open_files(task, run);
     if (status == STATUS_OK) {

@@ -48,16 +48,11 @@ static const struct argp_option fof_options[] = {
 static void parse_velocity(fof_task *task, char *arg, struct argp_state *state)
 {
     const size_t length = strlen(arg);
-    char number[64];
     task->velocity_in_sigma = length > 0 && arg[length - 1] == 's';
-    if (length >= sizeof number) {
-        argp_error(state, "--phase-space: got '%s', expected a number", arg);
-    }
-    memcpy(number, arg, length + 1);
     if (task->velocity_in_sigma) {
-        number[length - 1] = '\0';
+        arg[length - 1] = '\0';
     }
-    task->velocity = options_positive(state, "--phase-space", number);
+    task->velocity = options_positive(state, "--phase-space", arg);
 }
 
 static void parse_cosmology(fof_task *task, const char *arg, struct argp_state *state)
@@ -230,7 +225,7 @@ static int write_results(const fof_task *task, fof_outcome *found)
 static int find_halos(const fof_task *task, fof_outcome *found)
 {
     progress bar = progress_start("linking", "", 0, task->shared.quiet);
-    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
     int status = link_particles(task, found);
     if (status == STATUS_OK) {
         bar.what = "measuring";

@@ -65,7 +65,4 @@ int fof_plot(const fof_task *task, const fof_outcome *found);
 void fof_print(const fof_task *task, const fof_outcome *found);
 json_t *fof_json(const fof_task *task, const fof_outcome *found);
 
-/** "(V/N)^(1/3) of the particles that link", ...; for the spacing that was used. */
-const char *fof_spacing_words(const fof_outcome *found);
-
 #endif

@@ -253,16 +253,6 @@ static int choose_velocity_length(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-const char *fof_spacing_words(const fof_outcome *found)
-{
-    static const char *const words[][2] = {
-        [SPACING_AUTO] = {"", ""},
-        [SPACING_LINKED] = {"(V/N)^(1/3), N all that link", "(A/N)^(1/2), N all that link"},
-        [SPACING_DARK] = {"(V/N)^(1/3), N dark matter", "(A/N)^(1/2), N dark matter"},
-        [SPACING_MASS] = {"(m / (Omega rho_crit))^(1/3)", ""}};
-    return words[found->spacing][found->space.box.dim == 2];
-}
-
 int fof_prepare(const fof_task *task, fof_outcome *found)
 {
     CLI_TRY(space_choose(&task->shared, task->input, &found->in.particles, &found->space));

@@ -54,6 +54,17 @@ static void print_roles(const fof_outcome *found)
     print_types(found, "ignore:", rest);
 }
 
+/** For the spacing that was used. */
+static const char *spacing_words(const fof_outcome *found)
+{
+    static const char *const words[][2] = {
+        [SPACING_AUTO] = {"", ""},
+        [SPACING_LINKED] = {"(V/N)^(1/3), N all that link", "(A/N)^(1/2), N all that link"},
+        [SPACING_DARK] = {"(V/N)^(1/3), N dark matter", "(A/N)^(1/2), N dark matter"},
+        [SPACING_MASS] = {"(m / (Omega rho_crit))^(1/3)", ""}};
+    return words[found->spacing][found->space.box.dim == 2];
+}
+
 static void print_length(const fof_task *task, const fof_outcome *found)
 {
     const style *look = report_style();
@@ -67,7 +78,7 @@ static void print_length(const fof_task *task, const fof_outcome *found)
     }
     putchar('\n');
     if (found->spacing != SPACING_AUTO) {
-        report_line("", "%s%s", look->faint, fof_spacing_words(found));
+        report_line("", "%s%s", look->faint, spacing_words(found));
         if (found->spacing == SPACING_MASS) {
             printf(", Omega %s of the linked species", number(found->spacing_omega).s);
         }

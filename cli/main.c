@@ -52,8 +52,13 @@ static int print_help(void)
          "  kith fof halos.h5 --box 1 -o halos.csv\n"
          "  kith rdf halos.h5 --box 1 --r-max 0.01 -o gr.txt\n"
          "\n"
-         "Exit status:");
-    report_print_statuses();
+         "Exit status:\n"
+         "    0  ok                                   7  beyond a limit of this build\n"
+         "    2  wrong arguments                      8  no memory\n"
+         "    3  input cannot be read                 9  output cannot be written\n"
+         "    4  input malformed or truncated        10  backend or format not available\n"
+         "    5  a coordinate is not finite         130  interrupted\n"
+         "    6  a value makes no sense (cutoff, box)");
     return STATUS_OK;
 }
 

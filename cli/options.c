@@ -10,6 +10,7 @@
 #include "report.h"
 
 #include <argz.h>
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
@@ -103,8 +104,10 @@ int64_t options_whole(struct argp_state *state, const char *option, const char *
 
 uint64_t options_seed(struct argp_state *state, const char *arg)
 {
-    uint64_t seed = 0;
-    if (!parse_uint64(arg, &seed)) {
+    char *end = NULL;
+    errno = 0;
+    const uint64_t seed = strtoull(arg, &end, 10);
+    if (!isdigit((unsigned char)*arg) || *end || errno) {
         argp_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
     }
     return seed;

@@ -38,12 +38,6 @@ static const struct argp_option overlap_options[] = {
     {"format", KEY_FORMAT, "NAME", 0, "of the output: text, json, npy, xvg", 40},
     {0}};
 
-const char *overlap_measure_name(kith_overlap_measure measure)
-{
-    static const char *const names[] = {"cosine", "product", "distance"};
-    return names[measure];
-}
-
 static void parse_range(overlap_task *task, const char *arg, struct argp_state *state)
 {
     double range[2];

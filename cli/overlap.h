@@ -34,9 +34,6 @@ typedef struct overlap_outcome {
     double read_seconds, count_seconds, matrix_seconds;
 } overlap_outcome;
 
-/** "cosine", ... */
-const char *overlap_measure_name(kith_overlap_measure measure);
-
 /** Read, count, and write --matrix. @return an exit status, reported. */
 int overlap_run(const overlap_task *task, overlap_outcome *found);
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const measures[] = {"cosine", "product", "distance"};
+
 static const char *type_name(const overlap_outcome *found)
 {
     return found->counts.spins ? "spins" : report_precision((kith_precision)found->replicas.type);
@@ -25,7 +27,7 @@ void overlap_print(const overlap_task *task, const overlap_outcome *found)
                 report_bold("%s", report_count(found->replicas.n).s).s,
                 report_count(found->replicas.dim).s, type_name(found), found->vectors.description,
                 report_bytes(found->vectors.bytes).s, report_seconds(found->read_seconds).s);
-    report_line("overlap", "%s%s; %s bins from %s to %s\n", overlap_measure_name(task->how.measure),
+    report_line("overlap", "%s%s; %s bins from %s to %s\n", measures[task->how.measure],
                 task->how.subtract_mean ? " of fluctuations, the mean subtracted" : "",
                 report_count(o->bins).s, report_real(o->edges[0]).s,
                 report_real(o->edges[o->bins]).s);
@@ -70,11 +72,11 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
         " s:o, s:I, s:o}",
         "kith", kith_version(), "verb", "overlap", "command", report_json_text(options_command()),
         "input", report_json_text(task->input), "replicas", replicas, "measure",
-        overlap_measure_name(task->how.measure), "subtract_mean", task->how.subtract_mean, "bins",
-        bins, "pairs", (json_int_t)o->pairs, "outside", (json_int_t)(o->pairs - found->inside),
-        "mean", report_json_real(found->mean), "deviation", report_json_real(found->deviation),
-        "highest", peak, "backend", kith_backend(found->ctx), "threads", kith_threads(found->ctx),
-        "seconds", seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
+        measures[task->how.measure], "subtract_mean", task->how.subtract_mean, "bins", bins,
+        "pairs", (json_int_t)o->pairs, "outside", (json_int_t)(o->pairs - found->inside), "mean",
+        report_json_real(found->mean), "deviation", report_json_real(found->deviation), "highest",
+        peak, "backend", kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
+        seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
 }
 
 /** Lines of the table's header; to be freed. */
@@ -87,7 +89,7 @@ static char *make_notes(const overlap_task *task, const overlap_outcome *found)
         "input: %s, %s\nreplicas: %lld of %lld %s\noverlap: %s%s\nbins: %lld from %s to %s\n"
         "pairs: %lld, outside the bins %lld\nq: the middle of a bin; P: pairs / all / width\n",
         task->input, found->vectors.description, (long long)found->replicas.n,
-        (long long)found->replicas.dim, type_name(found), overlap_measure_name(task->how.measure),
+        (long long)found->replicas.dim, type_name(found), measures[task->how.measure],
         task->how.subtract_mean ? ", the mean over replicas subtracted" : "", (long long)o->bins,
         report_real(o->edges[0]).s, report_real(o->edges[o->bins]).s, (long long)o->pairs,
         (long long)(o->pairs - found->inside));

@@ -147,7 +147,7 @@ int overlap_run(const overlap_task *task, overlap_outcome *found)
     }
     progress bar = progress_start("overlaps", "pairs", 0, task->shared.quiet);
     bar.items = found->replicas.n * (found->replicas.n - 1) / 2;
-    CLI_TRY(engine_open(&task->shared, &bar, &found->ctx));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
     const kith_status counted = kith_overlap_count(found->ctx, &found->replicas, &task->how,
                                                    &found->counts);
     found->count_seconds = progress_end(&bar);

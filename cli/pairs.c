@@ -183,7 +183,7 @@ static int search(pairs_task *task, pairs_outcome *found)
     }
     const bool writes = task->shared.output != NULL;
     progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, task->shared.quiet);
-    int status = engine_open(&task->shared, &bar, &found->ctx);
+    int status = engine_open(&task->shared, progress_watch, &bar, &found->ctx);
     if (status == STATUS_OK) {
         status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);
     }

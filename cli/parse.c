@@ -5,16 +5,14 @@
 #include "parse.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** Read a number at text. @return what follows it, or NULL. strtod alone would skip spaces. */
-static const char *read_real(const char *text, double *out)
+const char *parse_leading(const char *text, double *out)
 {
     char *end = NULL;
-    if (isspace((unsigned char)*text)) {
+    if (isspace((unsigned char)*text)) { /* which strtod would skip */
         return NULL;
     }
     *out = strtod(text, &end);
@@ -23,14 +21,14 @@ static const char *read_real(const char *text, double *out)
 
 bool parse_real(const char *text, double *out)
 {
-    const char *end = read_real(text, out);
+    const char *end = parse_leading(text, out);
     return end && *end == '\0';
 }
 
 int parse_reals(const char *text, int capacity, double *out)
 {
     for (int n = 0; n < capacity; n++) {
-        text = read_real(text, &out[n]);
+        text = parse_leading(text, &out[n]);
         if (!text) {
             return 0;
         }
@@ -42,14 +40,6 @@ int parse_reals(const char *text, int capacity, double *out)
         }
     }
     return 0;
-}
-
-bool parse_uint64(const char *text, uint64_t *out)
-{
-    char *end = NULL;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0;
 }
 
 bool parse_count(const char *text, int64_t *out)
@@ -71,7 +61,7 @@ bool parse_count(const char *text, int64_t *out)
     plain[length] = '\0';
 
     double value = 0;
-    const char *suffix = strpbrk(plain, "xX") ? NULL : read_real(plain, &value); /* no 0x10 */
+    const char *suffix = strpbrk(plain, "xX") ? NULL : parse_leading(plain, &value); /* no 0x10 */
     static const struct {
         const char *name;
         double unit;

@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Read a number at the beginning of a text. @return what follows it; NULL: there is none */
+const char *parse_leading(const char *text, double *out);
+
 /** Read a number; "nan" and "inf" are numbers, whose use the caller judges. */
 bool parse_real(const char *text, double *out);
 
 /** Read up to capacity numbers with commas between. @return how many; 0 when the text is not such
  *  a list. */
 int parse_reals(const char *text, int capacity, double *out);
-
-/** Read a decimal integer. */
-bool parse_uint64(const char *text, uint64_t *out);
 
 /** Read a whole number written as 1000000, 1_000_000, 1e6, 1M, 2.5k or 1G. */
 bool parse_count(const char *text, int64_t *out);

@@ -101,7 +101,7 @@ typedef struct rdf_structure {
 typedef struct rdf_layout {
     int64_t bins, partials;
     int64_t frames, volume, centres, counts, ideal;
-    int64_t force;
+    int64_t force;                  /**< [partials][bins + 2] */
     int64_t products, strewn;       /**< sums of w_i w_j, and of particles strewn uniformly */
     int64_t vectors, q_sum, direct; /**< of S(q) */
     int64_t width;
@@ -202,9 +202,6 @@ bool rdf_parse_temperature(const char *text, double *kT);
 
 /** Fail where all forces are 0. @return exit status, reported. */
 int rdf_force_check(const rdf_task *task, const io_frame *frame);
-
-/** Numbers that forces take in a row of the blocks. */
-int64_t rdf_force_width(const rdf_layout *layout);
 
 /** Add a frame's to a row. @return false: no memory. */
 bool rdf_force_add(const rdf_task *task, rdf_outcome *found, const kith_histogram *h, double *row);

@@ -24,21 +24,13 @@ bool rdf_parse_temperature(const char *text, double *kT)
         const char *name;
         double boltzmann; /**< per kelvin; CODATA 2018 */
     } units[] = {{"eV", 8.617333262e-5}, {"kcal", 1.987204259e-3}, {"kJ", 8.314462618e-3}};
-    const char *comma = strchr(text, ',');
-    char number[64];
-    const size_t length = comma ? (size_t)(comma - text) : strlen(text);
-    if (length >= sizeof number) {
-        return false;
+    const char *unit = parse_leading(text, kT);
+    double factor = unit && *unit == '\0' ? 1 : 0;
+    for (size_t k = 0; k < sizeof units / sizeof *units && unit && *unit == ','; k++) {
+        factor = strcmp(unit + 1, units[k].name) == 0 ? units[k].boltzmann : factor;
     }
-    memcpy(number, text, length);
-    number[length] = '\0';
-    double factor = comma ? 0 : 1;
-    for (size_t k = 0; k < sizeof units / sizeof *units && comma; k++) {
-        factor = strcmp(comma + 1, units[k].name) == 0 ? units[k].boltzmann : factor;
-    }
-    const bool fits = parse_real(number, kT) && factor > 0;
     *kT *= factor;
-    return fits && *kT > 0 && isfinite(*kT);
+    return *kT > 0 && isfinite(*kT);
 }
 
 int rdf_force_check(const rdf_task *task, const io_frame *frame)
@@ -51,11 +43,6 @@ int rdf_force_check(const rdf_task *task, const io_frame *frame)
     }
     return report_error(STATUS_INVALID, "--estimator histogram needs none",
                         "%s: frame %lld: all forces are 0", task->input, (long long)frame->index);
-}
-
-int64_t rdf_force_width(const rdf_layout *l)
-{
-    return l->partials * (l->bins + 2);
 }
 
 /** Where the numbers of a partial begin. */

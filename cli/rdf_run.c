@@ -109,7 +109,7 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
     l->counts = l->centres + n;
     l->ideal = l->counts + l->partials * l->bins;
     l->force = l->ideal + l->partials * l->bins;
-    l->products = l->force + (task->force ? rdf_force_width(l) : 0);
+    l->products = l->force + (task->force ? l->partials * (l->bins + 2) : 0);
     l->strewn = l->products + (task->weights ? l->partials * l->bins : 0);
     l->vectors = l->strewn + (task->weights ? l->partials * l->bins : 0);
     l->q_sum = l->vectors + found->structure.bins;
@@ -307,7 +307,7 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     }
     how.read.watch = watch_reading;
     how.read.user = &w;
-    CLI_TRY(engine_open_watched(&task->shared, watch_counting, &w, &found->ctx));
+    CLI_TRY(engine_open(&task->shared, watch_counting, &w, &found->ctx));
     const int status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
     found->unit = task->unit ? task->unit : strstr(found->from.description, "chemfiles") ? "A" : "";
     progress_end(&bar);

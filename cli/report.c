@@ -16,16 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void report_print_statuses(void)
-{
-    puts("    0  ok                                   7  beyond a limit of this build\n"
-         "    2  wrong arguments                      8  no memory\n"
-         "    3  input cannot be read                 9  output cannot be written\n"
-         "    4  input malformed or truncated        10  backend or format not available\n"
-         "    5  a coordinate is not finite         130  interrupted\n"
-         "    6  a value makes no sense (cutoff, box)");
-}
-
 int report_error(int status, const char *hint, const char *format, ...)
 {
     va_list arguments;

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/** Exit statuses; never reused for another meaning. */
+/** Exit statuses, as kith --help lists them; never reused for another meaning. */
 enum {
     STATUS_OK = 0,
     STATUS_USAGE = 2,
@@ -33,9 +33,6 @@ enum {
             return status_; \
         } \
     } while (0)
-
-/** Print the table of exit statuses. */
-void report_print_statuses(void);
 
 /** Print "kith: ..." and a hint to stderr. @param hint  may be NULL. @return status. */
 int report_error(int status, const char *hint, const char *format, ...)

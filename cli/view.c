@@ -171,7 +171,7 @@ static int look(const view_task *task, view_run *run)
 {
     progress bar = progress_start("looking", "steps", 0, true);
     CLI_TRY(view_start(task, run));
-    CLI_TRY(engine_open(&task->shared, &bar, &run->ctx));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     const int status = view_go_to(task, run, task->shared.read.frame);
     if (status != STATUS_OK) {
         return report_error(status, NULL, "%s", run->message);
