@@ -12,30 +12,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Progress: of the frames where their number is known, else of the file's bytes. */
-typedef struct watch {
-    progress *bar;
-    const rdf_outcome *found;
+/** The run, and its progress: of the frames where their number is known, else of the bytes read. */
+struct work {
+    const rdf_task *task;
+    rdf_outcome *found;
+    progress bar;
     int64_t bytes, size;
-} watch;
+};
 
 static int watch_reading(void *user, int64_t done, int64_t total)
 {
-    watch *w = user;
+    struct work *w = user;
     const int64_t of = w->found->from.wanted;
     w->bytes = done;
     w->size = total;
-    return of > 0 ? progress_watch(w->bar, w->found->frames, of)
-                  : progress_watch(w->bar, done, total);
+    return of > 0 ? progress_watch(&w->bar, w->found->frames, of)
+                  : progress_watch(&w->bar, done, total);
 }
 
 static int watch_counting(void *user, int64_t done, int64_t total)
 {
-    const watch *w = user;
+    struct work *w = user;
     const int64_t of = w->found->from.wanted;
     const double frames = (double)w->found->frames + (double)done / (double)total;
-    return of > 0 && total > 0 ? progress_watch(w->bar, (int64_t)(1e3 * frames), 1000 * of)
-                               : progress_watch(w->bar, w->bytes, w->size);
+    return of > 0 && total > 0 ? progress_watch(&w->bar, (int64_t)(1e3 * frames), 1000 * of)
+                               : progress_watch(&w->bar, w->bytes, w->size);
 }
 
 int64_t rdf_partial(const rdf_classes *classes, int a, int b)
@@ -230,15 +231,9 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
-struct work {
-    const rdf_task *task;
-    rdf_outcome *found;
-    watch *watch;
-};
-
 static int take_frame(void *user, const io_frame *frame)
 {
-    const struct work *w = user;
+    struct work *w = user;
     const rdf_task *task = w->task;
     rdf_outcome *found = w->found;
     const bool first = found->frames == 0;
@@ -271,7 +266,7 @@ static int take_frame(void *user, const io_frame *frame)
     CLI_TRY(status);
     found->last_index = frame->index;
     found->last_step = frame->has_step ? frame->step : frame->index;
-    w->watch->bar->items += frame->particles.n;
+    w->bar.items += frame->particles.n;
     return STATUS_OK;
 }
 
@@ -294,9 +289,9 @@ static int finish(const rdf_task *task, rdf_outcome *found, int status)
 
 int rdf_run(const rdf_task *task, rdf_outcome *found)
 {
-    progress bar = progress_start("counting", "particles", 0, task->shared.quiet);
-    watch w = {.bar = &bar, .found = found};
-    struct work work = {.task = task, .found = found, .watch = &w};
+    struct work w = {.task = task,
+                     .found = found,
+                     .bar = progress_start("counting", "particles", 0, task->shared.quiet)};
     io_trajectory_options how = input_how(&task->shared);
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
                       (task->without_bonds ? (unsigned)IO_BONDS : 0) |
@@ -308,8 +303,8 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     how.read.watch = watch_reading;
     how.read.user = &w;
     CLI_TRY(engine_open(&task->shared, watch_counting, &w, &found->ctx));
-    const int status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
+    const int status = input_each_frame(task->input, &how, take_frame, &w, &found->from);
     found->unit = task->unit ? task->unit : strstr(found->from.description, "chemfiles") ? "A" : "";
-    progress_end(&bar);
+    progress_end(&w.bar);
     return finish(task, found, status);
 }
