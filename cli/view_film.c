@@ -28,14 +28,13 @@ static float *colours_of(const view_run *run)
 }
 
 /** Frames of the film; of a trajectory those from --frame on. */
-static int64_t count_frames(const view_task *task, const view_run *run)
+static int64_t count_frames(const film_options *how, const view_run *run)
 {
-    const film_options *how = &task->film;
-    if (run->frames > 1) {
-        return run->frames - task->shared.read.frame;
-    }
-    const double turn = fabs(how->turn);
     static const double most = 1e6;
+    const double turn = fabs(how->turn);
+    if (run->frames > 1) {
+        return run->frames - run->frame;
+    }
     return run->now->dim == 3 && turn > 0 ? (int64_t)fmin(fmax(how->rate * 360 / turn, 1), most)
                                           : 1;
 }
@@ -55,9 +54,9 @@ static int add(film *f, const view_run *run, const float *value, int64_t number)
 }
 
 /** Add all frames, the first of which is there. */
-static int add_all(const view_task *task, view_run *run, film *f, progress *bar)
+static int add_all(const view_task *task, view_run *run, film *f, int64_t frames, progress *bar)
 {
-    const int64_t frames = count_frames(task, run), first = run->frame;
+    const int64_t first = run->frame;
     float *value = colours_of(run);
     int status = STATUS_OK;
     for (int64_t k = 0; k < frames && status == STATUS_OK; k++) {
@@ -84,14 +83,12 @@ int view_record(const view_task *task, view_run *run)
 {
     film *f = NULL;
     film_options how = task->film;
-    view_task filled = *task;
     how.turn = isfinite(how.turn) ? how.turn : run->frames > 1 ? MOVING_TURN : STILL_TURN;
     how.afterglow = run->frames > 1 ? how.afterglow : 0; /* nothing moves but the camera */
     how.threads = task->shared.threads;
-    filled.film = how;
     CLI_TRY(film_open(&how, 0, &f));
     progress bar = progress_start("filming", "frames", 0, task->shared.quiet);
-    int status = film_finish(f, add_all(&filled, run, f, &bar));
+    int status = film_finish(f, add_all(task, run, f, count_frames(&how, run), &bar));
     progress_end(&bar);
     if (status == STATUS_OK && task->shared.json) {
         status = report_json(json_pack("{s:s, s:s, s:o, s:o, s:I}", "kith", kith_version(), "verb",
