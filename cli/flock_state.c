@@ -252,10 +252,14 @@ static int load(flock_task *task, flock_run *run)
 }
 
 /** Headings at random, with the largest speed. */
-static void strew_headings(const flock_task *task, io_particles *p, double *v)
+static int strew_velocities(const flock_task *task, io_particles *p)
 {
     random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
     const double speed = task->start.model.max_speed > 0 ? task->start.model.max_speed : 1;
+    p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
+    if (!p->velocity) {
+        return report_no_memory("velocities");
+    }
     for (int64_t i = 0; i < p->n; i++) {
         double x[3], square;
         do {
@@ -264,30 +268,9 @@ static void strew_headings(const flock_task *task, io_particles *p, double *v)
             square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         } while (!(square > 1e-6));
         for (int k = 0; k < 3; k++) {
-            v[3 * i + k] = x[k] / sqrt(square) * speed;
+            io_put_real(p->velocity, 3 * i + k, p->precision, x[k] / sqrt(square) * speed);
         }
     }
-}
-
-/** Store doubles in the precision of the particles. */
-static void store(const io_particles *p, const double *from, void *to)
-{
-    for (int64_t e = 0; e < 3 * p->n; e++) {
-        io_put_real(to, e, p->precision, from[e]);
-    }
-}
-
-static int fill_velocities(const flock_task *task, io_particles *p)
-{
-    double *v = calloc((size_t)p->n + 1, 3 * sizeof *v); /* zeros: a linter cannot see them set */
-    p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
-    if (!v || !p->velocity) {
-        free(v);
-        return report_no_memory("velocities");
-    }
-    strew_headings(task, p, v);
-    store(p, v, p->velocity);
-    free(v);
     return STATUS_OK;
 }
 
@@ -317,13 +300,11 @@ static int strew(const flock_task *task, flock_run *run)
     for (int64_t i = 0; i < p->n; i++) {
         const double f[3] = {r[3 * i], r[3 * i + 1], p->dim == 3 ? r[3 * i + 2] : 0};
         for (int k = 0; k < 3; k++) {
-            r[3 * i + k] = p->dim == 2 && k == 2
-                               ? 0
-                               : box->origin[k] + f[0] * box->row[0][k] + f[1] * box->row[1][k] +
-                                     f[2] * box->row[2][k];
+            const double x = box->origin[k] + f[0] * box->row[0][k] + f[1] * box->row[1][k] +
+                             f[2] * box->row[2][k];
+            io_put_real(p->pos, 3 * i + k, p->precision, k < p->dim ? x : 0);
         }
     }
-    store(p, r, p->pos);
     free(r);
     return STATUS_OK;
 }
@@ -368,7 +349,7 @@ int flock_start(flock_task *task, flock_run *run)
         CLI_TRY(task->input ? read_input(task, run) : strew(task, run));
     }
     if (!run->in.particles.velocity) {
-        CLI_TRY(fill_velocities(task, &run->in.particles));
+        CLI_TRY(strew_velocities(task, &run->in.particles));
     }
     run->space = run->box;
     for (int k = 0; k < 3; k++) {
