@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Densities of the universe. All are comoving: positions are, too.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "cosmology.h"
 
 #include <math.h>

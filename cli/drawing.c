@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Colours, text, and the way into a file.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "drawing.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Opening the library.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * A figure's data and script, and the process that draws it.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gnuplot.h"
 
 #include "options.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Reading a particle file.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "input.h"
 
 #include "progress.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Strict reading of numbers.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "parse.h"
 
 #include <ctype.h>

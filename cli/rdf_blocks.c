@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Grains, blocks and errors.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rdf_blocks.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Errors, and numbers for people and scripts.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Looking scatterers up.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "scatterers.h"
 
 #include <math.h>

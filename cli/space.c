@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Which box a verb works in.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "space.h"
 
 #include "report.h"

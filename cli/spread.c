@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * How whole numbers are spread.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spread.h"
 
 #include <stdio.h>

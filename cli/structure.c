@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Transforms of pair distributions.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Serving the live view.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "viewer.h"
 
 #include "report.h"

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Which vectors of a box are summed over.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "waves.h"
 
 #include "box.h"
