@@ -143,24 +143,6 @@ bool options_summary(const options *o)
     return !o->quiet && !options_to_stdout(o);
 }
 
-static error_t parse_reading(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-    switch (key) {
-    case KEY_DATASET: o->read.dataset = arg; return 0;
-    case KEY_COLUMNS: o->read.columns = arg; return 0;
-    case KEY_SPECIES: o->read.species = arg; return 0;
-    case KEY_PRECISION: o->read.precision = options_precision(state, arg); return 0;
-    case KEY_FRAME: o->read.frame = options_whole(state, "--frame", arg, 0); return 0;
-    case KEY_FRAMES: o->frames = arg; return 0;
-    case KEY_TOPOLOGY: o->topology = arg; return 0;
-    case KEY_BY:
-        o->label = IO_LABEL_ELEMENT + options_word(state, "--by", arg, "element, type or name");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static void parse_box(options *o, const char *arg, struct argp_state *state)
 {
     const int n = parse_reals(arg, 9, o->box);
@@ -177,64 +159,55 @@ static void parse_box(options *o, const char *arg, struct argp_state *state)
     o->box_numbers = n;
 }
 
-static error_t parse_space(int key, char *arg, struct argp_state *state)
+static void parse_origin(options *o, const char *arg, struct argp_state *state)
 {
-    options *o = state->input;
-    switch (key) {
-    case KEY_BOX: parse_box(o, arg, state); return 0;
-    case KEY_ORIGIN:
-        if (parse_reals(arg, 3, o->origin) != 3) {
-            argp_error(state, "--origin: got '%s', expected X,Y,Z", arg);
-        }
-        for (int k = 0; k < 3; k++) {
-            if (!isfinite(o->origin[k])) {
-                options_invalid("--origin", arg, "finite numbers");
-            }
-        }
-        o->has_origin = true;
-        return 0;
-    case KEY_PERIODIC:
-        if (!parse_axes(arg, o->periodic)) {
-            argp_error(state, "--periodic: got '%s', expected axes such as xyz or xy, or none",
-                       arg);
-        }
-        o->has_periodic = true;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    if (parse_reals(arg, 3, o->origin) != 3) {
+        argp_error(state, "--origin: got '%s', expected X,Y,Z", arg);
     }
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(o->origin[k])) {
+            options_invalid("--origin", arg, "finite numbers");
+        }
+    }
+    o->has_origin = true;
 }
 
-static error_t parse_engine(int key, char *arg, struct argp_state *state)
+static void parse_periodic(options *o, const char *arg, struct argp_state *state)
 {
+    if (!parse_axes(arg, o->periodic)) {
+        argp_error(state, "--periodic: got '%s', expected axes such as xyz or xy, or none", arg);
+    }
+    o->has_periodic = true;
+}
+
+/* The parser of every group. */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    enum { MOST_PORT = 65535 };
     options *o = state->input;
     switch (key) {
+    case KEY_DATASET: o->read.dataset = arg; return 0;
+    case KEY_COLUMNS: o->read.columns = arg; return 0;
+    case KEY_SPECIES: o->read.species = arg; return 0;
+    case KEY_PRECISION: o->read.precision = options_precision(state, arg); return 0;
+    case KEY_FRAME: o->read.frame = options_whole(state, "--frame", arg, 0); return 0;
+    case KEY_FRAMES: o->frames = arg; return 0;
+    case KEY_TOPOLOGY: o->topology = arg; return 0;
+    case KEY_BY:
+        o->label = IO_LABEL_ELEMENT + options_word(state, "--by", arg, "element, type or name");
+        return 0;
+    case KEY_BOX: parse_box(o, arg, state); return 0;
+    case KEY_ORIGIN: parse_origin(o, arg, state); return 0;
+    case KEY_PERIODIC: parse_periodic(o, arg, state); return 0;
     case KEY_BACKEND: o->backend = arg; return 0;
     case KEY_THREADS:
         o->threads = (int)options_whole_to(state, "--threads", arg, 1, INT_MAX,
                                            "1 or more; without --threads all cores are used");
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse_viewing(int key, char *arg, struct argp_state *state)
-{
-    enum { MOST = 65535 };
-    options *o = state->input;
-    switch (key) {
     case KEY_ADDRESS: o->address = arg; return 0;
     case KEY_PORT:
-        o->port = (int)options_whole_to(state, "--port", arg, 1, MOST, "1 to 65535");
+        o->port = (int)options_whole_to(state, "--port", arg, 1, MOST_PORT, "1 to 65535");
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-/* NOLINTNEXTLINE(readability-non-const-parameter): the type is argp's */
-static error_t parse_result(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-    switch (key) {
     case 'o':
         options_refuse(state, !*arg, "--output: the name is empty");
         o->output = arg;
@@ -313,16 +286,16 @@ static const struct argp_option report[] = {REPORT_OPTIONS, {0}};
 static const struct argp_option result[] = {
     REPORT_OPTIONS, {"output", 'o', "FILE", 0, "write the result here", 40}, {0}};
 
-const struct argp options_reading = {.options = reading, .parser = parse_reading};
-const struct argp options_one_frame = {.options = one_frame, .parser = parse_reading};
-const struct argp options_trajectory = {.options = trajectory, .parser = parse_reading};
-const struct argp options_vectors = {.options = vectors, .parser = parse_reading};
-const struct argp options_space = {.options = space, .parser = parse_space};
-const struct argp options_engine = {.options = engine, .parser = parse_engine};
-const struct argp options_viewing = {.options = viewing, .parser = parse_viewing};
-const struct argp options_viewing_unseen = {.options = viewing_unseen, .parser = parse_viewing};
-const struct argp options_report = {.options = report, .parser = parse_result};
-const struct argp options_result = {.options = result, .parser = parse_result};
+const struct argp options_reading = {.options = reading, .parser = parse};
+const struct argp options_one_frame = {.options = one_frame, .parser = parse};
+const struct argp options_trajectory = {.options = trajectory, .parser = parse};
+const struct argp options_vectors = {.options = vectors, .parser = parse};
+const struct argp options_space = {.options = space, .parser = parse};
+const struct argp options_engine = {.options = engine, .parser = parse};
+const struct argp options_viewing = {.options = viewing, .parser = parse};
+const struct argp options_viewing_unseen = {.options = viewing_unseen, .parser = parse};
+const struct argp options_report = {.options = report, .parser = parse};
+const struct argp options_result = {.options = result, .parser = parse};
 
 const struct argp_child options_particles[] = {{&options_reading, 0, NULL, 0},
                                                {&options_space, 0, NULL, 0},
