@@ -77,30 +77,23 @@ static void put_target(FILE *out, const char *path, const char *data)
           out);
 }
 
-/** One of the two files. */
-struct text {
-    const char *path;   /* of the file */
-    const char *figure; /* of a script: what it draws; else NULL */
-    const char *data;   /* and from what */
-    gnuplot_put put;
-    bool again; /* as of report_written */
-};
-
-static int write_text(const struct text *t, const void *what)
+/** Write one of the two files. @param figure  of a script: what it draws, from `data`; else NULL */
+static int write_text(const char *path, const char *figure, const char *data, gnuplot_put put,
+                      const void *what, bool again)
 {
     io_memo text = {0};
     FILE *out = io_memo_open(&text);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
     }
-    if (out && t->figure) {
+    if (out && figure) {
         fputs("# draw again with: gnuplot and the name of this file\n", out);
-        put_target(out, t->figure, t->data);
+        put_target(out, figure, data);
     }
     if (out) {
-        t->put(out, what);
+        put(out, what);
     }
-    return report_written(t->path, &text, io_memo_close(&text, out), t->again);
+    return report_written(path, &text, io_memo_close(&text, out), again);
 }
 
 /** Start gnuplot on a script in its folder. @return 0 or an errno. */
@@ -178,11 +171,10 @@ int gnuplot_draw(const char *path, gnuplot_put put_data, gnuplot_put put_script,
                  bool again)
 {
     char *script = beside(path, ".gp"), *data = beside(path, ".dat");
-    int status = script && data
-                     ? write_text(&(struct text){data, NULL, NULL, put_data, again}, what)
-                     : report_no_memory(path);
+    int status = script && data ? write_text(data, NULL, NULL, put_data, what, again)
+                                : report_no_memory(path);
     if (status == STATUS_OK) {
-        status = write_text(&(struct text){script, path, data, put_script, again}, what);
+        status = write_text(script, path, data, put_script, what, again);
     }
     if (status == STATUS_OK) {
         status = draw(path, script, again);
