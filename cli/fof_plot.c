@@ -26,6 +26,7 @@ typedef struct picture {
     double side;                   /* the longer of the sizes */
     bool wraps[2];                 /* the box, periodic along x and y */
     frame map;                     /* where it is shown */
+    double mean, dark, bright;     /* densities; the latter two in units of the mean */
     bool no_memory;
 } picture;
 
@@ -90,9 +91,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The densities that are dark and bright, in units of the mean: all but a few pixels are between.
- */
-static void choose_tones(picture *d, const float *map, double *mean, double *dark, double *bright)
+/** The densities that are dark and bright: all but a few pixels are between. */
+static void choose_tones(picture *d, const float *map)
 {
     enum { STEP = 4, MOST = MAP_SIDE / STEP * MAP_SIDE / STEP };
     const int columns = (int)(MAP_SIDE * d->size[0] / d->side);
@@ -100,7 +100,7 @@ static void choose_tones(picture *d, const float *map, double *mean, double *dar
     double *some = malloc(MOST * sizeof *some), sum = 0;
     int n = 0, all = 0;
     d->no_memory = d->no_memory || !some;
-    *mean = *dark = *bright = 1;
+    d->mean = d->dark = d->bright = 1;
     for (int j = 0; j < rows && some; j += STEP) {
         for (int i = 0; i < columns; i += STEP) {
             const double value = (double)map[j * MAP_SIDE + i];
@@ -113,14 +113,14 @@ static void choose_tones(picture *d, const float *map, double *mean, double *dar
     }
     if (n > 0) {
         qsort(some, (size_t)n, sizeof *some, by_value);
-        *mean = sum / all;
-        *dark = fmax(some[n / 20] / *mean, 1e-3);
-        *bright = fmax(some[(int64_t)n * 9995 / 10000] / *mean, 10 * *dark);
+        d->mean = sum / all;
+        d->dark = fmax(some[n / 20] / d->mean, 1e-3);
+        d->bright = fmax(some[(int64_t)n * 9995 / 10000] / d->mean, 10 * d->dark);
     }
     free(some);
 }
 
-static void draw_map(const picture *d, const float *map, double mean, double dark, double bright)
+static void draw_map(const picture *d, const float *map)
 {
     cairo_t *cr = d->cr;
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, MAP_SIDE, MAP_SIDE);
@@ -130,8 +130,9 @@ static void draw_map(const picture *d, const float *map, double mean, double dar
         for (int j = 0; j < MAP_SIDE; j++) { /* y runs up */
             uint32_t *row = (uint32_t *)(void *)(data + (ptrdiff_t)(MAP_SIDE - 1 - j) * stride);
             for (int i = 0; i < MAP_SIDE; i++) {
-                const double value = fmax((double)map[j * MAP_SIDE + i] / mean, 1e-30);
-                row[i] = palette_colour(PALETTE_RISING, log(value / dark) / log(bright / dark));
+                const double value = fmax((double)map[j * MAP_SIDE + i] / d->mean, 1e-30);
+                row[i] = palette_colour(PALETTE_RISING,
+                                        log(value / d->dark) / log(d->bright / d->dark));
             }
         }
         cairo_surface_mark_dirty(image);
@@ -151,13 +152,10 @@ static void draw_map(const picture *d, const float *map, double mean, double dar
 /** The sphere that circles show; -1: none was measured. */
 static int shown_sphere(const picture *d)
 {
-    static const int wanted[] = {IO_SPHERE_VIRIAL, IO_SPHERE_200M};
-    for (int k = 0; k < 2; k++) {
-        if (d->found->catalogue.sphere[wanted[k]]) {
-            return wanted[k];
-        }
-    }
-    return -1;
+    const bool *measured = d->found->catalogue.sphere;
+    return measured[IO_SPHERE_VIRIAL] ? IO_SPHERE_VIRIAL
+           : measured[IO_SPHERE_200M] ? IO_SPHERE_200M
+                                      : -1;
 }
 
 static double shown_radius(const picture *d, const kith_halo *halo)
@@ -199,7 +197,7 @@ static void draw_circles(const picture *d)
     cairo_restore(cr);
 }
 
-static void draw_colour_bar(const picture *d, double dark, double bright)
+static void draw_colour_bar(const picture *d)
 {
     cairo_t *cr = d->cr;
     const double x = d->map.x + d->map.width + 14, width = 16;
@@ -211,9 +209,9 @@ static void draw_colour_bar(const picture *d, double dark, double bright)
         cairo_rectangle(cr, x, top + k, width, 1.5);
         cairo_fill(cr);
     }
-    const log_axis axis = {dark, bright, bottom, top - bottom};
+    const log_axis axis = {d->dark, d->bright, bottom, top - bottom};
     draw_faint(cr);
-    for (int power = (int)ceil(log10(dark)); power <= (int)floor(log10(bright)); power++) {
+    for (int power = (int)ceil(log10(d->dark)); power <= (int)floor(log10(d->bright)); power++) {
         const double y = draw_along(&axis, pow(10, power));
         cairo_rectangle(cr, x + width, y - 0.5, 5, 1);
         cairo_fill(cr);
@@ -266,12 +264,6 @@ static void draw_title(const picture *d)
     const int sphere = shown_sphere(d);
     draw_text(d->cr, d->map.x, d->map.y + d->map.height + 26, 16, ANCHOR_LEFT,
               sphere >= 0 ? circles[sphere] : "circles: twice the rms radius");
-}
-
-/** Mass of a halo, or its members where masses are not known. */
-static double size_of(const picture *d, const kith_halo *halo)
-{
-    return d->found->masses ? halo->mass : (double)halo->members;
 }
 
 static void draw_axis(const picture *d, const log_axis *axis, const frame *f, bool up)
@@ -337,7 +329,8 @@ static void draw_mass_function(picture *d, const frame *f)
     cairo_stroke(cr);
     if (sizes && halos->n > 0) {
         for (int64_t h = 0; h < halos->n; h++) {
-            sizes[h] = size_of(d, &halos->halo[h]);
+            const kith_halo *halo = &halos->halo[h];
+            sizes[h] = d->found->masses ? halo->mass : (double)halo->members;
         }
         qsort(sizes, (size_t)halos->n, sizeof *sizes, by_value);
         const log_axis x = {sizes[0] / 1.3, sizes[halos->n - 1] * 1.6, f->x, f->width};
@@ -395,14 +388,13 @@ static void draw_table(const picture *d, const frame *f)
 /** @return false without memory */
 static bool draw_all(picture *d, const float *map)
 {
-    double mean, dark, bright;
     draw_background(d->cr, WIDTH, HEIGHT);
-    choose_tones(d, map, &mean, &dark, &bright);
-    draw_map(d, map, mean, dark, bright);
+    choose_tones(d, map);
+    draw_map(d, map);
     draw_circles(d);
     draw_scale_bar(d->cr, d->map.x + 24, d->map.y + d->map.height - 28, 1, ANCHOR_LEFT,
                    PANEL / d->side, d->size[0] / 5, d->unit);
-    draw_colour_bar(d, dark, bright);
+    draw_colour_bar(d);
     draw_title(d);
     draw_mass_function(d, &(frame){1100, 100, 460, 500});
     draw_table(d, &(frame){1050, 714, 510, 0});

@@ -136,7 +136,6 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     const double start = progress_clock();
     CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
     found->write_seconds = to.seconds + (progress_clock() - start);
-    found->output_bytes = report_file_bytes(path);
     found->n = bar->items;
     return STATUS_OK;
 }

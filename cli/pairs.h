@@ -28,7 +28,6 @@ typedef struct pairs_outcome {
     int64_t *neighbours; /**< [a.particles.n], NULL with --count */
     spread spread;       /**< of the neighbours */
     double search_seconds, write_seconds;
-    int64_t output_bytes;
 } pairs_outcome;
 
 void pairs_print(const pairs_task *task, const pairs_outcome *found);

@@ -49,7 +49,8 @@ void pairs_print(const pairs_task *task, const pairs_outcome *found)
                 report_bytes(kith_scratch_bytes(found->ctx)).s);
     if (task->shared.output) {
         report_line("output", "%s, %s in %s\n", task->shared.output,
-                    report_bytes(found->output_bytes).s, report_seconds(found->write_seconds).s);
+                    report_bytes(report_file_bytes(task->shared.output)).s,
+                    report_seconds(found->write_seconds).s);
     }
 }
 
@@ -67,7 +68,7 @@ json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
     json_t *output = json_null();
     if (o->output) {
         output = json_pack("{s:o, s:I}", "path", report_json_text(o->output), "bytes",
-                           (json_int_t)found->output_bytes);
+                           (json_int_t)report_file_bytes(o->output));
     }
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:f, s:o, s:I, s:o, s:s, s:i, s:o, s:f, s:o, s:o}", "kith",
