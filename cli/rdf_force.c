@@ -75,28 +75,43 @@ bool rdf_force_add(const rdf_task *task, rdf_outcome *found, const kith_histogra
     return zero != NULL;
 }
 
-/** What a row has of a curve, as a partial has it, and X times density behind it. */
-static void sum_row(const rdf_outcome *found, const rdf_curve *c, const double *row, double *out)
+/** What the rows of the blocks have of a curve: numbers as a partial has them, and X times density
+ *  behind these; [bins + 3][blocks]. @return to be freed; NULL: no memory */
+static double *sum_rows(const rdf_outcome *found, const rdf_curve *c)
 {
     const rdf_layout *l = &found->layout;
-    double volume = 0, mean = 0, counts = 0;
-    memset(out, 0, (size_t)(l->bins + 3) * sizeof *out);
-    for (int a = 0; a < found->classes.n; a++) {
-        for (int b = a; b < found->classes.n; b++) {
-            const double w = rdf_weight(&found->classes, c, a, b);
-            const int64_t partial = rdf_partial(&found->classes, a, b);
-            const double *from = row + place(l, partial);
-            for (int64_t k = 0; k < l->bins + 2 && w > 0; k++) {
-                out[k] += w * from[k];
-                counts += k < l->bins ? w * row[l->counts + partial * l->bins + k] : 0;
+    const int64_t n = found->blocks.n;
+    double *sums = calloc((size_t)((l->bins + 3) * n), sizeof *sums);
+    for (int64_t block = 0; block < n && sums; block++) {
+        const double *row = found->blocks.row[block];
+        double *out = sums + block, volume = 0, mean = 0, counts = 0;
+        for (int a = 0; a < found->classes.n; a++) {
+            for (int b = a; b < found->classes.n; b++) {
+                const double w = rdf_weight(&found->classes, c, a, b);
+                const int64_t partial = rdf_partial(&found->classes, a, b);
+                const double *from = row + place(l, partial);
+                for (int64_t k = 0; k < l->bins + 2 && w > 0; k++) {
+                    out[k * n] += w * from[k];
+                    counts += k < l->bins ? w * row[l->counts + partial * l->bins + k] : 0;
+                }
             }
         }
+        for (int64_t k = 0; k < l->bins; k++) {
+            volume += found->shells[k];
+            mean += found->shells[k] * out[k * n];
+        }
+        out[(l->bins + 2) * n] = (mean - counts) / volume;
     }
-    for (int64_t k = 0; k < l->bins; k++) {
-        volume += found->shells[k];
-        mean += found->shells[k] * out[k];
+    return sums;
+}
+
+static double total(const double *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        sum += x[k];
     }
-    out[l->bins + 2] = (mean - counts) / volume;
+    return sum;
 }
 
 /** The weights w where there are not two grains: as if the pushes of all pairs were alike and
@@ -107,12 +122,11 @@ static void guess_weights(const rdf_outcome *found, rdf_curve *c)
     const int64_t bins = l->bins;
     double all = 0;
     for (int64_t k = 0; k < bins; k++) {
-        const double r = found->middle[k];
         double own = 0;
         for (int64_t partial = 0; partial < l->partials; partial++) {
             own += found->blocks.row[0][l->counts + partial * bins + k];
         }
-        own /= pow(r, 2 * found->space.box.dim - 2);
+        own /= pow(found->middle[k], 2 * found->space.box.dim - 2);
         c->weight[k] = all + own / 2;
         all += own;
     }
@@ -121,35 +135,33 @@ static void guess_weights(const rdf_outcome *found, rdf_curve *c)
     }
 }
 
-/** The weights w from rows of frames, before these are made blocks. */
-static void weigh(const rdf_outcome *found, const double *const *sums, int64_t n, rdf_curve *c)
+bool rdf_force_weights(const rdf_outcome *found, rdf_curve *c)
 {
-    const int64_t bins = found->layout.bins;
-    double excess = 0, density = 0, squares = 0;
-    for (int64_t b = 0; b < n; b++) {
-        density += sums[b][bins + 1];
-        excess += sums[b][bins + 2];
+    const int64_t bins = found->layout.bins, n = found->blocks.n;
+    double *sums = sum_rows(found, c), squares = 0;
+    if (!sums) {
+        return false;
     }
+    const double *density = sums + (bins + 1) * n, *excess = density + n;
+    const double all = total(density, n), mean = total(excess, n) / all;
     for (int64_t b = 0; b < n; b++) {
-        const double beside = sums[b][bins + 2] - excess / density * sums[b][bins + 1];
+        const double beside = excess[b] - mean * density[b];
         squares += beside * beside;
     }
-    if (n < 2 || !(squares > 0)) {
-        guess_weights(found, c);
-        return;
-    }
-    for (int64_t k = 0; k < bins; k++) {
-        double zero = 0, product = 0;
+    const bool known = n > 1 && squares > 0;
+    for (int64_t k = 0; k < bins && known; k++) {
+        const double *zero = sums + k * n, g = total(zero, n) / all;
+        double product = 0;
         for (int64_t b = 0; b < n; b++) {
-            zero += sums[b][k];
-        }
-        for (int64_t b = 0; b < n; b++) {
-            const double d = sums[b][bins + 1];
-            product += (sums[b][k] - zero / density * d) *
-                       (sums[b][bins + 2] - excess / density * d);
+            product += (zero[b] - g * density[b]) * (excess[b] - mean * density[b]);
         }
         c->weight[k] = product / squares;
     }
+    if (!known) {
+        guess_weights(found, c);
+    }
+    free(sums);
+    return true;
 }
 
 /** The median ratio of the variances by counts and by forces, over bins with both. */
@@ -169,66 +181,39 @@ static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
     return n > 0 ? scratch[n / 2] : (double)NAN;
 }
 
-/** From the sums of blocks to g and its errors. */
-static void fill(const rdf_task *task, const rdf_outcome *found, const double *const *sums,
-                 int64_t n, double *y, rdf_curve *c)
+/** From the sums of blocks to g and its errors. @param y  [blocks] scratch */
+static void fill(const rdf_task *task, const rdf_outcome *found, const double *sums, double *y,
+                 rdf_curve *c)
 {
-    const int64_t bins = found->layout.bins;
-    double *x = y + n;
-    double density = 0, at_end = 0, excess = 0;
+    const int64_t bins = found->layout.bins, n = found->blocks.n;
+    const double *at_end = sums + bins * n, *density = at_end + n, *excess = density + n;
+    const double end = total(at_end, n), all = total(density, n), over = total(excess, n);
     for (int64_t b = 0; b < n; b++) {
-        x[b] = sums[b][bins + 1];
-        y[b] = x[b] + sums[b][bins + 2];
-        at_end += sums[b][bins];
-        density += x[b];
-        excess += sums[b][bins + 2];
+        y[b] = density[b] + excess[b];
     }
-    c->kT = task->kT * (1 + excess / density);
-    (void)rdf_ratio(y, x, n, 1, &c->kT_error);
+    c->kT = task->kT * (1 + over / all);
+    (void)rdf_ratio(y, density, n, 1, &c->kT_error);
     c->kT_error *= task->kT;
     for (int64_t k = 0; k < bins; k++) {
-        double zero = 0;
+        const double *zero = sums + k * n, sum = total(zero, n);
         for (int64_t b = 0; b < n; b++) {
-            y[b] = sums[b][k] - c->weight[k] * sums[b][bins + 2];
-            zero += sums[b][k];
+            y[b] = zero[b] - c->weight[k] * excess[b];
         }
-        c->zero[k] = zero / density;
-        c->infinity[k] = 1 + (zero - at_end) / density;
-        c->force[k] = c->zero[k] - c->weight[k] * excess / density;
-        (void)rdf_ratio(y, x, n, 1, &c->force_error[k]);
+        c->zero[k] = sum / all;
+        c->infinity[k] = 1 + (sum - end) / all;
+        c->force[k] = c->zero[k] - c->weight[k] * over / all;
+        (void)rdf_ratio(y, density, n, 1, &c->force_error[k]);
     }
-}
-
-/** The sums of every row, one after the other; the pointers first. @return NULL: no memory. */
-static double **sum_rows(const rdf_outcome *found, const rdf_curve *c)
-{
-    const int64_t width = found->layout.bins + 3, n = found->blocks.n;
-    double **sums = malloc((size_t)n * (sizeof *sums + (size_t)width * sizeof **sums));
-    for (int64_t b = 0; b < n && sums; b++) {
-        sums[b] = (double *)(void *)(sums + n) + b * width;
-        sum_row(found, c, found->blocks.row[b], sums[b]);
-    }
-    return sums;
-}
-
-bool rdf_force_weights(const rdf_outcome *found, rdf_curve *c)
-{
-    double **sums = sum_rows(found, c);
-    if (sums) {
-        weigh(found, (const double *const *)sums, found->blocks.n, c);
-    }
-    free(sums);
-    return sums != NULL;
 }
 
 bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *c)
 {
     const int64_t bins = found->layout.bins, n = found->blocks.n;
-    double **sums = sum_rows(found, c);
-    double *scratch = malloc((size_t)(2 * n + bins) * sizeof *scratch);
+    double *sums = sum_rows(found, c);
+    double *scratch = malloc((size_t)(n + bins + 1) * sizeof *scratch);
     const bool fits = sums && scratch;
     if (fits) {
-        fill(task, found, (const double *const *)sums, n, scratch, c);
+        fill(task, found, sums, scratch, c);
         c->gain = median_gain(c, bins, scratch);
     }
     free(scratch);
