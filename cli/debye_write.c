@@ -8,7 +8,6 @@
 
 #include <memo.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *how_of(const debye_task *task, const debye_outcome *found)
 {

@@ -5,8 +5,6 @@
 #include "drawing.h"
 #include "film_internal.h"
 
-#include <math.h>
-
 static void move_to_corner(cairo_t *cr, const stage *s, const camera *c, int which, bool line)
 {
     float r[3], seen[3];

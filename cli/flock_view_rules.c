@@ -4,7 +4,6 @@
  */
 #include "flock_view.h"
 
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

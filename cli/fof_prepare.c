@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Types of particles. */
+enum { GAS = 0, DARK = 1, STARS = 4, HOLES = 5 };
+
 /** NULL for an array whose elements are all equal: writers fill in what they do not know. */
 static const void *telling(const void *data, int64_t n, kith_precision precision)
 {
@@ -72,7 +75,6 @@ static int parse_types(const fof_task *task, const fof_outcome *found, const cha
  *  stars and black holes attach; without dark matter all link. */
 static int choose_roles(const fof_task *task, fof_outcome *found)
 {
-    enum { GAS = 0, DARK = 1, STARS = 4, HOLES = 5 };
     const io_particles *p = &found->in.particles;
     const bool dark = found->n_of_type[DARK] > 0;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
@@ -140,7 +142,7 @@ static void choose_cosmology(const fof_task *task, fof_outcome *found)
 /** Omega of the species that link: without baryons where these are other particles. */
 static double omega_linked(const fof_outcome *found)
 {
-    static const int baryons[] = {0, 4, 5};
+    static const int baryons[] = {GAS, STARS, HOLES};
     bool apart = false, linked = false;
     for (int k = 0; k < 3; k++) {
         apart = apart || found->n_of_type[baryons[k]] > 0;
@@ -175,7 +177,6 @@ static int spacing_by_mass(const fof_task *task, fof_outcome *found)
 
 static int spacing_by_number(const fof_task *task, fof_outcome *found)
 {
-    enum { DARK = 1 };
     const bool dark = found->spacing == SPACING_DARK;
     const int64_t n = dark ? found->n_of_type[DARK] : found->linked;
     if (found->volume == 0) {

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int read_replicas(const overlap_task *task, overlap_outcome *found)
 {

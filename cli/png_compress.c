@@ -7,7 +7,6 @@
 #include "report.h"
 
 #include <png.h>
-#include <stdlib.h>
 
 static void keep(png_structp png, png_bytep data, size_t n)
 {

@@ -118,7 +118,6 @@ typedef struct rdf_outcome {
     int64_t first_index, last_index, last_step;
     bool partial;          /**< stopped before the last frame */
     char partial_text[96]; /**< what is said of it */
-    double half;           /**< half the smallest height of the first box */
     kith_rdf_options how;
     double *edges;   /**< [how.bins + 1] */
     double *middle;  /**< [how.bins] of each bin */

@@ -78,7 +78,8 @@ static int edges_of_file(const rdf_task *task, rdf_outcome *found)
 static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 {
     kith_rdf_options *how = &found->how;
-    const double half = task->minimum_image ? half_diagonal(&found->space.box) : found->half;
+    const kith_box *box = &found->space.box;
+    const double half = task->minimum_image ? half_diagonal(box) : box_half_height(box);
     double bins = (double)task->bins;
     how->r_min = task->r_min;
     how->r_max = task->r_max > 0 ? task->r_max : half;
@@ -110,7 +111,6 @@ static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found)
 {
-    found->half = box_half_height(&found->space.box);
     found->edges = malloc((MOST_BINS + 2) * sizeof *found->edges);
     found->middle = malloc(MOST_BINS * sizeof *found->middle);
     if (!found->edges || !found->middle) {

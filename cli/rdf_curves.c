@@ -9,7 +9,6 @@
 #include "rdf.h"
 #include "report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

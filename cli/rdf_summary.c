@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /** A value and its error, to the digits that the error leaves. */
 static printed with_error(double value, double error)

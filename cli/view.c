@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { KEY_LABELS = 0x200, KEY_LINK, KEY_MEMBERS };
 

@@ -4,7 +4,6 @@
  */
 #include "view.h"
 
-#include "progress.h"
 #include "report.h"
 
 #include <math.h>
