@@ -15,7 +15,6 @@
 /** A change of an option of the model, from a step on. */
 typedef struct change {
     int64_t step;
-    size_t order; /* in which they were given */
     const struct argp_option *option;
     char *value;
 } change;
@@ -148,23 +147,19 @@ static change parse_change(const char *text, struct argp_state *state)
     return made;
 }
 
-static int by_step(const void *left, const void *right)
-{
-    const change *a = left, *b = right;
-    return a->step != b->step ? (a->step > b->step) - (a->step < b->step)
-                              : (a->order > b->order) - (a->order < b->order);
-}
-
 void flock_make_stages(flock_task *task, struct argp_state *state)
 {
     const size_t n = (size_t)task->n_changes;
     change *list = need(calloc(n + 1, sizeof *list));
     task->stage = need(calloc(n + 1, sizeof *task->stage));
     for (size_t k = 0; k < n; k++) {
-        list[k] = parse_change(task->change[k], state);
-        list[k].order = k;
+        const change next = parse_change(task->change[k], state);
+        size_t at = k; /* behind those of the same step that were given before */
+        for (; at > 0 && list[at - 1].step > next.step; at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = next;
     }
-    qsort(list, n, sizeof *list, by_step);
     task->stage[0] = task->start;
     task->n_stages = 1;
     for (size_t k = 0; k < n; k++) {

@@ -180,12 +180,6 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     report_output("picture", task->plot);
 }
 
-static json_t *vector_json(const double v[3])
-{
-    return json_pack("[o,o,o]", report_json_real(v[0]), report_json_real(v[1]),
-                     report_json_real(v[2]));
-}
-
 static json_t *halo_json(const fof_outcome *found, int64_t h)
 {
     static const char *const names[] = {"200c", "200m", "500c", "vir"};
@@ -199,14 +193,14 @@ static json_t *halo_json(const fof_outcome *found, int64_t h)
                                           report_json_real(halo->sphere_radius[s])));
         }
     }
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (json_int_t)h + 1,
-                     "members", (json_int_t)halo->members, "linked",
-                     (json_int_t)found->groups.members[h], "mass",
-                     found->masses ? report_json_real(halo->mass) : json_null(), "centre",
-                     vector_json(halo->centre), "velocity",
-                     found->velocities ? vector_json(halo->velocity) : json_null(), "dispersion",
-                     found->velocities ? report_json_real(halo->dispersion) : json_null(),
-                     "radius_rms", report_json_real(halo->radius_rms), "spheres", spheres);
+    return json_pack(
+        "{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (json_int_t)h + 1, "members",
+        (json_int_t)halo->members, "linked", (json_int_t)found->groups.members[h], "mass",
+        found->masses ? report_json_real(halo->mass) : json_null(), "centre",
+        report_json_reals(halo->centre, 3), "velocity",
+        found->velocities ? report_json_reals(halo->velocity, 3) : json_null(), "dispersion",
+        found->velocities ? report_json_real(halo->dispersion) : json_null(), "radius_rms",
+        report_json_real(halo->radius_rms), "spheres", spheres);
 }
 
 static json_t *linking_json(const fof_task *task, const fof_outcome *found)

@@ -167,11 +167,11 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
         }
         fprintf(out, ", \\\n  data index 0 using 1:%d with lines linecolor rgb '%s' linewidth 1.5 ",
                 at, colour);
-        fputs(found->n_curves > 1 ? "title " : "no", out);
         if (found->n_curves > 1) {
+            fputs("title ", out);
             gnuplot_quote(out, found->curve[c].name);
         } else {
-            fputs("title", out);
+            fputs("notitle", out);
         }
         fprintf(out,
                 ", \\\n  data index 0 using 1:%d axes x1y2 with lines linecolor rgb '%s' "

@@ -122,12 +122,11 @@ json_t *space_box_json(const kith_box *box)
 {
     json_t *rows = json_array();
     for (int k = 0; k < 3; k++) {
-        json_array_append_new(rows,
-                              json_pack("[f,f,f]", box->row[k][0], box->row[k][1], box->row[k][2]));
+        json_array_append_new(rows, report_json_reals(box->row[k], 3));
     }
-    return json_pack("{s:[f,f,f], s:o, s:[b,b,b], s:i}", "origin", box->origin[0], box->origin[1],
-                     box->origin[2], "rows", rows, "periodic", box->periodic[0], box->periodic[1],
-                     box->periodic[2], "dim", box->dim);
+    return json_pack("{s:o, s:o, s:[b,b,b], s:i}", "origin", report_json_reals(box->origin, 3),
+                     "rows", rows, "periodic", box->periodic[0], box->periodic[1], box->periodic[2],
+                     "dim", box->dim);
 }
 
 json_t *space_json(const space *s)

@@ -62,11 +62,6 @@ int view_group(const view_task *task, view_run *run)
     return measured == KITH_OK ? STATUS_OK : trouble(run, measured);
 }
 
-static json_t *vector(const double v[3])
-{
-    return json_pack("[f, f, f]", v[0], v[1], v[2]);
-}
-
 json_t *view_groups_json(const view_run *run)
 {
     enum { MOST = 1000 };
@@ -76,13 +71,13 @@ json_t *view_groups_json(const view_run *run)
         const kith_halo *h = &run->halos.halo[g];
         json_t *one = json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o]}", "label",
                                 (json_int_t)g + 1, "members", (json_int_t)h->members, "centre",
-                                vector(h->centre), "radius", report_json_real(h->radius_rms),
-                                "radius_max", report_json_real(h->radius_max), "mass",
-                                report_json_real(h->mass), "shape",
-                                report_json_real(h->axis_length[1] / h->axis_length[0]),
+                                report_json_reals(h->centre, 3), "radius",
+                                report_json_real(h->radius_rms), "radius_max",
+                                report_json_real(h->radius_max), "mass", report_json_real(h->mass),
+                                "shape", report_json_real(h->axis_length[1] / h->axis_length[0]),
                                 report_json_real(h->axis_length[2] / h->axis_length[0]));
         if (moving) {
-            json_object_set_new(one, "velocity", vector(h->velocity));
+            json_object_set_new(one, "velocity", report_json_reals(h->velocity, 3));
             json_object_set_new(one, "dispersion", report_json_real(h->dispersion));
         }
         json_array_append_new(list, one);
