@@ -102,12 +102,13 @@ void debye_print(const debye_task *task, const debye_outcome *found)
     report_line("q", "%s from %s to %s 1/A, %s\n", report_count(found->n_q).s,
                 report_real(found->q[0]).s, report_real(found->q[found->n_q - 1]).s,
                 task->neutron ? "neutrons" : "X-rays");
-    report_line("S(q)", "highest %s at %.4g 1/A, by %s\n", report_bold("%.4g", found->s[top]).s,
-                found->q[top], how_of(task, found));
+    report_line("S(q)", "highest %s at %.4g 1/A, by %s\n",
+                report_bold(report_format("%.4g", found->s[top]).s).s, found->q[top],
+                how_of(task, found));
     if (found->n_r > 0) {
         const int64_t peak = highest(found->g, found->n_r);
-        report_line("G(r)", "highest %s at %.4g A\n", report_bold("%.4g", found->g[peak]).s,
-                    found->r[peak]);
+        report_line("G(r)", "highest %s at %.4g A\n",
+                    report_bold(report_format("%.4g", found->g[peak]).s).s, found->r[peak]);
         report_output("", task->gr);
     }
     report_line("time", "pairs %s, transforms %s on %s; %s of memory at most\n",

@@ -69,8 +69,7 @@ static void print_length(const fof_task *task, const fof_outcome *found)
     const style *look = report_style();
     io_unit_name names;
     io_unit_names(&found->in.particles.units, &names);
-    report_line("length", "%s%s", report_bold("%s", number(found->length).s).s,
-                unit(names.length).s);
+    report_line("length", "%s%s", report_bold(number(found->length).s).s, unit(names.length).s);
     if (found->spacing != SPACING_AUTO) {
         printf(" = %s x %s, the mean spacing", report_real(task->b).s,
                number(found->mean_spacing).s);
@@ -108,10 +107,8 @@ static void print_cosmology(const fof_outcome *found)
                     c->given ? "from --cosmology" : "from the file");
     }
     if (c->filled > 0 && fabs(c->filled - 1) > tolerance) {
-        report_line("", "%s\n",
-                    report_bold("mass in the box: %s of what Omega_m says; see units, cosmology",
-                                number(c->filled).s)
-                        .s);
+        report_line("", "%smass in the box: %s of what Omega_m says; see units, cosmology%s\n",
+                    report_style()->bold, number(c->filled).s, report_style()->end);
     }
 }
 
@@ -138,7 +135,7 @@ static void print_groups(const fof_task *task, const fof_outcome *found)
 {
     enum { SHOWN = 3 };
     const int64_t n = found->in.particles.n;
-    report_line("halos", "%s of %s and more", report_bold("%s", report_count(found->groups.n).s).s,
+    report_line("halos", "%s of %s and more", report_bold(report_count(found->groups.n).s).s,
                 report_count(task->min_members).s);
     if (n > 0) {
         printf(", with %.3g %% of the particles", 100 * (double)found->grouped / (double)n);

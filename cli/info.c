@@ -118,10 +118,8 @@ static void print_extent(const extent *e, int dim)
                     report_real(e->high[k]).s);
     }
     if (e->first_bad >= 0) {
-        report_line("not finite", "%s\n",
-                    report_bold("particle %lld is the first that is NaN or infinite",
-                                (long long)e->first_bad)
-                        .s);
+        report_line("not finite", "%sparticle %lld is the first that is NaN or infinite%s\n",
+                    report_style()->bold, (long long)e->first_bad, report_style()->end);
     }
 }
 

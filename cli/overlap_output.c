@@ -23,7 +23,7 @@ void overlap_print(const overlap_task *task, const overlap_outcome *found)
     const kith_overlaps *o = &found->counts;
     report_title(task->input);
     report_line("replicas", "%s of %s %s; %s; read %s in %s\n",
-                report_bold("%s", report_count(found->replicas.n).s).s,
+                report_bold(report_count(found->replicas.n).s).s,
                 report_count(found->replicas.dim).s, type_name(found), found->vectors.description,
                 report_bytes(found->vectors.bytes).s, report_seconds(found->read_seconds).s);
     report_line("overlap", "%s%s; %s bins from %s to %s\n", measures[task->how.measure],
@@ -32,7 +32,7 @@ void overlap_print(const overlap_task *task, const overlap_outcome *found)
                 report_real(o->edges[o->bins]).s);
     if (found->peak >= 0) {
         report_line("P(q)", "mean %s, deviation %.4g, by bins; highest %.4g at %.4g\n",
-                    report_bold("%.4g", found->mean).s, found->deviation,
+                    report_bold(report_format("%.4g", found->mean).s).s, found->deviation,
                     found->density[found->peak], found->q[found->peak]);
     } else {
         report_line("P(q)", "no pair is between these ends\n");

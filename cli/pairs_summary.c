@@ -39,7 +39,7 @@ void pairs_print(const pairs_task *task, const pairs_outcome *found)
     }
     space_print(&found->space);
     report_line("cutoff", "%s\n", report_real(task->cutoff).s);
-    report_line("pairs", "%s, %s\n", report_bold("%s", report_count(found->n).s).s,
+    report_line("pairs", "%s, %s\n", report_bold(report_count(found->n).s).s,
                 task->against     ? "each (i, j) once"
                 : task->list.full ? "each twice: full list"
                                   : "each once: half list");

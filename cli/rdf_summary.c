@@ -27,7 +27,7 @@ static printed length(const rdf_outcome *found, double value)
 static void print_frames(const rdf_outcome *found)
 {
     const style *look = report_style();
-    report_line("frames", "%s", report_bold("%s", report_count(found->frames).s).s);
+    report_line("frames", "%s", report_bold(report_count(found->frames).s).s);
     if (found->from.wanted > 0 && found->partial) {
         printf(" of %s", report_count(found->from.wanted).s);
     }
@@ -62,7 +62,7 @@ static void print_force(const rdf_curve *c)
         return;
     }
     report_line("by forces", "%s there",
-                report_bold("%s", with_error(c->force[c->peak], c->force_error[c->peak]).s).s);
+                report_bold(with_error(c->force[c->peak], c->force_error[c->peak]).s).s);
     if (isfinite(c->gain)) {
         printf("; variance %.3g times less than by counts (median of bins)", c->gain);
     }
@@ -79,7 +79,7 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c)
         return;
     }
     report_line(name, "highest %s at %s",
-                report_bold("%s", with_error(c->g[c->peak], c->g_error[c->peak]).s).s,
+                report_bold(with_error(c->g[c->peak], c->g_error[c->peak]).s).s,
                 length(found, found->middle[c->peak]).s);
     if (c->low >= 0) {
         printf(", then %s at %s\n", with_error(c->g[c->low], c->g_error[c->low]).s,
@@ -109,12 +109,12 @@ static void print_structure(const rdf_task *task, const rdf_outcome *found)
     const double *value, *error;
     const int64_t top = highest(s, &value, &error);
     report_line("S(q)", "highest %s at %.4g, %s at %.4g, by %s\n",
-                report_bold("%s", with_error(value[top], error[top]).s).s, s->q[top],
+                report_bold(with_error(value[top], error[top]).s).s, s->q[top],
                 with_error(value[0], error[0]).s, s->q[0],
                 s->direct ? "sum over the box's q" : "transform");
     if (s->slope_points > 0) {
         report_line("slope", "S ~ q^-d with d = %s, from %lld points\n",
-                    report_bold("%s", with_error(s->slope, s->slope_error).s).s,
+                    report_bold(with_error(s->slope, s->slope_error).s).s,
                     (long long)s->slope_points);
     }
     report_output("", task->sq);

@@ -196,14 +196,9 @@ const style *report_style(void)
     return &look;
 }
 
-printed report_bold(const char *format, ...)
+printed report_bold(const char *text)
 {
-    printed text;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text.s, sizeof text.s, format, arguments);
-    va_end(arguments);
-    return report_format("%s%.80s%s", report_style()->bold, text.s, report_style()->end);
+    return report_format("%s%.80s%s", report_style()->bold, text, report_style()->end);
 }
 
 void report_title(const char *text)

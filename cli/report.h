@@ -89,7 +89,7 @@ const style *report_style(void);
 
 /** What is to catch the eye; the first line of a summary; and the name of another line with what
  *  printf would print behind it. @param name  "" in the lines that go on with the one before */
-printed report_bold(const char *format, ...) __attribute__((format(printf, 1, 2)));
+printed report_bold(const char *text);
 void report_title(const char *text);
 void report_line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
