@@ -21,29 +21,29 @@ static struct timespec after(double seconds)
     return until;
 }
 
-bool hub_open(hub *h)
+bool hub_open(web_server *s)
 {
-    *h = (hub){.closing = false};
+    *s = (web_server){.closing = false};
     pthread_condattr_t clock;
     if (pthread_condattr_init(&clock) != 0) {
         return false;
     }
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    const bool made = pthread_mutex_init(&h->lock, NULL) == 0 &&
-                      pthread_cond_init(&h->news, &clock) == 0 &&
-                      pthread_cond_init(&h->call, &clock) == 0;
+    const bool made = pthread_mutex_init(&s->lock, NULL) == 0 &&
+                      pthread_cond_init(&s->news, &clock) == 0 &&
+                      pthread_cond_init(&s->call, &clock) == 0;
     pthread_condattr_destroy(&clock);
     return made;
 }
 
-void hub_stop(hub *h)
+void hub_stop(web_server *s)
 {
-    pthread_mutex_lock(&h->lock);
-    h->closing = true;
-    pthread_cond_broadcast(&h->news);
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_broadcast(&s->news);
     const struct timespec until = after(ALIVE_SECONDS);
-    while (h->viewers > 0 && pthread_cond_timedwait(&h->call, &h->lock, &until) == 0) {}
-    pthread_mutex_unlock(&h->lock);
+    while (s->viewers > 0 && pthread_cond_timedwait(&s->call, &s->lock, &until) == 0) {}
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void blob_free(hub_blob *blob)
@@ -54,33 +54,33 @@ static void blob_free(hub_blob *blob)
     }
 }
 
-void hub_close(hub *h)
+void hub_close(web_server *s)
 {
     for (int c = 0; c < WEB_CHANNELS; c++) {
-        blob_free(h->newest[c]);
+        blob_free(s->newest[c]);
     }
-    blob_free(h->spare);
-    for (int k = 0; k < h->commands; k++) {
-        json_decref(h->command[(h->first + k) % HUB_MOST_COMMANDS]);
+    blob_free(s->spare);
+    for (int k = 0; k < s->commands; k++) {
+        json_decref(s->command[(s->first + k) % HUB_MOST_COMMANDS]);
     }
-    pthread_cond_destroy(&h->news);
-    pthread_cond_destroy(&h->call);
-    pthread_mutex_destroy(&h->lock);
+    pthread_cond_destroy(&s->news);
+    pthread_cond_destroy(&s->call);
+    pthread_mutex_destroy(&s->lock);
 }
 
 /** One user less. Memory of points is kept for the next ones. */
-static void let_go(hub *h, hub_blob *blob)
+static void let_go(web_server *s, hub_blob *blob)
 {
     if (!blob || --blob->users > 0) {
         return;
     }
     for (int k = 0; k < WEB_MOST_BLOBS; k++) {
-        if (h->living[k] == blob) {
-            h->living[k] = NULL;
+        if (s->living[k] == blob) {
+            s->living[k] = NULL;
         }
     }
-    if (blob->points && !h->spare) {
-        h->spare = blob;
+    if (blob->points && !s->spare) {
+        s->spare = blob;
     } else {
         blob_free(blob);
     }
@@ -88,30 +88,31 @@ static void let_go(hub *h, hub_blob *blob)
 
 /** A place among the points that live. Where all are taken, viewers of the oldest are cut off, so
  *  that there will be one. */
-static int find_place(hub *h)
+static int find_place(web_server *s)
 {
     hub_blob *oldest = NULL;
     for (int k = 0; k < WEB_MOST_BLOBS; k++) {
-        if (!h->living[k]) {
+        if (!s->living[k]) {
             return k;
         }
-        if (h->living[k] != h->newest[WEB_POINTS] && (!oldest || h->living[k]->age < oldest->age)) {
-            oldest = h->living[k];
+        if (s->living[k] != s->newest[WEB_POINTS] && (!oldest || s->living[k]->age < oldest->age)) {
+            oldest = s->living[k];
         }
     }
     atomic_store(&oldest->dropped, true);
     return -1;
 }
 
-web_blob *hub_blob_new(hub *h, bool points, size_t size)
+web_blob *web_blob_new(web_server *s, web_channel channel, size_t size)
 {
-    pthread_mutex_lock(&h->lock);
-    const int place = points ? find_place(h) : 0;
+    const bool points = channel == WEB_POINTS;
+    pthread_mutex_lock(&s->lock);
+    const int place = points ? find_place(s) : 0;
     hub_blob *blob = NULL;
     if (place >= 0) {
-        if (points && h->spare && h->spare->room >= size && h->spare->room / 4 <= size) {
-            blob = h->spare;
-            h->spare = NULL;
+        if (points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
+            blob = s->spare;
+            s->spare = NULL;
         } else {
             blob = calloc(1, sizeof *blob);
             unsigned char *data = blob ? malloc(size + 1) : NULL;
@@ -131,26 +132,38 @@ web_blob *hub_blob_new(hub *h, bool points, size_t size)
         blob->users = 1;
         blob->points = points;
         atomic_store(&blob->dropped, false);
-        blob->age = ++h->made;
+        blob->age = ++s->made;
         if (points) {
-            h->living[place] = blob;
+            s->living[place] = blob;
         }
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&s->lock);
     return blob ? &blob->shown : NULL;
 }
 
-void hub_publish(hub *h, web_channel channel, web_blob *blob)
+void web_publish(web_server *s, web_channel channel, web_blob *blob)
 {
     if (!blob) {
         return;
     }
-    pthread_mutex_lock(&h->lock);
-    let_go(h, h->newest[channel]);
-    h->newest[channel] = (hub_blob *)blob;
-    h->version[channel]++;
-    pthread_cond_broadcast(&h->news);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    let_go(s, s->newest[channel]);
+    s->newest[channel] = (hub_blob *)blob;
+    s->version[channel]++;
+    pthread_cond_broadcast(&s->news);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void web_publish_json(web_server *s, web_channel channel, json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    web_blob *blob = text ? web_blob_new(s, channel, strlen(text)) : NULL;
+    if (blob) {
+        memcpy(blob->data, text, blob->size);
+        web_publish(s, channel, blob);
+    }
+    free(text);
+    json_decref(value);
 }
 
 static bool has_credit(const hub_viewer *v)
@@ -158,79 +171,79 @@ static bool has_credit(const hub_viewer *v)
     return v->window == 0 || v->on_way < v->window;
 }
 
-static bool wants(const hub *h)
+static bool wants(const web_server *s)
 {
     for (int k = 0; k < WEB_MOST_VIEWERS; k++) {
-        const hub_viewer *v = &h->viewer[k];
-        if (v->used && has_credit(v) && v->seen[WEB_POINTS] == h->version[WEB_POINTS]) {
+        const hub_viewer *v = &s->viewer[k];
+        if (v->used && has_credit(v) && v->seen[WEB_POINTS] == s->version[WEB_POINTS]) {
             return true;
         }
     }
     return false;
 }
 
-bool hub_wants(hub *h)
+bool web_wants_points(web_server *s)
 {
-    pthread_mutex_lock(&h->lock);
-    const bool wanted = wants(h);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    const bool wanted = wants(s);
+    pthread_mutex_unlock(&s->lock);
     return wanted;
 }
 
-int64_t hub_wanted(hub *h)
+int64_t web_points_wanted(web_server *s)
 {
     int64_t most = 0;
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&s->lock);
     for (int k = 0; k < WEB_MOST_VIEWERS; k++) {
-        if (h->viewer[k].used && h->viewer[k].points > most) {
-            most = h->viewer[k].points;
+        if (s->viewer[k].used && s->viewer[k].points > most) {
+            most = s->viewer[k].points;
         }
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&s->lock);
     return most;
 }
 
-int hub_viewers(hub *h)
+int web_viewers(web_server *s)
 {
-    pthread_mutex_lock(&h->lock);
-    const int viewers = h->viewers;
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    const int viewers = s->viewers;
+    pthread_mutex_unlock(&s->lock);
     return viewers;
 }
 
-void hub_wait(hub *h, bool points, double seconds)
+void web_wait(web_server *s, bool points, double seconds)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&s->lock);
     const struct timespec until = after(seconds);
-    while (!h->commands && !(points && wants(h)) &&
-           pthread_cond_timedwait(&h->call, &h->lock, &until) == 0) {}
-    pthread_mutex_unlock(&h->lock);
+    while (!s->commands && !(points && wants(s)) &&
+           pthread_cond_timedwait(&s->call, &s->lock, &until) == 0) {}
+    pthread_mutex_unlock(&s->lock);
 }
 
-int hub_enter(hub *h, uint32_t client, int64_t window, int64_t points)
+int hub_enter(web_server *s, uint32_t client, int64_t window, int64_t points)
 {
     int viewer = -1;
-    pthread_mutex_lock(&h->lock);
-    for (int k = 0; k < WEB_MOST_VIEWERS && !h->closing && viewer < 0; k++) {
-        if (!h->viewer[k].used) {
-            h->viewer[k] = (hub_viewer){
+    pthread_mutex_lock(&s->lock);
+    for (int k = 0; k < WEB_MOST_VIEWERS && !s->closing && viewer < 0; k++) {
+        if (!s->viewer[k].used) {
+            s->viewer[k] = (hub_viewer){
                 .used = true, .client = client, .window = window, .points = points};
-            h->viewers++;
+            s->viewers++;
             viewer = k;
         }
     }
-    pthread_cond_signal(&h->call);
-    pthread_mutex_unlock(&h->lock);
+    pthread_cond_signal(&s->call);
+    pthread_mutex_unlock(&s->lock);
     return viewer;
 }
 
-void hub_leave(hub *h, int viewer)
+void hub_leave(web_server *s, int viewer)
 {
-    pthread_mutex_lock(&h->lock);
-    h->viewer[viewer].used = false;
-    h->viewers--;
-    pthread_cond_signal(&h->call);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    s->viewer[viewer].used = false;
+    s->viewers--;
+    pthread_cond_signal(&s->call);
+    pthread_mutex_unlock(&s->lock);
 }
 
 /** The bytes of a message that this viewer gets. */
@@ -242,81 +255,81 @@ static size_t cut(const web_blob *blob, int64_t points)
 }
 
 /** Find a channel with news. @return WEB_ALIVE: none */
-static web_channel find_news(const hub *h, const hub_viewer *v)
+static web_channel find_news(const web_server *s, const hub_viewer *v)
 {
     for (int c = WEB_STATE; c < WEB_CHANNELS; c++) {
-        if (v->seen[c] != h->version[c] && (c != WEB_POINTS || has_credit(v))) {
+        if (v->seen[c] != s->version[c] && (c != WEB_POINTS || has_credit(v))) {
             return (web_channel)c;
         }
     }
     return WEB_ALIVE;
 }
 
-bool hub_next(hub *h, int viewer, hub_message *out)
+bool hub_next(web_server *s, int viewer, hub_message *out)
 {
-    pthread_mutex_lock(&h->lock);
-    hub_viewer *v = &h->viewer[viewer];
-    web_channel c = find_news(h, v);
+    pthread_mutex_lock(&s->lock);
+    hub_viewer *v = &s->viewer[viewer];
+    web_channel c = find_news(s, v);
     const struct timespec until = after(ALIVE_SECONDS);
-    for (int late = 0; c == WEB_ALIVE && !h->closing && !late; c = find_news(h, v)) {
-        pthread_cond_signal(&h->call); /* it may want points now */
-        late = pthread_cond_timedwait(&h->news, &h->lock, &until);
+    for (int late = 0; c == WEB_ALIVE && !s->closing && !late; c = find_news(s, v)) {
+        pthread_cond_signal(&s->call); /* it may want points now */
+        late = pthread_cond_timedwait(&s->news, &s->lock, &until);
     }
-    *out = (hub_message){.channel = c, .version = h->version[c], .blob = h->newest[c]};
-    v->seen[c] = h->version[c];
+    *out = (hub_message){.channel = c, .version = s->version[c], .blob = s->newest[c]};
+    v->seen[c] = s->version[c];
     if (out->blob) {
         out->blob->users++;
         out->size = cut(&out->blob->shown, v->points);
         v->on_way += c == WEB_POINTS;
     }
-    const bool goes_on = c != WEB_ALIVE || !h->closing;
-    pthread_mutex_unlock(&h->lock);
+    const bool goes_on = c != WEB_ALIVE || !s->closing;
+    pthread_mutex_unlock(&s->lock);
     return goes_on;
 }
 
-void hub_sent(hub *h, hub_blob *blob)
+void hub_sent(web_server *s, hub_blob *blob)
 {
-    pthread_mutex_lock(&h->lock);
-    let_go(h, blob);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    let_go(s, blob);
+    pthread_mutex_unlock(&s->lock);
 }
 
-void hub_seen(hub *h, uint32_t client, int64_t points)
+void hub_seen(web_server *s, uint32_t client, int64_t points)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&s->lock);
     for (int k = 0; k < WEB_MOST_VIEWERS; k++) {
-        hub_viewer *v = &h->viewer[k];
+        hub_viewer *v = &s->viewer[k];
         if (v->used && v->client == client) {
             v->on_way -= v->on_way > 0;
             v->points = points > 0 ? points : v->points;
         }
     }
-    pthread_cond_broadcast(&h->news);
-    pthread_cond_signal(&h->call);
-    pthread_mutex_unlock(&h->lock);
+    pthread_cond_broadcast(&s->news);
+    pthread_cond_signal(&s->call);
+    pthread_mutex_unlock(&s->lock);
 }
 
-bool hub_put_command(hub *h, json_t *command)
+bool hub_put_command(web_server *s, json_t *command)
 {
-    pthread_mutex_lock(&h->lock);
-    const bool room = h->commands < HUB_MOST_COMMANDS && !h->closing;
+    pthread_mutex_lock(&s->lock);
+    const bool room = s->commands < HUB_MOST_COMMANDS && !s->closing;
     if (room) {
-        h->command[(h->first + h->commands++) % HUB_MOST_COMMANDS] = command;
-        pthread_cond_signal(&h->call);
+        s->command[(s->first + s->commands++) % HUB_MOST_COMMANDS] = command;
+        pthread_cond_signal(&s->call);
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&s->lock);
     return room;
 }
 
-json_t *hub_take_command(hub *h)
+json_t *web_next_command(web_server *s)
 {
     json_t *command = NULL;
-    pthread_mutex_lock(&h->lock);
-    if (h->commands > 0) {
-        command = h->command[h->first];
-        h->first = (h->first + 1) % HUB_MOST_COMMANDS;
-        h->commands--;
+    pthread_mutex_lock(&s->lock);
+    if (s->commands > 0) {
+        command = s->command[s->first];
+        s->first = (s->first + 1) % HUB_MOST_COMMANDS;
+        s->commands--;
     }
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_unlock(&s->lock);
     return command;
 }

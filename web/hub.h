@@ -31,7 +31,8 @@ typedef struct hub_viewer {
     int64_t window, on_way;      /* frames of points; window 0: any number */
 } hub_viewer;
 
-typedef struct hub {
+/** The hub is what a server is, beside what server.c adds to it. */
+struct web_server {
     pthread_mutex_t lock;
     pthread_cond_t news; /* for viewers */
     pthread_cond_t call; /* for who computes */
@@ -45,7 +46,7 @@ typedef struct hub {
     int viewers;
     json_t *command[HUB_MOST_COMMANDS];
     int first, commands;
-} hub;
+};
 
 /** What to send next. */
 typedef struct hub_message {
@@ -55,36 +56,28 @@ typedef struct hub_message {
     size_t size;    /* of the blob, cut to the viewer's points */
 } hub_message;
 
-bool hub_open(hub *h);
+bool hub_open(web_server *s);
 
 /** All viewers leave; no new ones come. */
-void hub_stop(hub *h);
+void hub_stop(web_server *s);
 
 /** Free what is left; no thread uses the hub any more. */
-void hub_close(hub *h);
-
-web_blob *hub_blob_new(hub *h, bool points, size_t size);
-void hub_publish(hub *h, web_channel channel, web_blob *blob);
-bool hub_wants(hub *h);
-int64_t hub_wanted(hub *h);
-int hub_viewers(hub *h);
-void hub_wait(hub *h, bool points, double seconds);
+void hub_close(web_server *s);
 
 /** @return a number for the viewer; -1: too many. */
-int hub_enter(hub *h, uint32_t client, int64_t window, int64_t points);
-void hub_leave(hub *h, int viewer);
+int hub_enter(web_server *s, uint32_t client, int64_t window, int64_t points);
+void hub_leave(web_server *s, int viewer);
 
 /** Wait for the next message of a viewer, up to a second. @return false: the viewer is to leave. */
-bool hub_next(hub *h, int viewer, hub_message *out);
+bool hub_next(web_server *s, int viewer, hub_message *out);
 
 /** A message was sent, or failed to be. */
-void hub_sent(hub *h, hub_blob *blob);
+void hub_sent(web_server *s, hub_blob *blob);
 
 /** A frame of points was drawn. @param points  0: as before */
-void hub_seen(hub *h, uint32_t client, int64_t points);
+void hub_seen(web_server *s, uint32_t client, int64_t points);
 
 /** Hand a command over. @return false: too many wait; the value is still the caller's. */
-bool hub_put_command(hub *h, json_t *command);
-json_t *hub_take_command(hub *h);
+bool hub_put_command(web_server *s, json_t *command);
 
 #endif

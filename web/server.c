@@ -13,8 +13,8 @@
 
 enum { TOKEN_BYTES = 16, TOKEN_LENGTH = 2 * TOKEN_BYTES, CHUNK = 1 << 18 };
 
-struct web_server {
-    hub hub;
+typedef struct site {
+    web_server server; /* first: a web_server is one of these */
     struct mg_context *mg;
     char token[TOKEN_LENGTH + 1];
     char address[128];
@@ -23,7 +23,7 @@ struct web_server {
     char host[96];
     char trouble[256]; /* what civetweb said first */
     atomic_bool stopped;
-};
+} site;
 
 /* The page loads nothing from elsewhere, runs nothing inline and stands in no other page. */
 #define SAFETY \
@@ -56,10 +56,10 @@ static int64_t query(const struct mg_request_info *request, const char *name)
 
 /** Is the host that the browser thinks it talks to this machine? A page elsewhere whose name was
  *  made to point here has another. */
-static bool is_here(const web_server *server, const char *host)
+static bool is_here(const site *s, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
-    if (!host || server->open) {
+    if (!host || s->open) {
         return host != NULL;
     }
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -79,7 +79,7 @@ static bool is_own_origin(const char *origin, const char *host)
 
 /** The part of the path behind the token; NULL: without it, or not to be answered at all. The time
  *  it takes does not depend on how much of a wrong token is right. */
-static const char *find_path(const web_server *server, const struct mg_connection *from)
+static const char *find_path(const site *s, const struct mg_connection *from)
 {
     const struct mg_request_info *request = mg_get_request_info(from);
     const char *host = mg_get_header(from, "Host");
@@ -90,9 +90,9 @@ static const char *find_path(const web_server *server, const struct mg_connectio
     }
     unsigned wrong = 0;
     for (int k = 0; k < TOKEN_LENGTH; k++) {
-        wrong |= (unsigned)(path[k + 1] ^ server->token[k]);
+        wrong |= (unsigned)(path[k + 1] ^ s->token[k]);
     }
-    return wrong == 0 && is_here(server, host) && is_own_origin(mg_get_header(from, "Origin"), host)
+    return wrong == 0 && is_here(s, host) && is_own_origin(mg_get_header(from, "Origin"), host)
                ? path + TOKEN_LENGTH + 2
                : NULL;
 }
@@ -144,21 +144,20 @@ static bool send_message(struct mg_connection *to, const hub_message *m)
             send_all(to, m->blob->shown.data, m->size, m->blob->points ? &m->blob->dropped : NULL));
 }
 
-static int send_frames(web_server *server, struct mg_connection *to,
-                       const struct mg_request_info *request)
+static int send_frames(site *s, struct mg_connection *to, const struct mg_request_info *request)
 {
-    const int viewer = hub_enter(&server->hub, (uint32_t)query(request, "client"),
+    const int viewer = hub_enter(&s->server, (uint32_t)query(request, "client"),
                                  query(request, "window"), query(request, "points"));
     if (viewer < 0) {
         return answer(to, 503, "too many viewers");
     }
     mg_printf(to, "HTTP/1.1 200 OK\r\n" SAFETY "Content-Type: application/octet-stream\r\n\r\n");
     hub_message message;
-    for (bool fine = true; fine && hub_next(&server->hub, viewer, &message);) {
+    for (bool fine = true; fine && hub_next(&s->server, viewer, &message);) {
         fine = send_message(to, &message);
-        hub_sent(&server->hub, message.blob);
+        hub_sent(&s->server, message.blob);
     }
-    hub_leave(&server->hub, viewer);
+    hub_leave(&s->server, viewer);
     return 200;
 }
 
@@ -173,8 +172,7 @@ static bool is_shallow(const char *text, int size)
     return depth <= DEEPEST;
 }
 
-static int take_command(web_server *server, struct mg_connection *from,
-                        const struct mg_request_info *request)
+static int take_command(site *s, struct mg_connection *from, const struct mg_request_info *request)
 {
     char body[WEB_MOST_COMMAND];
     const char *type = mg_get_header(from, "Content-Type");
@@ -199,7 +197,7 @@ static int take_command(web_server *server, struct mg_connection *from,
         json_decref(command);
         return answer(from, 400, "expected an object of JSON");
     }
-    if (!hub_put_command(&server->hub, command)) {
+    if (!hub_put_command(&s->server, command)) {
         json_decref(command);
         return answer(from, 503, "too many commands wait");
     }
@@ -208,9 +206,9 @@ static int take_command(web_server *server, struct mg_connection *from,
 
 static int handle(struct mg_connection *conn)
 {
-    web_server *server = mg_get_user_data(mg_get_context(conn));
+    site *s = mg_get_user_data(mg_get_context(conn));
     const struct mg_request_info *request = mg_get_request_info(conn);
-    const char *path = find_path(server, conn);
+    const char *path = find_path(s, conn);
     if (!path) {
         return answer(conn, 403, "the address needs its token, and a page of this origin");
     }
@@ -219,38 +217,38 @@ static int handle(struct mg_connection *conn)
         return answer(conn, 405, "expected GET or POST");
     }
     if (!get && strcmp(path, "seen") == 0) {
-        hub_seen(&server->hub, (uint32_t)query(request, "client"), query(request, "points"));
+        hub_seen(&s->server, (uint32_t)query(request, "client"), query(request, "points"));
         return answer(conn, 200, "thanks");
     }
     if (!get) {
-        return strcmp(path, "control") == 0 ? take_command(server, conn, request)
+        return strcmp(path, "control") == 0 ? take_command(s, conn, request)
                                             : answer(conn, 404, "no such page");
     }
-    return strcmp(path, "frames") == 0 ? send_frames(server, conn, request) : send_file(conn, path);
+    return strcmp(path, "frames") == 0 ? send_frames(s, conn, request) : send_file(conn, path);
 }
 
 static int keep_trouble(const struct mg_connection *conn, const char *message)
 {
-    web_server *server = mg_get_user_data(mg_get_context(conn));
-    if (server && !server->mg && !server->trouble[0]) { /* while it starts */
-        snprintf(server->trouble, sizeof server->trouble, "%s", message);
+    site *s = mg_get_user_data(mg_get_context(conn));
+    if (s && !s->mg && !s->trouble[0]) { /* while it starts */
+        snprintf(s->trouble, sizeof s->trouble, "%s", message);
     }
     return 1;
 }
 
-static bool make_token(web_server *server)
+static bool make_token(site *s)
 {
     unsigned char bytes[TOKEN_BYTES];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
         return false;
     }
     for (size_t k = 0; k < TOKEN_BYTES; k++) {
-        snprintf(server->token + 2 * k, 3, "%02x", bytes[k]);
+        snprintf(s->token + 2 * k, 3, "%02x", bytes[k]);
     }
     return true;
 }
 
-static bool listen_at(web_server *server, const char *address, int port)
+static bool listen_at(site *s, const char *address, int port)
 {
     char at[96];
     const bool bracket = strchr(address, ':') && address[0] != '[';
@@ -272,67 +270,63 @@ static bool listen_at(web_server *server, const char *address, int port)
                              "no",
                              NULL};
     const struct mg_callbacks callbacks = {.begin_request = handle, .log_message = keep_trouble};
-    server->trouble[0] = '\0';
-    server->mg = mg_start(&callbacks, server, options);
+    s->trouble[0] = '\0';
+    s->mg = mg_start(&callbacks, s, options);
     struct mg_server_port ports[1] = {{0}};
-    if (!server->mg || mg_get_server_ports(server->mg, 1, ports) != 1) {
+    if (!s->mg || mg_get_server_ports(s->mg, 1, ports) != 1) {
         return false;
     }
-    server->port = ports[0].port;
-    snprintf(server->host, sizeof server->host, "%s", address);
-    snprintf(server->address, sizeof server->address,
-             bracket ? "http://[%s]:%d/%s/" : "http://%s:%d/%s/", address, server->port,
-             server->token);
+    s->port = ports[0].port;
+    snprintf(s->host, sizeof s->host, "%s", address);
+    snprintf(s->address, sizeof s->address, bracket ? "http://[%s]:%d/%s/" : "http://%s:%d/%s/",
+             address, s->port, s->token);
     return true;
 }
 
 bool web_open(const web_options *options, web_server **out, char *error, size_t room)
 {
     const char *address = options->address ? options->address : "127.0.0.1";
-    web_server *server = calloc(1, sizeof *server);
-    *out = server;
-    if (!server || !hub_open(&server->hub)) {
-        free(server);
-        *out = NULL;
+    const int port = options->port ? options->port : WEB_PORT;
+    site *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s || !hub_open(&s->server)) {
+        free(s);
         snprintf(error, room, "no memory for the live view");
         return false;
     }
-    server->open = strcmp(address, "localhost") != 0 && strcmp(address, "::1") != 0 &&
-                   strcmp(address, "[::1]") != 0 && strncmp(address, "127.", 4) != 0;
-    if (make_token(server) &&
-        (listen_at(server, address, options->port ? options->port : WEB_PORT) ||
-         (!options->port && listen_at(server, address, 0)))) {
+    s->open = strcmp(address, "localhost") != 0 && strcmp(address, "::1") != 0 &&
+              strcmp(address, "[::1]") != 0 && strncmp(address, "127.", 4) != 0;
+    if (make_token(s) &&
+        (listen_at(s, address, port) || (!options->port && listen_at(s, address, 0)))) {
+        *out = &s->server;
         return true;
     }
-    snprintf(error, room, "cannot serve the live view at %s, port %d: %s", address,
-             options->port ? options->port : WEB_PORT,
-             server->trouble[0] ? server->trouble : "no random numbers to be had");
-    web_close(server);
-    *out = NULL;
+    snprintf(error, room, "cannot serve the live view at %s, port %d: %s", address, port,
+             s->trouble[0] ? s->trouble : "no random numbers to be had");
+    web_close(&s->server);
     return false;
 }
 
 static void *stop(void *user)
 {
-    web_server *server = user;
-    mg_stop(server->mg);
-    atomic_store(&server->stopped, true);
+    site *s = user;
+    mg_stop(s->mg);
+    atomic_store(&s->stopped, true);
     return NULL;
 }
 
 /** civetweb looks only every two seconds whether it was told to stop, or when somebody calls. */
-static void stop_soon(web_server *server)
+static void stop_soon(site *s)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, stop, server) != 0) {
-        mg_stop(server->mg);
+    if (pthread_create(&thread, NULL, stop, s) != 0) {
+        mg_stop(s->mg);
         return;
     }
-    while (!atomic_load(&server->stopped)) {
+    while (!atomic_load(&s->stopped)) {
         char error[64];
         const struct timespec moment = {.tv_nsec = 10000000};
-        struct mg_connection *call = mg_connect_client(server->host, server->port, 0, error,
-                                                       sizeof error);
+        struct mg_connection *call = mg_connect_client(s->host, s->port, 0, error, sizeof error);
         if (call) {
             mg_close_connection(call);
         }
@@ -343,75 +337,29 @@ static void stop_soon(web_server *server)
 
 void web_close(web_server *server)
 {
-    if (!server) {
+    site *s = (site *)server;
+    if (!s) {
         return;
     }
-    hub_stop(&server->hub);
-    if (server->mg) {
-        stop_soon(server);
+    hub_stop(server);
+    if (s->mg) {
+        stop_soon(s);
     }
-    hub_close(&server->hub);
-    free(server);
+    hub_close(server);
+    free(s);
 }
 
 const char *web_address(const web_server *server)
 {
-    return server->address;
+    return ((const site *)server)->address;
 }
 
 int web_port(const web_server *server)
 {
-    return server->port;
+    return ((const site *)server)->port;
 }
 
 bool web_is_open(const web_server *server)
 {
-    return server->open;
-}
-
-web_blob *web_blob_new(web_server *server, web_channel channel, size_t size)
-{
-    return hub_blob_new(&server->hub, channel == WEB_POINTS, size);
-}
-
-void web_publish(web_server *server, web_channel channel, web_blob *blob)
-{
-    hub_publish(&server->hub, channel, blob);
-}
-
-void web_publish_json(web_server *server, web_channel channel, json_t *value)
-{
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-    web_blob *blob = text ? web_blob_new(server, channel, strlen(text)) : NULL;
-    if (blob) {
-        memcpy(blob->data, text, blob->size);
-        web_publish(server, channel, blob);
-    }
-    free(text);
-    json_decref(value);
-}
-
-bool web_wants_points(web_server *server)
-{
-    return hub_wants(&server->hub);
-}
-
-int64_t web_points_wanted(web_server *server)
-{
-    return hub_wanted(&server->hub);
-}
-
-int web_viewers(web_server *server)
-{
-    return hub_viewers(&server->hub);
-}
-
-json_t *web_next_command(web_server *server)
-{
-    return hub_take_command(&server->hub);
-}
-
-void web_wait(web_server *server, bool points, double seconds)
-{
-    hub_wait(&server->hub, points, seconds);
+    return ((const site *)server)->open;
 }

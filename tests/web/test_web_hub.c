@@ -11,9 +11,9 @@
 
 enum { THREADS = 8, ROUNDS = 400, SIZE = 4096 };
 
-static web_blob *blob_of(hub *h, bool points, size_t size, int value)
+static web_blob *blob_of(web_server *h, bool points, size_t size, int value)
 {
-    web_blob *blob = hub_blob_new(h, points, size);
+    web_blob *blob = web_blob_new(h, points ? WEB_POINTS : WEB_STATE, size);
     if (blob) {
         memset(blob->data, value, size);
     }
@@ -22,31 +22,31 @@ static web_blob *blob_of(hub *h, bool points, size_t size, int value)
 
 static void check_newest(void)
 {
-    hub h;
+    web_server h;
     CHECK(hub_open(&h), "no hub");
     const int viewer = hub_enter(&h, 5, 0, 3);
     hub_message m;
-    CHECK(hub_wants(&h), "a new viewer wants no points");
+    CHECK(web_wants_points(&h), "a new viewer wants no points");
     for (int k = 1; k <= 20; k++) { /* seen by nobody: none of them stays */
         web_blob *blob = blob_of(&h, true, 100, k);
         CHECK(blob, "no room for message %d", k);
         blob->head = 20;
         blob->item = 10;
-        hub_publish(&h, WEB_POINTS, blob);
+        web_publish(&h, WEB_POINTS, blob);
     }
-    CHECK(!hub_wants(&h), "points wait for the viewer, and it wants newer ones");
+    CHECK(!web_wants_points(&h), "points wait for the viewer, and it wants newer ones");
     CHECK(hub_next(&h, viewer, &m) && m.channel == WEB_POINTS && m.version == 20 &&
               m.blob->shown.data[0] == 20,
           "channel %d, version %u", (int)m.channel, m.version);
     CHECK(m.size == 50, "%zu bytes for 3 points", m.size);
     hub_sent(&h, m.blob);
-    CHECK(hub_wants(&h), "the viewer has room again");
-    hub_publish(&h, WEB_STATE, blob_of(&h, false, 10, 1));
-    hub_publish(&h, WEB_STATE, blob_of(&h, false, 11, 2));
+    CHECK(web_wants_points(&h), "the viewer has room again");
+    web_publish(&h, WEB_STATE, blob_of(&h, false, 10, 1));
+    web_publish(&h, WEB_STATE, blob_of(&h, false, 11, 2));
     CHECK(hub_next(&h, viewer, &m) && m.channel == WEB_STATE && m.size == 11, "old state");
     hub_sent(&h, m.blob);
     hub_leave(&h, viewer);
-    CHECK(!hub_wants(&h) && hub_viewers(&h) == 0, "nobody is there");
+    CHECK(!web_wants_points(&h) && web_viewers(&h) == 0, "nobody is there");
     hub_stop(&h);
     hub_close(&h);
 }
@@ -54,7 +54,7 @@ static void check_newest(void)
 /** A viewer with a window gets so many frames, then none until it has seen one. */
 static void check_window(void)
 {
-    hub h;
+    web_server h;
     CHECK(hub_open(&h), "no hub");
     const int viewer = hub_enter(&h, 77, 2, 0);
     hub_message m;
@@ -63,14 +63,14 @@ static void check_window(void)
         if (k == 4) {
             hub_seen(&h, 77, 9);
         }
-        CHECK(hub_wants(&h) == room, "frame %d: wanted %d", k, hub_wants(&h));
+        CHECK(web_wants_points(&h) == room, "frame %d: wanted %d", k, web_wants_points(&h));
         if (room) {
-            hub_publish(&h, WEB_POINTS, blob_of(&h, true, 64, k));
+            web_publish(&h, WEB_POINTS, blob_of(&h, true, 64, k));
             CHECK(hub_next(&h, viewer, &m) && m.channel == WEB_POINTS, "frame %d is missing", k);
             hub_sent(&h, m.blob);
         }
     }
-    CHECK(hub_wanted(&h) == 9, "asked for 9 points: %lld", (long long)hub_wanted(&h));
+    CHECK(web_points_wanted(&h) == 9, "asked for 9 points: %lld", (long long)web_points_wanted(&h));
     hub_leave(&h, viewer);
     hub_stop(&h);
     hub_close(&h);
@@ -79,12 +79,12 @@ static void check_window(void)
 /** Viewers that keep what they got: the oldest is told to leave, and room comes back. */
 static void check_bounded(void)
 {
-    hub h;
+    web_server h;
     hub_message m[WEB_MOST_BLOBS];
     CHECK(hub_open(&h), "no hub");
     for (int k = 0; k < WEB_MOST_BLOBS; k++) {
         const int viewer = hub_enter(&h, (uint32_t)k, 0, 0);
-        hub_publish(&h, WEB_POINTS, blob_of(&h, true, 64, k));
+        web_publish(&h, WEB_POINTS, blob_of(&h, true, 64, k));
         CHECK(hub_next(&h, viewer, &m[k]) && m[k].blob, "viewer %d got nothing", k);
     }
     CHECK(!blob_of(&h, true, 64, 0), "more messages than allowed");
@@ -92,7 +92,7 @@ static void check_bounded(void)
         CHECK(atomic_load(&m[k].blob->dropped) == (k == 0), "message %d", k);
     }
     hub_sent(&h, m[0].blob);
-    hub_publish(&h, WEB_POINTS, blob_of(&h, true, 64, 9));
+    web_publish(&h, WEB_POINTS, blob_of(&h, true, 64, 9));
     for (int k = 1; k < WEB_MOST_BLOBS; k++) {
         hub_sent(&h, m[k].blob);
     }
@@ -109,7 +109,7 @@ static void check_bounded(void)
 
 static void *view(void *user)
 {
-    hub *h = user;
+    web_server *h = user;
     const int viewer = hub_enter(h, 1, 0, 0);
     uint32_t last = 0;
     hub_message m;
@@ -134,26 +134,26 @@ static void *view(void *user)
 
 static void check_threads(void)
 {
-    hub h;
+    web_server h;
     pthread_t thread[THREADS];
     int64_t commands = 0;
     CHECK(hub_open(&h), "no hub");
     for (int k = 0; k < THREADS; k++) {
         pthread_create(&thread[k], NULL, view, &h);
     }
-    while (hub_viewers(&h) < THREADS) {
-        hub_wait(&h, false, 0.01);
+    while (web_viewers(&h) < THREADS) {
+        web_wait(&h, false, 0.01);
     }
     for (int k = 0; k < ROUNDS;) {
         web_blob *blob = blob_of(&h, true, SIZE, k);
         if (blob) {
-            hub_publish(&h, WEB_POINTS, blob);
+            web_publish(&h, WEB_POINTS, blob);
             k++;
         }
-        for (json_t *command; (command = hub_take_command(&h)) != NULL; commands++) {
+        for (json_t *command; (command = web_next_command(&h)) != NULL; commands++) {
             json_decref(command);
         }
-        hub_wait(&h, true, 0.001);
+        web_wait(&h, true, 0.001);
     }
     hub_stop(&h);
     for (int k = 0; k < THREADS; k++) {
