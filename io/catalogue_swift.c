@@ -159,14 +159,11 @@ static bool put_labels(hid_t file, const void *what)
                 io__put_count(file, "n_groups", c->halos->n);
     for (int64_t k = 0; k < p->n && done; k++)
         labels[k] = c->labels[k] > 0 ? c->labels[k] : no_group;
-    const hid_t array = done ? io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)
-                             : -1;
-    done = io__close(array);
+    done = done &&
+           io__close(io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)) &&
+           (!p->id ||
+            io__close(io__put_array(file, "ParticleIDs", H5T_NATIVE_UINT64, p->id, p->n, 1)));
     free(labels);
-    if (done && p->id) {
-        const hid_t ids = io__put_array(file, "ParticleIDs", H5T_NATIVE_UINT64, p->id, p->n, 1);
-        done = io__close(ids);
-    }
     return done;
 }
 

@@ -8,25 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
-void io__quiet_begin(io_quiet *quiet)
+void io__hdf5_enter(void)
 {
     /* A damaged file may leave the library with ids that it cannot close; at exit it would
        complain, or crash. All that kith writes is closed before. */
     H5dont_atexit();
     errno = 0; /* ENOMEM then says why a step failed */
-    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-void io__quiet_end(const io_quiet *quiet)
-{
-    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
 }
 
 bool io__close(hid_t id)
 {
-    /* H5Dclose lets go of a dataset even where closing it fails. */
-    return id >= 0 && (H5Iget_type(id) == H5I_DATASET ? H5Dclose(id) : H5Idec_ref(id)) >= 0;
+    if (id < 0)
+        return false;
+    switch (H5Iget_type(id)) {
+    case H5I_FILE: return H5Fclose(id) >= 0;
+    case H5I_DATASET: return H5Dclose(id) >= 0; /* lets go of it even where closing it fails */
+    default: return H5Idec_ref(id) >= 0;
+    }
 }
 
 /** True when the bits of a float are all in it. */
@@ -85,7 +84,6 @@ bool io__hdf5_exists(hid_t file, const char *path)
 
 io_status io__hdf5_open(io_file *file, hid_t *out)
 {
-    errno = 0;
     *out = io__source_open(file->path);
     if (*out < 0 && errno == ENOMEM)
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");

@@ -226,6 +226,7 @@ static hid_t access_plist(io_sink *owner)
     /* Registered once for all: when it is let go of, closing the last file that uses it reads what
        was freed (1.10.8). */
     static hid_t id = -1;
+    io__hdf5_enter();
     if (id < 0)
         id = H5FDregister(&driver);
     const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);

@@ -145,14 +145,11 @@ static io_status open_file(io_frames *frames, hdf5_state *state)
 
 static io_status open_frames(io_frames *frames)
 {
-    io_quiet quiet;
     hdf5_state *state = frames->state = calloc(1, sizeof *state);
     if (!state)
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
     state->id = -1;
-    io__quiet_begin(&quiet);
     const io_status status = open_file(frames, state);
-    io__quiet_end(&quiet);
     const io_arrays *arrays = &state->arrays;
     char group[IO_HDF5_NAME] = "";
     frames->count = arrays->n > 0 ? arrays->item[0].frames : 1;
@@ -167,15 +164,12 @@ static io_status open_frames(io_frames *frames)
 
 static void close_frames(io_frames *frames)
 {
-    io_quiet quiet;
     hdf5_state *state = frames->state;
     if (!state)
         return;
-    io__quiet_begin(&quiet);
+    io__hdf5_enter();
     io__arrays_close(&state->arrays);
-    if (state->id >= 0)
-        H5Fclose(state->id);
-    io__quiet_end(&quiet);
+    io__close(state->id);
     free(state);
 }
 
@@ -253,14 +247,12 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     const hdf5_state *state = frames->state;
     if (state->is_snapshot)
         return io__frames_whole.read(frames, out);
-    io_quiet quiet;
     const io_read_options *given = frames->file->options;
     io_read_options options = *given;
     options.frame = frames->next;
     frames->file->options = &options;
-    io__quiet_begin(&quiet);
+    io__hdf5_enter();
     const io_status status = read_arrays(frames, out);
-    io__quiet_end(&quiet);
     frames->file->options = given;
     return status;
 }

@@ -161,18 +161,14 @@ static io_status assign(io_file *file, roll *r, int64_t n, const int64_t *ids, i
 
 io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out)
 {
-    io_quiet quiet;
     hid_t id = -1;
     roll r = {0};
-    io__quiet_begin(&quiet);
     io_status status = io__hdf5_open(file, &id);
     if (status == IO_OK)
         status = read_roll(file, id, &r);
     if (status == IO_OK)
         status = assign(file, &r, n, ids, out);
-    if (id >= 0)
-        H5Fclose(id);
-    io__quiet_end(&quiet);
+    io__close(id);
     free(r.of);
     return status;
 }

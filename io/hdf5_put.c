@@ -80,12 +80,8 @@ io_status io__hdf5_file(io_output *output, bool (*fill)(hid_t file, const void *
     if (!output->part)
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
     io_sink sink = {.fd = output->fd};
-    io_quiet quiet;
-    io__quiet_begin(&quiet);
     const hid_t file = io__sink_create(&sink);
     const bool done = file >= 0 && fill(file, what);
-    if (file >= 0)
-        H5Fclose(file);
-    io__quiet_end(&quiet);
+    io__close(file);
     return io__hdf5_step(output, &sink, done);
 }

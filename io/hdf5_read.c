@@ -97,22 +97,18 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
 /** Read the particles, or where `out` is NULL describe them. */
 static io_status visit(io_file *file, io_particles *out, io_summary *summary)
 {
-    io_quiet quiet;
     io_arrays arrays;
     hid_t id = -1;
     bool is_snapshot = false;
-    io__quiet_begin(&quiet);
     io_status status = open_file(file, &id, &is_snapshot, &arrays);
     if (status == IO_OK && !is_snapshot)
         status = out ? io__arrays_read(file, id, &arrays, out)
                      : summarise(file, id, &arrays, summary);
     io__arrays_close(&arrays);
-    if (id >= 0)
-        H5Fclose(id);
+    io__close(id);
     if (status == IO_OK && is_snapshot)
         status = out ? io__snapshot_read(file, &io__hdf5_snapshot, out)
                      : io__snapshot_inspect(file, &io__hdf5_snapshot, summary);
-    io__quiet_end(&quiet);
     return status;
 }
 

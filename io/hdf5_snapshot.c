@@ -144,10 +144,10 @@ static io_status open_snapshot(io_file *file, io_header *out, void **private)
 
 static void close_snapshot(void *private)
 {
-    const source *s = private;
-    if (s && s->id > 0)
-        H5Fclose(s->id);
-    free(private);
+    source *s = private;
+    if (s)
+        io__close(s->id);
+    free(s);
 }
 
 /** See that a field's array fits the particles it is for. */

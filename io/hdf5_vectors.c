@@ -80,11 +80,9 @@ static io_status read_array(io_file *file, const io_array *array, bool bytes, io
 
 io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)
 {
-    io_quiet quiet;
     io_array array = {.id = -1};
     hid_t id = -1;
     char name[IO_HDF5_NAME] = "";
-    io__quiet_begin(&quiet);
     io_status status = io__hdf5_open(file, &id);
     if (status == IO_OK && file->options->dataset)
         snprintf(name, sizeof name, "%s", file->options->dataset);
@@ -95,8 +93,6 @@ io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)
     if (status == IO_OK)
         status = read_array(file, &array, bytes, out);
     io__array_close(&array);
-    if (id >= 0)
-        H5Fclose(id);
-    io__quiet_end(&quiet);
+    io__close(id);
     return status;
 }

@@ -69,11 +69,7 @@ static io_status begin(io_pairs_writer *writer)
     for (int k = 0; k < IO_PAIR_COLUMNS; k++)
         list->dataset[k] = -1;
     writer->private = list;
-    io_quiet quiet;
-    io__quiet_begin(&quiet);
-    const io_status status = create_list(writer, list);
-    io__quiet_end(&quiet);
-    return status;
+    return create_list(writer, list);
 }
 
 /** Lengthen a dataset to first + n rows and write the last n. */
@@ -97,33 +93,28 @@ static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_
 static io_status write_block(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
     const list_file *list = writer->private;
-    io_quiet quiet;
     bool done = true;
-    io__quiet_begin(&quiet);
+    io__hdf5_enter();
     for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
         done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
-    io__quiet_end(&quiet);
     return io__hdf5_step(&writer->output, &list->sink, done);
 }
 
 static void close_list(list_file *list)
 {
+    io__hdf5_enter();
     for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
         io__close(list->dataset[k]);
         list->dataset[k] = -1;
     }
-    if (list->file >= 0)
-        H5Fclose(list->file);
+    io__close(list->file);
     list->file = -1;
 }
 
 static io_status end(io_pairs_writer *writer)
 {
     list_file *list = writer->private;
-    io_quiet quiet;
-    io__quiet_begin(&quiet);
     close_list(list);
-    io__quiet_end(&quiet);
     return io__hdf5_step(&writer->output, &list->sink, true);
 }
 
@@ -132,11 +123,8 @@ static void drop(io_pairs_writer *writer)
     list_file *list = writer->private;
     if (!list)
         return;
-    io_quiet quiet;
-    io__quiet_begin(&quiet);
     list->sink.error = list->sink.error ? list->sink.error : ECANCELED;
     close_list(list);
-    io__quiet_end(&quiet);
     free(list);
     writer->private = NULL;
 }
@@ -167,8 +155,6 @@ static bool put_header(hid_t file, const io_particles *particles)
     const bool has_box = particles->has_box && is_simple(box);
     const bool cube = length[0] == length[1] && length[1] == length[2];
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (header < 0)
-        return false;
     const bool done = io__put_numbers(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
                       io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
                       io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
@@ -176,7 +162,7 @@ static bool put_header(hid_t file, const io_particles *particles)
                       io__put_numbers(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
                       io__put_numbers(header, "BoxSize", H5T_NATIVE_DOUBLE,
                                       has_box ? length : nothing, has_box && !cube ? 3 : 1);
-    H5Gclose(header);
+    io__close(header);
     return done;
 }
 
@@ -206,12 +192,10 @@ static bool put_particles(hid_t file, const void *what)
     if (!put_header(file, particles))
         return false;
     const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0)
-        return false;
     const bool done = put_rows(group, "Coordinates", particles, particles->pos) &&
                       (!particles->velocity ||
                        put_rows(group, "Velocities", particles, particles->velocity));
-    H5Gclose(group);
+    io__close(group);
     return done;
 }
 

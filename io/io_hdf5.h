@@ -10,17 +10,12 @@
 
 #include <hdf5.h>
 
-/** The library's error printing, switched off between io__quiet_begin and io__quiet_end. */
-typedef struct io_quiet {
-    H5E_auto2_t print;
-    void *data;
-} io_quiet;
+/** Before calls of the library: have it print nothing in this thread, and clear errno. Opening a
+ *  file does so too. */
+void io__hdf5_enter(void);
 
-void io__quiet_begin(io_quiet *quiet);
-void io__quiet_end(const io_quiet *quiet);
-
-/** Close a dataset, group, type, space or attribute. @return false when it could not be, also where
- *  it was never opened: < 0. */
+/** Close a file, dataset, group, type, space or attribute. @return false when it could not be, also
+ *  where it was never opened: < 0. */
 bool io__close(hid_t id);
 
 /** Open a file to read. @return -1 and the error on failure. */
