@@ -63,9 +63,7 @@ static io_status open_frames(io_frames *frames)
 {
     char head[IO_HEAD + 1];
     const int64_t size = frames->file->size < IO_HEAD ? frames->file->size : IO_HEAD;
-    chemfiles_state *state = frames->state = calloc(1, sizeof *state);
-    if (!state)
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
+    chemfiles_state *state = frames->state;
     IO_TRY(io__file_read(frames->file, head, size, 0));
     head[size] = 0;
     const io_chemfiles_kind *kind = io__chemfiles_kind(head, size);
@@ -83,15 +81,12 @@ static io_status open_frames(io_frames *frames)
 static void close_frames(io_frames *frames)
 {
     chemfiles_state *state = frames->state;
-    if (!state)
-        return;
     if (state->frame)
         state->api->free(state->frame);
     if (state->trajectory)
         state->api->trajectory_close(state->trajectory);
     free(state->species);
     free(state->weight);
-    free(state);
 }
 
 static void copy_reals(const io_particles *particles, double (*from)[3], void *to)
@@ -300,5 +295,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     return io__file_watch(frames->file, (int64_t)(part * (double)frames->file->size));
 }
 
-const io_frames_format io__frames_chemfiles = {
-    .open = open_frames, .read = read_frame, .close = close_frames};
+const io_frames_format io__frames_chemfiles = {.state = sizeof(chemfiles_state),
+                                               .open = open_frames,
+                                               .read = read_frame,
+                                               .close = close_frames};

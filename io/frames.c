@@ -35,13 +35,17 @@ io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
                              "for the binary formats that chemfiles reads",
                              options->topology);
     IO_TRY(io__labels_open(file, &frames->labels));
+    frames->state = calloc(1, frames->format->state + 1);
+    if (!frames->state)
+        return io__file_fail(file, IO_NO_MEMORY, "no memory to read frames");
     return frames->format->open(frames);
 }
 
 void io__frames_close(io_frames *frames)
 {
-    if (frames->format && frames->format->close)
+    if (frames->state && frames->format->close)
         frames->format->close(frames);
+    free(frames->state);
     io__labels_close(&frames->labels);
     *frames = (io_frames){0};
 }

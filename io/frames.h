@@ -44,11 +44,12 @@ typedef struct io_frames {
     kith_precision native; /* of its positions in the file */
     bool started;          /* a frame was read */
     char description[128]; /* set by open */
-    void *state;           /* the format's own */
+    void *state;           /* the format's own; NULL until just before it is opened */
 } io_frames;
 
 struct io_frames_format {
-    /** Set description, state and, if known, count. */
+    size_t state; /* bytes of io_frames.state, all 0 when it is opened */
+    /** Set description and, if known, count. */
     io_status (*open)(io_frames *frames);
     /** See whether there is a frame `next`. NULL where count is known: any frame can be read. */
     io_status (*peek)(io_frames *frames, bool *found);
@@ -58,10 +59,11 @@ struct io_frames_format {
     io_status (*read)(io_frames *frames, io_frame *out);
     /** List the fields of the frame read last. NULL: those that are `present`. */
     void (*describe)(const io_frames *frames, io_summary *out);
-    void (*close)(io_frames *frames); /* also when open failed; may be NULL */
-    bool calling_thread;              /* to be used by no other */
-    bool text;                        /* numbers have no precision of their own */
-    bool selects;                     /* reads the species alone that the options name */
+    void (*close)(io_frames *frames); /* also when open failed; may be NULL; state is freed after */
+    io_status (*head)(io_frames *frames, char *line); /* of atoms in lines: see io_rows */
+    bool calling_thread;                              /* to be used by no other */
+    bool text;                                        /* numbers have no precision of their own */
+    bool selects; /* reads the species alone that the options name */
 };
 
 extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
@@ -134,6 +136,28 @@ typedef struct io_roles {
     unsigned char role[IO_MOST_COLUMNS];
 } io_roles;
 
+/** What stands before the atoms of a frame. */
+typedef struct io_rows_head {
+    int64_t n, step;
+    double time;
+    bool has_box, has_time, has_step;
+    kith_box box;
+    io_roles roles;
+} io_rows_head;
+
+/** The state of a format of atoms in lines, or its beginning. The format's own `head` reads that of
+ *  a frame, open space and zeros before, from its first line on. */
+typedef struct io_rows {
+    io_lines lines;
+    io_rows_head head; /* of the frame to be read next, once peeked at */
+    bool peeked, found;
+} io_rows;
+
+io_status io__rows_peek(io_frames *frames, bool *found);
+io_status io__rows_skip(io_frames *frames);
+io_status io__rows_read(io_frames *frames, io_frame *out);
+void io__rows_close(io_frames *frames);
+
 /** Note that the column has a role. Columns beyond IO_MOST_COLUMNS are not wanted. */
 void io__roles_add(io_roles *roles, int column, int role);
 
@@ -145,11 +169,6 @@ unsigned io__roles_fields(const io_roles *roles);
 
 /** See that n atoms can follow in what is left of the file. */
 io_status io__lines_check_atoms(const io_lines *lines, int64_t n);
-
-/** Parse n lines into a frame that has room. */
-io_status io__lines_read_atoms(io_frames *frames, io_lines *lines, const io_roles *roles,
-                               io_frame *out);
-io_status io__lines_skip_atoms(io_lines *lines, int64_t n);
 
 /** Parse a count, such as of atoms: digits alone. */
 io_status io__lines_count(const io_lines *lines, const char *text, const char *what, int64_t *out);

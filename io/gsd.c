@@ -9,22 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static io_status open_frames(io_frames *frames)
-{
-    frames->state = calloc(1, sizeof(io_gsd));
-    if (!frames->state)
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
-    return io__gsd_open(frames);
-}
-
 static void close_frames(io_frames *frames)
 {
     io_gsd *state = frames->state;
-    if (state) {
-        free(state->entry);
-        free(state->number);
-    }
-    free(state);
+    free(state->entry);
+    free(state->number);
 }
 
 /** Read m numbers of a chunk of one row or one column. *found is false when there is none. */
@@ -260,4 +249,4 @@ static io_status read_frame(io_frames *frames, io_frame *out)
 }
 
 const io_frames_format io__frames_gsd = {
-    .open = open_frames, .read = read_frame, .close = close_frames};
+    .state = sizeof(io_gsd), .open = io__gsd_open, .read = read_frame, .close = close_frames};

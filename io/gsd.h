@@ -52,7 +52,7 @@ typedef struct io_gsd {
     int64_t types;
 } io_gsd;
 
-/** Read the index into frames->state, an empty io_gsd; set description and count. */
+/** Open a file: read its index. */
 io_status io__gsd_open(io_frames *frames);
 
 /** A frame's chunk; NULL when it has none. */

@@ -8,7 +8,6 @@
 #include "frames.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct hdf5_state {
@@ -145,10 +144,7 @@ static io_status open_file(io_frames *frames, hdf5_state *state)
 
 static io_status open_frames(io_frames *frames)
 {
-    hdf5_state *state = frames->state = calloc(1, sizeof *state);
-    if (!state)
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
-    state->id = -1;
+    hdf5_state *state = frames->state;
     const io_status status = open_file(frames, state);
     const io_arrays *arrays = &state->arrays;
     char group[IO_HDF5_NAME] = "";
@@ -165,12 +161,9 @@ static io_status open_frames(io_frames *frames)
 static void close_frames(io_frames *frames)
 {
     hdf5_state *state = frames->state;
-    if (!state)
-        return;
     io__hdf5_enter();
     io__arrays_close(&state->arrays);
     io__close(state->id);
-    free(state);
 }
 
 /** Name the species of an array's particles, out->species[first ...]: by H5MD's numbers, else by
@@ -257,7 +250,8 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     return status;
 }
 
-const io_frames_format io__frames_hdf5 = {.open = open_frames,
+const io_frames_format io__frames_hdf5 = {.state = sizeof(hdf5_state),
+                                          .open = open_frames,
                                           .read = read_frame,
                                           .close = close_frames,
                                           .calling_thread = true,

@@ -8,22 +8,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct dump_frame {
-    int64_t n, step;
-    double time;
-    bool has_time, has_n, has_step;
-    bool scaled;  /* coordinates are fractions of the box */
-    kith_box box; /* rows zero when there is none */
-    io_roles roles;
-} dump_frame;
-
 typedef struct dump_state {
-    io_lines lines;
-    dump_frame frame; /* the one to be read next, once peeked at */
-    bool peeked, found;
+    io_rows rows;
+    bool scaled; /* coordinates are fractions of the box */
 } dump_state;
 
 static const char *after(const char *line, const char *words)
@@ -57,24 +46,14 @@ static io_status read_numbers(io_lines *lines, const char *what, int n, double *
     return IO_OK;
 }
 
-static void sort_four(double v[4])
-{
-    for (int k = 1; k < 4; k++)
-        for (int j = k; j > 0 && v[j] < v[j - 1]; j--) {
-            const double swap = v[j];
-            v[j] = v[j - 1];
-            v[j - 1] = swap;
-        }
-}
-
 /** The box of bounds and tilts: the bounds are those of the slanted box, of all its corners. */
-static void set_bounds(kith_box *box, double bound[3][3])
+static void set_bounds(kith_box *box, double bound[3][4])
 {
     const double xy = bound[0][2], xz = bound[1][2], yz = bound[2][2];
-    double corner[4] = {0, xy, xz, xy + xz};
-    sort_four(corner);
-    const double low[3] = {bound[0][0] - corner[0], bound[1][0] - fmin(0, yz), bound[2][0]};
-    const double high[3] = {bound[0][1] - corner[3], bound[1][1] - fmax(0, yz), bound[2][1]};
+    const double least = fmin(fmin(0, xy), fmin(xz, xy + xz));
+    const double most = fmax(fmax(0, xy), fmax(xz, xy + xz));
+    const double low[3] = {bound[0][0] - least, bound[1][0] - fmin(0, yz), bound[2][0]};
+    const double high[3] = {bound[0][1] - most, bound[1][1] - fmax(0, yz), bound[2][1]};
     for (int axis = 0; axis < 3; axis++) {
         box->origin[axis] = low[axis];
         box->row[axis][axis] = high[axis] - low[axis];
@@ -85,32 +64,30 @@ static void set_bounds(kith_box *box, double bound[3][3])
 }
 
 /** Read the box; kinds is "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp". */
-static io_status read_box(io_lines *lines, const char *kinds, dump_frame *out)
+static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
 {
     io_token token;
     const char *flags = strstr(kinds, "abc origin");
     const bool general = flags != NULL, tilted = strstr(kinds, "xy xz yz") != NULL;
     const int n = general ? 4 : tilted ? 3 : 2;
-    double number[3][4] = {{0}}, bound[3][3] = {{0}};
-    out->box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
+    double number[3][4] = {{0}};
+    *out = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
     flags = kinds + (general ? strlen(" abc origin") : tilted ? strlen(" xy xz yz") : 0);
     for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++)
-        out->box.periodic[axis] = token.text[0] == 'p';
+        out->periodic[axis] = token.text[0] == 'p';
     for (int axis = 0; axis < 3; axis++)
         IO_TRY(read_numbers(lines, "bounds of the box", n, number[axis]));
-    for (int axis = 0; axis < 3; axis++) {
-        memcpy(bound[axis], number[axis], sizeof bound[axis]);
-        memcpy(out->box.row[axis], number[axis], sizeof out->box.row[axis]);
-        out->box.origin[axis] = number[axis][3];
+    for (int axis = 0; axis < 3 && general; axis++) {
+        memcpy(out->row[axis], number[axis], sizeof out->row[axis]);
+        out->origin[axis] = number[axis][3];
     }
     if (general)
         return IO_OK;
-    memset(out->box.row, 0, sizeof out->box.row);
-    set_bounds(&out->box, bound);
+    set_bounds(out, number);
     for (int axis = 0; axis < 3; axis++)
-        if (out->box.row[axis][axis] < 0)
+        if (out->row[axis][axis] < 0)
             return io__lines_fail(lines, IO_FORMAT, "the box ends before it begins: %g to %g",
-                                  bound[axis][0], bound[axis][1]);
+                                  number[axis][0], number[axis][1]);
     return IO_OK;
 }
 
@@ -137,9 +114,11 @@ static bool add_three(io_roles *roles, const char *names, const char *const want
 }
 
 /** Find out what the columns hold, the coordinates being wrapped, unwrapped, or scaled. */
-static io_status read_names(io_frames *frames, const io_lines *lines, const char *names,
-                            dump_frame *out)
+static io_status read_names(io_frames *frames, const char *names)
 {
+    dump_state *state = frames->state;
+    const io_lines *lines = &state->rows.lines;
+    io_roles *roles = &state->rows.head.roles;
     static const char *const positions[][3] = {
         {"x", "y", "z"}, {"xu", "yu", "zu"}, {"xs", "ys", "zs"}, {"xsu", "ysu", "zsu"}};
     static const char *const velocities[3] = {"vx", "vy", "vz"}, *const forces[3] = {"fx", "fy",
@@ -152,7 +131,6 @@ static io_status read_names(io_frames *frames, const io_lines *lines, const char
     const bool element = label == IO_LABEL_ELEMENT ||
                          (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
     const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
-    io_roles *roles = &out->roles;
     int way = 0;
     while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION))
         way++;
@@ -161,7 +139,7 @@ static io_status read_names(io_frames *frames, const io_lines *lines, const char
                               "has no coordinates x y z, xu yu zu, xs ys zs or xsu ysu zsu among "
                               "'%.200s'",
                               names);
-    out->scaled = way >= 2;
+    state->scaled = way >= 2;
     add_three(roles, names, velocities, IO_ROLE_VELOCITY);
     add_three(roles, names, forces, IO_ROLE_FORCE);
     for (size_t k = 0; k < sizeof single / sizeof *single; k++)
@@ -178,14 +156,15 @@ static io_status read_names(io_frames *frames, const io_lines *lines, const char
 }
 
 /** Read a section of the head, of which line is the title. */
-static io_status read_section(io_lines *lines, char *line, dump_frame *out)
+static io_status read_section(io_lines *lines, char *line, io_rows_head *out)
 {
     double number = 0;
     const char *rest = after(line, "ITEM: BOX BOUNDS");
     if (rest) {
         char kinds[64];
         io__copy_name(kinds, sizeof kinds, rest, strlen(rest));
-        return read_box(lines, kinds, out);
+        out->has_box = true;
+        return read_box(lines, kinds, &out->box);
     }
     if (after(line, "ITEM: TIMESTEP")) {
         IO_TRY(read_numbers(lines, "time step", 1, &number));
@@ -205,62 +184,29 @@ static io_status read_section(io_lines *lines, char *line, dump_frame *out)
                               "then ATOMS, or the end of the file",
                               line);
     IO_TRY(next_line(lines, &line));
-    out->has_n = true;
     return io__lines_count(lines, line, "the number of atoms", &out->n);
 }
 
-/** Read what stands before the atoms. *found is false at the end of the file. */
-static io_status read_header(io_frames *frames, io_lines *lines, dump_frame *out, bool *found)
-{
-    char *line = NULL;
-    *out = (dump_frame){0};
-    do
-        IO_TRY(io__lines_next(lines, &line));
-    while (line && line[strspn(line, " \t")] == 0);
-    *found = line != NULL;
-    if (!line)
-        return IO_OK;
-    const char *names;
-    while (!(names = after(line, "ITEM: ATOMS")) || !out->has_n) {
-        IO_TRY(read_section(lines, line, out));
-        IO_TRY(next_line(lines, &line));
-    }
-    IO_TRY(io__lines_check_atoms(lines, out->n));
-    return read_names(frames, lines, names, out);
-}
-
-static io_status peek(io_frames *frames, bool *found)
+static io_status read_head(io_frames *frames, char *line)
 {
     dump_state *state = frames->state;
-    if (!state->peeked)
-        IO_TRY(read_header(frames, &state->lines, &state->frame, &state->found));
-    state->peeked = true;
-    *found = state->found;
-    return IO_OK;
+    io_lines *lines = &state->rows.lines;
+    io_rows_head *head = &state->rows.head;
+    const char *names;
+    head->n = -1; /* not said yet */
+    while (!(names = after(line, "ITEM: ATOMS")) || head->n < 0) {
+        IO_TRY(read_section(lines, line, head));
+        IO_TRY(next_line(lines, &line));
+    }
+    IO_TRY(io__lines_check_atoms(lines, head->n));
+    return read_names(frames, names);
 }
 
 static io_status open_frames(io_frames *frames)
 {
-    dump_state *state = frames->state = calloc(1, sizeof *state);
-    if (!state)
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
+    dump_state *state = frames->state;
     snprintf(frames->description, sizeof frames->description, "LAMMPS dump");
-    return io__lines_open(&state->lines, frames->file);
-}
-
-static void close_frames(io_frames *frames)
-{
-    dump_state *state = frames->state;
-    if (state)
-        io__lines_close(&state->lines);
-    free(state);
-}
-
-static io_status skip_frame(io_frames *frames)
-{
-    dump_state *state = frames->state;
-    state->peeked = false;
-    return io__lines_skip_atoms(&state->lines, state->frame.n);
+    return io__lines_open(&state->rows.lines, frames->file);
 }
 
 /** Make coordinates of fractions: origin + xs a + ys b + zs c. */
@@ -280,26 +226,18 @@ static void unscale(const kith_box *box, io_particles *particles)
 
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
-    dump_state *state = frames->state;
-    const dump_frame *frame = &state->frame;
-    io_particles *particles = &out->particles;
-    state->peeked = false;
-    IO_TRY(io__frame_alloc(frames, out, frame->n, KITH_DOUBLE, io__roles_fields(&frame->roles)));
-    particles->box = frame->box;
-    particles->has_box = frame->box.dim == 3;
-    particles->has_time = frame->has_time;
-    particles->time = frame->time;
-    out->has_step = frame->has_step;
-    out->step = frame->step;
-    IO_TRY(io__lines_read_atoms(frames, &state->lines, &frame->roles, out));
-    if (frame->scaled)
-        unscale(&frame->box, particles);
+    const dump_state *state = frames->state;
+    IO_TRY(io__rows_read(frames, out));
+    if (state->scaled)
+        unscale(&state->rows.head.box, &out->particles);
     return IO_OK;
 }
 
-const io_frames_format io__frames_lammps = {.open = open_frames,
-                                            .peek = peek,
-                                            .skip = skip_frame,
+const io_frames_format io__frames_lammps = {.state = sizeof(dump_state),
+                                            .open = open_frames,
+                                            .peek = io__rows_peek,
+                                            .skip = io__rows_skip,
                                             .read = read_frame,
-                                            .close = close_frames,
+                                            .close = io__rows_close,
+                                            .head = read_head,
                                             .text = true};

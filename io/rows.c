@@ -89,14 +89,6 @@ static io_status next_atom(io_lines *lines, int64_t k, int64_t n, char **line)
     return IO_OK;
 }
 
-io_status io__lines_skip_atoms(io_lines *lines, int64_t n)
-{
-    char *line;
-    for (int64_t k = 0; k < n; k++)
-        IO_TRY(next_atom(lines, k, n, &line));
-    return IO_OK;
-}
-
 /** Take the number at *at and move *at behind it. */
 static io_status take_number(const io_lines *lines, const char **at, int role, double *out)
 {
@@ -166,17 +158,59 @@ static io_roles wanted_roles(const io_roles *roles, const io_frame *out)
     return wanted;
 }
 
-io_status io__lines_read_atoms(io_frames *frames, io_lines *lines, const io_roles *roles,
-                               io_frame *out)
+io_status io__rows_peek(io_frames *frames, bool *found)
 {
-    const io_roles wanted = wanted_roles(roles, out);
-    const int64_t n = out->particles.n;
+    io_rows *rows = frames->state;
+    if (!rows->peeked) {
+        char *line;
+        do
+            IO_TRY(io__lines_next(&rows->lines, &line));
+        while (line && line[strspn(line, " \t")] == 0);
+        rows->head = (io_rows_head){.box = io__box_open()};
+        if (line)
+            IO_TRY(frames->format->head(frames, line));
+        rows->peeked = true;
+        rows->found = line != NULL;
+    }
+    *found = rows->found;
+    return IO_OK;
+}
+
+io_status io__rows_skip(io_frames *frames)
+{
+    io_rows *rows = frames->state;
+    char *line;
+    rows->peeked = false;
+    for (int64_t k = 0; k < rows->head.n; k++)
+        IO_TRY(next_atom(&rows->lines, k, rows->head.n, &line));
+    return IO_OK;
+}
+
+io_status io__rows_read(io_frames *frames, io_frame *out)
+{
+    io_rows *rows = frames->state;
+    const io_rows_head *head = &rows->head;
+    rows->peeked = false;
+    IO_TRY(io__frame_alloc(frames, out, head->n, KITH_DOUBLE, io__roles_fields(&head->roles)));
+    out->particles.has_box = head->has_box;
+    out->particles.box = head->box;
+    out->particles.has_time = head->has_time;
+    out->particles.time = head->time;
+    out->has_step = head->has_step;
+    out->step = head->step;
+    const io_roles wanted = wanted_roles(&head->roles, out);
     if (!has_role(&wanted, IO_ROLE_LABEL))
         IO_TRY(io__frame_unnamed(frames, out));
-    for (int64_t p = 0; p < n; p++) {
+    for (int64_t p = 0; p < head->n; p++) {
         char *line;
-        IO_TRY(next_atom(lines, p, n, &line));
-        IO_TRY(parse_atom(frames, lines, &wanted, line, out, p));
+        IO_TRY(next_atom(&rows->lines, p, head->n, &line));
+        IO_TRY(parse_atom(frames, &rows->lines, &wanted, line, out, p));
     }
     return IO_OK;
+}
+
+void io__rows_close(io_frames *frames)
+{
+    io_rows *rows = frames->state;
+    io__lines_close(&rows->lines);
 }

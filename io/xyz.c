@@ -14,19 +14,10 @@
 
 enum { MOST_VALUE = 1024 };
 
-typedef struct xyz_frame {
-    int64_t n;
-    bool has_box, has_time, has_step, extended;
-    kith_box box;
-    double time, step;
-    io_roles roles;
-    char properties[MOST_VALUE];
-} xyz_frame;
-
 typedef struct xyz_state {
-    io_lines lines;
-    xyz_frame frame; /* the one to be read next, once peeked at */
-    bool peeked, found;
+    io_rows rows;
+    bool extended;
+    char properties[MOST_VALUE]; /* "": none */
 } xyz_state;
 
 /** Take the next key=value of a comment, quotes and brackets removed; a lone word has value "T".
@@ -101,12 +92,13 @@ static void add_property(io_roles *roles, io_token name, int column, int width)
 }
 
 /** Find the columns in "species:S:1:pos:R:3:...". */
-static io_status parse_properties(const io_lines *lines, const char *weights, xyz_frame *out)
+static io_status parse_properties(const io_lines *lines, const char *properties,
+                                  const char *weights, io_roles *out)
 {
     enum { MOST_COLUMNS = 1000 };
     int column = 0;
-    out->roles = (io_roles){0};
-    for (const char *at = out->properties; *at;) {
+    *out = (io_roles){0};
+    for (const char *at = properties; *at;) {
         const size_t name = strcspn(at, ":");
         const char *type = at + name + (at[name] == ':');
         const char *count = type + (type[0] && type[1] == ':' ? 2 : 0);
@@ -116,15 +108,15 @@ static io_status parse_properties(const io_lines *lines, const char *weights, xy
             width > MOST_COLUMNS || column > MOST_COLUMNS)
             return io__lines_fail(lines, IO_FORMAT,
                                   "Properties: '%.40s'; expected name:type:columns", at);
-        add_property(&out->roles, (io_token){at, name}, column, (int)width);
+        add_property(out, (io_token){at, name}, column, (int)width);
         if (weights && width == 1 && is_key((io_token){at, name}, weights))
-            IO_TRY(io__roles_add_weight(lines, &out->roles, column));
+            IO_TRY(io__roles_add_weight(lines, out, column));
         column += (int)width;
         at = end + (*end == ':');
     }
-    if (!(io__roles_fields(&out->roles) & IO_POSITIONS))
+    if (!(io__roles_fields(out) & IO_POSITIONS))
         return io__lines_fail(lines, IO_FORMAT, "Properties: expected pos:R:3 among '%.200s'",
-                              out->properties);
+                              properties);
     return IO_OK;
 }
 
@@ -138,26 +130,28 @@ static bool find_value(const char *comment, const char *name, char value[MOST_VA
     return false;
 }
 
-static io_status parse_comment(const io_lines *lines, const char *comment, const char *weights,
-                               xyz_frame *out)
+static io_status parse_comment(io_frames *frames, const char *comment)
 {
-    double lattice[9];
+    xyz_state *state = frames->state;
+    const io_lines *lines = &state->rows.lines;
+    io_rows_head *out = &state->rows.head;
+    double lattice[9], step;
     char value[MOST_VALUE];
     if (find_value(comment, "time", value))
         out->has_time = *io__number(value, lines->locale, &out->time) == 0;
     if (find_value(comment, "step", value))
-        out->has_step = *io__number(value, lines->locale, &out->step) == 0 &&
-                        fabs(out->step) < 0x1p53;
-    out->extended = find_value(comment, "Properties", out->properties);
-    if (out->extended)
-        IO_TRY(parse_properties(lines, weights, out));
+        out->has_step = *io__number(value, lines->locale, &step) == 0 && fabs(step) < 0x1p53;
+    out->step = out->has_step ? (int64_t)step : 0;
+    state->extended = find_value(comment, "Properties", state->properties);
+    if (state->extended)
+        IO_TRY(parse_properties(lines, state->properties, frames->options->weights, &out->roles));
     else
-        out->properties[0] = 0;
+        state->properties[0] = 0;
     if (!find_value(comment, "Lattice", value))
         return IO_OK;
     IO_TRY(parse_numbers(lines, "Lattice", value, 9, lattice));
     out->box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
-    out->has_box = out->extended = true;
+    out->has_box = state->extended = true;
     memcpy(out->box.row, lattice, sizeof lattice);
     if (find_value(comment, "pbc", value))
         IO_TRY(parse_periodic(lines, value, out->box.periodic));
@@ -166,80 +160,33 @@ static io_status parse_comment(const io_lines *lines, const char *comment, const
     return IO_OK;
 }
 
-/** Read count and comment. *found is false at the end of the file. */
-static io_status read_header(io_lines *lines, const char *weights, xyz_frame *out, bool *found)
+/** Read count and comment. */
+static io_status read_head(io_frames *frames, char *line)
 {
     static const io_roles plain = {
         4, {IO_ROLE_LABEL, IO_ROLE_POSITION, IO_ROLE_POSITION + 1, IO_ROLE_POSITION + 2}};
-    char *line;
-    do
-        IO_TRY(io__lines_next(lines, &line));
-    while (line && line[strspn(line, " \t")] == 0);
-    *found = line != NULL;
-    *out = (xyz_frame){.box = io__box_open(), .roles = plain};
-    if (!line)
-        return IO_OK;
+    io_rows *rows = frames->state;
+    io_lines *lines = &rows->lines;
+    rows->head.roles = plain;
     IO_TRY(io__lines_count(lines, line, "the number of atoms of a frame or the end of the file",
-                           &out->n));
+                           &rows->head.n));
     IO_TRY(io__lines_next(lines, &line));
     if (!line)
         return io__lines_fail(lines, IO_TRUNCATED,
                               "expected the comment of a frame, but the file ends");
-    IO_TRY(io__lines_check_atoms(lines, out->n));
-    return parse_comment(lines, line, weights, out);
-}
-
-static io_status peek(io_frames *frames, bool *found)
-{
-    xyz_state *state = frames->state;
-    if (!state->peeked)
-        IO_TRY(read_header(&state->lines, frames->options->weights, &state->frame, &state->found));
-    state->peeked = true;
-    *found = state->found;
-    return IO_OK;
+    IO_TRY(io__lines_check_atoms(lines, rows->head.n));
+    return parse_comment(frames, line);
 }
 
 static io_status open_frames(io_frames *frames)
 {
     bool found;
-    xyz_state *state = frames->state = calloc(1, sizeof *state);
-    if (!state)
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to read frames");
-    IO_TRY(io__lines_open(&state->lines, frames->file));
-    IO_TRY(peek(frames, &found));
+    xyz_state *state = frames->state;
+    IO_TRY(io__lines_open(&state->rows.lines, frames->file));
+    IO_TRY(io__rows_peek(frames, &found));
     snprintf(frames->description, sizeof frames->description, "%s",
-             state->frame.extended ? "extended XYZ" : "XYZ");
+             state->extended ? "extended XYZ" : "XYZ");
     return IO_OK;
-}
-
-static void close_frames(io_frames *frames)
-{
-    xyz_state *state = frames->state;
-    if (state)
-        io__lines_close(&state->lines);
-    free(state);
-}
-
-static io_status skip_frame(io_frames *frames)
-{
-    xyz_state *state = frames->state;
-    state->peeked = false;
-    return io__lines_skip_atoms(&state->lines, state->frame.n);
-}
-
-static io_status read_frame(io_frames *frames, io_frame *out)
-{
-    xyz_state *state = frames->state;
-    const xyz_frame *frame = &state->frame;
-    state->peeked = false;
-    IO_TRY(io__frame_alloc(frames, out, frame->n, KITH_DOUBLE, io__roles_fields(&frame->roles)));
-    out->particles.has_box = frame->has_box;
-    out->particles.box = frame->box;
-    out->particles.has_time = frame->has_time;
-    out->particles.time = frame->time;
-    out->has_step = frame->has_step;
-    out->step = frame->has_step ? (int64_t)frame->step : 0;
-    return io__lines_read_atoms(frames, &state->lines, &frame->roles, out);
 }
 
 static void describe_properties(const char *at, io_summary *out)
@@ -259,13 +206,15 @@ static void describe_properties(const char *at, io_summary *out)
 static void describe(const io_frames *frames, io_summary *out)
 {
     const xyz_state *state = frames->state;
-    describe_properties(state->frame.properties, out);
+    describe_properties(state->properties, out);
 }
 
-const io_frames_format io__frames_xyz = {.open = open_frames,
-                                         .peek = peek,
-                                         .skip = skip_frame,
-                                         .read = read_frame,
+const io_frames_format io__frames_xyz = {.state = sizeof(xyz_state),
+                                         .open = open_frames,
+                                         .peek = io__rows_peek,
+                                         .skip = io__rows_skip,
+                                         .read = io__rows_read,
                                          .describe = describe,
-                                         .close = close_frames,
+                                         .close = io__rows_close,
+                                         .head = read_head,
                                          .text = true};
