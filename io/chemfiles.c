@@ -15,10 +15,9 @@ typedef struct chemfiles_state {
     const io_chemfiles *api;
     void *trajectory, *frame;
     bool constant;    /* the format has no names, or those of a topology file */
-    int64_t labelled; /* atoms whose species are in `species` */
-    int32_t *species; /* [labelled] */
-    int64_t weighed;  /* atoms whose weights are in `weight` */
-    double *weight;   /* [weighed] */
+    int64_t told;     /* atoms that those below are of */
+    int32_t *species; /* [told] */
+    double *weight;   /* [told], where they are asked for */
 } chemfiles_state;
 
 static io_status fail(io_frames *frames, const char *what)
@@ -130,7 +129,8 @@ static bool get_number(const chemfiles_state *state, const char *name, double *o
     return found;
 }
 
-static io_status label_atom(io_frames *frames, int64_t p, int32_t *number)
+/** Tell what an atom is. @param weight  NULL: nobody asks */
+static io_status tell_atom(io_frames *frames, int64_t p, int32_t *species, double *weight)
 {
     const chemfiles_state *state = frames->state;
     const io_chemfiles *api = state->api;
@@ -142,27 +142,38 @@ static io_status label_atom(io_frames *frames, int64_t p, int32_t *number)
         done = api->atom_type(atom, text, sizeof text) == 0;
     if (done && (label == IO_LABEL_NAME || (label == IO_LABEL_ANY && !text[0])))
         done = api->atom_name(atom, text, sizeof text) == 0;
+    if (done && weight)
+        done = (strcmp(frames->options->weights, "mass") == 0
+                    ? api->atom_mass(atom, weight)
+                    : api->atom_charge(atom, weight)) == 0;
     api->free(atom);
     if (!done)
         return fail_frame(frames);
-    return io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)}, number);
+    return io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)},
+                             species);
 }
 
-static io_status read_species(io_frames *frames, io_frame *out)
+/** Species, and weights where they are asked for. */
+static io_status read_facts(io_frames *frames, io_frame *out)
 {
     chemfiles_state *state = frames->state;
     const int64_t n = out->particles.n;
-    if (!state->constant || !state->species || state->labelled != n) {
-        int32_t *species = realloc(state->species, ((size_t)n + 1) * sizeof *species);
-        if (!species)
+    if (!state->constant || !state->species || state->told != n) {
+        free(state->species);
+        free(state->weight);
+        state->species = malloc(((size_t)n + 1) * sizeof *state->species);
+        state->weight = malloc(((size_t)n + 1) * sizeof *state->weight);
+        if (!state->species || !state->weight)
             return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
                                  (long long)n);
-        state->species = species;
-        state->labelled = n;
         for (int64_t p = 0; p < n; p++)
-            IO_TRY(label_atom(frames, p, &species[p]));
+            IO_TRY(
+                tell_atom(frames, p, &state->species[p], out->weight ? &state->weight[p] : NULL));
+        state->told = n;
     }
     memcpy(out->species, state->species, (size_t)n * sizeof *out->species);
+    if (out->weight)
+        memcpy(out->weight, state->weight, (size_t)n * sizeof *out->weight);
     return IO_OK;
 }
 
@@ -171,37 +182,6 @@ static bool has_weights(const io_frames *frames)
 {
     const char *name = frames->options->weights;
     return name && (strcmp(name, "mass") == 0 || strcmp(name, "charge") == 0);
-}
-
-static io_status weigh_atom(io_frames *frames, int64_t p, double *out)
-{
-    const chemfiles_state *state = frames->state;
-    const io_chemfiles *api = state->api;
-    void *atom = api->atom_from_frame(state->frame, (uint64_t)p);
-    const bool mass = strcmp(frames->options->weights, "mass") == 0;
-    const bool done = atom && (mass ? api->atom_mass(atom, out) : api->atom_charge(atom, out)) == 0;
-    api->free(atom);
-    return done ? IO_OK : fail_frame(frames);
-}
-
-static io_status read_weights(io_frames *frames, io_frame *out)
-{
-    chemfiles_state *state = frames->state;
-    const int64_t n = out->particles.n;
-    if (!out->weight)
-        return IO_OK;
-    if (!state->constant || !state->weight || state->weighed != n) {
-        double *weight = realloc(state->weight, ((size_t)n + 1) * sizeof *weight);
-        if (!weight)
-            return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
-                                 (long long)n);
-        state->weight = weight;
-        state->weighed = n;
-        for (int64_t p = 0; p < n; p++)
-            IO_TRY(weigh_atom(frames, p, &weight[p]));
-    }
-    memcpy(out->weight, state->weight, (size_t)n * sizeof *out->weight);
-    return IO_OK;
 }
 
 static bool copy_bonds(const io_chemfiles *api, const void *topology, io_frame *out)
@@ -285,8 +265,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     if (status != IO_OK)
         return status;
     IO_TRY(read_cell(frames, out));
-    IO_TRY(read_species(frames, out));
-    IO_TRY(read_weights(frames, out));
+    IO_TRY(read_facts(frames, out));
     double step = 0;
     out->particles.has_time = get_number(state, "time", &out->particles.time);
     out->has_step = get_number(state, "simulation_step", &step) && fabs(step) < 0x1p53;
