@@ -40,32 +40,15 @@ typedef struct gadget {
     block blocks[MOST_BLOCKS];
 } gadget;
 
-static uint32_t get32(const char *at, bool swapped)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return swapped ? __builtin_bswap32(value) : value;
-}
-
-static double get_double(const char *at, bool swapped)
-{
-    uint64_t bits;
-    double value;
-    memcpy(&bits, at, sizeof bits);
-    bits = swapped ? __builtin_bswap64(bits) : bits;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /** Tell format and byte order from the first bytes. */
 static bool begins(const char *head, int64_t size, gadget *out)
 {
     *out = (gadget){0};
     for (int swapped = 0; swapped < 2 && size >= 8; swapped++) {
-        const uint32_t first = get32(head, swapped);
+        const uint32_t first = io__get32(head, swapped);
         const bool named = first == 8 && memcmp(head + MARKER, "HEAD", 4) == 0;
         const bool ends = size < HEADER + 2 * MARKER ||
-                          get32(head + MARKER + HEADER, swapped) == HEADER;
+                          io__get32(head + MARKER + HEADER, swapped) == HEADER;
         out->format = named ? 2 : first == HEADER && ends ? 1 : 0;
         out->swapped = swapped;
         if (out->format)
@@ -98,7 +81,7 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
     enum { MOST_TURNS = 1 << 16 }; /* of 4 GiB */
     char marker[MARKER];
     IO_TRY(io__file_peek(file, marker, MARKER, at));
-    const uint32_t length = get32(marker, swapped);
+    const uint32_t length = io__get32(marker, swapped);
     out->offset = at + MARKER;
     bool fits = false;
     for (int64_t k = 0; k < (exact[0] ? 2 : MOST_TURNS); k++) {
@@ -109,7 +92,7 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
         if (out->offset + out->size + MARKER > file->size)
             break;
         IO_TRY(io__file_peek(file, marker, MARKER, out->offset + out->size));
-        if (get32(marker, swapped) == length)
+        if (io__get32(marker, swapped) == length)
             return IO_OK;
     }
     if (!fits)
@@ -158,7 +141,7 @@ static io_status find_labelled(io_file *file, gadget *g, const io_header *header
     while (at < file->size) {
         char label[LABEL];
         IO_TRY(io__file_peek(file, label, LABEL, at));
-        if (get32(label, g->swapped) != 8 || get32(label + 12, g->swapped) != 8)
+        if (io__get32(label, g->swapped) != 8 || io__get32(label + 12, g->swapped) != 8)
             return io__file_fail(file, IO_FORMAT,
                                  "byte %lld: expected the label of a block of a Gadget snapshot "
                                  "of format 2",
@@ -181,24 +164,24 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
 {
     for (int type = 0; type < TYPES; type++) {
         const size_t t = (size_t)type;
-        out->n[type] = get32(head + 4 * t, swapped);
-        out->mass[type] = get_double(head + 24 + 8 * t, swapped);
-        out->total[type] = get32(head + 96 + 4 * t, swapped) +
-                           ((int64_t)(get32(head + 168 + 4 * t, swapped) & INT32_MAX) << 32);
+        out->n[type] = io__get32(head + 4 * t, swapped);
+        out->mass[type] = io__get_double(head + 24 + 8 * t, swapped);
+        out->total[type] = io__get32(head + 96 + 4 * t, swapped) +
+                           ((int64_t)(io__get32(head + 168 + 4 * t, swapped) & INT32_MAX) << 32);
     }
     out->dim = 3;
     out->has_time = true;
-    out->time = get_double(head + 72, swapped);
-    out->redshift = get_double(head + 80, swapped);
-    out->files = get32(head + 124, swapped);
+    out->time = io__get_double(head + 72, swapped);
+    out->redshift = io__get_double(head + 80, swapped);
+    out->files = io__get32(head + 124, swapped);
     out->files = out->files ? out->files : 1; /* initial conditions often say nothing */
     for (int axis = 0; axis < 3; axis++)
-        out->box[axis] = get_double(head + 128, swapped);
+        out->box[axis] = io__get_double(head + 128, swapped);
     *said = (io_universe){.group = "the header",
                           .comoving = -1,
-                          .omega_m = get_double(head + 136, swapped),
-                          .omega_lambda = get_double(head + 144, swapped),
-                          .h = get_double(head + 152, swapped)};
+                          .omega_m = io__get_double(head + 136, swapped),
+                          .omega_lambda = io__get_double(head + 144, swapped),
+                          .h = io__get_double(head + 152, swapped)};
     out->units = io__units_usual();
 }
 
@@ -242,9 +225,10 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
         return io__file_fail(file, IO_TRUNCATED,
                              "ends at byte %lld, inside the header of a Gadget snapshot",
                              (long long)file->size);
-    if (get32(head + at, g->swapped) != HEADER || get32(head + end - MARKER, g->swapped) != HEADER)
+    if (io__get32(head + at, g->swapped) != HEADER ||
+        io__get32(head + end - MARKER, g->swapped) != HEADER)
         return io__file_fail(file, IO_FORMAT, "has a Gadget header of %u bytes; expected %d",
-                             get32(head + at, g->swapped), HEADER);
+                             io__get32(head + at, g->swapped), HEADER);
     parse_header(head + at + MARKER, g->swapped, out, &said);
     for (int type = 0; type < TYPES; type++)
         if (!isfinite(out->mass[type]))

@@ -27,9 +27,7 @@ static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, 
     const bool row = entry->n == 1;
     IO_TRY(
         io__gsd_check(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
-    const io_records records = {entry->location, type.size, m};
-    const io_field field = io__numbers_field(type, out, 1, KITH_DOUBLE);
-    return io__records_read(frames->file, &records, &field, 1);
+    return io__numbers_read(frames->file, entry->location, type, m, out, 1, KITH_DOUBLE);
 }
 
 /** Number of particles or bonds in frame `next`, or in frame 0. */
@@ -191,9 +189,8 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
     if (!entry)
         return io__file_fail(frames->file, IO_MISSING, "frame %lld: %s is of other particles",
                              (long long)frames->next, io__gsd_names[chunk]);
-    const io_records records = {entry->location, type.size, out->particles.n};
-    const io_field field = io__numbers_field(type, out->weight, 1, KITH_DOUBLE);
-    return io__records_read(frames->file, &records, &field, 1);
+    return io__numbers_read(frames->file, entry->location, type, out->particles.n, out->weight, 1,
+                            KITH_DOUBLE);
 }
 
 /** The box is centred: (Lx, Ly, Lz, xy, xz, yz), tilts as fractions of Ly and Lz. */

@@ -175,12 +175,18 @@ typedef struct io_field {
 io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
                              io_scalar type);
 
-/** A number of each record, for every width-th of out. */
-io_field io__numbers_field(io_scalar type, void *out, int width, kith_precision precision);
-
 /** Bring these fields of all records to their arrays. */
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields);
+
+/** Bring n numbers that stand side by side from byte `at` on to every width-th of out, which is of
+ *  this precision; 0: int64_t. */
+io_status io__numbers_read(io_file *file, int64_t at, io_scalar type, int64_t n, void *out,
+                           int width, kith_precision precision);
+
+/** A number of a header; swapped: not in this machine's byte order. */
+uint32_t io__get32(const char *at, bool swapped);
+double io__get_double(const char *at, bool swapped);
 
 /** Multiply n reals by scale. */
 void io__reals_scale(void *reals, int64_t n, kith_precision precision, double scale);

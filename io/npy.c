@@ -271,9 +271,7 @@ io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out)
     if (file->size != header.data + n * type.size)
         return io__file_fail(file, IO_TRUNCATED, "has %lld bytes; expected %lld",
                              (long long)file->size, (long long)(header.data + n * type.size));
-    const io_records rows = {header.data, type.size, n};
-    const io_field field = io__numbers_field(type, out, 1, whole ? 0 : KITH_DOUBLE);
-    return io__records_read(file, &rows, &field, 1);
+    return io__numbers_read(file, header.data, type, n, out, 1, whole ? 0 : KITH_DOUBLE);
 }
 
 io_status io__npy_inspect(io_file *file, io_summary *out)
@@ -321,16 +319,6 @@ static io_status check_vectors(io_file *file, const npy_header *header, bool byt
     return IO_OK;
 }
 
-/** Bring n numbers from byte `at` on to every width-th number of out. */
-static io_status read_numbers(io_file *file, int64_t at, io_scalar type, int64_t n, int width,
-                              const io_vectors *vectors, int64_t first)
-{
-    const io_records records = {at, type.size, n};
-    const io_field field = io__numbers_field(type, (char *)vectors->values + first * vectors->size,
-                                             width, (kith_precision)vectors->size);
-    return io__records_read(file, &records, &field, 1);
-}
-
 io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out)
 {
     npy_header header;
@@ -352,11 +340,13 @@ io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out)
                                  size - at < IO_BLOCK ? size - at : IO_BLOCK, header.data + at));
         return IO_OK;
     }
+    const kith_precision precision = (kith_precision)out->size;
     if (!header.fortran)
-        return read_numbers(file, header.data, type, out->n * out->dim, 1, out, 0);
+        return io__numbers_read(file, header.data, type, out->n * out->dim, out->values, 1,
+                                precision);
     for (int64_t k = 0; k < out->dim && out->dim <= INT32_MAX; k++)
-        IO_TRY(read_numbers(file, header.data + k * out->n * type.size, type, out->n, (int)out->dim,
-                            out, k));
+        IO_TRY(io__numbers_read(file, header.data + k * out->n * type.size, type, out->n,
+                                (char *)out->values + k * out->size, (int)out->dim, precision));
     return IO_OK;
 }
 

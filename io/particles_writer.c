@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particles out, in any of the formats that are read. The box is kept where the format has a place
- * for it: in XYZ any box, with velocities, in HDF5 one that is periodic and begins at 0.
+ * Particles out, in some of the formats that are read.
  */
 #include "io_internal.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,37 +20,27 @@ static io_status write_npy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-static void put32(char *out, uint32_t bits)
-{
-    for (int k = 0; k < 4; k++)
-        out[k] = (char)(bits >> (24 - 8 * k) & 0xff);
-}
-
 /** Standard, dark particles of mass 1/n. */
 static io_status write_tipsy(io_output *output, const io_particles *particles)
 {
-    enum { HEADER = 32, RECORD = 36 };
-    char header[HEADER] = {0};
-    const uint32_t n = (uint32_t)particles->n;
+    enum { NUMBERS = 9 }; /* mass, position, velocity, softening, potential */
+    const uint32_t n = (uint32_t)particles->n, dim = particles->dim == 2 ? 2 : 3;
+    /* time, in all, dimensions, gas, dark, star */
+    const uint32_t header[8] = {0, 0, htonl(n), htonl(dim), 0, htonl(n)};
     const kith_precision precision = particles->precision;
-    put32(header + 8, n);
-    put32(header + 12, particles->dim == 2 ? 2 : 3);
-    put32(header + 20, n);
-    IO_TRY(io__output_write(output, header, HEADER));
+    IO_TRY(io__output_write(output, header, sizeof header));
     for (int64_t p = 0; p < particles->n; p++) {
-        float values[7] = {1.0f / (float)n};
+        float values[NUMBERS] = {1.0f / (float)n};
         for (int axis = 0; axis < 3; axis++) {
             values[1 + axis] = (float)io_real(particles->pos, 3 * p + axis, precision);
             if (particles->velocity)
                 values[4 + axis] = (float)io_real(particles->velocity, 3 * p + axis, precision);
         }
-        char record[RECORD] = {0};
-        for (int k = 0; k < 7; k++) {
-            uint32_t bits;
-            memcpy(&bits, &values[k], sizeof bits);
-            put32(record + 4 * (size_t)k, bits);
-        }
-        IO_TRY(io__output_write(output, record, RECORD));
+        uint32_t record[NUMBERS];
+        memcpy(record, values, sizeof record);
+        for (int k = 0; k < NUMBERS; k++)
+            record[k] = htonl(record[k]);
+        IO_TRY(io__output_write(output, record, sizeof record));
     }
     return IO_OK;
 }

@@ -102,12 +102,6 @@ static void convert_field(const io_field *field, const char *data, int64_t strid
                         field->precision, field->scale);
 }
 
-io_field io__numbers_field(io_scalar type, void *out, int width, kith_precision precision)
-{
-    return (io_field){
-        .columns = 1, .type = type, .out = out, .width = width, .precision = precision, .scale = 1};
-}
-
 static io_status check_fields(io_file *file, const io_field *fields, int n)
 {
     for (int k = 0; k < n; k++) {
@@ -145,4 +139,30 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
     }
     free(buffer);
     return status;
+}
+
+io_status io__numbers_read(io_file *file, int64_t at, io_scalar type, int64_t n, void *out,
+                           int width, kith_precision precision)
+{
+    const io_records records = {at, type.size, n};
+    const io_field field = {
+        .columns = 1, .type = type, .out = out, .width = width, .precision = precision, .scale = 1};
+    return io__records_read(file, &records, &field, 1);
+}
+
+uint32_t io__get32(const char *at, bool swapped)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return swapped ? __builtin_bswap32(value) : value;
+}
+
+double io__get_double(const char *at, bool swapped)
+{
+    uint64_t bits;
+    double value;
+    memcpy(&bits, at, sizeof bits);
+    bits = swapped ? __builtin_bswap64(bits) : bits;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }

@@ -26,13 +26,6 @@ typedef struct tipsy_header {
     int64_t n[KINDS];
 } tipsy_header;
 
-static uint32_t get32(const char *at, bool swapped)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return swapped ? __builtin_bswap32(value) : value;
-}
-
 static int64_t expected_size(const tipsy_header *header)
 {
     int64_t size = header->bytes;
@@ -45,17 +38,14 @@ static int64_t expected_size(const tipsy_header *header)
 static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, tipsy_header *out)
 {
     *out = (tipsy_header){.bytes = bytes, .swapped = swapped};
-    uint64_t time;
-    memcpy(&time, head, sizeof time);
-    time = swapped ? __builtin_bswap64(time) : time;
-    memcpy(&out->time, &time, sizeof time);
-    int64_t n = get32(head + 8, swapped);
-    out->dim = (int)get32(head + 12, swapped);
+    out->time = io__get_double(head, swapped);
+    int64_t n = io__get32(head + 8, swapped);
+    out->dim = (int)io__get32(head + 12, swapped);
     for (int kind = 0; kind < KINDS; kind++)
-        out->n[kind] = get32(head + 16 + 4 * (size_t)kind, swapped);
+        out->n[kind] = io__get32(head + 16 + 4 * (size_t)kind, swapped);
     if (high_bits) {
         /* one byte each of n, gas, dark, star, in this order from the lowest, as pynbody has it */
-        const int64_t pad = get32(head + 28, swapped);
+        const int64_t pad = io__get32(head + 28, swapped);
         n += (pad & 0xff) << 32;
         for (int kind = 0; kind < KINDS; kind++)
             out->n[kind] += (pad >> (8 * (kind + 1)) & 0xff) << 32;
@@ -82,7 +72,7 @@ static int find_header(io_file *file, tipsy_header *out)
             continue;
         /* A file with a header of 32 bytes that lost its last four has the size of one with 28;
            its empty pad then stands where the first particle's mass would. */
-        const bool lost = tries[k].bytes == 28 && get32(head + 28, false) == 0;
+        const bool lost = tries[k].bytes == 28 && io__get32(head + 28, false) == 0;
         const bool fits = expected_size(&header) == file->size && !(lost && file->size > 28);
         if (fits || found == 0)
             *out = header;
