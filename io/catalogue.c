@@ -5,19 +5,24 @@
 #include "catalogue_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 typedef io_status (*catalogue_writer)(io_output *output, const io_catalogue *catalogue);
 
+static const struct {
+    const char *name, *endings[2];
+    catalogue_writer write;
+} formats[] = {
+    [IO_CATALOGUE_CSV] = {"csv", {".csv"}, io__catalogue_csv},
+    [IO_CATALOGUE_ROCKSTAR] = {"rockstar", {".list", ".txt"}, io__catalogue_rockstar},
+    [IO_CATALOGUE_GADGET4] = {"gadget4", {".hdf5", ".h5"}, io__catalogue_gadget4},
+    [IO_CATALOGUE_SWIFT] = {"swift", {NULL}, io__catalogue_swift},
+};
+
 bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
 {
-    static const char *const names[] = {[IO_CATALOGUE_CSV] = "csv",
-                                        [IO_CATALOGUE_ROCKSTAR] = "rockstar",
-                                        [IO_CATALOGUE_GADGET4] = "gadget4",
-                                        [IO_CATALOGUE_SWIFT] = "swift"};
     for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT; k++)
-        if (strcasecmp(name, names[k]) == 0) {
+        if (strcasecmp(name, formats[k].name) == 0) {
             *out = (io_catalogue_format)k;
             return true;
         }
@@ -39,27 +44,16 @@ static io_status write_file(const char *path, catalogue_writer writer,
 io_status io_write_catalogue(const char *path, io_catalogue_format format,
                              const io_catalogue *catalogue, io_error *error)
 {
-    static const struct {
-        const char *ending;
-        io_catalogue_format format;
-    } endings[] = {{".csv", IO_CATALOGUE_CSV},
-                   {".list", IO_CATALOGUE_ROCKSTAR},
-                   {".txt", IO_CATALOGUE_ROCKSTAR},
-                   {".hdf5", IO_CATALOGUE_GADGET4},
-                   {".h5", IO_CATALOGUE_GADGET4}};
-    static const catalogue_writer writers[] = {[IO_CATALOGUE_CSV] = io__catalogue_csv,
-                                               [IO_CATALOGUE_ROCKSTAR] = io__catalogue_rockstar,
-                                               [IO_CATALOGUE_GADGET4] = io__catalogue_gadget4,
-                                               [IO_CATALOGUE_SWIFT] = io__catalogue_swift};
     *error = (io_error){0};
-    for (size_t k = 0; k < sizeof endings / sizeof *endings && format == IO_CATALOGUE_BY_NAME; k++)
-        if (io__ends_with(path, endings[k].ending))
-            format = endings[k].format;
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT && format == IO_CATALOGUE_BY_NAME; k++)
+        for (int e = 0; e < 2 && formats[k].endings[e]; e++)
+            if (io__ends_with(path, formats[k].endings[e]))
+                format = (io_catalogue_format)k;
     if (format == IO_CATALOGUE_BY_NAME)
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format of catalogues; expected .csv, .list, .txt, "
                         ".hdf5 or .h5");
-    return write_file(path, writers[format], catalogue, error);
+    return write_file(path, formats[format].write, catalogue, error);
 }
 
 static io_status write_npy(io_output *output, const io_catalogue *catalogue)
