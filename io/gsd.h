@@ -6,6 +6,7 @@
 #define KITH_IO_GSD_H
 
 #include "frames.h"
+#include "recording.h"
 
 /** How a file begins. */
 typedef struct io_gsd_header {
@@ -69,5 +70,22 @@ io_status io__gsd_check(io_frames *frames, const io_gsd_entry *entry, int chunk,
  *  when *status says why not. */
 void *io__gsd_block(io_file *file, const char *what, uint64_t at, uint64_t n, uint64_t size,
                     io_status *status);
+
+/** A file that grows frame by frame. */
+typedef struct io_gsd_writer {
+    int64_t index, room, used; /* where the index is, its entries, those that are taken */
+    uint64_t frame;            /* to be written next */
+} io_gsd_writer;
+
+/** Begin an empty file. */
+io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd);
+
+/** Go on behind what the file, opened to append there, held at the mark. */
+io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *gsd);
+
+/** Append a frame: box, positions and, where there are any, velocities, all in float. The number of
+ *  particles, the box and the dimension are those of the first frame. */
+io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
+                        int64_t step);
 
 #endif

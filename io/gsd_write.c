@@ -5,7 +5,7 @@
  * a larger one is written behind the frames, and the header then points to it. At any moment the
  * file is whole: chunks come first, then their entries, then the header.
  */
-#include "gsd_write.h"
+#include "gsd.h"
 
 #include <stdlib.h>
 #include <string.h>

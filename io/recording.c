@@ -4,13 +4,10 @@
  */
 #include "recording.h"
 
-#include "gsd_write.h"
-#include "io_internal.h"
+#include "gsd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 struct io_recording {
     io_output output;
@@ -21,13 +18,12 @@ struct io_recording {
 io_status io_recording_open(const char *path, const io_mark *from, io_recording **out,
                             io_error *error)
 {
-    const char *dot = strrchr(path, '.');
     io_recording *made = calloc(1, sizeof *made);
     *out = NULL;
     if (!made)
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     io_status status = io__output_append(&made->output, path, from->bytes, error);
-    made->is_gsd = dot && strcasecmp(dot, ".gsd") == 0;
+    made->is_gsd = io__ends_with(path, ".gsd");
     if (status == IO_OK && made->is_gsd) {
         status = from->bytes > 0 ? io__gsd_resume(&made->output, from, &made->gsd)
                                  : io__gsd_begin(&made->output, &made->gsd);
