@@ -12,9 +12,6 @@ from kith_abi import (SHIFTS, Box, FofOptions, Groups, Histogram, Options, Pairs
                       Points, RdfOptions)
 
 
-DEVICE = 1  # KITH_DEVICE
-
-
 def array(address, kind, n):
     """View n numbers of a C type."""
     return np.ctypeslib.as_array(c.cast(address, c.POINTER(kind)), (n,))
@@ -23,7 +20,7 @@ def array(address, kind, n):
 class Kith:
     """A context, its lists and one set of groups, reused from call to call."""
 
-    def __init__(self, library, threads, backend="cpu"):
+    def __init__(self, library, threads):
         lib = self.lib = c.CDLL(library)
         lib.kith_message.restype = lib.kith_backend.restype = lib.kith_version.restype = c.c_char_p
         lib.kith_points_packed.restype = Points
@@ -47,16 +44,14 @@ class Kith:
         for made in (options, self.list, self.fof, self.rdf):
             if made.size != c.sizeof(made):
                 raise RuntimeError(f"{type(made).__name__} is not as in {library}")
-        options.backend, options.threads = backend.encode(), threads
+        options.backend, options.threads = b"cpu", threads
         self.ctx, self.pairs, self.groups = c.c_void_p(), Pairs(), Groups()
-        self.device_pairs = Pairs(memory=DEVICE)
         if lib.kith_open(c.byref(options), c.byref(self.ctx)) != 0:
             raise RuntimeError(lib.kith_message(None).decode())
         self.backend = lib.kith_backend(self.ctx).decode()
 
     def _ask(self, call, xyz, radius, periodic, options, out):
-        points = xyz if isinstance(xyz, Points) else self.lib.kith_points_packed(
-            xyz.ctypes.data, len(xyz), xyz.itemsize)
+        points = self.lib.kith_points_packed(xyz.ctypes.data, len(xyz), xyz.itemsize)
         box = self.lib.kith_box_periodic(1, 1, 1) if periodic else self.lib.kith_box_open()
         given = () if radius is None else (radius,)
         if call(self.ctx, c.byref(points), c.byref(box), *given, c.byref(options),
@@ -70,22 +65,6 @@ class Kith:
         self.list.extras = SHIFTS if shifts else 0
         self._ask(self.lib.kith_pairs_find, xyz, cutoff, periodic, self.list, self.pairs)
         return [array(a, c.c_int32, self.pairs.n) for a in (self.pairs.i, self.pairs.j)]
-
-    def _on_device(self, address, n):
-        points = self.lib.kith_points_packed(address, n, np.float64().itemsize)
-        points.memory = DEVICE
-        return points
-
-    def find_on_device(self, address, n, cutoff, periodic, full, shifts):
-        """Find pairs of doubles [n][3] in device memory, into device memory."""
-        self.list.full = full
-        self.list.extras = SHIFTS if shifts else 0
-        self._ask(self.lib.kith_pairs_find, self._on_device(address, n), cutoff, periodic,
-                  self.list, self.device_pairs)
-
-    def find_from_device(self, address, n, cutoff, periodic, full):
-        """The same into host memory. Return i and j as find does."""
-        return self.find(self._on_device(address, n), cutoff, periodic, full, False)
 
     def find_groups(self, xyz, length, periodic, least):
         """Find groups of that many and more likewise. Return their members, falling."""
@@ -107,6 +86,5 @@ class Kith:
 
     def close(self):
         self.free_list()
-        self.lib.kith_pairs_free(c.byref(self.device_pairs))
         self.lib.kith_groups_free(c.byref(self.groups))
         self.lib.kith_close(self.ctx)
