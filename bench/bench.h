@@ -5,9 +5,11 @@
 #ifndef KITH_BENCH_H
 #define KITH_BENCH_H
 
+#include <io.h> /* arrays of either precision */
 #include <kith.h>
 
 #include "harness.h"
+#include "rung.h"
 
 enum { BENCH_MOST_THREADS = 16 };
 
@@ -71,12 +73,12 @@ kith_ctx *bench_open(const char *backend, int threads);
  *  @return [n][3]; NULL: no such set or no memory */
 double *bench_make_set(const char *set, int64_t n);
 
-/** Round points to float, in the unit cube still. @return [n][3]; NULL: no memory */
-float *bench_round_points(const double *xyz, int64_t n);
+/** Round points to float, in the unit cube still, there and in a copy. @return the copy: [n][3];
+ *  NULL: no points, or no memory */
+float *bench_round_points(double *xyz, int64_t n);
 
-/** Number `at` of an array of a precision. */
-double bench_get(const void *array, kith_precision precision, int64_t at);
-void bench_put(void *array, kith_precision precision, int64_t at, double value);
+/** The pairs of a list, and where there are any their shifts, in host memory. */
+rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts);
 
 /** "float" or "double" */
 const char *bench_name_of(kith_precision precision);

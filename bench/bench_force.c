@@ -43,7 +43,7 @@ static bool problem_make(problem *p, kith_precision precision, const char *backe
         free(xyz);
     }
     for (int64_t at = 0; p->forces && at < 3 * n; at++) {
-        bench_put(p->forces, precision, at, random_unit(&random) - 0.5);
+        io_put_real(p->forces, at, precision, random_unit(&random) - 0.5);
     }
     p->points = kith_points_packed(p->xyz, n, precision);
     kith_rdf_options_init(&p->options);
@@ -81,7 +81,7 @@ static bool count_pushed(void *user)
 
 static double number(const problem *p, const void *array, int64_t at)
 {
-    return bench_get(array, p->points.precision, at);
+    return io_real(array, at, p->points.precision);
 }
 
 /* Add the nearest images of a pair by brute force: p and p / r^3 of its bin, and their sizes. */

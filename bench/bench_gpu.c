@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "result.h"
-#include "rung.h"
 
 enum { REPEATS = 25, WARM_UP = 3 };
 
@@ -91,7 +90,7 @@ static bool make_points(problem *p, const gpu_case *c, int64_t n)
     }
     p->values = malloc((size_t)p->n * 3 * sizeof(double));
     for (int64_t k = 0; p->xyz && p->values && k < 3 * p->n; k++) {
-        bench_put(p->values, c->precision, k, p->xyz[k]);
+        io_put_real(p->values, k, c->precision, p->xyz[k]);
     }
     return p->xyz && p->values;
 }
@@ -186,23 +185,6 @@ static void problem_free(problem *p)
     free(p->values);
 }
 
-static rung_hash hash_of(const kith_pairs *pairs, const int32_t *shifts)
-{
-    rung_hash hash = {{0}};
-    int64_t i = 0;
-    for (int64_t p = 0; p < pairs->n; p++) {
-        while (!pairs->i && p >= pairs->offsets[i + 1]) {
-            i++;
-        }
-        rung_hash_add(&hash, pairs->i ? pairs->i[p] : (int32_t)i, pairs->j[p]);
-        if (shifts) {
-            rung_hash_add(&hash, pairs->j[p] ^ shifts[3 * p] * 65599,
-                          shifts[3 * p + 1] * 1024 + shifts[3 * p + 2]);
-        }
-    }
-    return hash;
-}
-
 static void *fetch(const void *from, size_t bytes)
 {
     void *to = malloc(bytes + 1);
@@ -226,8 +208,8 @@ static bool is_right(const problem *p)
                                   : NULL;
     shifts = p->list.shifts ? fetch(p->list.shifts, 3 * n * sizeof(int32_t)) : NULL;
     if (ok) {
-        const rung_hash a = hash_of(&got, shifts);
-        const rung_hash b = hash_of(&p->right, p->right.shifts);
+        const rung_hash a = bench_hash(&got, shifts);
+        const rung_hash b = bench_hash(&p->right, p->right.shifts);
         ok = memcmp(&a, &b, sizeof a) == 0;
     }
     free(got.i);

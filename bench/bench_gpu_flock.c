@@ -48,7 +48,7 @@ static void *spread(const double *xyz, int64_t n, kith_precision precision, doub
     void *const out = malloc(((size_t)n * 3 + 1) * (size_t)precision);
     for (int64_t e = 0; out && e < 3 * n; e++) {
         const double x = low + (high - low) * xyz[turned ? 3 * n - 1 - e : e];
-        bench_put(out, precision, e, x);
+        io_put_real(out, e, precision, x);
     }
     return out;
 }

@@ -66,15 +66,6 @@ static void problem_free(problem *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool round_points(problem *p, int64_t n)
-{
-    p->single = bench_round_points(p->xyz, n);
-    for (int64_t k = 0; p->single && k < 3 * n; k++) {
-        p->xyz[k] = p->single[k];
-    }
-    return p->single;
-}
-
 /* The judge is judged too, where all pairs can be compared. */
 static bool judge(problem *p)
 {
@@ -101,7 +92,8 @@ static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
     const int64_t n = standard * c->scale;
     problem_free(p);
     p->xyz = bench_make_set(c->set, n);
-    if (!p->xyz || (c->precision == KITH_FLOAT && !round_points(p, n))) {
+    p->single = c->precision == KITH_FLOAT ? bench_round_points(p->xyz, n) : NULL;
+    if (!p->xyz || (c->precision == KITH_FLOAT && !p->single)) {
         return false;
     }
     p->question = (verify_question){p->xyz, n, c->cutoff * cbrt((double)STANDARD_N / (double)n),
@@ -118,20 +110,6 @@ static bool make_list(void *user)
                                 NULL) == KITH_OK;
     }
     return kith_pairs_find(j->ctx, &j->points, &j->box, j->cutoff, &j->list, &j->pairs) == KITH_OK;
-}
-
-static rung_hash hash_of(const kith_pairs *pairs, kith_layout layout)
-{
-    rung_hash hash = {{0}};
-    for (int64_t p = 0; layout == KITH_IJ && p < pairs->n; p++) {
-        rung_hash_add(&hash, pairs->i[p], pairs->j[p]);
-    }
-    for (int64_t i = 0; layout == KITH_CSR && i < pairs->rows; i++) {
-        for (int64_t p = pairs->offsets[i]; p < pairs->offsets[i + 1]; p++) {
-            rung_hash_add(&hash, (int32_t)i, pairs->j[p]);
-        }
-    }
-    return hash;
 }
 
 static bool is_sorted(const kith_pairs *pairs)
@@ -167,7 +145,7 @@ static bool is_right(const job *j, const problem *p)
     if (pairs->n != expected || j->count_only) {
         return pairs->n == expected;
     }
-    const rung_hash hash = hash_of(pairs, j->list.layout);
+    const rung_hash hash = bench_hash(pairs, NULL);
     return memcmp(&hash, j->list.full ? &p->answer.full : &p->answer.half, sizeof hash) == 0 &&
            (!j->list.sorted || is_sorted(pairs)) &&
            (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));

@@ -80,12 +80,7 @@ static bool problem_make(problem *p, const struct form *form, int64_t points)
     *p = (problem){
         .form = form, .n = n, .r_max = form->all_pairs ? corner : standard_r_max * scale};
     p->xyz = bench_make_set("uniform", n);
-    if (p->xyz && form->precision == KITH_FLOAT) {
-        p->rounded = bench_round_points(p->xyz, n);
-        for (int64_t at = 0; p->rounded && at < 3 * n; at++) {
-            p->xyz[at] = (double)p->rounded[at];
-        }
-    }
+    p->rounded = form->precision == KITH_FLOAT ? bench_round_points(p->xyz, n) : NULL;
     return p->xyz && (p->rounded || form->precision == KITH_DOUBLE) && find_right(p);
 }
 

@@ -45,28 +45,31 @@ double *bench_make_set(const char *set, int64_t n)
     return xyz;
 }
 
-float *bench_round_points(const double *xyz, int64_t n)
+float *bench_round_points(double *xyz, int64_t n)
 {
-    float *const single = malloc(((size_t)n + 1) * 3 * sizeof *single);
+    float *const single = xyz ? malloc(((size_t)n + 1) * 3 * sizeof *single) : NULL;
     for (int64_t k = 0; single && k < 3 * n; k++) {
         single[k] = fminf((float)xyz[k], nextafterf(1, 0));
+        xyz[k] = (double)single[k];
     }
     return single;
 }
 
-double bench_get(const void *array, kith_precision precision, int64_t at)
+rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts)
 {
-    return precision == KITH_FLOAT ? (double)((const float *)array)[at]
-                                   : ((const double *)array)[at];
-}
-
-void bench_put(void *array, kith_precision precision, int64_t at, double value)
-{
-    if (precision == KITH_FLOAT) {
-        ((float *)array)[at] = (float)value;
-    } else {
-        ((double *)array)[at] = value;
+    rung_hash hash = {{0}};
+    int64_t i = 0;
+    for (int64_t p = 0; p < pairs->n; p++) {
+        while (!pairs->i && p >= pairs->offsets[i + 1]) {
+            i++;
+        }
+        rung_hash_add(&hash, pairs->i ? pairs->i[p] : (int32_t)i, pairs->j[p]);
+        if (shifts) {
+            rung_hash_add(&hash, pairs->j[p] ^ shifts[3 * p] * 65599,
+                          shifts[3 * p + 1] * 1024 + shifts[3 * p + 2]);
+        }
     }
+    return hash;
 }
 
 const char *bench_name_of(kith_precision precision)

@@ -38,7 +38,7 @@ static int64_t place_of(int64_t p, int64_t n)
 float *fof_job_make_points(const char *set, int64_t n)
 {
     double *const xyz = bench_make_set(set, n);
-    float *const in_order = xyz ? bench_round_points(xyz, n) : NULL;
+    float *const in_order = bench_round_points(xyz, n);
     free(xyz);
     float *const out = in_order ? malloc(((size_t)n + 1) * 3 * sizeof *out) : NULL;
 #pragma omp parallel for schedule(static)

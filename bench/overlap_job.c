@@ -19,7 +19,7 @@ bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int
                          .ctx = bench_open(backend, threads)};
     for (int64_t at = 0; job->values && at < n * dim; at++) {
         const double value = 2 * random_unit(&random) - 1;
-        bench_put(job->values, form->precision, at, !form->spins ? value : value < 0 ? -1 : 1);
+        io_put_real(job->values, at, form->precision, !form->spins ? value : value < 0 ? -1 : 1);
     }
     job->replicas = (kith_replicas){
         .n = n, .dim = dim, .values = job->values, .stride = dim, .type = (int)form->precision};
@@ -44,7 +44,7 @@ bool overlap_job_count(void *user)
 
 static double number(const overlap_job *job, int64_t at)
 {
-    return bench_get(job->values, job->form->precision, at);
+    return io_real(job->values, at, job->form->precision);
 }
 
 /** The scalar product of the definition. */
