@@ -5,9 +5,6 @@
  * and are overwritten; its numbers are there already.
  */
 #include "bench.h"
-
-#include <string.h>
-
 #include "overlap_job.h"
 
 #ifdef KITH_HAVE_CUBLAS

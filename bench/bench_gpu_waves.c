@@ -9,7 +9,6 @@
 #include <math.h>
 #include <random.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WAVES = 20000, CHECKED = 100, MOST_POWER = 40 };
 

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const int64_t no_group = 2147483647; /* as SWIFT has it */
 

@@ -5,7 +5,6 @@
 #include "io_hdf5.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static io_status check_type(io_file *file, io_array *array)
 {

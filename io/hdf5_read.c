@@ -5,7 +5,6 @@
 #include "io_hdf5.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static io_status check_arrays(io_file *file, const io_arrays *arrays)
 {

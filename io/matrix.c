@@ -4,7 +4,6 @@
  */
 #include "io_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct io_matrix {

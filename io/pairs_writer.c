@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /** The fields of a list, with their data when there are pairs. @return their number. */
 static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,

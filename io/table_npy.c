@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void put_name(FILE *text, const char *name)
 {

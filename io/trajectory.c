@@ -9,9 +9,7 @@
 #include "frames.h"
 #include "prefetch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WATCH_EVERY = 50 }; /* milliseconds */
 

@@ -4,7 +4,6 @@
  */
 #include "io_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 int io__vectors_size(const io_file *file, io_scalar type)

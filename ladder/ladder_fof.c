@@ -26,7 +26,6 @@
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_ALL_PAIRS = 20000, MOST_GPU_ALL_PAIRS = 200000, LEAST = 2, CPU_RUNGS = 4 };
 

@@ -9,7 +9,6 @@
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double rounding = 5e-5; /* of sums of floats, after some steps */
 static const double wrong = 5e-4;    /* at least, by a fault */
