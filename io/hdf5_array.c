@@ -63,14 +63,6 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array)
     return IO_OK;
 }
 
-static io_status check_rows(io_file *file, const io_array *array)
-{
-    if (array->columns < 1 || array->columns > 3)
-        return io__file_fail(file, IO_FORMAT, "dataset %s has rows of %lld; expected 1 to 3",
-                             array->name, (long long)array->columns);
-    return IO_OK;
-}
-
 /** Bytes of one chunk in memory; 0 when the dataset has none. */
 static double chunk_bytes(const io_array *array, hid_t plan)
 {
@@ -107,7 +99,7 @@ static io_status check_storage(io_file *file, const io_array *array)
     return IO_OK;
 }
 
-io_status io__array_open_wide(io_file *file, hid_t where, const char *name, io_array *out)
+io_status io__array_open(io_file *file, hid_t where, const char *name, int64_t most, io_array *out)
 {
     *out = (io_array){.id = H5Dopen2(where, name, H5P_DEFAULT)};
     snprintf(out->name, sizeof out->name, "%s", name);
@@ -121,15 +113,9 @@ io_status io__array_open_wide(io_file *file, hid_t where, const char *name, io_a
         status = check_shape(file, out);
     if (status == IO_OK)
         status = check_storage(file, out);
-    if (status != IO_OK)
-        io__array_close(out);
-    return status;
-}
-
-io_status io__array_open(io_file *file, hid_t where, const char *name, io_array *out)
-{
-    IO_TRY(io__array_open_wide(file, where, name, out));
-    const io_status status = check_rows(file, out);
+    if (status == IO_OK && most > 0 && (out->columns < 1 || out->columns > most))
+        status = io__file_fail(file, IO_FORMAT, "dataset %s has rows of %lld; expected 1 to %lld",
+                               out->name, (long long)out->columns, (long long)most);
     if (status != IO_OK)
         io__array_close(out);
     return status;

@@ -13,7 +13,7 @@ static io_status add_array(io_file *file, hid_t id, io_arrays *arrays, const cha
         return io__file_fail(file, IO_LIMIT, "has more than %d datasets of coordinates",
                              IO_HDF5_ARRAYS);
     io_array *array = &arrays->item[arrays->n];
-    IO_TRY(io__array_open(file, id, name, array));
+    IO_TRY(io__array_open(file, id, name, 3, array));
     arrays->n++;
     return io__array_check_coordinates(file, array);
 }

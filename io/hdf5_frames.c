@@ -25,23 +25,6 @@ static void find_group(const io_array *array, char out[IO_HDF5_NAME])
     snprintf(out, IO_HDF5_NAME, "%.*s", is_h5md ? (int)(length - last) : 0, array->name);
 }
 
-/** Open a dataset of the group. @return < 0 when it is not there. */
-static hid_t open_beside(const io_array *array, const char *name)
-{
-    char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 32];
-    find_group(array, group);
-    const hid_t file = group[0] ? H5Iget_file_id(array->id) : -1;
-    if (file < 0)
-        return -1;
-    snprintf(path, sizeof path, "%s%s", group, name);
-    const hid_t id = H5Oopen(file, path, H5P_DEFAULT);
-    H5Fclose(file);
-    if (id >= 0 && H5Iget_type(id) == H5I_DATASET)
-        return id;
-    io__close(id);
-    return -1;
-}
-
 /** Read n numbers, of one shape for all frames or, with frame >= 0, a row for each. */
 static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t type, void *out)
 {
@@ -62,14 +45,17 @@ static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t ty
     return done;
 }
 
+/** Read numbers of a dataset of H5MD's group, where there is one of that name and shape. */
 static bool read_beside(const io_array *array, const char *name, int64_t frame, int rank, int64_t n,
                         hid_t type, void *out)
 {
-    const hid_t dataset = open_beside(array, name);
-    if (dataset < 0)
-        return false;
-    const bool done = read_row(dataset, frame, rank, (hsize_t)n, type, out);
-    H5Oclose(dataset);
+    char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 32];
+    find_group(array, group);
+    snprintf(path, sizeof path, "/%s%s", group, name);
+    const hid_t object = group[0] ? H5Oopen(array->id, path, H5P_DEFAULT) : -1;
+    const bool done = object >= 0 && H5Iget_type(object) == H5I_DATASET &&
+                      read_row(object, frame, rank, (hsize_t)n, type, out);
+    io__close(object);
     return done;
 }
 
@@ -103,9 +89,8 @@ static void read_boundary(const io_array *array, int periodic[3])
 {
     char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 8], words[3][WORD] = {{0}};
     find_group(array, group);
-    snprintf(path, sizeof path, "%s/box", group);
-    const hid_t file = H5Iget_file_id(array->id);
-    const hid_t id = H5Aopen_by_name(file, path, "boundary", H5P_DEFAULT, H5P_DEFAULT);
+    snprintf(path, sizeof path, "/%s/box", group);
+    const hid_t id = H5Aopen_by_name(array->id, path, "boundary", H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = id >= 0 ? H5Aget_space(id) : -1, type = id >= 0 ? H5Aget_type(id) : -1;
     if (space >= 0 && H5Sget_simple_extent_npoints(space) == (int)array->columns && type >= 0 &&
         H5Tget_class(type) == H5T_STRING && read_words(id, type, (int)array->columns, words))
@@ -114,7 +99,6 @@ static void read_boundary(const io_array *array, int periodic[3])
     io__close(type);
     io__close(space);
     io__close(id);
-    H5Fclose(file);
 }
 
 void io__h5md_box(const io_array *array, int64_t frame, bool *has_box, kith_box *out)

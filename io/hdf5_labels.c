@@ -22,7 +22,7 @@ typedef struct roll {
 
 static io_status open_whole(io_file *file, hid_t id, const char *name, io_array *out)
 {
-    IO_TRY(io__array_open(file, id, name, out));
+    IO_TRY(io__array_open(file, id, name, 3, out));
     if (out->kind != 'f' && out->columns == 1 && out->rank < 3)
         return IO_OK;
     io__array_close(out);

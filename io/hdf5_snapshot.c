@@ -108,7 +108,7 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
         header->n[type] = 0;
         return IO_OK;
     }
-    IO_TRY(io__array_open(file, s->id, name, &array));
+    IO_TRY(io__array_open(file, s->id, name, 3, &array));
     const io_status status = check_coordinates(file, &array, type, header);
     io__array_close(&array);
     IO_TRY(status);
@@ -177,7 +177,7 @@ static io_status read_field(io_file *file, const source *s, const io_header *hea
     if (!find_dataset(s->id, type, field, name))
         return io__file_fail(file, IO_FORMAT, "has changed while it was read");
     IO_TRY(find_scale(file, s, &header->cosmology, field, name, &to.scale, &h));
-    IO_TRY(io__array_open(file, s->id, name, &array));
+    IO_TRY(io__array_open(file, s->id, name, 3, &array));
     io_status status = check_field(file, &array, field, header->n[type], to.columns);
     if (status == IO_OK)
         status = io__array_read(file, &array, 0, &to, progress);

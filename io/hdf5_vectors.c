@@ -89,7 +89,7 @@ io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)
     else if (status == IO_OK)
         status = find_matrix(file, id, name);
     if (status == IO_OK)
-        status = io__array_open_wide(file, id, name, &array);
+        status = io__array_open(file, id, name, 0, &array);
     if (status == IO_OK)
         status = read_array(file, &array, bytes, out);
     io__array_close(&array);

@@ -46,12 +46,9 @@ typedef struct io_array {
 } io_array;
 
 /** Open a dataset of numbers and see that the file is large enough to hold it. On success close
- *  with io__array_close. */
-io_status io__array_open(io_file *file, hid_t where, const char *name, io_array *out);
+ *  with io__array_close. @param most  numbers that a row may have; 0: any */
+io_status io__array_open(io_file *file, hid_t where, const char *name, int64_t most, io_array *out);
 void io__array_close(io_array *array);
-
-/** The same, with rows of any length. */
-io_status io__array_open_wide(io_file *file, hid_t where, const char *name, io_array *out);
 
 /** Fail when the array is not of coordinates: [n][2 or 3], with or without frames. */
 io_status io__array_check_coordinates(io_file *file, const io_array *array);
