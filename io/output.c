@@ -19,7 +19,6 @@
 /** Create path.XXXXXX.part under a name that no file has, with the mode that the umask gives. */
 static int create_part(io_output *output)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     enum { TRIES = 100 };
     const size_t room = strlen(output->path) + sizeof ".XXXXXX.part";
     output->part = malloc(room);
@@ -29,12 +28,8 @@ static int create_part(io_output *output)
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 16;
     for (int k = 0; k < TRIES; k++) {
-        char name[7] = {0};
-        for (int letter = 0; letter < 6; letter++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            name[letter] = letters[(state >> 33) % (sizeof letters - 1)];
-        }
-        snprintf(output->part, room, "%s.%s.part", output->path, name);
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        snprintf(output->part, room, "%s.%06x.part", output->path, (unsigned)(state >> 40));
         const int fd = open(output->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             return fd;

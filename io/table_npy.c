@@ -38,18 +38,10 @@ static io_status put_header(io_output *output, const char *dictionary, size_t le
     const bool wide = length + ALIGN > MOST_SHORT;
     const size_t before = wide ? LONG : SHORT;
     const size_t size = (before + length + ALIGN) / ALIGN * ALIGN - before;
-    const unsigned char head[LONG] = {0x93,
-                                      'N',
-                                      'U',
-                                      'M',
-                                      'P',
-                                      'Y',
-                                      wide ? 2 : 1,
-                                      0,
-                                      size & 0xff,
-                                      size >> 8 & 0xff,
-                                      size >> 16 & 0xff,
-                                      size >> 24 & 0xff};
+    char head[LONG + 1] = "\x93NUMPY";
+    head[6] = wide ? 2 : 1;
+    for (int k = 0; k < 4; k++)
+        head[8 + k] = (char)(size >> 8 * k & 0xff);
     IO_TRY(io__output_write(output, head, (int64_t)before));
     IO_TRY(io__output_write(output, dictionary, (int64_t)length));
     for (size_t k = length; k < size; k++)
