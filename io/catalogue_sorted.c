@@ -63,12 +63,10 @@ static bool sort(const io_catalogue *c, struct order *out)
     return done;
 }
 
-/** Copy the field of n particles, in units of `scale`. */
-static void gather(const io_particles *p, const struct field *f, double scale, const int32_t *index,
-                   int64_t n, int columns, void *to)
+/** Copy the field of n particles, in units of `scale`. @param from  the array of all */
+static void gather(const io_particles *p, const struct field *f, const void *from, double scale,
+                   const int32_t *index, int64_t n, int columns, void *to)
 {
-    const void *from;
-    memcpy(&from, (const char *)p + f->offset, sizeof from);
     for (int64_t k = 0; k < n; k++)
         for (int column = 0; column < columns; column++) {
             const int64_t at = f->columns * (int64_t)index[k] + column, row = k * columns + column;
@@ -98,10 +96,9 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
         if (!data)
             continue;
         const int columns = f->columns == 3 && p->dim == 2 ? 2 : f->columns;
-        gather(p, f, scale[f->unit], index, n, columns, room);
-        const hid_t array = io__put_array(
-            group, f->name, f->unit == IO_GADGET_PURE ? H5T_NATIVE_UINT64 : real, room, n, columns);
-        done = io__close(array);
+        gather(p, f, data, scale[f->unit], index, n, columns, room);
+        const hid_t number = f->unit == IO_GADGET_PURE ? H5T_NATIVE_UINT64 : real;
+        done = io__close(io__put_array(group, f->name, number, room, n, columns));
     }
     free(room);
     io__close(group);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 io_units io__units_usual(void)
 {
@@ -128,14 +129,13 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
                    {"unit of velocity in cm/s", AT(units.velocity)}};
 #undef AT
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        const double *here = (const double *)(const void *)((const char *)header +
-                                                            numbers[k].offset);
-        const double *there = (const double *)(const void *)((const char *)other +
-                                                             numbers[k].offset);
-        if (*here != *there)
+        double here, there;
+        memcpy(&here, (const char *)header + numbers[k].offset, sizeof here);
+        memcpy(&there, (const char *)other + numbers[k].offset, sizeof there);
+        if (here != there)
             return io__file_fail(file, IO_FORMAT,
                                  "%s %g, but %g in %s; expected files of one snapshot",
-                                 numbers[k].name, *here, *there, other_path);
+                                 numbers[k].name, here, there, other_path);
     }
     if (header->files != other->files)
         return io__file_fail(file, IO_FORMAT,

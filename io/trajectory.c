@@ -13,11 +13,6 @@
 
 enum { WATCH_EVERY = 50 }; /* milliseconds */
 
-/** What is chosen: begin, begin + step, ... before end. */
-typedef struct io_range {
-    int64_t begin, end, step;
-} io_range;
-
 struct io_trajectory {
     char *path;
     io_trajectory_options options; /* its read.watch and read.user are the trajectory's own */
@@ -26,22 +21,14 @@ struct io_trajectory {
     io_file file;
     io_error error; /* of the readers */
     io_frames frames;
-    io_range range;
-    int64_t index;     /* the frame to be read next */
-    int64_t given;     /* frames handed out */
-    bool reading;      /* prefetch was started */
-    bool threaded;     /* the readers are in its thread */
-    atomic_llong done; /* bytes of the file dealt with */
+    int64_t begin, end, step; /* chosen are begin, begin + step, ... before end */
+    int64_t index;            /* the frame to be read next */
+    int64_t given;            /* frames handed out */
+    bool reading;             /* prefetch was started */
+    bool threaded;            /* the readers are in its thread */
+    atomic_llong done;        /* bytes of the file dealt with */
     io_prefetch prefetch;
 };
-
-static io_status bad_frames(io_trajectory *t, const char *text)
-{
-    return io__file_fail(&t->file, IO_INVALID,
-                         "frames '%s'; expected a number, or begin:end or begin:end:step as in "
-                         "Python, with a step of 1 or more",
-                         text);
-}
 
 /** Parse "a:b:step"; what is left out keeps its value. @return the parts found; 0: malformed. */
 static int parse_parts(const char *text, int64_t part[3])
@@ -74,16 +61,18 @@ static io_status choose_frames(io_trajectory *t)
     const char *text = t->options.frames;
     const int parts = text ? parse_parts(text, part) : 2;
     if (parts == 0 || part[2] < 1)
-        return bad_frames(t, text);
+        return io__file_fail(&t->file, IO_INVALID,
+                             "frames '%s'; expected a number, or begin:end or begin:end:step as in "
+                             "Python, with a step of 1 or more",
+                             text);
     int64_t n = t->frames.count;
     if (part[0] < 0 || part[1] < 0)
         IO_TRY(io__frames_count(&t->frames, &n));
     if (parts == 1 && part[0] < 0 && part[0] < -n)
         part[0] = INT64_MAX - 1; /* there is no such frame */
-    t->range.begin = from_end(part[0], n);
-    t->range.end = parts == 1 ? t->range.begin + 1 : from_end(part[1], n);
-    t->range.step = part[2];
-    t->index = t->range.begin;
+    t->index = t->begin = from_end(part[0], n);
+    t->end = parts == 1 ? t->begin + 1 : from_end(part[1], n);
+    t->step = part[2];
     return IO_OK;
 }
 
@@ -102,10 +91,10 @@ static io_status fill(void *user, io_frame *out, bool *found)
 {
     io_trajectory *t = user;
     *found = false;
-    if (t->index >= t->range.end)
+    if (t->index >= t->end)
         return IO_OK;
     IO_TRY(io__frames_read(&t->frames, t->index, out, found));
-    t->index = t->index < t->range.end - t->range.step ? t->index + t->range.step : t->range.end;
+    t->index = t->index < t->end - t->step ? t->index + t->step : t->end;
     return IO_OK;
 }
 
@@ -183,12 +172,11 @@ io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, 
 
 int64_t io_trajectory_frames(const io_trajectory *trajectory)
 {
-    const io_range *range = &trajectory->range;
-    const int64_t n = trajectory->frames.count;
-    const int64_t end = n < 0 || range->end < n ? range->end : n;
-    if (end == INT64_MAX || (n < 0 && trajectory->options.frames))
+    const io_trajectory *t = trajectory;
+    const int64_t n = t->frames.count, end = n < 0 || t->end < n ? t->end : n;
+    if (end == INT64_MAX || (n < 0 && t->options.frames))
         return -1;
-    return range->begin < end ? (end - range->begin - 1) / range->step + 1 : 0;
+    return t->begin < end ? (end - t->begin - 1) / t->step + 1 : 0;
 }
 
 const char *io_trajectory_description(const io_trajectory *trajectory)
