@@ -12,6 +12,13 @@ function shown(x, digits = 3) {
        : x.toLocaleString("en", {maximumSignificantDigits: digits + 1});
 }
 
+// An element of the page: its properties, and what is in it.
+function element(name, properties, ...inside) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...inside);
+  return made;
+}
+
 // A canvas ready to be drawn on, in CSS pixels.
 function canvasOf(canvas) {
   const scale = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
@@ -57,12 +64,9 @@ class Curves {
     this.names = columns.join();
     this.parent.replaceChildren();
     this.cells = columns.slice(1).map(name => {
-      const cell = document.createElement("div"), label = document.createElement("span");
-      const value = document.createElement("output"), canvas = document.createElement("canvas");
-      cell.className = "curve";
-      label.textContent = name;
-      cell.append(label, value, canvas);
-      this.parent.append(cell);
+      const value = element("output"), canvas = element("canvas");
+      this.parent.append(element("div", {className: "curve"},
+                                 element("span", {}, name), value, canvas));
       return {name, value, canvas};
     });
   }

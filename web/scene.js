@@ -193,12 +193,9 @@ class Scene {
     this.camera.radius = head.dim === 2 ? 0.72 * span : 0.82 * span;
     const volume = head.rows.slice(0, head.dim).reduce((v, r) => v * Math.hypot(...r), 1);
     this.spacing = Math.pow(volume / Math.max(1, head.shown), 1 / head.dim);
-    if (first) {
-      this.home();
-    }
     this.middle = middle;
     if (first) {
-      this.camera.centre = middle.slice();
+      this.home();
     }
   }
 

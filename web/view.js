@@ -130,12 +130,8 @@ class View {
 
   // r: {name, label, min, max, step, value}
   slider(r, changed) {
-    const label = document.createElement("label"), name = document.createElement("span");
-    const value = document.createElement("output"), input = document.createElement("input");
-    label.className = "slider";
-    name.textContent = r.label;
-    Object.assign(input, {type: "range", min: r.min, max: r.max, step: r.step, id: `rule-${r.name}`});
-    label.append(name, value, input);
+    const value = element("output"), input = element("input",
+        {type: "range", min: r.min, max: r.max, step: r.step, id: `rule-${r.name}`});
     const slider = {show: (v, max) => {
       slider.value = v;
       input.max = Math.max(max === undefined ? r.max : max, v);
@@ -149,37 +145,27 @@ class View {
       changed(slider.value);
     });
     this.sliders.set(r.name, slider);
-    return label;
+    return element("label", {className: "slider"}, element("span", {}, r.label), value, input);
   }
 
   choice(r) {
-    const box = document.createElement("div"), row = document.createElement("div");
-    box.className = "slider";
-    row.className = "row";
-    const buttons = r.choices.map((text, k) => {
-      const b = document.createElement("button");
-      b.textContent = text;
-      b.addEventListener("click", () => this.set(r.name, k));
-      return b;
-    });
-    row.append(...buttons);
-    box.append(Object.assign(document.createElement("span"), {textContent: r.label}), row);
+    const buttons = r.choices.map((text, k) =>
+      element("button", {onclick: () => this.set(r.name, k)}, text));
     const slider = {show: v => {
       slider.value = v;
       buttons.forEach((b, k) => b.setAttribute("aria-pressed", String(k === v)));
     }};
     slider.show(r.value);
     this.sliders.set(r.name, slider);
-    return box;
+    return element("div", {className: "slider"}, element("span", {}, r.label),
+                   element("div", {className: "row"}, ...buttons));
   }
 
   setColours(s) {
     $("colours").replaceChildren(...s.colours.map(c => {
-      const b = document.createElement("button");
-      b.textContent = c.label;
+      const b = element("button", {onclick: () => this.link.send({colour: c.name})}, c.label);
       b.setAttribute("role", "radio");
       b.setAttribute("aria-checked", String(c.name === s.colour));
-      b.addEventListener("click", () => this.link.send({colour: c.name}));
       return b;
     }));
   }
@@ -313,7 +299,7 @@ class View {
 
   tell() {
     const h = this.scene.head, s = this.state, parts = [];
-    const bold = x => { const b = document.createElement("b"); b.textContent = x; return b; };
+    const bold = x => element("b", {}, x);
     parts.push(bold(shown(s.particles)), " particles");
     if (h && h.shown < h.all) {
       parts.push(", ", bold(shown(h.shown)), " of them shown");
@@ -381,11 +367,8 @@ function showHalo(halo, close) {
   if (!halo) {
     return;
   }
-  const title = document.createElement("h2"), list = document.createElement("dl");
-  const cross = Object.assign(document.createElement("button"), {textContent: "×"});
+  const cross = element("button", {onclick: close}, "×");
   cross.setAttribute("aria-label", "close");
-  cross.addEventListener("click", close);
-  title.append(`group ${halo.label}`, cross);
   const three = v => v.map(x => shown(x, 3)).join(", ");
   const rows = [["members", shown(halo.members)], ["mass", shown(halo.mass, 4)],
                 ["centre", three(halo.centre)], ["rms radius", shown(halo.radius)],
@@ -394,11 +377,9 @@ function showHalo(halo, close) {
   if (halo.velocity) {
     rows.push(["velocity", three(halo.velocity)], ["dispersion", shown(halo.dispersion)]);
   }
-  for (const [name, value] of rows) {
-    list.append(Object.assign(document.createElement("dt"), {textContent: name}),
-                Object.assign(document.createElement("dd"), {textContent: value}));
-  }
-  card.replaceChildren(title, list);
+  const list = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
+  card.replaceChildren(element("h2", {}, `group ${halo.label}`, cross),
+                       element("dl", {}, ...list));
 }
 
 window.addEventListener("DOMContentLoaded", () => {
