@@ -75,11 +75,17 @@ static inline void rung_hash_add(rung_hash *hash, int32_t i, int32_t j)
     }
 }
 
-/** The definition, rounded after each operation. */
-RUNG_FN bool rung_is_pair(const double a[3], const double b[3], double cutoff)
+/** Squared distance, rounded after each operation. */
+RUNG_FN double rung_r2(const double a[3], const double b[3])
 {
     const double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
-    return (dx * dx + dy * dy) + dz * dz <= cutoff * cutoff;
+    return (dx * dx + dy * dy) + dz * dz;
+}
+
+/** The definition. */
+RUNG_FN bool rung_is_pair(const double a[3], const double b[3], double cutoff)
+{
+    return rung_r2(a, b) <= cutoff * cutoff;
 }
 
 /** Add a pair, the smaller index first. */

@@ -43,13 +43,6 @@ bool rung_rdf_ask(kith_ctx *ctx, const kith_points *points, const kith_box *box,
 /** Make bins up to the cutoff. Free edge2. @return false without memory */
 bool rung_bins_make(rung_bins *bins, int32_t n, double cutoff);
 
-/** Squared distance, rounded after each operation. */
-RUNG_FN double rung_r2(const double a[3], const double b[3])
-{
-    const double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
-    return (dx * dx + dy * dy) + dz * dz;
-}
-
 /** Find the bin of a pair: the root is right but for rounding, the edges decide.
  *  @return -1 beyond the cutoff */
 RUNG_FN int32_t rung_bin(const rung_bins *bins, double r2)
