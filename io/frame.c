@@ -18,7 +18,8 @@ void io__frame_free(io_frame *frame)
     *frame = (io_frame){0};
 }
 
-static bool alloc_own(io_frame *frame, int64_t n, unsigned fields)
+/** Allocate what a frame has beside its particles. */
+static io_status alloc_own(const io_frames *frames, io_frame *frame, int64_t n, unsigned fields)
 {
     const size_t room = (size_t)n + 1; /* never 0 */
     frame->species = malloc(room * sizeof *frame->species);
@@ -28,8 +29,11 @@ static bool alloc_own(io_frame *frame, int64_t n, unsigned fields)
         frame->molecule = malloc(room * sizeof *frame->molecule);
     if (fields & IO_WEIGHTS)
         frame->weight = malloc(room * sizeof *frame->weight);
-    return frame->species && (frame->weight || !(fields & IO_WEIGHTS)) &&
-           (frame->force || !(fields & IO_FORCES)) && (frame->molecule || !(fields & IO_MOLECULES));
+    if (!frame->species || (!frame->weight && fields & IO_WEIGHTS) ||
+        (!frame->force && fields & IO_FORCES) || (!frame->molecule && fields & IO_MOLECULES))
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
+                             (long long)n);
+    return IO_OK;
 }
 
 io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_precision native,
@@ -45,9 +49,7 @@ io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_prec
         io__frame_free(out);
         IO_TRY(io__particles_alloc(frames->file, particles, n, 3, native));
         IO_TRY(io__particles_add(frames->file, particles, fields & (IO_VELOCITIES | IO_IDS)));
-        if (!alloc_own(out, n, fields))
-            return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
-                                 (long long)n);
+        IO_TRY(alloc_own(frames, out, n, fields));
         out->fields = fields;
         out->room = n;
     }
@@ -65,10 +67,7 @@ io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles p
     io__frame_free(out);
     out->particles = particles;
     out->fields = io__fields_wanted(frames->file) & (present | (IO_FORCES - 1));
-    if (!alloc_own(out, particles.n, out->fields))
-        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
-                             (long long)particles.n);
-    return IO_OK;
+    return alloc_own(frames, out, particles.n, out->fields);
 }
 
 io_status io__frame_alloc_bonds(const io_frames *frames, io_frame *out, int64_t n)
