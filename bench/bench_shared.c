@@ -4,6 +4,7 @@
  */
 #include "bench.h"
 
+#include <climb.h>
 #include <math.h>
 #include <sets.h>
 #include <stdlib.h>
@@ -18,15 +19,7 @@ bool bench_wants(const bench_options *options, const char *name)
 
 kith_ctx *bench_open(const char *backend, int threads)
 {
-    kith_ctx *ctx = NULL;
-    kith_options options;
-    kith_options_init(&options);
-    options.backend = backend;
-    options.threads = threads;
-    if (kith_open(&options, &ctx) != KITH_OK) {
-        fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
-    }
-    return ctx;
+    return climb_open("kith_bench", backend, threads);
 }
 
 double *bench_make_set(const char *set, int64_t n)

@@ -72,20 +72,20 @@ bool climb_time(bool (*work)(void *user), void *user, double *seconds)
     return true;
 }
 
-static kith_ctx *open_one(const char *backend)
+static kith_ctx *open_ctx(const char *backend, int threads)
 {
     kith_options options;
     kith_options_init(&options);
     options.backend = backend;
-    options.threads = 1;
+    options.threads = threads;
     kith_ctx *ctx = NULL;
     (void)kith_open(&options, &ctx);
     return ctx;
 }
 
-kith_ctx *climb_open(const char *program)
+kith_ctx *climb_open(const char *program, const char *backend, int threads)
 {
-    kith_ctx *const ctx = open_one("cpu");
+    kith_ctx *const ctx = open_ctx(backend, threads);
     if (!ctx) {
         fprintf(stderr, "%s: %s\n", program, kith_message(NULL));
     }
@@ -94,7 +94,7 @@ kith_ctx *climb_open(const char *program)
 
 kith_ctx *climb_open_gpu(void)
 {
-    kith_ctx *const ctx = open_one("cuda");
+    kith_ctx *const ctx = open_ctx("cuda", 1);
     if (!ctx) {
         printf("\nno rungs for GPUs: %s\n", kith_message(NULL));
     }

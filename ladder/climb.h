@@ -33,8 +33,8 @@ void climb_sort(double *times, int n);
 /** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
 bool climb_time(bool (*work)(void *user), void *user, double *seconds);
 
-/** Open a context on one core. @return NULL, after saying why, when that fails. */
-kith_ctx *climb_open(const char *program);
+/** Open a context. @param threads  0: all there are. @return NULL, after saying why: that failed */
+kith_ctx *climb_open(const char *program, const char *backend, int threads);
 
 /** Open one on a GPU. @return NULL, after saying that its rungs are left out. */
 kith_ctx *climb_open_gpu(void);

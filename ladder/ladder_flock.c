@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_flock [n] [neighbours] [most on a GPU]\n");
         return 2;
     }
-    kith_ctx *const ctx = climb_open("ladder_flock");
+    kith_ctx *const ctx = climb_open("ladder_flock", "cpu", 1);
     rung_truth truth;
     const bool ok = rung_truth_make(&truth) && ctx && check(ctx, &truth) &&
                     climb(ctx, n, neighbours) && rung_flock_gpu_climb(&truth, most);

@@ -187,7 +187,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_fof [n] [b]\n");
         return 2;
     }
-    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_fof")};
+    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_fof", "cpu", 1)};
     if (!l.ctx) {
         return 1;
     }

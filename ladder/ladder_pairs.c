@@ -223,7 +223,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_pairs [n] [cutoff]\n");
         return 2;
     }
-    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_pairs")};
+    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_pairs", "cpu", 1)};
     if (!l.ctx) {
         return 1;
     }

@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_rdf [n] [cutoff] [bins]\n");
         return 2;
     }
-    kith_ctx *const ctx = climb_open("ladder_rdf");
+    kith_ctx *const ctx = climb_open("ladder_rdf", "cpu", 1);
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     bool ok = ctx && xyz && climb_hard_sets(check, ctx) && show_overflow(ctx);
     if (ok) {

@@ -45,7 +45,7 @@ static bool do_job(void *user)
 /* Counts by the CPU backend. @return false when it fails */
 static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
 {
-    kith_ctx *const ctx = climb_open("ladder_rdf");
+    kith_ctx *const ctx = climb_open("ladder_rdf", "cpu", 1);
     const kith_points points = kith_points_packed(in->xyz, in->n, KITH_FLOAT);
     const kith_box box = kith_box_periodic(1, 1, 1);
     const bool ok = ctx && rung_rdf_ask(ctx, &points, &box, in->bins, in->r_max, counts);
