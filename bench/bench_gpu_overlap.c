@@ -12,7 +12,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
-enum { PART = 10, DIM = 1024 };
+enum { PART = 10 };
 
 #ifdef KITH_HAVE_CUBLAS
 enum { BLOCK = 16384 };
@@ -85,7 +85,7 @@ static bool run(const overlap_form *form, const bench_options *options, json *ou
 {
     overlap_job job;
     harness_times times, all = {0};
-    bool ok = overlap_job_make(&job, form, options->n / PART, DIM, "cuda", 0) &&
+    bool ok = overlap_job_make(&job, form, options->n / PART, "cuda", 0) &&
               overlap_job_is_right(&job);
     ok = ok && harness_time(overlap_job_count, &job, options->least_seconds, &times) &&
          (form->spins || time_product(&job, options->least_seconds, &all));

@@ -11,7 +11,7 @@
 
 #include "overlap_job.h"
 
-enum { PART = 100, DIM = 1024, BLOCK = 2000 };
+enum { PART = 100, BLOCK = 2000 };
 
 /* CBLAS, as its header has it: row order, no transpose and transpose. */
 enum { ROW_ORDER = 101, AS_IS = 111, TURNED = 112 };
@@ -117,7 +117,7 @@ static bool run(const overlap_form *form, const bench_options *options, int thre
 {
     overlap_job job;
     harness_times times[2] = {{0}};
-    bool ok = overlap_job_make(&job, form, options->n / PART + 1, DIM, options->backend, threads) &&
+    bool ok = overlap_job_make(&job, form, options->n / PART + 1, options->backend, threads) &&
               overlap_job_is_right(&job);
     if (ok && library && !form->spins) {
         ok = time_both(&job, library, options->least_seconds, times);

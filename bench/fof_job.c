@@ -54,7 +54,6 @@ fof_job fof_job_make(const char *set, const kith_points *points, bool periodic)
     fof_job job = {.set = set,
                    .points = *points,
                    .box = periodic ? kith_box_periodic(1, 1, 1) : kith_box_open(),
-                   .spacings = FOF_JOB_SPACINGS,
                    .length = FOF_JOB_SPACINGS / cbrt((double)points->n)};
     kith_fof_options_init(&job.options);
     job.options.min_members = FOF_JOB_LEAST;
@@ -91,7 +90,7 @@ void fof_job_report(const fof_job *job, int64_t largest, const harness_times *ti
     const bool periodic = job->box.periodic[0];
     bench_begin(out, "fof", job->set, job->points.n);
     json_number(out, "length", job->length);
-    json_number(out, "spacings", job->spacings);
+    json_number(out, "spacings", FOF_JOB_SPACINGS);
     json_bool(out, "periodic", periodic);
     json_integer(out, "min_members", job->options.min_members);
     json_bool(out, "catalogue", job->catalogue);

@@ -15,7 +15,7 @@ typedef struct fof_job {
     kith_ctx *ctx;
     kith_points points;
     kith_box box; /**< periodic on all axes or on none */
-    double spacings, length;
+    double length;
     kith_fof_options options;
     bool catalogue;        /**< measure the groups too, */
     kith_halo_input input; /**< with what else is known of the points */

@@ -10,9 +10,10 @@ const overlap_form overlap_forms[OVERLAP_FORMS] = {{"overlap", KITH_FLOAT, false
                                                    {"overlap double", KITH_DOUBLE, false},
                                                    {"overlap spins", KITH_FLOAT, true}};
 
-bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int64_t dim,
-                      const char *backend, int threads)
+bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, const char *backend,
+                      int threads)
 {
+    const int64_t dim = 1024;
     random_state random = random_start(1);
     *job = (overlap_job){.form = form,
                          .values = malloc((size_t)(n * dim) * (size_t)form->precision),

@@ -29,9 +29,9 @@ typedef struct overlap_job {
     kith_overlaps counts;
 } overlap_job;
 
-/** Make n replicas of dim numbers, and open a context. @return false: a sentence is on stderr */
-bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, int64_t dim,
-                      const char *backend, int threads);
+/** Make n replicas, and open a context. @return false: a sentence is on stderr */
+bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, const char *backend,
+                      int threads);
 void overlap_job_free(overlap_job *job);
 
 /** A harness_work: count all pairs. */
