@@ -3,15 +3,22 @@
  * io_trajectory: a file, the frames chosen of it, and the thread that reads ahead. The thread has
  * the readers to itself, with an error of its own; what it knows of progress and what it is told of
  * stopping goes through atomics, so that the caller's watch is called by the caller's thread.
+ *
+ * There are two frames. The thread fills them in turn, and waits while both are filled or with the
+ * caller, who takes them in turn. A slot's contents are the thread's until `ready` is set and the
+ * caller's until it is cleared, both under the lock.
  */
 #include "trajectory.h"
 
 #include "frames.h"
-#include "prefetch.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { WATCH_EVERY = 50 }; /* milliseconds */
+enum { WATCH_EVERY = 50 /* milliseconds */, SLOTS = 2 };
 
 struct io_trajectory {
     char *path;
@@ -24,10 +31,20 @@ struct io_trajectory {
     int64_t begin, end, step; /* chosen are begin, begin + step, ... before end */
     int64_t index;            /* the frame to be read next */
     int64_t given;            /* frames handed out */
-    bool reading;             /* prefetch was started */
-    bool threaded;            /* the readers are in its thread */
     atomic_llong done;        /* bytes of the file dealt with */
-    io_prefetch prefetch;
+    struct {
+        io_frame frame;
+        bool ready; /* filled, not yet given back */
+        bool found;
+        io_status status;
+    } slot[SLOTS];
+    int next;         /* the slot that the caller takes next */
+    bool taken;       /* the caller has the one before */
+    bool threaded;    /* else the caller's thread reads, into the first slot */
+    atomic_bool stop; /* reading should come to an end */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
 };
 
 /** Parse "a:b:step"; what is left out keeps its value. @return the parts found; 0: malformed. */
@@ -82,20 +99,54 @@ static int watch_readers(void *user, int64_t done, int64_t total)
     io_trajectory *t = user;
     atomic_store(&t->done, done);
     if (t->threaded)
-        return atomic_load(&t->prefetch.stop);
+        return atomic_load(&t->stop);
     return t->watch ? t->watch(t->user, done, total) : 0;
 }
 
-/** Read the frame that is next in the range. */
-static io_status fill(void *user, io_frame *out, bool *found)
+/** Read the frame that is next in the range; *found false: there is none. */
+static io_status fill(io_trajectory *t, io_frame *out, bool *found)
 {
-    io_trajectory *t = user;
     *found = false;
     if (t->index >= t->end)
         return IO_OK;
     IO_TRY(io__frames_read(&t->frames, t->index, out, found));
     t->index = t->index < t->end - t->step ? t->index + t->step : t->end;
     return IO_OK;
+}
+
+/** The thread. */
+static void *read_ahead(void *user)
+{
+    io_trajectory *t = user;
+    bool more = true;
+    for (int at = 0; more; at = (at + 1) % SLOTS) {
+        pthread_mutex_lock(&t->lock);
+        while (t->slot[at].ready && !atomic_load(&t->stop))
+            pthread_cond_wait(&t->changed, &t->lock);
+        pthread_mutex_unlock(&t->lock);
+        if (atomic_load(&t->stop))
+            break;
+        bool found = false;
+        const io_status status = fill(t, &t->slot[at].frame, &found);
+        more = status == IO_OK && found;
+        pthread_mutex_lock(&t->lock);
+        t->slot[at].found = found;
+        t->slot[at].status = status;
+        t->slot[at].ready = true;
+        pthread_cond_broadcast(&t->changed);
+        pthread_mutex_unlock(&t->lock);
+    }
+    return NULL;
+}
+
+static void make_lock(io_trajectory *t)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_mutex_init(&t->lock, NULL);
 }
 
 static io_status open_file(io_trajectory *t, const char *path)
@@ -107,11 +158,11 @@ static io_status open_file(io_trajectory *t, const char *path)
     IO_TRY(io__check_options(&t->file, format));
     IO_TRY(io__frames_open(&t->frames, &t->file, format, &t->options));
     IO_TRY(choose_frames(t));
-    t->reading = true;
     t->threaded = !t->frames.format->calling_thread;
-    if (!io__prefetch_start(&t->prefetch, fill, t, t->threaded))
-        return io__file_fail(&t->file, IO_SYSTEM, "no thread could be had to read with");
-    return IO_OK;
+    if (!t->threaded || pthread_create(&t->thread, NULL, read_ahead, t) == 0)
+        return IO_OK;
+    t->threaded = false;
+    return io__file_fail(&t->file, IO_SYSTEM, "no thread could be had to read with");
 }
 
 io_status io_trajectory_open(const char *path, const io_trajectory_options *options,
@@ -129,6 +180,7 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
     t->options.read.watch = watch_readers;
     t->options.read.user = t;
     t->options.read.frame = 0;
+    make_lock(t);
     const io_status status = open_file(t, path);
     if (status == IO_OK) {
         *out = t;
@@ -137,6 +189,54 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
         io_trajectory_close(t);
     }
     return status;
+}
+
+static struct timespec deadline(int milliseconds)
+{
+    const long second = 1000000000;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_nsec += milliseconds * (second / 1000);
+    time.tv_sec += time.tv_nsec / second;
+    time.tv_nsec %= second;
+    return time;
+}
+
+/** Give back the slot before the next, and wait a while until the next is ready. */
+static bool wait_for_next(io_trajectory *t)
+{
+    const struct timespec end = deadline(WATCH_EVERY);
+    pthread_mutex_lock(&t->lock);
+    if (t->taken) {
+        t->slot[(t->next + SLOTS - 1) % SLOTS].ready = false;
+        t->taken = false;
+        pthread_cond_broadcast(&t->changed);
+    }
+    while (!t->slot[t->next].ready)
+        if (pthread_cond_timedwait(&t->changed, &t->lock, &end) == ETIMEDOUT)
+            break;
+    const bool ready = t->slot[t->next].ready;
+    pthread_mutex_unlock(&t->lock);
+    return ready;
+}
+
+/** Take the next frame; *frame stays NULL when there is none. @return false: not there yet. */
+static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
+{
+    const int at = t->next;
+    if (!t->threaded)
+        t->slot[at].status = fill(t, &t->slot[at].frame, &t->slot[at].found);
+    else if (!wait_for_next(t))
+        return false;
+    *status = t->slot[at].status;
+    if (*status != IO_OK || !t->slot[at].found)
+        return true; /* and the same again: the thread has ended, the slot stays ready */
+    *frame = &t->slot[at].frame;
+    if (t->threaded) {
+        t->next = (at + 1) % SLOTS;
+        t->taken = true;
+    }
+    return true;
 }
 
 static io_status check_any(io_trajectory *t, io_error *error)
@@ -159,7 +259,7 @@ io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, 
         const int64_t done = atomic_load(&t->done);
         if (t->watch && t->watch(t->user, done, t->file.size) != 0)
             return io__fail(error, t->path, IO_CANCELLED, "reading was stopped");
-        taken = io__prefetch_take(&t->prefetch, WATCH_EVERY, frame, &status);
+        taken = take(t, frame, &status);
     }
     if (status != IO_OK)
         *error = t->error;
@@ -186,12 +286,22 @@ const char *io_trajectory_description(const io_trajectory *trajectory)
 
 void io_trajectory_close(io_trajectory *trajectory)
 {
-    if (!trajectory)
+    io_trajectory *t = trajectory;
+    if (!t)
         return;
-    if (trajectory->reading)
-        io__prefetch_end(&trajectory->prefetch);
-    io__frames_close(&trajectory->frames);
-    io__file_close(&trajectory->file);
-    free(trajectory->path);
-    free(trajectory);
+    atomic_store(&t->stop, true);
+    if (t->threaded) {
+        pthread_mutex_lock(&t->lock);
+        pthread_cond_broadcast(&t->changed);
+        pthread_mutex_unlock(&t->lock);
+        pthread_join(t->thread, NULL);
+    }
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    for (int k = 0; k < SLOTS; k++)
+        io__frame_free(&t->slot[k].frame);
+    io__frames_close(&t->frames);
+    io__file_close(&t->file);
+    free(t->path);
+    free(t);
 }
