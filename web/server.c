@@ -5,6 +5,7 @@
 #include "hub.h"
 
 #include <civetweb.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,19 +113,12 @@ static int send_file(struct mg_connection *to, const char *name)
     return answer(to, 404, "no such page");
 }
 
-static void put_word(unsigned char *at, uint32_t word)
-{
-    for (int k = 0; k < 4; k++) {
-        at[k] = (unsigned char)(word >> (8 * k));
-    }
-}
-
-static bool send_all(struct mg_connection *to, const unsigned char *data, size_t size,
-                     atomic_bool *dropped)
+static bool send_all(struct mg_connection *to, const void *data, size_t size, atomic_bool *dropped)
 {
     for (size_t sent = 0; sent < size;) {
         const size_t part = size - sent < CHUNK ? size - sent : CHUNK;
-        if ((dropped && atomic_load(dropped)) || mg_write(to, data + sent, part) != (int)part) {
+        if ((dropped && atomic_load(dropped)) ||
+            mg_write(to, (const char *)data + sent, part) != (int)part) {
             return false;
         }
         sent += part;
@@ -134,11 +128,8 @@ static bool send_all(struct mg_connection *to, const unsigned char *data, size_t
 
 static bool send_message(struct mg_connection *to, const hub_message *m)
 {
-    unsigned char head[16];
-    put_word(head, WEB_MAGIC);
-    put_word(head + 4, m->channel);
-    put_word(head + 8, (uint32_t)m->size);
-    put_word(head + 12, m->version);
+    const uint32_t head[4] = {htole32(WEB_MAGIC), htole32(m->channel), htole32((uint32_t)m->size),
+                              htole32(m->version)};
     return send_all(to, head, sizeof head, NULL) &&
            (!m->blob ||
             send_all(to, m->blob->shown.data, m->size, m->blob->points ? &m->blob->dropped : NULL));
