@@ -110,7 +110,7 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
 
 /** Add a block that begins at *at, and move *at behind it. */
 static io_status add_block(io_file *file, gadget *g, const io_header *header, int64_t *at,
-                           const char label[4], bool labelled)
+                           const char label[4])
 {
     if (g->n_blocks == MOST_BLOCKS)
         return io__file_fail(file, IO_LIMIT, "has more than %d blocks", MOST_BLOCKS);
@@ -123,8 +123,6 @@ static io_status add_block(io_file *file, gadget *g, const io_header *header, in
     const int64_t width = b->field ? io__field_width(b->field) : 0;
     const int64_t n = b->field ? count_in(header, b->field) : 0;
     const int64_t exact[2] = {4 * width * n, 8 * width * n};
-    if (labelled)
-        *at += LABEL;
     IO_TRY(measure(file, g->swapped, *at, exact, b));
     b->type.kind = b->field == IO_IDS ? 'u' : 'f';
     b->type.size = n > 0 ? (int)(b->size / (width * n)) : 4;
@@ -146,7 +144,8 @@ static io_status find_labelled(io_file *file, gadget *g, const io_header *header
                                  "byte %lld: expected the label of a block of a Gadget snapshot "
                                  "of format 2",
                                  (long long)at);
-        IO_TRY(add_block(file, g, header, &at, label + MARKER, true));
+        at += LABEL;
+        IO_TRY(add_block(file, g, header, &at, label + MARKER));
     }
     return IO_OK;
 }
@@ -156,7 +155,7 @@ static io_status find_ordered(io_file *file, gadget *g, const io_header *header,
 {
     for (int k = 0; k < KNOWN && known[k].ordered; k++)
         if (count_in(header, known[k].field) > 0 && at < file->size)
-            IO_TRY(add_block(file, g, header, &at, known[k].label, false));
+            IO_TRY(add_block(file, g, header, &at, known[k].label));
     return IO_OK;
 }
 

@@ -52,22 +52,23 @@ static const io_pairs_format *find_format(io_format format)
     }
 }
 
-static io_status check_layout(const char *path, const io_pairs_layout *layout, io_error *error)
+static io_status check_layout(const char *path, const io_pairs_layout *layout, io_format format,
+                              io_error *error)
 {
     if (layout->precision != KITH_FLOAT && layout->precision != KITH_DOUBLE)
         return io__fail(error, path, IO_INVALID,
                         "precision %d; expected KITH_FLOAT or "
                         "KITH_DOUBLE",
                         (int)layout->precision);
-    if (layout->format == IO_UNKNOWN && format_by_ending(path) == IO_UNKNOWN)
+    if (format == IO_UNKNOWN)
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format; expected .npy, "
                         ".h5, .hdf5, .txt, .dat or .csv");
-    if (layout->format != IO_UNKNOWN && !find_format(layout->format))
+    if (!find_format(format))
         return io__fail(error, path, IO_INVALID,
                         "pairs cannot be written as %s; expected NumPy, "
                         "HDF5 or text",
-                        io_format_name(layout->format));
+                        io_format_name(format));
     return IO_OK;
 }
 
@@ -76,11 +77,12 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
 {
     error = io__error_begin(error);
     *out = NULL;
-    IO_TRY(check_layout(path, layout, error));
+    const io_format format = layout->format ? layout->format : format_by_ending(path);
+    IO_TRY(check_layout(path, layout, format, error));
     io_pairs_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
-    writer->format = find_format(layout->format ? layout->format : format_by_ending(path));
+    writer->format = find_format(format);
     writer->layout = *layout;
     writer->csv = io__ends_with(path, ".csv");
     writer->n_columns = list_columns(layout, NULL, writer->columns);

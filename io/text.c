@@ -136,10 +136,8 @@ static int find_name(const table *t, io_token wanted)
 static io_status choose_named(table *t, const char *columns)
 {
     io_token name;
-    while (next_field(&columns, ',', &name)) {
-        if (t->dim == 3)
-            return io__file_fail(t->lines.file, IO_INVALID, "columns '%s': expected two or three",
-                                 t->lines.file->options->columns);
+    bool more;
+    while ((more = next_field(&columns, ',', &name)) && t->dim < 3) {
         char *end = NULL;
         long column = strtol(name.text, &end, 10);
         const bool is_index = name.length > 0 && end == name.text + name.length;
@@ -152,7 +150,7 @@ static io_status choose_named(table *t, const char *columns)
                                  t->names);
         t->column[t->dim++] = (int)column;
     }
-    if (t->dim < 2)
+    if (more || t->dim < 2)
         return io__file_fail(t->lines.file, IO_INVALID, "columns '%s': expected two or three",
                              t->lines.file->options->columns);
     return IO_OK;
