@@ -135,7 +135,7 @@ static io_status parse_comment(io_frames *frames, const char *comment)
     xyz_state *state = frames->state;
     const io_lines *lines = &state->rows.lines;
     io_rows_head *out = &state->rows.head;
-    double lattice[9], step;
+    double lattice[9], step = 0;
     char value[MOST_VALUE];
     if (find_value(comment, "time", value))
         out->has_time = *io__number(value, lines->locale, &out->time) == 0;
