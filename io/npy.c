@@ -367,9 +367,10 @@ io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, in
 
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape)
 {
+    static const char magic[8] = "\x93NUMPY\1";
     enum { LENGTH = IO_NPY_HEADER - 10 };
     memset(out, ' ', IO_NPY_HEADER);
-    memcpy(out, "\x93NUMPY\1\0", 8);
+    memcpy(out, magic, sizeof magic);
     out[8] = (char)(LENGTH & 0xff);
     out[9] = (char)(LENGTH >> 8);
     const int used = snprintf(out + 10, LENGTH,
