@@ -44,11 +44,11 @@ typedef struct io_frames {
     kith_precision native; /* of its positions in the file */
     bool started;          /* a frame was read */
     char description[128]; /* set by open */
-    void *state;           /* the format's own; NULL until just before it is opened */
+    void *state;           /* the format's own */
 } io_frames;
 
 struct io_frames_format {
-    size_t state; /* bytes of io_frames.state, all 0 when it is opened */
+    size_t state; /* bytes of io_frames.state, zeros when it is opened; freed after close */
     /** Set description and, if known, count. */
     io_status (*open)(io_frames *frames);
     /** See whether there is a frame `next`. NULL where count is known: any frame can be read. */
@@ -59,11 +59,12 @@ struct io_frames_format {
     io_status (*read)(io_frames *frames, io_frame *out);
     /** List the fields of the frame read last. NULL: those that are `present`. */
     void (*describe)(const io_frames *frames, io_summary *out);
-    void (*close)(io_frames *frames); /* also when open failed; may be NULL; state is freed after */
-    io_status (*head)(io_frames *frames, char *line); /* of atoms in lines: see io_rows */
-    bool calling_thread;                              /* to be used by no other */
-    bool text;                                        /* numbers have no precision of their own */
-    bool selects; /* reads the species alone that the options name */
+    /** Of atoms in lines, see io_rows: read what stands before the atoms. */
+    io_status (*head)(io_frames *frames, char *line);
+    void (*close)(io_frames *frames); /* also when open failed; may be NULL */
+    bool calling_thread;              /* to be used by no other */
+    bool text;                        /* numbers have no precision of their own */
+    bool selects;                     /* reads the species alone that the options name */
 };
 
 extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
