@@ -46,20 +46,12 @@ void hub_stop(web_server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void blob_free(hub_blob *blob)
-{
-    if (blob) {
-        free(blob->shown.data);
-        free(blob);
-    }
-}
-
 void hub_close(web_server *s)
 {
     for (int c = 0; c < WEB_CHANNELS; c++) {
-        blob_free(s->newest[c]);
+        free(s->newest[c]);
     }
-    blob_free(s->spare);
+    free(s->spare);
     for (int k = 0; k < s->commands; k++) {
         json_decref(s->command[(s->first + k) % HUB_MOST_COMMANDS]);
     }
@@ -82,7 +74,7 @@ static void let_go(web_server *s, hub_blob *blob)
     if (blob->points && !s->spare) {
         s->spare = blob;
     } else {
-        blob_free(blob);
+        free(blob);
     }
 }
 
@@ -109,30 +101,20 @@ web_blob *web_blob_new(web_server *s, web_channel channel, size_t size)
     pthread_mutex_lock(&s->lock);
     const int place = points ? find_place(s) : 0;
     hub_blob *blob = NULL;
-    if (place >= 0) {
-        if (points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
-            blob = s->spare;
-            s->spare = NULL;
-        } else {
-            blob = calloc(1, sizeof *blob);
-            unsigned char *data = blob ? malloc(size + 1) : NULL;
-            if (!data) {
-                free(blob);
-                blob = NULL;
-            } else {
-                blob->shown.data = data;
-                blob->room = size;
-            }
-        }
+    size_t room = size;
+    if (place >= 0 && points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
+        blob = s->spare;
+        room = blob->room;
+        s->spare = NULL;
+    } else if (place >= 0) {
+        blob = malloc(sizeof *blob + size);
     }
     if (blob) {
-        blob->shown.size = size;
-        blob->shown.head = size;
-        blob->shown.item = 0;
-        blob->users = 1;
-        blob->points = points;
-        atomic_store(&blob->dropped, false);
-        blob->age = ++s->made;
+        *blob = (hub_blob){.shown = {.data = blob->data, .size = size, .head = size},
+                           .room = room,
+                           .users = 1,
+                           .points = points,
+                           .age = ++s->made};
         if (points) {
             s->living[place] = blob;
         }

@@ -21,6 +21,7 @@ typedef struct hub_blob {
     bool points;
     atomic_bool dropped; /* whoever still sends it is to be cut off */
     uint64_t age;
+    unsigned char data[]; /* [room] */
 } hub_blob;
 
 typedef struct hub_viewer {
