@@ -192,8 +192,8 @@ static __device__ __forceinline__ struct note look(const seer<real> &me, const i
     return note;
 }
 
-/** Particles [*begin, *end) of a cell's row, x being what is left of it around the cell in image[0];
- *  none outside an open box. Sets the image's other numbers. */
+/** Particles [*begin, *end) of a row of cells around x, in image[0] along it; none outside an open
+ *  box. Sets the image's other numbers. */
 template <typename real>
 static __device__ __forceinline__ void find_image(const seer<real> &me, int32_t x, int32_t y,
                                                   int32_t z, int32_t image[3], int32_t *begin,
@@ -215,8 +215,8 @@ static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3]
     }
 }
 
-/** Look who is near in an image of a row, [begin, end). Those of the box itself are noted, and summed
- *  when the notes are full, or with the last row; those of other images are summed at once. */
+/** Look who is near in an image of a row, [begin, end). Those of the box itself are noted, and
+ *  summed when the notes are full, or with the last row; those of other images at once. */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t image[3],
                                                 int32_t begin, int32_t end, bool last)

@@ -55,8 +55,8 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
-/** Queue a copy of the small things to gpu->small. What is queued next runs while the host waits for
- *  them. */
+/** Queue a copy of the small things to gpu->small. What is queued next runs while the host waits
+ *  for them. */
 kith_status kith__gpu_ask_small(const struct kith__gpu_search *s);
 
 /** Wait for what was asked for. */
