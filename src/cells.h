@@ -265,4 +265,19 @@ KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int pa
 #define KITH_TWICE "cells_real.h"
 #include "twice.h"
 
+/** Particle p of the caller's, wrapped in its precision. @return 0 when too far away for that. */
+KITH_FN int kith__load(const struct kith__question *q, const kith_points *points, int64_t p,
+                       double r[3], int32_t image[3])
+{
+    if (q->precision == KITH_DOUBLE) {
+        return kith__load_d(&q->box_d, points, q->dim, p, r, image);
+    }
+    float single[3];
+    const int fits = kith__load_f(&q->box_f, points, q->dim, p, single, image);
+    for (int k = 0; k < 3; k++) {
+        r[k] = (double)single[k];
+    }
+    return fits;
+}
+
 #endif

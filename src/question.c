@@ -170,8 +170,8 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
             row[k][m] = used && m < box->dim ? kith__rounded(box->row[k][m], q->precision) : 0;
         }
         const double origin = used ? kith__rounded(box->origin[k], q->precision) : 0;
-        KITH_CHECK(ctx, isfinite(row[k][0]) && isfinite(row[k][1]) && isfinite(row[k][2]),
-                   KITH_INVALID, "box: row %c is not finite", 'a' + k);
+        KITH_CHECK(ctx, kith__is_finite(row[k]), KITH_INVALID, "box: row %c is not finite",
+                   'a' + k);
         KITH_CHECK(ctx, isfinite(origin), KITH_INVALID, "box: origin %c is %g, expected finite",
                    'x' + k, origin);
         KITH_CHECK(ctx, !periodic || largest(row[k]) > 0, KITH_INVALID,

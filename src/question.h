@@ -33,6 +33,16 @@ KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precisi
     return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
 }
 
+/** Set it, to what the precision can hold. */
+KITH_FN void kith__set_real(void *data, int64_t k, kith_precision precision, double value)
+{
+    if (precision == KITH_FLOAT) {
+        ((float *)data)[k] = (float)value;
+    } else {
+        ((double *)data)[k] = value;
+    }
+}
+
 /** Position of particle p as the caller gave it. */
 KITH_FN void kith__position(const kith_points *points, int dim, kith_precision precision, int64_t p,
                             double r[3])
@@ -40,6 +50,12 @@ KITH_FN void kith__position(const kith_points *points, int dim, kith_precision p
     r[0] = kith__real_at(points->x, p * points->stride, precision);
     r[1] = kith__real_at(points->y, p * points->stride, precision);
     r[2] = dim == 3 ? kith__real_at(points->z, p * points->stride, precision) : 0;
+}
+
+/** Are all three numbers finite? */
+KITH_FN bool kith__is_finite(const double r[3])
+{
+    return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
 }
 
 /** A number as the precision has it. */

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "cells.h"
 #include "groups.h"
 #include "spots.h"
+#include "survey.h"
 
 /* Pairs handed over at once while links are counted or the nearest are sought. */
 enum { BLOCK_PAIRS = 1 << 18 };
@@ -55,29 +55,6 @@ static kith_status need(kith_ctx *ctx, int slot, int64_t n, size_t size, void *o
                (long long)n);
     memcpy(out, &data, sizeof data);
     return KITH_OK;
-}
-
-/** Check all coordinates, so that a failure names the particle as the caller counts. */
-static kith_status check_all(kith_ctx *ctx, const struct kith__question *q)
-{
-    struct kith__survey survey = {.bad = INT64_MAX, .far = INT64_MAX};
-    for (int64_t p = 0; p < q->a.n; p++) {
-        int32_t image[3];
-        if (q->precision == KITH_FLOAT) {
-            float r[3];
-            const int fits = kith__load_f(&q->box_f, &q->a, q->dim, p, r, image);
-            kith__survey_add_f(&q->box_f, p, r, fits, image, &survey);
-        } else {
-            double r[3];
-            const int fits = kith__load_d(&q->box_d, &q->a, q->dim, p, r, image);
-            kith__survey_add_d(&q->box_d, p, r, fits, image, &survey);
-        }
-    }
-    if (survey.bad != INT64_MAX) {
-        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, survey.bad);
-    }
-    return survey.far == INT64_MAX ? KITH_OK
-                                   : kith__refuse(ctx, q, "points", KITH_LIMIT, survey.far);
 }
 
 static int role_of(const struct cast *cast, int64_t p)
@@ -305,7 +282,7 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
     struct cast cast = {.q = q, .fof = fof};
-    KITH_TRY(check_all(ctx, q));
+    KITH_TRY(kith__survey_check(ctx, q)); /* names particles as the caller counts */
     KITH_TRY(cast_roles(ctx, &cast));
     KITH_TRY(group(ctx, &cast, out));
     return cast.attach.n > 0 ? attach(ctx, &cast, out) : KITH_OK;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../survey.h"
 #include "sort.h"
 #include "state.h"
-#include "survey.h"
 
 /* Axes longer than this leave out empty cells when the table would be too large. */
 static const int64_t long_axis = 64;
@@ -43,14 +43,14 @@ static size_t axis_room(const struct kith__question *q, int64_t n)
 #define KITH_TWICE "cpu/grid_real.h"
 #include "../twice.h"
 
+/** Fractional coordinates of particle p of the caller's. */
 static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
                    double f[3])
 {
-    if (q->precision == KITH_FLOAT) {
-        locate_f(q, points, p, f);
-    } else {
-        locate_d(q, points, p, f);
-    }
+    double r[3];
+    int32_t image[3];
+    (void)kith__load(q, points, p, r, image);
+    kith__fractions_d(&q->box_d, r, f);
 }
 
 static int ascending(const void *left, const void *right)
@@ -212,17 +212,15 @@ static bool lay_rulers(const struct kith__question *q, const struct kith__grid *
     bool plain = grid->plain && q->box_d.orthorhombic && key_length(grid) <= KITH_PLAIN_BITS;
     for (int k = 0; k < 3; k++) {
         const struct kith__axis *axis = &grid->axis[k];
-        const bool in_float = q->precision == KITH_FLOAT;
-        ruler[k] = (struct kith__ruler){
-            .origin = in_float ? (double)q->box_f.origin[k] : q->box_d.origin[k],
-            .inverse = in_float ? q->box_f.inverse[k][k] : q->box_d.inverse[k][k],
-            .anchor = axis->anchor,
-            .scale = axis->scale,
-            .first = (double)axis->first,
-            .last_cell = (double)(axis->n - 1),
-            .parts = axis->parts,
-            .last_part = axis->parts - 1,
-            .part_scale = (double)((int64_t)1 << axis->part_bits)};
+        ruler[k] = (struct kith__ruler){.origin = q->box_d.origin[k],
+                                        .inverse = q->box_d.inverse[k][k],
+                                        .anchor = axis->anchor,
+                                        .scale = axis->scale,
+                                        .first = (double)axis->first,
+                                        .last_cell = (double)(axis->n - 1),
+                                        .parts = axis->parts,
+                                        .last_part = axis->parts - 1,
+                                        .part_scale = (double)((int64_t)1 << axis->part_bits)};
         plain = plain && !axis->n_places && axis->n < INT32_MAX;
     }
     return plain;
@@ -363,13 +361,6 @@ static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith
     }
 }
 
-kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *q)
-{
-    struct kith__survey survey;
-    bool plain;
-    return kith__survey_all(ctx, q, &survey, &plain);
-}
-
 /** Survey the particles and choose the cells; none where there are no particles. */
 static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
@@ -420,18 +411,6 @@ void kith__grid_gather(kith_ctx *ctx, const struct kith__question *q, struct kit
 {
     gather_set(ctx, q, &q->a, grid, &grid->a);
     grid->b = grid->a;
-}
-
-void kith__grid_image(const struct kith__question *q, const kith_points *points, int64_t p,
-                      int32_t image[3])
-{
-    if (q->precision == KITH_FLOAT) {
-        float r[3];
-        kith__load_f(&q->box_f, points, q->dim, p, r, image);
-    } else {
-        double r[3];
-        kith__load_d(&q->box_d, points, q->dim, p, r, image);
-    }
 }
 
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)

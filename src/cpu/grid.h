@@ -61,14 +61,7 @@ kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question
 void kith__grid_gather(kith_ctx *ctx, const struct kith__question *question,
                        struct kith__grid *grid);
 
-/** Check the coordinates alone. @return as kith__grid_build. */
-kith_status kith__grid_check(kith_ctx *ctx, const struct kith__question *question);
-
 /** First particle of `sorted` whose key is not less than key; near is a guess. O(log distance). */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
-
-/** Wrapping image of the caller's particle p: it stands at r - image.rows in the grid. */
-void kith__grid_image(const struct kith__question *question, const kith_points *points, int64_t p,
-                      int32_t image[3]);
 
 #endif

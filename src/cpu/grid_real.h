@@ -21,15 +21,6 @@ static inline
     }
 }
 
-/** Fractional coordinates of particle p of the caller's. */
-static inline void KITH_REAL(locate)(const struct kith__question *question,
-                                     const kith_points *points, int64_t p, double f[3])
-{
-    real r[3];
-    KITH_REAL(take)(question, points, p, false, r);
-    KITH_REAL(kith__fractions)(&question->KITH_REAL(box), r, f);
-}
-
 /** Elements to sort for particles [begin, end): the key above `low` bits of index, as far as it
  *  fits; whole keys go to keys, where wanted. */
 static void KITH_REAL(make_elements)(const struct kith__question *question,

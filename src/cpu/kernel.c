@@ -121,16 +121,17 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
         memset(out, 0, 3 * (size_t)row->n * sizeof *out);
         return;
     }
+    double r[3];
     int32_t wi[3] = {0, 0, 0};
     int32_t wj[3] = {0, 0, 0};
     if (sweep->grid->wrapped) {
-        kith__grid_image(q, &q->a, row->id, wi);
+        (void)kith__load(q, &q->a, row->id, r, wi);
     }
     for (int64_t h = first; h < first + row->n; h++, out += 3) {
         int32_t s[3];
         kith__unpack_shift(row->moved ? sweep->hit_shift[h] : no_shift, s);
         if (sweep->grid->wrapped) {
-            kith__grid_image(q, &q->b, sweep->hit_id[h], wj);
+            (void)kith__load(q, &q->b, sweep->hit_id[h], r, wj);
         }
         const int32_t sign = turned(sweep, row, sweep->hit_id[h]) ? -1 : 1;
         for (int k = 0; k < 3; k++) {

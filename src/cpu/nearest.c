@@ -9,9 +9,6 @@
 
 static const double whole_side = 4294967296.0; /* 2^32 */
 
-#define KITH_TWICE "cpu/nearest_real.h"
-#include "../twice.h"
-
 /** Lay a set's arrays out in a buffer of the context. */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
                         int slot, struct kith__ranked *ranked)
@@ -38,6 +35,23 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
     return KITH_OK;
 }
 
+/** Write coordinates and fractions of places [0, n) of a set; id is there already. */
+static void place(const struct kith__question *q, const kith_points *points,
+                  struct kith__ranked *ranked)
+{
+    for (int64_t s = 0; s < ranked->n; s++) {
+        double r[3], f[3];
+        int32_t image[3];
+        (void)kith__load(q, points, ranked->id[s], r, image);
+        kith__fractions_d(&q->box_d, r, f);
+        for (int k = 0; k < 3; k++) {
+            const double whole = q->box_d.periodic[k] ? f[k] * whole_side : 0;
+            kith__set_real(ranked->xyz[k], s, q->precision, r[k]);
+            ranked->fraction[k][s] = (int32_t)(uint32_t)(int64_t)(whole + 0.5);
+        }
+    }
+}
+
 static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__rdf *rdf, int set, int slot,
                             struct kith__ranked *ranked)
@@ -46,11 +60,7 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(need(ctx, q, points->n, rdf->n_species, slot, ranked));
     ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
                                       ranked->first, ranked->id, ranked->piece);
-    if (q->precision == KITH_FLOAT) {
-        place_f(q, points, ranked);
-    } else {
-        place_d(q, points, ranked);
-    }
+    place(q, points, ranked);
     return KITH_OK;
 }
 

@@ -4,6 +4,7 @@
  * nearest image, beyond half the box: all pairs (nearest.c). Threads count by themselves, and
  * their counters are added at the end: integers, so that the order does not matter.
  */
+#include "../survey.h"
 #include "run.h"
 
 /** The species of each place in the grid. */
@@ -133,7 +134,7 @@ kith_status kith__cpu_rdf_count(kith_ctx *ctx, const struct kith__question *q,
     struct kith__scale scale;
     struct kith__grid grid = {.cells = 0};
     KITH_TRY(kith__scale_init(ctx, q, rdf, &scale));
-    KITH_TRY(rdf->nearest ? kith__grid_check(ctx, q) : kith__grid_build(ctx, q, &grid));
+    KITH_TRY(rdf->nearest ? kith__survey_check(ctx, q) : kith__grid_build(ctx, q, &grid));
     kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
     KITH_TRY(init_tallies(ctx, &scale));
     KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)

@@ -52,16 +52,15 @@ static bool KITH_REAL(glance)(const struct kith__question *question, const kith_
     }
     real lo[3] = {(real)INFINITY, (real)INFINITY, (real)INFINITY};
     real hi[3] = {-(real)INFINITY, -(real)INFINITY, -(real)INFINITY};
+    if (question->dim == 2) {
+        lo[2] = hi[2] = 0;
+    }
     bool fine = true;
     if (packed) {
         fine = KITH_REAL(find_range)(axis[0] + 3 * begin, 3 * (end - begin), 3, lo, hi);
-    } else {
-        lo[2] = hi[2] = 0;
-        for (int k = 0; k < 3 && k < question->dim; k++) {
-            lo[k] = (real)INFINITY;
-            hi[k] = -(real)INFINITY;
-            fine = KITH_REAL(find_range)(axis[k] + begin, end - begin, 1, &lo[k], &hi[k]) && fine;
-        }
+    }
+    for (int k = 0; k < question->dim && !packed; k++) {
+        fine = KITH_REAL(find_range)(axis[k] + begin, end - begin, 1, &lo[k], &hi[k]) && fine;
     }
     for (int k = 0; k < 3; k++) {
         fine = fine && (!box->periodic[k] ||
@@ -73,19 +72,4 @@ static bool KITH_REAL(glance)(const struct kith__question *question, const kith_
         KITH_REAL(kith__survey_add)(box, begin, hi, 1, none, out);
     }
     return fine;
-}
-
-/** Range of the coordinates of particles [begin, end), and which of them cannot be used. */
-static void KITH_REAL(survey)(const struct kith__question *question, const kith_points *points,
-                              int64_t begin, int64_t end, struct kith__survey *out)
-{
-    const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
-    struct kith__survey s = *out;
-    for (int64_t p = begin; p < end; p++) {
-        real r[3];
-        int32_t image[3];
-        const int fits = KITH_REAL(kith__load)(box, points, question->dim, p, r, image);
-        KITH_REAL(kith__survey_add)(box, p, r, fits, image, &s);
-    }
-    *out = s;
 }

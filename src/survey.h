@@ -2,10 +2,10 @@
  *
  * One look at the coordinates, before anything is done with them.
  */
-#ifndef KITH_CPU_SURVEY_H
-#define KITH_CPU_SURVEY_H
+#ifndef KITH_SURVEY_H
+#define KITH_SURVEY_H
 
-#include "../cells.h"
+#include "cells.h"
 
 /**
  * Survey all particles, of both sets.
@@ -15,5 +15,8 @@
  */
 kith_status kith__survey_all(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__survey *all, bool *plain);
+
+/** The same where the coordinates are only to be checked. */
+kith_status kith__survey_check(kith_ctx *ctx, const struct kith__question *question);
 
 #endif
