@@ -11,9 +11,6 @@
 #include "backend.h"
 #include "cells.h"
 
-#define KITH_TWICE "flock_real.h"
-#include "twice.h"
-
 /** Lay both states out. Arrays are padded: vectors are read from any place. */
 static bool lay_out(struct kith_flock *flock)
 {
@@ -45,21 +42,44 @@ void kith__flock_aim(struct kith_flock *flock)
     q->b = q->a;
 }
 
-static kith_status take_in(struct kith_flock *flock, const kith_points *points,
-                           const kith_points *velocities)
+/** Is r within the walls? */
+static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
 {
-    const bool single = flock->question.precision == KITH_FLOAT;
-    int64_t bad = 0;
-    const char *set = "points";
-    const kith_status status = single ? load_f(flock, points, velocities, &set, &bad)
-                                      : load_d(flock, points, velocities, &set, &bad);
-    if (status == KITH_INVALID) {
-        return kith__fail(flock->ctx, status,
-                          "points: particle %lld (counted from 0) is outside the walls",
-                          (long long)bad);
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        inside = inside &&
+                 (!rules->reflecting[k] || (r[k] >= rules->lo[k] && r[k] <= rules->hi[k]));
     }
-    return status == KITH_OK ? KITH_OK
-                             : kith__refuse(flock->ctx, &flock->question, set, status, bad);
+    return inside;
+}
+
+/** Copy the caller's particle p, wrapped. */
+static kith_status take_in(struct kith_flock *flock, const kith_points *points,
+                           const kith_points *velocities, int64_t p)
+{
+    kith_ctx *ctx = flock->ctx;
+    const struct kith__question *q = &flock->question;
+    double r[3], v[3];
+    int32_t image[3];
+    const bool fits = kith__load(q, points, p, r, image);
+    kith__position(velocities, q->dim, q->precision, p, v);
+    if (!kith__is_finite(v)) {
+        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, p);
+    }
+    if (!kith__is_finite(r)) {
+        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, p);
+    }
+    if (!fits) {
+        return kith__refuse(ctx, q, "points", KITH_LIMIT, p);
+    }
+    KITH_CHECK(ctx, enclosed(&flock->rules, r), KITH_INVALID,
+               "points: particle %lld (counted from 0) is outside the walls", (long long)p);
+    for (int k = 0; k < 3; k++) {
+        kith__set_real(flock->now.r[k], p, q->precision, r[k]);
+        kith__set_real(flock->now.v[k], p, q->precision, v[k]);
+    }
+    flock->now.id[p] = (int32_t)p;
+    return KITH_OK;
 }
 
 static kith_status start(struct kith_flock *flock, const kith_points *points,
@@ -82,7 +102,9 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     flock->step = options ? options->first_step : 0;
     KITH_CHECK(ctx, lay_out(flock), KITH_NO_MEMORY, "out of memory for a flock of %lld",
                (long long)flock->n);
-    KITH_TRY(take_in(flock, points, velocities));
+    for (int64_t p = 0; p < flock->n; p++) {
+        KITH_TRY(take_in(flock, points, velocities, p));
+    }
     kith__flock_aim(flock);
     return KITH_OK;
 }
@@ -143,17 +165,25 @@ kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t part
                       (long long)flock->step + 1, (int)particle, flock->rules.time_step);
 }
 
+/** Write vectors [n][3] in the caller's order. */
+static void read_out(const struct kith_flock *flock, void *const from[3], void *to)
+{
+    const kith_precision precision = flock->question.precision;
+#pragma omp parallel for num_threads(kith__threads_for(flock->ctx, flock->n)) schedule(static)
+    for (int64_t s = 0; s < (to ? flock->n : 0); s++) {
+        for (int k = 0; k < 3; k++) {
+            const double x = kith__real_at(from[k], s, precision);
+            kith__set_real(to, 3 * (int64_t)flock->now.id[s] + k, precision, x);
+        }
+    }
+}
+
 kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities)
 {
     KITH_BEGIN_FLOCK(flock);
     KITH_TRY(kith__flock_fetch(flock));
-    if (flock->question.precision == KITH_FLOAT) {
-        read_f(flock, flock->now.r, positions);
-        read_f(flock, flock->now.v, velocities);
-    } else {
-        read_d(flock, flock->now.r, positions);
-        read_d(flock, flock->now.v, velocities);
-    }
+    read_out(flock, flock->now.r, positions);
+    read_out(flock, flock->now.v, velocities);
     return KITH_OK;
 }
 

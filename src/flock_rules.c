@@ -63,18 +63,13 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     return KITH_OK;
 }
 
-static bool is_place(const double r[3])
-{
-    return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
-}
-
 static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int t)
 {
     const bool obstacle = thing->kind == KITH_SPHERE || thing->kind == KITH_WALL;
     KITH_CHECK(ctx, thing->kind >= KITH_POINT && thing->kind <= KITH_PREDATOR, KITH_INVALID,
                "options.things[%d].kind is %d", t, (int)thing->kind);
-    KITH_CHECK(ctx, is_place(thing->place), KITH_INVALID, "options.things[%d].place is not finite",
-               t);
+    KITH_CHECK(ctx, kith__is_finite(thing->place), KITH_INVALID,
+               "options.things[%d].place is not finite", t);
     KITH_CHECK(ctx, isfinite(thing->weight) && (thing->kind != KITH_PREDATOR || thing->weight >= 0),
                KITH_INVALID, "options.things[%d].weight is %g", t, thing->weight);
     KITH_CHECK(ctx, isfinite(thing->reach) && thing->reach >= 0, KITH_INVALID,

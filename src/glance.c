@@ -8,9 +8,6 @@
 #include "backend.h"
 #include "flock.h"
 
-#define KITH_TWICE "glance_real.h"
-#include "twice.h"
-
 /** The place of each particle in the choice; -1 for others. @return whether index is a choice */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
 {
@@ -51,17 +48,24 @@ kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t 
 static kith_status take_here(struct kith_flock *flock)
 {
     struct kith__glance *g = &flock->glance;
-    const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
+    const int32_t *rank = g->rank.data;
+    const kith_precision precision = flock->question.precision;
+    const size_t bytes = 3 * (size_t)g->n * (size_t)precision;
     void *to = kith__buffer_need(&g->copy, 2 * bytes + 1);
     KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a glance at %lld",
                (long long)g->n);
-    if (flock->question.precision == KITH_FLOAT) {
-        take_f(flock, to);
-    } else {
-        take_d(flock, to);
+    void *v = (char *)to + bytes;
+#pragma omp parallel for num_threads(kith__threads_for(flock->ctx, flock->n)) schedule(static)
+    for (int64_t s = 0; s < flock->n; s++) {
+        const int64_t at = rank[flock->now.id[s]];
+        for (int k = 0; k < 3 && at >= 0; k++) {
+            const double r = kith__real_at(flock->now.r[k], s, precision);
+            kith__set_real(to, 3 * at + k, precision, r);
+            kith__set_real(v, 3 * at + k, precision, kith__real_at(flock->now.v[k], s, precision));
+        }
     }
     g->r = to;
-    g->v = (const char *)to + bytes;
+    g->v = v;
     return KITH_OK;
 }
 

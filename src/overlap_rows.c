@@ -136,11 +136,7 @@ static void copy_rows(const kith_ctx *ctx, const kith_replicas *r, const double 
     for (int64_t i = 0; i < r->n; i++) {
         for (int64_t k = 0; k < r->dim; k++) {
             const double value = value_at(r, i, k) - (means ? means[k] : 0);
-            if (r->type == KITH_FLOAT) {
-                ((float *)to)[i * r->dim + k] = (float)value;
-            } else {
-                ((double *)to)[i * r->dim + k] = value;
-            }
+            kith__set_real(to, i * r->dim + k, (kith_precision)r->type, value);
         }
     }
 }

@@ -149,13 +149,8 @@ static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
 static void square_edges(const struct kith__question *q, const kith_histogram *h, void *edge2)
 {
     for (int64_t k = 0; k <= h->bins; k++) {
-        const double edge = h->edges[k];
-        const float rounded = (float)edge;
-        if (q->precision == KITH_FLOAT) {
-            ((float *)edge2)[k] = rounded * rounded;
-        } else {
-            ((double *)edge2)[k] = edge * edge;
-        }
+        const double edge = kith__rounded(h->edges[k], q->precision);
+        kith__set_real(edge2, k, q->precision, edge * edge);
     }
 }
 

@@ -354,11 +354,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     const int64_t n = last - s->first;
     for (int64_t c = 0; c < 3 * n; c++) {
         const double x = s->halos->halo[s->wish[s->first + c / 3].halo].centre[c % 3];
-        if (q->precision == KITH_FLOAT) {
-            ((float *)xyz)[c] = (float)x;
-        } else {
-            ((double *)xyz)[c] = x;
-        }
+        kith__set_real(xyz, c, q->precision, x);
     }
     s->kept = (struct kept){0};
     kith_status status = KITH_NO_MEMORY;

@@ -8,32 +8,16 @@
 
 #include "run.h"
 
-/** Bring a row to its place in the panels, times its scale. */
-#define PACK(name, from, to) \
-    static void name(const from *row, int64_t dim, double scale, int64_t width, to *panel) \
-    { \
-        for (int64_t k = 0; k < dim; k++) { \
-            panel[k * width] = (to)((double)row[k] * scale); \
-        } \
-    }
-PACK(pack_f, float, float)
-PACK(pack_d, double, double)
-PACK(pack_fd, float, double)
-
+/** Bring a replica to its place in the panels, times its scale. */
 static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
 {
     const struct kith__overlap *o = c->overlap;
     const double scale = kith__overlap_scale(o, &c->band, i);
     const int64_t width = kith__panel_width(c->precision);
     const int64_t at = i / width * width * o->dim + i % width;
-    if (o->type == KITH_DOUBLE) {
-        pack_d((const double *)o->rows + i * o->stride, o->dim, scale, width,
-               (double *)panels + at);
-    } else if (c->precision == KITH_DOUBLE) {
-        pack_fd((const float *)o->rows + i * o->stride, o->dim, scale, width,
-                (double *)panels + at);
-    } else {
-        pack_f((const float *)o->rows + i * o->stride, o->dim, scale, width, (float *)panels + at);
+    for (int64_t k = 0; k < o->dim; k++) {
+        const double value = kith__real_at(o->rows, i * o->stride + k, (kith_precision)o->type);
+        kith__set_real(panels, at + k * width, c->precision, value * scale);
     }
 }
 
@@ -44,7 +28,7 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
     const int64_t width = kith__panel_width(c->precision);
     const int64_t panels = (o->n + width - 1) / width;
     const size_t bytes = (size_t)panels * (size_t)o->dim * KITH_PANEL_BYTES;
-    char *weights = kith__work_need(&ctx->work, KITH_OVERLAP_WEIGHTS,
+    void *weights = kith__work_need(&ctx->work, KITH_OVERLAP_WEIGHTS,
                                     (size_t)o->n * (size_t)c->precision);
     char *data = kith__work_need(&ctx->work, KITH_OVERLAP_PANELS, bytes);
     KITH_CHECK(ctx, weights && data, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
@@ -53,13 +37,8 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
 #pragma omp parallel for num_threads(kith__threads_for(ctx, o->n * o->dim)) schedule(static)
     for (int64_t p = 0; p < panels; p++) {
         for (int64_t i = p * width; i < (p + 1) * width && i < o->n; i++) {
-            const double weight = kith__overlap_weight(o, &c->band, i);
             pack_row(c, i, data);
-            if (c->precision == KITH_FLOAT) {
-                ((float *)(void *)weights)[i] = (float)weight;
-            } else {
-                ((double *)(void *)weights)[i] = weight;
-            }
+            kith__set_real(weights, i, c->precision, kith__overlap_weight(o, &c->band, i));
         }
     }
     c->panels = data;
