@@ -239,7 +239,6 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
 {
     const struct kith__flight *flight = sweep->flight;
     const struct kith__flock_rules *rules = flight->rules;
-    const bool single = sweep->question->precision == KITH_FLOAT;
     sweep->n_hits = 0;
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
@@ -262,13 +261,10 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
         }
-        const int64_t slot = sweep->tile.slot[place];
-        struct chosen one = {
-            .id = flight->flock->next.id[slot], .shift = tile_shift(sweep, place), .place = place};
-        int32_t s[3];
-        kith__unpack_shift(one.shift, s);
-        one.r2 = single ? (double)apart_f(sweep, i->slot, slot, s)
-                        : apart_d(sweep, i->slot, slot, s);
+        const struct chosen one = {.r2 = true_square(sweep, i->slot, place),
+                                   .id = flight->flock->next.id[sweep->tile.slot[place]],
+                                   .shift = tile_shift(sweep, place),
+                                   .place = place};
         if (rules->nearest > 0) {
             listed = choose(list, listed, rules->nearest, &one);
         } else {

@@ -21,6 +21,24 @@ static bool is_nearer(const struct prey *a, const struct prey *b)
     return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
 }
 
+/** The particle of [begin, end) that is nearest to a place. */
+static struct prey find_nearest(const struct kith_flock *flock, const double place[3],
+                                int64_t begin, int64_t end)
+{
+    struct prey best = {.distance = INFINITY, .id = INT32_MAX};
+    for (int64_t s = begin; s < end; s++) {
+        double r[3];
+        struct prey one = {.id = flock->now.id[s]};
+        for (int k = 0; k < 3; k++) {
+            r[k] = kith__real_at(flock->now.r[k], s, flock->question.precision);
+        }
+        kith__flock_way(&flock->question.box_d, place, r, one.way);
+        one.distance = kith__flock_length(one.way);
+        best = is_nearer(&one, &best) ? one : best;
+    }
+    return best;
+}
+
 #define KITH_TWICE "cpu/flock_step_real.h"
 #include "../twice.h"
 
@@ -30,12 +48,11 @@ static void find_units(kith_ctx *ctx, struct kith__flight *flight)
     const struct kith_flock *flock = flight->flock;
     const struct kith__question *q = &flock->question;
     double most = 0;
-#pragma omp parallel for num_threads(kith__threads_for(ctx, flock->n)) reduction(max : most)
-    for (int64_t block = 0; block < flock->n; block += KITH_BLOCK) {
-        const int64_t end = block + KITH_BLOCK < flock->n ? block + KITH_BLOCK : flock->n;
-        const double here = q->precision == KITH_FLOAT ? fastest_f(flock, block, end)
-                                                       : fastest_d(flock, block, end);
-        most = here > most ? here : most;
+#pragma omp parallel num_threads(kith__threads_for(ctx, flock->n)) reduction(max : most)
+    {
+        const struct kith__share own = kith__my_share(flock->n);
+        most = q->precision == KITH_FLOAT ? fastest_f(flock, own.begin, own.end)
+                                          : fastest_d(flock, own.begin, own.end);
     }
     flight->velocity_unit = kith__flock_unit(most);
     flight->offset_unit = kith__flock_unit(flight->rules->reach);
@@ -58,32 +75,30 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
         flight->cargo[c] = to + c * n;
     }
     const bool single = flight->flock->question.precision == KITH_FLOAT;
-#pragma omp parallel for num_threads(kith__threads_for(ctx, n)) schedule(static)
-    for (int64_t block = 0; block < n; block += KITH_BLOCK) {
-        const int64_t end = block + KITH_BLOCK < n ? block + KITH_BLOCK : n;
-        if (single) {
-            round_state_f(flight, block, end);
-        } else {
-            round_state_d(flight, block, end);
-        }
+#pragma omp parallel num_threads(kith__threads_for(ctx, n))
+    {
+        const struct kith__share own = kith__my_share(n);
+        (single ? round_state_f : round_state_d)(flight, own.begin, own.end);
     }
     return KITH_OK;
 }
 
-/** Without rules that look at others there is nothing to sweep. */
+/** Without rules that look at others there is nothing to sweep, and the order stays. */
 static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
     struct kith__flight *flight = sweep->flight;
+    const struct kith__herd *now = &flight->flock->now, *next = &flight->flock->next;
+    const kith_precision precision = flight->flock->question.precision;
     const int64_t n = flight->flock->n;
     const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
     (void)run;
-    if (flight->flock->question.precision == KITH_FLOAT) {
-        copy_state_f(flight->flock, block * KITH_BLOCK, end);
-    } else {
-        copy_state_d(flight->flock, block * KITH_BLOCK, end);
-    }
     for (int64_t s = block * KITH_BLOCK; s < end; s++) {
+        for (int k = 0; k < 3; k++) {
+            kith__set_real(next->r[k], s, precision, kith__real_at(now->r[k], s, precision));
+            kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
+        }
+        next->id[s] = now->id[s];
         flight->move(flight, s, &none);
     }
 }
@@ -115,11 +130,10 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
         find_units(ctx, &flight);
         KITH_TRY(load_cargo(ctx, &flight));
         for (int rule = 0; rule < KITH_RULES; rule++) {
-            const double part = rules->radius[rule] / q->cutoff;
+            const double radius = rules->radius[rule], part = radius / q->cutoff;
             flight.ratio[rule] = (float)(part * part);
-            flight.whole[rule] = rules->radius[rule] == q->cutoff;
-            flight.square[rule] = q->precision == KITH_FLOAT ? square_f(rules->radius[rule])
-                                                             : square_d(rules->radius[rule]);
+            flight.whole[rule] = radius == q->cutoff;
+            flight.square[rule] = kith__rounded(radius * radius, q->precision);
         }
     }
     atomic_store(&flight.lost, false);
@@ -136,22 +150,16 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
 /** Let predators go for what was nearest in the old state, into the things of the new one. */
 static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
 {
-    const bool single = flock->question.precision == KITH_FLOAT;
     for (int t = 0; t < rules->n_things; t++) {
         kith_flock_thing *thing = &rules->thing[t];
         if (thing->kind != KITH_PREDATOR || flock->n == 0) {
             continue;
         }
         struct prey best = {.distance = INFINITY, .id = INT32_MAX};
-#pragma omp parallel for num_threads(kith__threads_for(ctx, flock->n)) schedule(static)
-        for (int64_t block = 0; block < flock->n; block += KITH_BLOCK) {
-            const int64_t end = block + KITH_BLOCK < flock->n ? block + KITH_BLOCK : flock->n;
-            struct prey here = {.distance = INFINITY, .id = INT32_MAX};
-            if (single) {
-                find_nearest_f(flock, thing->place, block, end, &here);
-            } else {
-                find_nearest_d(flock, thing->place, block, end, &here);
-            }
+#pragma omp parallel num_threads(kith__threads_for(ctx, flock->n))
+        {
+            const struct kith__share own = kith__my_share(flock->n);
+            const struct prey here = find_nearest(flock, thing->place, own.begin, own.end);
 #pragma omp critical(kith_prey)
             best = is_nearer(&here, &best) ? here : best;
         }

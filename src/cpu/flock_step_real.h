@@ -4,13 +4,6 @@
  * see twice.h.
  */
 
-/** The square of a radius as the definition of a pair has it. */
-static double KITH_REAL(square)(double radius)
-{
-    const real r = (real)radius;
-    return (double)(r * r);
-}
-
 /** The largest component of a velocity among [begin, end). */
 static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, int64_t end)
 {
@@ -50,17 +43,6 @@ static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t be
     }
 }
 
-/** The same without neighbours: the order stays. */
-static void KITH_REAL(copy_state)(const struct kith_flock *flock, int64_t begin, int64_t end)
-{
-    const size_t bytes = (size_t)(end - begin) * sizeof(real);
-    for (int k = 0; k < 3; k++) {
-        memcpy((real *)flock->next.r[k] + begin, (const real *)flock->now.r[k] + begin, bytes);
-        memcpy((real *)flock->next.v[k] + begin, (const real *)flock->now.v[k] + begin, bytes);
-    }
-    memcpy(flock->next.id + begin, flock->now.id + begin, (size_t)(end - begin) * sizeof(int32_t));
-}
-
 /** Move the particle at a slot of the next state. */
 static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
                             const struct kith__flock_sums *sums)
@@ -83,21 +65,5 @@ static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
     }
     if (!fits) {
         atomic_store(&flight->lost, true);
-    }
-}
-
-/** The nearest particle of [begin, end) to a place, into *best when it is nearer. */
-static void KITH_REAL(find_nearest)(const struct kith_flock *flock, const double place[3],
-                                    int64_t begin, int64_t end, struct prey *best)
-{
-    for (int64_t s = begin; s < end; s++) {
-        double r[3];
-        struct prey one = {.id = flock->now.id[s]};
-        for (int k = 0; k < 3; k++) {
-            r[k] = (double)((const real *)flock->now.r[k])[s];
-        }
-        kith__flock_way(&flock->question.box_d, place, r, one.way);
-        one.distance = kith__flock_length(one.way);
-        *best = is_nearer(&one, best) ? one : *best;
     }
 }

@@ -14,12 +14,10 @@
 static inline int32_t settle(const struct kith__sweep *sweep, const struct kith__row *row,
                              int place, int32_t guess)
 {
-    const int64_t slot = sweep->tile.slot[place];
-    int32_t s[3];
-    kith__unpack_shift(tile_shift(sweep, place), s);
+    const double r2 = true_square(sweep, row->slot, place);
     return sweep->question->precision == KITH_FLOAT
-               ? kith__settled_f(sweep->scale->rdf, apart_f(sweep, row->slot, slot, s), guess)
-               : kith__settled_d(sweep->scale->rdf, apart_d(sweep, row->slot, slot, s), guess);
+               ? kith__settled_f(sweep->scale->rdf, (float)r2, guess)
+               : kith__settled_d(sweep->scale->rdf, r2, guess);
 }
 
 /** Settle the open pairs of a row: those before batch place `end`, from open[o] on.

@@ -110,6 +110,16 @@ static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
     return sweep->tile.shifted ? sweep->tile.shift[k] : no_shift;
 }
 
+/** Squared distance of slot i of a from the candidate at place k, by the definition. */
+KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k)
+{
+    const int64_t slot = sweep->tile.slot[k];
+    int32_t s[3];
+    kith__unpack_shift(tile_shift(sweep, k), s);
+    return sweep->question->precision == KITH_FLOAT ? (double)apart_f(sweep, i, slot, s)
+                                                    : apart_d(sweep, i, slot, s);
+}
+
 /** Slots of b in cells x0 to x1 of row (cy, cz). */
 static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
                        int nth, int64_t *begin, int64_t *end)

@@ -77,11 +77,3 @@ static real KITH_REAL(apart)(const struct kith__sweep *sweep, int64_t i, int64_t
     real d[3];
     return KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
 }
-
-/** Is slot `slot` of b at image s within the radius of slot i of a? By the definition. */
-static bool KITH_REAL(decide)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
-                              const int32_t s[3], double radius)
-{
-    const real r = (real)radius;
-    return KITH_REAL(apart)(sweep, i, slot, s) <= r * r;
-}

@@ -31,14 +31,10 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
                                                        unsigned mask, unsigned borderline,
                                                        double radius)
 {
+    const double most = kith__rounded(radius * radius, sweep->question->precision);
     for (; borderline; borderline &= borderline - 1) {
         const int lane = __builtin_ctz(borderline);
-        const int64_t slot = sweep->tile.slot[k + lane];
-        int32_t s[3];
-        kith__unpack_shift(tile_shift(sweep, k + lane), s);
-        const bool near = sweep->question->precision == KITH_FLOAT
-                              ? decide_f(sweep, i->slot, slot, s, radius)
-                              : decide_d(sweep, i->slot, slot, s, radius);
+        const bool near = true_square(sweep, i->slot, k + lane) <= most;
         mask &= ~((unsigned)!near << lane);
     }
     return mask;
