@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel of all pairs under minimum image. Compiled once for each instruction set, named by
- * KITH_ISA.
+ * The kernel of all pairs under minimum image. Compiled once for each instruction set (kernel.h).
  */
 #include "all_pairs.h"
 
 #include "bins.h"
+#include "kernel.h"
 
 /* Pairs whose counters are guesses are settled this many at a time, or a few more. */
 enum { OPEN_AT_ONCE = 256, OPEN_ROOM = OPEN_AT_ONCE + KITH_PIECE + KITH_LANES };
@@ -222,16 +222,22 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
     }
 }
 
-static void tally(const struct kith__all_pairs *all, struct kith__tally *tally,
-                  const struct kith__piece *p, const struct kith__piece *q)
+void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
 {
-    kith__tally_room(all->scale, tally,
+    const struct kith__all_pairs *all = sweep->job;
+    int64_t second = task % all->b.pieces;
+    int64_t first = task / all->b.pieces;
+    if (!all->cross) {
+        second = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+        first = task - second * (second + 1) / 2;
+    }
+    const struct kith__piece *p = &all->a.piece[first];
+    const struct kith__piece *q = &all->b.piece[second];
+    kith__tally_room(all->scale, &sweep->tally,
                      (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
     if (all->scale->rdf->linear) {
-        tally_pieces(all, tally, p, q, true);
+        tally_pieces(all, &sweep->tally, p, q, true);
     } else {
-        tally_pieces(all, tally, p, q, false);
+        tally_pieces(all, &sweep->tally, p, q, false);
     }
 }
-
-const struct kith__pairer KITH_OF_ISA(pairer) = {.tally = tally};

@@ -8,7 +8,6 @@
 #define KITH_CPU_ALL_PAIRS_H
 
 #include "../pieces.h"
-#include "isa.h"
 #include "tally.h"
 
 enum { KITH_PIECE = 1024 }; /**< the most particles of a piece */
@@ -24,6 +23,7 @@ struct kith__ranked {
     struct kith__piece *piece;
 };
 
+/** Task p * b.pieces + q is of piece p of a and q of b; of one set, q (q + 1) / 2 + p of p <= q. */
 struct kith__all_pairs {
     const struct kith__scale *scale;
     double unit;     /**< from differences of fractions to cutoffs, on the first axis */
@@ -33,14 +33,6 @@ struct kith__all_pairs {
     bool cross;
     struct kith__ranked a, b; /**< b is a unless there are two sets */
 };
-
-struct kith__pairer {
-    /** Count the pairs of a piece of a with one of b. */
-    void (*tally)(const struct kith__all_pairs *all, struct kith__tally *tally,
-                  const struct kith__piece *p, const struct kith__piece *q);
-};
-
-KITH_DECLARE_FOR_ISAS(pairer);
 
 /** Count all pairs in the tallies of the threads' sweeps, which are ready.
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED. */

@@ -10,38 +10,33 @@
 
 #include "state.h"
 
-struct choice {
-    struct kith__loops loops;
-    bool runs; /**< on this processor */
-};
-
-enum { CHOICES = 3 };
-
-#define CHOICE(isa, can_run) \
-    (struct choice) \
-    { \
-        {&kith__kernel_##isa, &kith__linker_##isa, &kith__pairer_##isa, &kith__comparer_##isa, \
-         &kith__phaser_##isa, &kith__siner_##isa,  &kith__keyer_##isa}, \
-            can_run \
-    }
-
-/** Best first. */
-static void list_choices(struct choice choices[CHOICES])
+/** The best instructions that run here, of those with that name, if it is not ""; NULL: none. */
+static const struct kith__kernel *choose(const char *name)
 {
-    choices[0] = choices[1] = (struct choice){.runs = false};
-    choices[CHOICES - 1] = CHOICE(baseline, true);
+    const struct kith__kernel *runs[3]; /* on this processor; best first */
+    int n = 0;
 #ifdef KITH_HAVE_AVX2
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                       __builtin_cpu_supports("bmi2");
-    choices[1] = CHOICE(avx2, avx2);
 #ifdef KITH_HAVE_AVX512
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    choices[0] = CHOICE(avx512, avx512);
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) {
+        runs[n++] = &kith__kernel_avx512;
+    }
 #endif
+    if (avx2) {
+        runs[n++] = &kith__kernel_avx2;
+    }
 #endif
+    runs[n++] = &kith__kernel_baseline;
+    for (int k = 0; k < n; k++) {
+        if (!*name || strcmp(name, runs[k]->name) == 0) {
+            return runs[k];
+        }
+    }
+    return NULL;
 }
 
 static bool is_known(const char *variant)
@@ -59,15 +54,8 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
     KITH_CHECK(ctx, is_known(variant), KITH_INVALID,
                "backend \"cpu:%s\" is unknown; known are cpu, cpu:baseline, cpu:avx2, cpu:avx512",
                variant);
-    struct choice choices[CHOICES];
-    list_choices(choices);
-    const struct choice *chosen = NULL;
-    for (int c = 0; c < CHOICES && !chosen; c++) {
-        if (choices[c].runs && (!*variant || strcmp(variant, choices[c].loops.kernel->name) == 0)) {
-            chosen = &choices[c];
-        }
-    }
-    KITH_CHECK(ctx, chosen != NULL, KITH_NO_BACKEND,
+    const struct kith__kernel *kernel = choose(variant);
+    KITH_CHECK(ctx, kernel != NULL, KITH_NO_BACKEND,
                "backend \"cpu:%s\": this processor or build has no such instructions", variant);
 
     struct kith__cpu *cpu = calloc(1, sizeof *cpu);
@@ -77,9 +65,9 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
         free(sweeps);
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     }
-    *cpu = (struct kith__cpu){.loops = chosen->loops, .sweeps = sweeps};
+    *cpu = (struct kith__cpu){.kernel = kernel, .sweeps = sweeps};
     ctx->state = cpu;
-    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", chosen->loops.kernel->name);
+    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", kernel->name);
     return KITH_OK;
 }
 

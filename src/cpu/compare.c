@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of blocks of replicas, with the histogram behind each while it is in the cache. Compiled
- * once for each instruction set, named by KITH_ISA.
+ * once for each instruction set (kernel.h).
  */
 #include "compare.h"
 
+#include <omp.h>
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
+
+#include "kernel.h"
 
 /* Bytes of a vector; rows and vectors of the part of a product that is kept in registers. */
 #if defined(__AVX512F__)
@@ -115,9 +118,14 @@ static void count_block_bits(const struct kith__compare *compare, struct kith__c
     }
 }
 
-static void count(const struct kith__compare *compare, struct kith__compare_own *own, int64_t I,
-                  int64_t J)
+void KITH_OF_ISA(compare)(struct kith__sweep *sweep, int64_t task)
 {
+    const struct kith__compare *compare = sweep->job;
+    struct kith__compare_own *own = &compare->own[omp_get_thread_num()];
+    int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+    J += (J + 1) * (J + 2) / 2 <= task;
+    J -= J * (J + 1) / 2 > task;
+    const int64_t I = task - J * (J + 1) / 2;
     if (compare->overlap->type == KITH_BITS) {
         count_block_bits(compare, own, I, J);
     } else if (compare->precision == KITH_FLOAT) {
@@ -126,5 +134,3 @@ static void count(const struct kith__compare *compare, struct kith__compare_own 
         count_block_d(compare, own, I, J);
     }
 }
-
-const struct kith__comparer KITH_OF_ISA(comparer) = {.count = count};

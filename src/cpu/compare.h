@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting the overlaps of blocks of replicas: what is compiled once for each instruction set.
+ * Counting the overlaps of blocks of replicas.
  *
  * Replicas stand in panels: the first numbers of all replicas of a panel, then the second ones, and
  * so on. So both sides of a product are read in order, and one copy serves both.
@@ -9,7 +9,6 @@
 #define KITH_CPU_COMPARE_H
 
 #include "../overlap.h"
-#include "isa.h"
 
 enum {
     KITH_PANEL_BYTES = 192,   /**< of one number of all its replicas: whole vectors of any set */
@@ -18,30 +17,22 @@ enum {
     KITH_COMPARE_COPIES = 4   /**< of a thread's counters: neighbours seldom meet in one */
 };
 
-/** What all threads share. */
-struct kith__compare {
-    const struct kith__overlap *overlap;
-    struct kith__band band;
-    kith_precision precision; /**< of products */
-    const void *panels;       /**< [panels][dim][replicas of a panel]; NULL of bits */
-    const void *weights;      /**< [n] in that precision */
-    int copies;               /**< of counters */
-};
-
 /** What is a thread's own. */
 struct kith__compare_own {
     void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
     int64_t *counts; /**< [copies][bins + 2] */
 };
 
-struct kith__comparer {
-    /** Count the pairs of a replica of block I with one of block J; where they are the same, of
-     *  two different ones. */
-    void (*count)(const struct kith__compare *compare, struct kith__compare_own *own, int64_t I,
-                  int64_t J);
+/** What all threads share. Block I meets block J >= I in task J (J + 1) / 2 + I. */
+struct kith__compare {
+    const struct kith__overlap *overlap;
+    struct kith__band band;
+    kith_precision precision;      /**< of products */
+    const void *panels;            /**< [panels][dim][replicas of a panel]; NULL of bits */
+    const void *weights;           /**< [n] in that precision */
+    int copies;                    /**< of counters */
+    struct kith__compare_own *own; /**< [threads] */
 };
-
-KITH_DECLARE_FOR_ISAS(comparer);
 
 /** Replicas of a panel. */
 static inline int64_t kith__panel_width(kith_precision precision)

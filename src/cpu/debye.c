@@ -4,14 +4,6 @@
  */
 #include "run.h"
 
-static void sum_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
-{
-    const struct kith__debye *d = run->job;
-    const struct kith__cpu *cpu = run->ctx->state;
-    (void)sweep;
-    cpu->loops.siner->sum(d, (int32_t)(task % d->pieces), task / d->pieces);
-}
-
 kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
 {
     struct kith__debye job = *debye;
@@ -19,7 +11,7 @@ kith_status kith__cpu_debye_sum(kith_ctx *ctx, const struct kith__debye *debye)
     struct kith__question none = {.cutoff = 1};
     struct kith__grid grid = {.cells = 0};
     struct kith__run run = kith__run_of(ctx, tasks);
-    run.block = sum_task;
+    run.block = kith__kernel_of(ctx)->sum_sines;
     run.job = &job;
     kith__run_prepare(ctx, &none, &grid, KITH_ALL);
     return tasks > 0 ? kith__run(&run) : KITH_OK;

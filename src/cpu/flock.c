@@ -84,7 +84,7 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
 }
 
 /** Without rules that look at others there is nothing to sweep, and the order stays. */
-static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+static void alone_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
     struct kith__flight *flight = sweep->flight;
@@ -92,7 +92,6 @@ static void alone_block(struct kith__run *run, struct kith__sweep *sweep, int64_
     const kith_precision precision = flight->flock->question.precision;
     const int64_t n = flight->flock->n;
     const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
-    (void)run;
     for (int64_t s = block * KITH_BLOCK; s < end; s++) {
         for (int k = 0; k < 3; k++) {
             kith__set_real(next->r[k], s, precision, kith__real_at(now->r[k], s, precision));
@@ -141,8 +140,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     for (int t = 0; t < ctx->threads; t++) {
         cpu->sweeps[t].flight = &flight;
     }
-    run->kernel = flight.grid ? cpu->loops.kernel->flock : NULL;
-    run->block = alone_block;
+    run->block = flight.grid ? cpu->kernel->flock : alone_block;
     KITH_TRY(kith__run(run));
     return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
 }

@@ -8,7 +8,6 @@
 
 #include "../groups.h"
 #include "friends.h"
-#include "link.h"
 #include "run.h"
 
 /** List which steps ahead each part needs. */
@@ -245,18 +244,6 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-static void link_crowds(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.linker->crowds(run->job, sweep, block);
-}
-
-static void link_cells(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    cpu->loops.linker->cells(run->job, sweep, block);
-}
-
 static int64_t blocks_of(int64_t n, int64_t size)
 {
     return (n + size - 1) / size;
@@ -271,11 +258,11 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     struct kith__run run = kith__run_of(ctx, crowds);
     const int64_t cells = blocks_of(f->n, KITH_LINK_BLOCK);
     run.watch_total = crowds + cells;
-    run.block = link_crowds;
+    run.block = kith__kernel_of(ctx)->link_crowds;
     run.job = f;
     KITH_TRY(kith__run(&run));
     run.last = cells;
-    run.block = link_cells;
+    run.block = kith__kernel_of(ctx)->link_cells;
     run.watch_from = crowds;
     run.watch_to = run.watch_total;
     return kith__run(&run);

@@ -245,14 +245,14 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
     const int bits = key_length(grid);
     const int threads = kith__threads_for(ctx, n);
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
-    const struct kith__cpu *cpu = ctx->state;
     struct kith__ruler ruler[3];
     const bool plain = !keys && lay_rulers(q, grid, ruler);
 #pragma omp parallel num_threads(threads)
     {
         const struct kith__share own = kith__my_share(n);
         if (plain) {
-            cpu->loops.keyer->elements(q, points, ruler, own.begin, own.end, low, elements);
+            kith__kernel_of(ctx)->write_elements(q, points, ruler, own.begin, own.end, low,
+                                                 elements);
         } else if (q->precision == KITH_FLOAT) {
             make_elements_f(q, points, grid, own.begin, own.end, low, elements, keys);
         } else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The sweep's operations: count, count by particle, collect, fill for pair lists; tally (hits.h)
- * for histograms; flock (company.h). Compiled once for each instruction set, named by KITH_ISA.
+ * for histograms; flock (company.h). And the table of all that is compiled once for each
+ * instruction set.
  */
 #include "kernel.h"
 
@@ -222,7 +223,7 @@ static void stream_ends(const struct kith__sweep *sweep, int64_t at)
     vi_stream_end();
 }
 
-static void write(struct kith__sweep *sweep, int64_t at)
+static void write(const struct kith__sweep *sweep, int64_t at)
 {
     const kith_pairs *out = sweep->out;
     const bool past_caches = out->capacity >= large_list;
@@ -241,7 +242,6 @@ static void write(struct kith__sweep *sweep, int64_t at)
         }
         first += row->n;
     }
-    kith__sweep_forget(sweep);
 }
 
 static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *i)
@@ -278,8 +278,16 @@ const struct kith__kernel KITH_OF_ISA(kernel) = {
     .count = count,
     .count_rows = count_rows,
     .collect = collect,
-    .write = write,
     .fill_rows = fill_rows,
     .tally = tally,
     .flock = flock,
+    .write = write,
+    .link_crowds = KITH_OF_ISA(link_crowds),
+    .link_cells = KITH_OF_ISA(link_cells),
+    .tally_pieces = KITH_OF_ISA(tally_pieces),
+    .compare = KITH_OF_ISA(compare),
+    .sum_sines = KITH_OF_ISA(sum_sines),
+    .write_elements = KITH_OF_ISA(write_elements),
+    .fill_phases = KITH_OF_ISA(fill_phases),
+    .add_phases = KITH_OF_ISA(add_phases),
 };

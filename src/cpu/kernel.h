@@ -1,34 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is compiled once for each instruction set: the sweep with each of its operations.
+ * What is compiled once for each instruction set: KITH_ISA is its name, in the files of
+ * KITH_KERNEL_SOURCES alone. kernel.c has the table of all.
  */
 #ifndef KITH_CPU_KERNEL_H
 #define KITH_CPU_KERNEL_H
 
-#include "isa.h"
+#include "keys.h"
+#include "phases.h"
 #include "sweep.h"
 
-/** Each sweeps block number `block` of the grid (kith__blocks) and does one thing at its pairs.
- *  Without memory for its buffers it sets sweep->no_memory and stops. */
+/** Does part number `block` of what a run is for (run.h): sweeps that block of the grid
+ *  (kith__blocks), unless said otherwise. Without memory it sets sweep->no_memory and stops. */
+typedef void kith__block_fn(struct kith__sweep *sweep, int64_t block);
+
 struct kith__kernel {
     const char *name;
-    /** Add to sweep->hits. */
-    void (*count)(struct kith__sweep *sweep, int64_t block);
-    /** Store each particle's hits in sweep->counts. */
-    void (*count_rows)(struct kith__sweep *sweep, int64_t block);
-    /** Collect rows in sweep->buffer, calling sweep->flush when full; the last are left there. */
-    void (*collect)(struct kith__sweep *sweep, int64_t block);
+    kith__block_fn *count;      /**< add to sweep->hits */
+    kith__block_fn *count_rows; /**< store each particle's hits in sweep->counts */
+    kith__block_fn *collect;    /**< collect rows in the sweep, calling sweep->flush when they are
+                                     too many; the last are left there */
+    kith__block_fn *fill_rows;  /**< write each particle's row to sweep->out at sweep->offsets */
+    kith__block_fn *tally;      /**< count pairs by distance in sweep->tally, with sweep->scale */
+    kith__block_fn *flock; /**< move each particle by its sums over others, with sweep->flight */
     /** Write the collected rows to sweep->out from pair `at` on, as (i, j) with i <= j where the
-     *  stencil is KITH_FORWARD, and empty the buffer. */
-    void (*write)(struct kith__sweep *sweep, int64_t at);
-    /** Write each particle's row to sweep->out at sweep->offsets. */
-    void (*fill_rows)(struct kith__sweep *sweep, int64_t block);
-    /** Count pairs by distance in sweep->tally, with sweep->scale. */
-    void (*tally)(struct kith__sweep *sweep, int64_t block);
-    /** Move each particle by its sums over its neighbours, with sweep->flight. */
-    void (*flock)(struct kith__sweep *sweep, int64_t block);
+     *  stencil is KITH_FORWARD. */
+    void (*write)(const struct kith__sweep *sweep, int64_t at);
+
+    /** link.c: unite the clumps of a crowded cell that touch, for KITH_CROWD_BLOCK places of
+     *  friends->crowd from block * KITH_CROWD_BLOCK on. */
+    kith__block_fn *link_crowds;
+    /** After that: unite all others that touch, where a cell of one of them begins in block number
+     *  `block` of clumps, and is not behind the other's. */
+    kith__block_fn *link_cells;
+    kith__block_fn *tally_pieces; /**< all_pairs.c: count all pairs of two pieces */
+    kith__block_fn *compare;      /**< compare.c: count all pairs of two blocks of replicas */
+    kith__block_fn *sum_sines;    /**< siner.c: a piece with each species at a run of q */
+    kith__elements_fn *write_elements;
+    kith__fill_phases_fn *fill_phases;
+    kith__add_phases_fn *add_phases;
 };
 
-KITH_DECLARE_FOR_ISAS(kernel);
+extern const struct kith__kernel kith__kernel_baseline, kith__kernel_avx2, kith__kernel_avx512;
+
+#ifdef KITH_ISA
+#define KITH_PASTE(a, b) a##b
+#define KITH_PASTE_ISA(what, isa) KITH_PASTE(what, isa)
+#define KITH_OF_ISA(what) KITH_PASTE_ISA(kith__##what##_, KITH_ISA)
+kith__block_fn KITH_OF_ISA(link_crowds), KITH_OF_ISA(link_cells), KITH_OF_ISA(tally_pieces),
+    KITH_OF_ISA(compare), KITH_OF_ISA(sum_sines);
+kith__elements_fn KITH_OF_ISA(write_elements);
+kith__fill_phases_fn KITH_OF_ISA(fill_phases);
+kith__add_phases_fn KITH_OF_ISA(add_phases);
+#endif
 
 #endif

@@ -3,8 +3,7 @@
  * Keys in doubles, which hold them exactly: cells and parts are whole numbers, added up digit by
  * digit, and their bits are those of the fraction of 2^52 and the sum.
  */
-#include "keys.h"
-
+#include "kernel.h"
 #include "simd.h"
 
 /* Particles that are placed in one go. */
@@ -48,9 +47,9 @@ static inline vd keys_of(const struct kith__ruler ruler[3], double at[3][BLOCK],
     return key * below + parts + (double)((uint64_t)1 << KITH_PLAIN_BITS);
 }
 
-static void write_elements(const struct kith__question *question, const kith_points *points,
-                           const struct kith__ruler ruler[3], int64_t begin, int64_t end, int low,
-                           uint64_t *elements)
+void KITH_OF_ISA(write_elements)(const struct kith__question *question, const kith_points *points,
+                                 const struct kith__ruler ruler[3], int64_t begin, int64_t end,
+                                 int low, uint64_t *elements)
 {
     const int above = 64 - KITH_PLAIN_BITS;
     double at[3][BLOCK] = {{0}};
@@ -67,5 +66,3 @@ static void write_elements(const struct kith__question *question, const kith_poi
         }
     }
 }
-
-const struct kith__keyer KITH_OF_ISA(keyer) = {.elements = write_elements};

@@ -4,12 +4,11 @@
  * they have near each other. Elsewhere, in the thin places and where particles are too many, each
  * clump looks at the parts around it that come later, in its own cell and in the cells in reach: of
  * a cell of few clumps at all of them, else row by row of the cell's index. A clump that is in the
- * same tree already is not looked at.
+ * same tree already is not looked at. Compiled once for each instruction set (kernel.h).
  */
-#include "link.h"
-
 #include <string.h>
 
+#include "kernel.h"
 #include "lanes.h"
 #include "walk.h"
 
@@ -229,8 +228,9 @@ KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 #define KITH_TWICE "cpu/link_real.h"
 #include "../twice.h"
 
-static void link_crowds(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
+void KITH_OF_ISA(link_crowds)(struct kith__sweep *sweep, int64_t block)
 {
+    struct kith__friends *f = sweep->job;
     const bool in_float = f->question->precision == KITH_FLOAT;
     const int64_t first = block * KITH_CROWD_BLOCK;
     for (int64_t place = first; place < first + KITH_CROWD_BLOCK && place < f->crowds; place++) {
@@ -244,16 +244,12 @@ static void link_crowds(struct kith__friends *f, struct kith__sweep *sweep, int6
     }
 }
 
-static void link_cells(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
+void KITH_OF_ISA(link_cells)(struct kith__sweep *sweep, int64_t block)
 {
+    struct kith__friends *f = sweep->job;
     if (f->question->precision == KITH_FLOAT) {
         link_block_f(f, sweep, block);
     } else {
         link_block_d(f, sweep, block);
     }
 }
-
-const struct kith__linker KITH_OF_ISA(linker) = {
-    .crowds = link_crowds,
-    .cells = link_cells,
-};

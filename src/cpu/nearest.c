@@ -82,19 +82,6 @@ static double error_bound(const struct kith__question *q)
     return sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side) + 3.5 * u + 0.75 * epsilon;
 }
 
-static void tally_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
-{
-    const struct kith__all_pairs *all = run->job;
-    const struct kith__cpu *cpu = run->ctx->state;
-    int64_t q = task % all->b.pieces;
-    int64_t p = task / all->b.pieces;
-    if (!all->cross) { /* p <= q: task is q (q + 1) / 2 + p */
-        q = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
-        p = task - q * (q + 1) / 2;
-    }
-    cpu->loops.pairer->tally(all, &sweep->tally, &all->a.piece[p], &all->b.piece[q]);
-}
-
 kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__scale *scale)
 {
@@ -120,7 +107,7 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;
     struct kith__run run = kith__run_of(ctx, tasks);
-    run.block = tally_task;
+    run.block = kith__kernel_of(ctx)->tally_pieces;
     run.job = &all;
     return tasks > 0 ? kith__run(&run) : KITH_OK;
 }

@@ -4,6 +4,7 @@
  */
 
 #include "../groups.h"
+#include "friends.h"
 #include "sort.h"
 #include "state.h"
 

@@ -66,14 +66,13 @@ static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
 }
 
 /** Each thread's products and counters. */
-static kith_status make_own(kith_ctx *ctx, const struct kith__compare *c,
-                            struct kith__compare_own **out)
+static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 {
     const size_t threads = (size_t)ctx->threads;
     const size_t products = (size_t)KITH_COMPARE_BLOCK * KITH_COMPARE_BLOCK * (size_t)c->precision;
     const size_t counts = (size_t)c->copies * (size_t)(c->overlap->bins + 2) * sizeof(int64_t);
     const size_t each = (products + counts + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
-    const size_t heads = (threads * sizeof **out + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const size_t heads = (threads * sizeof *c->own + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
     char *memory = kith__work_need(&ctx->work, KITH_OVERLAP_THREADS, heads + threads * each);
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     struct kith__compare_own *own = (struct kith__compare_own *)(void *)memory;
@@ -83,25 +82,8 @@ static kith_status make_own(kith_ctx *ctx, const struct kith__compare *c,
         own[t] = (struct kith__compare_own){.products = at,
                                             .counts = (int64_t *)(void *)(at + products)};
     }
-    *out = own;
+    c->own = own;
     return KITH_OK;
-}
-
-struct job {
-    const struct kith__compare *compare;
-    struct kith__compare_own *own; /* [threads] */
-};
-
-/** Task J (J + 1) / 2 + I is of blocks I <= J. */
-static void count_task(struct kith__run *run, struct kith__sweep *sweep, int64_t task)
-{
-    const struct job *job = run->job;
-    const struct kith__cpu *cpu = run->ctx->state;
-    int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
-    J += (J + 1) * (J + 2) / 2 <= task;
-    J -= J * (J + 1) / 2 > task;
-    cpu->loops.comparer->count(job->compare, &job->own[sweep - cpu->sweeps], task - J * (J + 1) / 2,
-                               J);
 }
 
 kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o)
@@ -109,9 +91,8 @@ kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o
     enum { SMALL = 4096 }; /* counters of which copies fit the nearest cache */
     struct kith__cpu *cpu = ctx->state;
     struct kith__compare c = {.overlap = o, .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1};
-    struct job job = {.compare = &c};
     KITH_TRY(prepare(ctx, &c));
-    KITH_TRY(make_own(ctx, &c, &job.own));
+    KITH_TRY(make_own(ctx, &c));
     for (int t = 0; t < ctx->threads; t++) {
         cpu->sweeps[t].no_memory = false;
     }
@@ -119,13 +100,13 @@ kith_status kith__cpu_overlap_count(kith_ctx *ctx, const struct kith__overlap *o
     const int64_t tasks = blocks * (blocks + 1) / 2;
     struct kith__run run = kith__run_of(ctx, tasks);
     run.heavy = true;
-    run.block = count_task;
-    run.job = &job;
+    run.block = cpu->kernel->compare;
+    run.job = &c;
     KITH_TRY(kith__run(&run));
     for (int64_t at = 0; at < (int64_t)ctx->threads * c.copies * (o->bins + 2); at++) {
         const int64_t copy = at / (o->bins + 2), counter = at % (o->bins + 2);
         if (counter >= 1 && counter <= o->bins) {
-            const struct kith__compare_own *own = &job.own[copy / c.copies];
+            const struct kith__compare_own *own = &c.own[copy / c.copies];
             o->counts[counter - 1] += own->counts[copy % c.copies * (o->bins + 2) + counter];
         }
     }

@@ -17,15 +17,6 @@
 
 /* ------------------------------------------------------------------------------------ counting */
 
-static void count_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
-{
-    const struct kith__cpu *cpu = run->ctx->state;
-    int64_t *counts = run->job;
-    const int64_t before = sweep->hits;
-    cpu->loops.kernel->count(sweep, block);
-    counts[block] = sweep->hits - before;
-}
-
 /** Count each particle's hits into counts[a.n], by the caller's index. */
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
                               int64_t *counts)
@@ -38,7 +29,7 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
     }
     struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
     run.watch_total *= 2; /* rows are filled then */
-    run.kernel = cpu->loops.kernel->count_rows;
+    run.block = cpu->kernel->count_rows;
     return kith__run(&run);
 }
 
@@ -61,7 +52,7 @@ kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *q,
     kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD);
     const struct kith__cpu *cpu = ctx->state;
     struct kith__run run = kith__run_of(ctx, kith__blocks(&grid));
-    run.kernel = cpu->loops.kernel->count;
+    run.block = cpu->kernel->count;
     KITH_TRY(kith__run(&run));
     *n = 0;
     for (int t = 0; t < ctx->threads; t++) {
@@ -99,9 +90,8 @@ static bool wait_turn(struct append *append, int64_t block)
 /** Write the buffer at `at` if the list has room for it, else only forget it. */
 static void write_or_drop(struct append *append, struct kith__sweep *sweep, int64_t at)
 {
-    const struct kith__cpu *cpu = append->run.ctx->state;
     if (at + sweep->n_hits <= append->capacity) {
-        cpu->loops.kernel->write(sweep, at);
+        kith__kernel_of(append->run.ctx)->write(sweep, at);
     }
     kith__sweep_forget(sweep);
 }
@@ -109,7 +99,7 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
 /** The buffer is full in the middle of a block: take the turn and keep it. */
 static void flush_append(struct kith__sweep *sweep)
 {
-    struct append *append = sweep->driver;
+    struct append *append = sweep->job;
     if (!wait_turn(append, sweep->block)) {
         kith__sweep_forget(sweep);
         return;
@@ -119,13 +109,12 @@ static void flush_append(struct kith__sweep *sweep)
     write_or_drop(append, sweep, at);
 }
 
-static void append_block(struct kith__run *run, struct kith__sweep *sweep, int64_t block)
+static void append_block(struct kith__sweep *sweep, int64_t block)
 {
-    struct append *append = run->job;
-    const struct kith__cpu *cpu = run->ctx->state;
+    struct append *append = sweep->job;
     sweep->block = block;
     kith__sweep_forget(sweep);
-    cpu->loops.kernel->collect(sweep, block);
+    kith__kernel_of(append->run.ctx)->collect(sweep, block);
     if (!sweep->no_memory && wait_turn(append, block)) {
         const int64_t at = append->total;
         append->total += sweep->n_hits;
@@ -149,7 +138,6 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
         sweep->extras = extras;
         sweep->flush = flush_append;
         sweep->out = out;
-        sweep->driver = &append;
     }
     KITH_TRY(kith__run(&append.run));
     *total = append.total;
@@ -166,7 +154,7 @@ static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int
     const int64_t step = blocks > SAMPLE ? blocks / SAMPLE : 1;
     int64_t seen = 0;
     for (int64_t block = step / 2; block < blocks; block += step) {
-        cpu->loops.kernel->count(sweep, block);
+        cpu->kernel->count(sweep, block);
         seen++;
     }
     KITH_CHECK(ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
@@ -243,7 +231,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                             .watch_from = pairs + offsets[begin],
                             .watch_to = pairs + offsets[end],
                             .watch_total = 2 * pairs,
-                            .kernel = cpu->loops.kernel->fill_rows};
+                            .block = cpu->kernel->fill_rows};
     return kith__run(&run);
 }
 
@@ -292,6 +280,7 @@ struct stream {
     kith_block_fn fn;
     void *user;
     kith_pairs *staging;
+    int64_t *counts; /* of each block, when it is not by rows */
     int64_t delivered;
     bool stopped; /* by fn */
 };
@@ -321,12 +310,11 @@ static kith_status deliver(struct stream *stream, int64_t n)
 /** A buffer of a block too large to be staged whole. */
 static void flush_stream(struct kith__sweep *sweep)
 {
-    struct stream *stream = sweep->driver;
-    struct kith__cpu *cpu = stream->ctx->state;
+    struct stream *stream = sweep->job;
     const int64_t n = sweep->n_hits;
     sweep->no_memory = sweep->no_memory || stage(stream, n) != KITH_OK;
     if (!sweep->no_memory && !stream->stopped) {
-        cpu->loops.kernel->write(sweep, 0);
+        kith__kernel_of(stream->ctx)->write(sweep, 0);
         (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
     }
     kith__sweep_forget(sweep);
@@ -340,13 +328,21 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     sweep->extras = stream->list->extras;
     sweep->out = stream->staging;
     sweep->flush = flush_stream;
-    sweep->driver = stream;
+    sweep->job = stream;
     kith__sweep_forget(sweep);
-    cpu->loops.kernel->collect(sweep, block);
+    cpu->kernel->collect(sweep, block);
     flush_stream(sweep);
     KITH_CHECK(stream->ctx, !sweep->no_memory, KITH_NO_MEMORY, "out of memory in the sweep");
     KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");
     return KITH_OK;
+}
+
+static void count_block(struct kith__sweep *sweep, int64_t block)
+{
+    const struct stream *stream = sweep->job;
+    const int64_t before = sweep->hits;
+    kith__kernel_of(stream->ctx)->count(sweep, block);
+    stream->counts[block] = sweep->hits - before;
 }
 
 static kith_status stream_appended(struct stream *stream)
@@ -360,10 +356,11 @@ static kith_status stream_appended(struct stream *stream)
                                       (size_t)(blocks + 1) * sizeof *counts);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
                (long long)blocks);
+    stream->counts = counts;
     struct kith__run count = kith__run_of(ctx, blocks);
     count.watch_total *= 2;
     count.block = count_block;
-    count.job = counts;
+    count.job = stream;
     KITH_TRY(kith__run(&count));
     for (int64_t first = 0, last; first < blocks; first = last) {
         int64_t pairs = counts[first];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel of sums over plane waves. Compiled once for each instruction set, named by KITH_ISA.
+ * The kernel of sums over plane waves. Compiled once for each instruction set (kernel.h).
  */
-#include "phases.h"
-
+#include "kernel.h"
 #include "simd.h"
 
 /* Numbers that are added side by side, on every instruction set. */
@@ -11,7 +10,7 @@ enum { LANES = 8 };
 
 static const double two_pi = 6.283185307179586;
 
-static void fill(const double *turns, int n, int32_t most, double *table)
+void KITH_OF_ISA(fill_phases)(const double *turns, int n, int32_t most, double *table)
 {
     double *one = table + 2 * (int64_t)KITH_CHUNK;
     for (int p = 0; p < KITH_CHUNK; p++) {
@@ -34,7 +33,7 @@ static void fill(const double *turns, int n, int32_t most, double *table)
     }
 }
 
-static void add(const int32_t hkl[3], const double *const table[3], double sum[2])
+void KITH_OF_ISA(add_phases)(const int32_t hkl[3], const double *const table[3], double sum[2])
 {
     const double *t[3];
     vd sign[3];
@@ -60,5 +59,3 @@ static void add(const int32_t hkl[3], const double *const table[3], double sum[2
         sum[1] += imaginary[lane / D][lane % D];
     }
 }
-
-const struct kith__phaser KITH_OF_ISA(phaser) = {.fill = fill, .add = add};

@@ -10,8 +10,6 @@
 
 #include <stdint.h>
 
-#include "isa.h"
-
 enum { KITH_CHUNK = 128 }; /**< particles */
 
 /** Powers of phases along one axis: [power][real, imaginary][KITH_CHUNK]. */
@@ -20,14 +18,11 @@ static inline int64_t kith__table_size(int32_t most)
     return 2 * (int64_t)KITH_CHUNK * (most + 1);
 }
 
-struct kith__phaser {
-    /** Fill a table with powers 0 to `most`, of the phases of turns[0], turns[3], and so on, of n
-     *  particles; where there is none they are 0. */
-    void (*fill)(const double *turns, int n, int32_t most, double *table);
-    /** Add A^h B^k C^l of a chunk to a sum of real and imaginary part. */
-    void (*add)(const int32_t hkl[3], const double *const table[3], double sum[2]);
-};
+/** Fill a table with powers 0 to `most`, of the phases of turns[0], turns[3], and so on, of n
+ *  particles; where there is none they are 0. */
+typedef void kith__fill_phases_fn(const double *turns, int n, int32_t most, double *table);
 
-KITH_DECLARE_FOR_ISAS(phaser);
+/** Add A^h B^k C^l of a chunk to a sum of real and imaginary part. */
+typedef void kith__add_phases_fn(const int32_t hkl[3], const double *const table[3], double sum[2]);
 
 #endif

@@ -122,9 +122,8 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
         KITH_TRY(gather_pushed(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
                                &scale->pushed[1]));
     }
-    const struct kith__cpu *cpu = ctx->state;
     struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
-    run.kernel = cpu->loops.kernel->tally;
+    run.block = kith__kernel_of(ctx)->tally;
     return kith__run(&run);
 }
 

@@ -41,16 +41,13 @@ static kith_status work(struct kith__run *run, struct kith__sweep *sweep, bool w
 {
     double watched = omp_get_wtime();
     kith_status status = KITH_OK;
+    sweep->job = run->job;
     while (status == KITH_OK && !atomic_load(&run->stop)) {
         const int64_t block = atomic_fetch_add(&run->next, 1);
         if (block >= run->last) {
             break;
         }
-        if (run->kernel) {
-            run->kernel(sweep, block);
-        } else {
-            run->block(run, sweep, block);
-        }
+        run->block(sweep, block);
         if (sweep->no_memory) {
             status = KITH_NO_MEMORY;
         } else if (watching && omp_get_wtime() - watched > watch_interval) {
@@ -79,10 +76,10 @@ kith_status kith__run(struct kith__run *run)
         atomic_store(&run->next, run->first);
         atomic_store(&run->stop, false);
         const int64_t blocks = run->last - run->first;
-        run->threads = !run->heavy             ? kith__threads_for(ctx, blocks * KITH_BLOCK)
-                       : blocks < ctx->threads ? (int)blocks
-                                               : ctx->threads;
-#pragma omp parallel num_threads(run->threads) reduction(min : worst)
+        const int threads = !run->heavy             ? kith__threads_for(ctx, blocks * KITH_BLOCK)
+                            : blocks < ctx->threads ? (int)blocks
+                                                    : ctx->threads;
+#pragma omp parallel num_threads(threads) reduction(min : worst)
         {
             const int t = omp_get_thread_num();
             worst = (int)work(run, &cpu->sweeps[t], t == 0);

@@ -14,12 +14,10 @@ struct kith__run {
     kith_ctx *ctx;
     int64_t first, last;
     int64_t watch_from, watch_to, watch_total; /**< what the watch callback is told */
-    void (*kernel)(struct kith__sweep *sweep, int64_t block); /**< what is done; NULL: */
-    void (*block)(struct kith__run *run, struct kith__sweep *sweep, int64_t block);
-    void *job;
+    kith__block_fn *block;                     /**< what is done */
+    void *job;                                 /**< what sweep->job is then */
     bool heavy; /**< each block is worth a thread; else only some of them are */
 
-    int threads;          /**< that work on it */
     _Atomic int64_t next; /**< block to hand out; blocks are handed out in order */
     atomic_bool stop;     /**< no memory, or cancelled */
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sin(q r) / r of pairs, LANES at a time on every instruction set, so that sums have one order.
- * Compiled once for each instruction set, named by KITH_ISA.
+ * Compiled once for each instruction set (kernel.h).
  */
-#include "siner.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "../debye.h"
+#include "kernel.h"
 
 enum { LANES = 8 };
 
@@ -36,8 +37,10 @@ static struct group start(const struct kith__debye *d, double q, int64_t i, int6
     return g;
 }
 
-static void sum(const struct kith__debye *d, int32_t piece, int64_t run)
+void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
 {
+    const struct kith__debye *d = sweep->job;
+    const int64_t piece = task % d->pieces, run = task / d->pieces;
     const struct kith__piece *p = &d->piece[piece];
     const int64_t first = run * KITH_DEBYE_RUN;
     const int n_q = d->n_q - first < KITH_DEBYE_RUN ? (int)(d->n_q - first) : KITH_DEBYE_RUN;
@@ -60,7 +63,7 @@ static void sum(const struct kith__debye *d, int32_t piece, int64_t run)
                 }
             }
         }
-        double *to = d->sums + ((int64_t)piece * d->n_species + b) * d->n_q + first;
+        double *to = d->sums + (piece * d->n_species + b) * d->n_q + first;
         for (int k = 0; k < n_q; k++) {
             for (int l = 0; l < LANES; l++) {
                 to[k] += sums[k][l];
@@ -71,5 +74,3 @@ static void sum(const struct kith__debye *d, int32_t piece, int64_t run)
         }
     }
 }
-
-const struct kith__siner KITH_OF_ISA(siner) = {.sum = sum};

@@ -8,11 +8,7 @@
 #include "../backend.h"
 #include "all_pairs.h"
 #include "kernel.h"
-#include "link.h"
 #include "compare.h"
-#include "phases.h"
-#include "keys.h"
-#include "siner.h"
 
 /** Slots of the context's scratch beside the grid's. */
 enum {
@@ -45,22 +41,16 @@ enum {
 };
 _Static_assert((int)KITH_CPU_END <= (int)KITH_WORK_SHARED, "every purpose needs its own buffer");
 
-/** What is compiled once for each instruction set. */
-struct kith__loops {
-    const struct kith__kernel *kernel;
-    const struct kith__linker *linker;
-    const struct kith__pairer *pairer;
-    const struct kith__comparer *comparer;
-    const struct kith__phaser *phaser;
-    const struct kith__siner *siner;
-    const struct kith__keyer *keyer;
-};
-
 struct kith__cpu {
-    struct kith__loops loops;
+    const struct kith__kernel *kernel;
     struct kith__sweep *sweeps; /**< one a thread */
     kith_pairs staging;         /**< pairs on their way to a block callback */
 };
+
+static inline const struct kith__kernel *kith__kernel_of(const kith_ctx *ctx)
+{
+    return ((const struct kith__cpu *)ctx->state)->kernel;
+}
 
 kith_status kith__cpu_pairs_count(kith_ctx *ctx, const struct kith__question *question,
                                   const struct kith__list *list, int64_t *n, int64_t *neighbours);

@@ -107,7 +107,7 @@ struct kith__sweep {
     const kith_pairs *out;                    /**< arrays to write */
     const int64_t *offsets;                   /**< where each i's row begins, */
     int64_t base;                             /**< counted from this pair of the whole list */
-    void *driver;                             /**< whose flush it is */
+    void *job;                                /**< what is done, see run.h; whose flush it is */
     int64_t block;                            /**< being swept */
     const struct kith__scale *scale;          /**< histograms: distances to bins; else NULL */
     struct kith__tally tally;

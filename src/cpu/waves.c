@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../pieces.h"
-#include "phases.h"
 #include "state.h"
 
 /** The particles by species, and powers of the phases of one chunk. */
@@ -78,7 +77,7 @@ kith_status kith__cpu_waves_sum(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__waves *waves)
 {
     enum { WATCH_EACH = 16 };
-    const struct kith__phaser *phaser = ((const struct kith__cpu *)ctx->state)->loops.phaser;
+    const struct kith__kernel *kernel = kith__kernel_of(ctx);
     const int64_t kinds = waves->n_species;
     struct chunks all = {.n = 0};
     KITH_TRY(place(ctx, q, waves, &all));
@@ -90,12 +89,13 @@ kith_status kith__cpu_waves_sum(kith_ctx *ctx, const struct kith__question *q,
         KITH_CHECK(ctx, c % WATCH_EACH != 0 || !kith__watch(ctx, c, all.n), KITH_CANCELLED,
                    "cancelled by the watch callback");
         for (int k = 0; k < 3; k++) {
-            phaser->fill(&all.turns[piece->begin][k], piece->end - piece->begin, all.most[k],
-                         all.table[k]);
+            kernel->fill_phases(&all.turns[piece->begin][k], piece->end - piece->begin, all.most[k],
+                                all.table[k]);
         }
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
         for (int64_t w = 0; w < waves->n; w++) {
-            phaser->add(waves->hkl + 3 * w, table, waves->sums + 2 * (w * kinds + piece->species));
+            kernel->add_phases(waves->hkl + 3 * w, table,
+                               waves->sums + 2 * (w * kinds + piece->species));
         }
     }
     return KITH_OK;
