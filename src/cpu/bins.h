@@ -9,8 +9,6 @@
 #include "simd.h"
 #include "tally.h"
 
-#define KITH_INLINE static inline __attribute__((always_inline))
-
 /* Bound on what rounding adds on the way from r to its bin, relative to r: the edge and its square,
  * the root (2 units), factor, offset, and their product, or for tables the scale of r2: units of
  * 2^-24. */

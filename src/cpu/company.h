@@ -105,7 +105,7 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
                                                        struct kith__flock_sums *sums)
 {
     const struct run run = start_run(sweep, i);
-    const vm all = vm_from((1u << W) - 1);
+    const vm all = vm_all();
     const vf r2 = apart_at(&run, k);
     const unsigned near = vm_bits(vm_le(all, r2, run.most));
     const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, run.clear)),
@@ -130,13 +130,13 @@ KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches,
                            vm near[KITH_RULES], vm *hits)
 {
     const vf r2 = apart_at(run, k);
-    *hits = vm_le(vm_from((1u << W) - 1), r2, run->most);
+    *hits = vm_le(vm_all(), r2, run->most);
     vm unsure = vm_gt(*hits, r2, run->clear);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         near[rule] = *hits;
         if (reaches->on[rule] && !reaches->whole[rule]) {
             near[rule] = vm_le(*hits, r2, reaches->most[rule]);
-            unsure = vm_or(unsure, vm_gt(near[rule], r2, reaches->clear[rule]));
+            unsure = (vm)(unsure | vm_gt(near[rule], r2, reaches->clear[rule]));
         }
     }
     return __builtin_expect(vm_bits(unsure) == 0, 1);

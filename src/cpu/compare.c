@@ -7,23 +7,12 @@
 
 #include <omp.h>
 #include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 #include "kernel.h"
+#include "lanes.h"
 
 /* Bytes of a vector; rows and vectors of the part of a product that is kept in registers. */
-#if defined(__AVX512F__)
-enum { VECTOR = 64, ROWS = 8, VECTORS = 3 };
-#elif defined(__AVX2__)
-enum { VECTOR = 32, ROWS = 6, VECTORS = 2 };
-#else
-enum { VECTOR = 16, ROWS = 6, VECTORS = 2 };
-#endif
-
-typedef float vector_f __attribute__((vector_size(VECTOR)));
-typedef double vector_d __attribute__((vector_size(VECTOR)));
+enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 
 /* a * b + c, rounded once where the processor can. */
 #if defined(__AVX512F__)
@@ -38,15 +27,6 @@ typedef double vector_d __attribute__((vector_size(VECTOR)));
 #define multiply_add_f(a, b, c) ((a) * (b) + (c))
 #define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
-
-static inline float root_f(float x)
-{
-    return sqrtf(x);
-}
-static inline double root_d(double x)
-{
-    return sqrt(x);
-}
 
 KITH_DOT(dot_float, float)
 KITH_DOT(dot_double, double)

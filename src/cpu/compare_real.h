@@ -5,8 +5,7 @@
 
 /** Add the products of ROWS replicas from a, and of those in VECTORS vectors from b, over n
  *  numbers, to `to`, or set it. */
-static inline __attribute__((always_inline)) void KITH_REAL(multiply)(const real *a, const real *b,
-                                                                      int64_t n, bool add, real *to)
+KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bool add, real *to)
 {
     enum { LANES = VECTOR / sizeof(real), WIDTH = KITH_PANEL_BYTES / sizeof(real) };
     KITH_REAL(vector) sum[ROWS][VECTORS] = {{{0}}};

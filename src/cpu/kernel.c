@@ -8,6 +8,7 @@
 
 #include "company.h"
 #include "hits.h"
+#include "lanes.h"
 #include "visit.h"
 
 static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
@@ -99,17 +100,17 @@ static inline bool turned(const struct kith__sweep *sweep, const struct kith__ro
 
 enum { KITH_WAYS = 64 }; /**< to hits, found at once */
 
-static inline float root_f(float x)
-{
-    return sqrtf(x);
-}
-static inline double root_d(double x)
-{
-    return sqrt(x);
-}
-
 #define KITH_TWICE "cpu/extras_real.h"
 #include "../twice.h"
+
+/** The wrapping image of a particle: it stands at r - image.rows in the grid. */
+static __attribute__((noinline)) void image_of(const struct kith__question *q,
+                                               const kith_points *points, int32_t id,
+                                               int32_t image[3])
+{
+    double r[3];
+    (void)kith__load(q, points, id, r, image);
+}
 
 /** Write the shifts of buffered hits [first, first + row->n) from pair p on, for the coordinates as
  *  the caller gave them: the wrapping of both ends is taken out. */
@@ -122,17 +123,16 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
         memset(out, 0, 3 * (size_t)row->n * sizeof *out);
         return;
     }
-    double r[3];
     int32_t wi[3] = {0, 0, 0};
     int32_t wj[3] = {0, 0, 0};
     if (sweep->grid->wrapped) {
-        (void)kith__load(q, &q->a, row->id, r, wi);
+        image_of(q, &q->a, row->id, wi);
     }
     for (int64_t h = first; h < first + row->n; h++, out += 3) {
         int32_t s[3];
         kith__unpack_shift(row->moved ? sweep->hit_shift[h] : no_shift, s);
         if (sweep->grid->wrapped) {
-            (void)kith__load(q, &q->b, sweep->hit_id[h], r, wj);
+            image_of(q, &q->b, sweep->hit_id[h], wj);
         }
         const int32_t sign = turned(sweep, row, sweep->hit_id[h]) ? -1 : 1;
         for (int k = 0; k < 3; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The vectors of simd.h under names that go with a precision (twice.h), for loops that take W
- * particles at a time in either: one vector of floats, or two of doubles.
+ * Roots, and the vectors of simd.h, under names that go with a precision (twice.h): for loops that
+ * take W particles at a time in either, one vector of floats or two of doubles.
  */
 #ifndef KITH_CPU_LANES_H
 #define KITH_CPU_LANES_H
@@ -74,6 +74,16 @@ static inline void pack_d(double *to, const double *from, unsigned mask)
     const unsigned below = mask & ((1u << D) - 1);
     vd_compress(to, low, below);
     vd_compress(to + __builtin_popcount(below), high, mask >> D);
+}
+
+static inline float root_f(float x)
+{
+    return sqrtf(x);
+}
+
+static inline double root_d(double x)
+{
+    return sqrt(x);
 }
 
 #endif

@@ -12,8 +12,6 @@
 #include "lanes.h"
 #include "walk.h"
 
-#define KITH_INLINE static inline __attribute__((always_inline))
-
 /* Particles looked at at once. */
 enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define KITH_INLINE static inline __attribute__((always_inline))
+
 #if defined(__AVX512F__)
 #define W 16
 #elif defined(__AVX2__)
@@ -101,6 +103,41 @@ static inline vi vi_from(vf a)
     return __builtin_convertvector(a, vi);
 }
 
+static inline vf vf_abs(vf a)
+{
+    return (vf)((vi)a & 0x7fffffff);
+}
+
+/** a >> n, where all n are the same: where vectors can be shifted by one, a shift by a scalar takes
+ *  two operations. */
+static inline vp vp_shift(vp a, vp n)
+{
+#if defined(__AVX2__)
+    return a >> n;
+#else
+    return a >> n[0];
+#endif
+}
+
+/** Sum of the lanes modulo 2^32. */
+static inline uint32_t vi_total(vi a)
+{
+#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    const __m512i all = (__m512i)a;
+    const __m256i v = _mm256_add_epi32(_mm512_castsi512_si256(all),
+                                       _mm512_extracti64x4_epi64(all, 1));
+#else
+    const __m256i v = (__m256i)a;
+#endif
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
+#else
+    return (uint32_t)a[0] + (uint32_t)a[1] + (uint32_t)a[2] + (uint32_t)a[3];
+#endif
+}
+
 /** 0, 1, 2, ... */
 static inline vi vi_lanes(void)
 {
@@ -113,10 +150,6 @@ static inline vi vi_lanes(void)
 static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-}
-static inline vf vf_abs(vf a)
-{
-    return (vf)_mm512_abs_ps((__m512)a);
 }
 static inline vf vf_max(vf a, vf b)
 {
@@ -137,11 +170,6 @@ static inline vf vf_root(vf a)
 static inline vf vf_rounded_root(vf a)
 {
     return (vf)_mm512_sqrt_ps((__m512)a);
-}
-/** a >> n, where all n are the same: a shift by a scalar takes two operations. */
-static inline vp vp_shift(vp a, vp n)
-{
-    return (vp)_mm512_srlv_epi64((__m512i)a, (__m512i)n);
 }
 static inline vi vi_gather(const int32_t *from, vi at)
 {
@@ -188,29 +216,15 @@ static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
     *between = _mm512_mask_cmp_ps_mask(mask, (__m512)v, (__m512)clear, _CMP_GT_OQ);
     return mask;
 }
-/** Sum of the lanes modulo 2^32. */
-static inline uint32_t vi_total(vi a)
-{
-    const __m512i v = (__m512i)a;
-    const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(v),
-                                          _mm512_extracti64x4_epi64(v, 1));
-    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(half),
-                                       _mm256_extracti128_si256(half, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
-    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
-}
+/** A mask as comparisons leave it. */
 typedef __mmask16 vm;
-static inline vm vm_from(unsigned mask)
+static inline vm vm_all(void)
 {
-    return (vm)mask;
+    return 0xffff;
 }
 static inline unsigned vm_bits(vm a)
 {
     return a;
-}
-static inline vm vm_or(vm a, vm b)
-{
-    return (vm)(a | b);
 }
 /** Lanes of `where` with a <= b; with a > b. */
 static inline vm vm_le(vm where, vf a, vf b)
@@ -246,10 +260,6 @@ static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
-static inline vf vf_abs(vf a)
-{
-    return (vf)_mm256_andnot_ps(_mm256_set1_ps(-0.0f), (__m256)a);
-}
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)_mm256_max_ps((__m256)a, (__m256)b);
@@ -262,17 +272,9 @@ static inline vf vf_root(vf a)
 {
     return (vf)_mm256_sqrt_ps((__m256)a);
 }
-static inline vp vp_shift(vp a, vp n)
-{
-    return (vp)_mm256_srlv_epi64((__m256i)a, (__m256i)n);
-}
 static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi)_mm256_i32gather_epi32(from, (__m256i)at, sizeof *from);
-}
-static inline unsigned vf_le(vf a, vf b)
-{
-    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
 }
 static inline vd vd_max(vd a, vd b)
 {
@@ -285,20 +287,6 @@ static inline vd vd_min(vd a, vd b)
 static inline vd vd_whole(vd a)
 {
     return (vd)_mm256_round_pd((__m256d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-}
-static inline unsigned vd_le(vd a, vd b)
-{
-    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_LE_OQ));
-}
-static inline unsigned vi_gt(vi a, vi b)
-{
-    const __m256i greater = _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(greater));
-}
-static inline unsigned vi_ne(vi a, vi b)
-{
-    const __m256i equal = _mm256_cmpeq_epi32((__m256i)a, (__m256i)b);
-    return 0xffu ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
 }
 /** Lane numbers of the set bits, in order. */
 static inline __m256i set_lanes(unsigned mask)
@@ -328,10 +316,6 @@ static inline vf vf_fma(vf a, vf b, vf c)
 {
     return a * b + c;
 }
-static inline vf vf_abs(vf a)
-{
-    return (vf)((vi)a & 0x7fffffff);
-}
 static inline vf vf_max(vf a, vf b)
 {
     const vi greater = a > b;
@@ -350,25 +334,9 @@ static inline vf vf_root(vf a)
     return (vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
 #endif
 }
-static inline vp vp_shift(vp a, vp n)
-{
-    return a >> n[0];
-}
 static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
-}
-static inline unsigned lane_bits(vi all)
-{
-#if defined(__SSE2__)
-    return (unsigned)_mm_movemask_ps((__m128)all);
-#else
-    return (all[0] & 1u) | (all[1] & 2u) | (all[2] & 4u) | (all[3] & 8u);
-#endif
-}
-static inline unsigned vf_le(vf a, vf b)
-{
-    return lane_bits(a <= b);
 }
 static inline vd vd_max(vd a, vd b)
 {
@@ -389,22 +357,6 @@ static inline vd vd_min(vd a, vd b)
 static inline vd vd_whole(vd a)
 {
     return (vd){(double)(int64_t)a[0], (double)(int64_t)a[1]};
-}
-static inline unsigned vd_le(vd a, vd b)
-{
-#if defined(__SSE2__)
-    return (unsigned)_mm_movemask_pd(_mm_cmple_pd((__m128d)a, (__m128d)b));
-#else
-    return (a[0] <= b[0] ? 1u : 0) | (a[1] <= b[1] ? 2u : 0);
-#endif
-}
-static inline unsigned vi_gt(vi a, vi b)
-{
-    return lane_bits(a > b);
-}
-static inline unsigned vi_ne(vi a, vi b)
-{
-    return lane_bits(a != b);
 }
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
@@ -427,52 +379,62 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 #endif
 
 #if !defined(__AVX512F__)
+
+/** One bit of each lane, all bits of which are the same. */
+static inline unsigned lane_bits(vi all)
+{
+#if defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)all);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)all);
+#else
+    return (all[0] & 1u) | (all[1] & 2u) | (all[2] & 4u) | (all[3] & 8u);
+#endif
+}
+static inline unsigned vf_le(vf a, vf b)
+{
+    return lane_bits(a <= b);
+}
+static inline unsigned vi_gt(vi a, vi b)
+{
+    return lane_bits(a > b);
+}
+static inline unsigned vi_ne(vi a, vi b)
+{
+    return ((1u << W) - 1) ^ lane_bits(a == b);
+}
+static inline unsigned vi_apart(vi a, vi b)
+{
+    return lane_bits((a & b) == 0);
+}
+static inline unsigned vd_le(vd a, vd b)
+{
+#if defined(__AVX2__)
+    return (unsigned)_mm256_movemask_pd((__m256d)(a <= b));
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_pd((__m128d)(a <= b));
+#else
+    return (a[0] <= b[0] ? 1u : 0) | (a[1] <= b[1] ? 2u : 0);
+#endif
+}
+static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
+{
+    const unsigned mask = vf_le(v, most);
+    *between = mask & ~vf_le(v, clear);
+    return mask;
+}
 static inline vf vf_rounded_root(vf a)
 {
     return vf_root(a);
 }
-static inline unsigned vi_apart(vi a, vi b)
-{
-    return ((1u << W) - 1) ^ vi_ne(a & b, vi_set(0));
-}
-/** Sum of the lanes modulo 2^32. */
-static inline uint32_t vi_total(vi a)
-{
-#if defined(__AVX2__)
-    const __m256i v = (__m256i)a;
-    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
-    return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
-#else
-    return (uint32_t)a[0] + (uint32_t)a[1] + (uint32_t)a[2] + (uint32_t)a[3];
-#endif
-}
-#endif
-
-/** Lanes where a is less than b, or neither. */
-static inline unsigned vf_below(vf a, vf b)
-{
-    return ~vf_le(b, a) & ((1u << W) - 1);
-}
-
-#if !defined(__AVX512F__)
 typedef vi vm;
-static inline vm vm_from(unsigned mask)
+static inline vm vm_all(void)
 {
-    const vi bit = vi_load((const int32_t[8]){1, 2, 4, 8, 16, 32, 64, 128});
-    return (vi_set((int32_t)mask) & bit) == bit;
+    return vi_set(-1);
 }
 static inline unsigned vm_bits(vm a)
 {
-#if defined(__AVX2__)
-    return (unsigned)_mm256_movemask_ps((__m256)a);
-#else
     return lane_bits(a);
-#endif
-}
-static inline vm vm_or(vm a, vm b)
-{
-    return a | b;
 }
 static inline vm vm_le(vm where, vf a, vf b)
 {
@@ -482,19 +444,18 @@ static inline vm vm_gt(vm where, vf a, vf b)
 {
     return where & (a > b);
 }
-/** a + b in the lanes of the mask, a in the others. */
 static inline vi vi_add_where(vi a, vm mask, vi b)
 {
     typedef uint32_t bits __attribute__((vector_size(4 * W)));
     return (vi)((bits)a + (bits)(b & mask));
 }
-/** Lanes where v <= most; *between are those of them where v > clear. */
-static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
-{
-    const unsigned mask = vf_le(v, most);
-    *between = mask & ~vf_le(v, clear);
-    return mask;
-}
+
 #endif
+
+/** Lanes where a is less than b, or neither. */
+static inline unsigned vf_below(vf a, vf b)
+{
+    return ~vf_le(b, a) & ((1u << W) - 1);
+}
 
 #endif
