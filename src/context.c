@@ -42,6 +42,18 @@ struct kith__share kith__my_share(int64_t n)
     return (struct kith__share){team, me, n * me / team, n * (me + 1) / team};
 }
 
+int64_t kith__my_place(int64_t many, int64_t *ends)
+{
+    const int me = omp_get_thread_num();
+    ends[me] = many;
+#pragma omp barrier
+#pragma omp single
+    for (int t = 1; t < omp_get_num_threads(); t++) {
+        ends[t] += ends[t - 1];
+    }
+    return ends[me] - many;
+}
+
 void kith_options_init(kith_options *options)
 {
     *options = (kith_options){.size = sizeof *options};

@@ -43,6 +43,10 @@ struct kith__share {
 /** The calling thread's share, in a parallel region. */
 struct kith__share kith__my_share(int64_t n);
 
+/** Where the calling thread of a team begins to write, each of which writes `many`: called by all.
+ *  @param ends  [team] scratch: where each thread ends, once all have left the region */
+int64_t kith__my_place(int64_t many, int64_t *ends);
+
 /** At the public border: refuse an argument. */
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \

@@ -260,24 +260,20 @@ static bool copy_kept(const struct kith__question *q, int threads, struct kept *
     const size_t size = (size_t)q->precision;
     const void *const from[3] = {q->a.x, q->a.y, q->a.z};
     char *to = out->xyz = kith__alloc(3 * size * (size_t)out->n);
-    int64_t *place = kith__alloc((size_t)threads * sizeof *place);
+    int64_t *ends = kith__alloc((size_t)threads * sizeof *ends);
     out->index = kith__alloc((size_t)out->n * sizeof *out->index);
-    if (!to || !place || !out->index) {
-        free(place);
+    if (!to || !ends || !out->index) {
+        free(ends);
         return false;
     }
 #pragma omp parallel num_threads(threads)
     {
         const struct kith__share own = kith__my_share(q->a.n);
-        int64_t at = 0;
-        place[own.me] = 0;
+        int64_t many = 0;
         for (int64_t p = own.begin; p < own.end; p++) {
-            place[own.me] += out->keep[p];
+            many += out->keep[p];
         }
-#pragma omp barrier
-        for (int t = 0; t < own.me; t++) {
-            at += place[t];
-        }
+        int64_t at = kith__my_place(many, ends);
         for (int64_t p = own.begin; p < own.end; p++) {
             if (out->keep[p]) {
                 for (size_t k = 0; k < 3; k++) {
@@ -288,7 +284,7 @@ static bool copy_kept(const struct kith__question *q, int threads, struct kept *
             }
         }
     }
-    free(place);
+    free(ends);
     return true;
 }
 

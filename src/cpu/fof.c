@@ -45,32 +45,25 @@ static void find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32
 {
     const int64_t n = sorted->n;
     const uint64_t *key = sorted->key;
-    const int threads = kith__threads_for(ctx, n);
-    int64_t *begins = ctx->work.slot[KITH_GRID_BINS].data; /* of each thread's clumps */
-    f->n = 0;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < threads; t++) {
-        const int64_t end = n * (t + 1) / threads;
-        int64_t found = 0;
-        for (int64_t s = n * t / threads; s < end; s++) {
-            found += s == 0 || key[s] != key[s - 1];
-        }
-        begins[t] = found;
-    }
-    for (int t = 0; t < threads; t++) {
-        const int64_t found = begins[t];
-        begins[t] = f->n;
-        f->n += found;
-    }
-    begins[threads] = f->n;
+    int64_t *ends = ctx->work.slot[KITH_GRID_BINS].data;
     first[0] = 0;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < threads; t++) {
-        int64_t c = begins[t] + (t == 0);
+#pragma omp parallel num_threads(kith__threads_for(ctx, n))
+    {
+        const struct kith__share own = kith__my_share(n);
+        const int64_t next = own.begin > 0 ? own.begin : 1;
+        int64_t found = 0;
+        for (int64_t s = next; s < own.end; s++) {
+            found += key[s] != key[s - 1];
+        }
+        int64_t c = kith__my_place(found, ends) + 1;
+        const int64_t last = c + found;
         /* without a branch: written where it is not the first, too, and then again */
-        for (int64_t s = n * t / threads + (t == 0); c < begins[t + 1]; s++) {
+        for (int64_t s = next; c < last; s++) {
             first[c] = (uint32_t)s;
             c += key[s] != key[s - 1];
+        }
+        if (own.me == own.team - 1) {
+            f->n = last;
         }
     }
     first[f->n] = (uint32_t)n;

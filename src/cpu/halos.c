@@ -65,15 +65,11 @@ static void list_members(const struct kith__members *members, struct sorted *out
 #pragma omp parallel num_threads(out->threads)
     {
         const struct kith__share own = kith__my_share(n);
-        int64_t at = 0;
-        bins[own.me] = 0;
+        int64_t many = 0;
         for (int64_t p = own.begin; p < own.end; p++) {
-            bins[own.me] += labels[p] > 0;
+            many += labels[p] > 0;
         }
-#pragma omp barrier
-        for (int t = 0; t < own.me; t++) {
-            at += bins[t];
-        }
+        int64_t at = kith__my_place(many, bins);
         for (int64_t p = own.begin; p < own.end; p++) {
             if (labels[p] > 0) {
                 out->elements[at++] = (uint64_t)labels[p] << 32 | (uint64_t)p;
