@@ -41,7 +41,7 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     h->centres = next(memory, &at, (size_t)h->n_species);
     frame->edge2 = next(memory, &at, bins + 1);
     frame->volumes = next(memory, &at, bins);
-    frame->counts = next(memory, &at, all);
+    frame->counts = next(memory, &at, all); /* this and what follows is 0 before each frame */
     frame->sums = weights ? next(memory, &at, all) : NULL;
     frame->pushes = forces ? next(memory, &at, pushes) : NULL;
     frame->push_over = forces ? next(memory, &at, bins + 1) : NULL;
@@ -95,15 +95,8 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                "out was made for other bins, species, sets, weights or forces: use another, or "
                "free it");
     *frame = owned->frame;
-    const size_t all = (size_t)out->bins * (size_t)out->partials;
-    memset(frame->counts, 0, all * sizeof *frame->counts);
-    if (weights) {
-        memset(frame->sums, 0, all * sizeof *frame->sums);
-    }
-    if (forces) {
-        const size_t pushes = 2 * (size_t)out->partials * ((size_t)out->bins + 1);
-        memset(frame->pushes, 0, pushes * sizeof *frame->pushes);
-    }
+    const char *end = (const char *)owned->memory.data + owned->memory.bytes;
+    memset(frame->counts, 0, (size_t)(end - (const char *)frame->counts));
     return KITH_OK;
 }
 

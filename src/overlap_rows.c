@@ -249,20 +249,20 @@ static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subt
 kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
                                struct kith__overlap *o)
 {
-    if (r->type == KITH_BITS) {
-        KITH_TRY(make_bits(ctx, r, o));
-        return find_squares(ctx, r, false, o);
-    }
+    bool spins = r->type == KITH_BITS;
     struct findings seen;
-    KITH_TRY(look(ctx, r, &seen));
-    if (!seen.not_spins && !subtract_mean && r->dim <= KITH_OVERLAP_MOST_SPINS) {
-        KITH_TRY(make_bits(ctx, r, o));
-        return find_squares(ctx, r, false, o);
+    if (!spins) {
+        KITH_TRY(look(ctx, r, &seen));
+        spins = !seen.not_spins && !subtract_mean && r->dim <= KITH_OVERLAP_MOST_SPINS;
     }
-    KITH_TRY(make_rows(ctx, r, subtract_mean, o));
-    const double holds = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
-    o->exact = !subtract_mean && !seen.not_whole &&
-               seen.largest * seen.largest * (double)r->dim <= holds;
+    if (spins) {
+        KITH_TRY(make_bits(ctx, r, o));
+    } else {
+        const double holds = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
+        KITH_TRY(make_rows(ctx, r, subtract_mean, o));
+        o->exact = !subtract_mean && !seen.not_whole &&
+                   seen.largest * seen.largest * (double)r->dim <= holds;
+    }
     return find_squares(ctx, r, subtract_mean, o);
 }
 

@@ -202,7 +202,6 @@ static void add_frame(const struct kith__question *q, const struct kith__rdf *rd
     const int64_t n = out->n_species;
     int64_t *here = frame->members;
     int64_t *there = q->cross ? here + n : here;
-    memset(here, 0, 2 * (size_t)n * sizeof *here);
     count_species(rdf->species[0], q->a.n, here);
     if (q->cross) {
         count_species(rdf->species[1], q->b.n, there);
