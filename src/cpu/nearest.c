@@ -53,11 +53,10 @@ static void place(const struct kith__question *q, const kith_points *points,
 }
 
 static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
-                            const struct kith__rdf *rdf, int set, int slot,
-                            struct kith__ranked *ranked)
+                            const struct kith__rdf *rdf, int set, struct kith__ranked *ranked)
 {
     const kith_points *points = set ? &q->b : &q->a;
-    KITH_TRY(need(ctx, q, points->n, rdf->n_species, slot, ranked));
+    KITH_TRY(need(ctx, q, points->n, rdf->n_species, KITH_RDF_POINTS + set, ranked));
     ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
                                       ranked->first, ranked->id, ranked->piece);
     place(q, points, ranked);
@@ -99,10 +98,10 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
     }
     all.off = (float)off;
     all.band = (float)(off * (2 + off));
-    KITH_TRY(rank_set(ctx, q, rdf, 0, KITH_RDF_POINTS, &all.a));
+    KITH_TRY(rank_set(ctx, q, rdf, 0, &all.a));
     all.b = all.a;
     if (q->cross) {
-        KITH_TRY(rank_set(ctx, q, rdf, 1, KITH_RDF_POINTS_AGAINST, &all.b));
+        KITH_TRY(rank_set(ctx, q, rdf, 1, &all.b));
     }
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;

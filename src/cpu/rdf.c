@@ -109,18 +109,16 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__grid *grid, struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    KITH_TRY(gather_species(ctx, &grid->a, rdf->species[0], KITH_RDF_SPECIES, &scale->species[0]));
-    scale->species[1] = scale->species[0];
-    if (q->cross) {
-        KITH_TRY(gather_species(ctx, &grid->b, rdf->species[1], KITH_RDF_SPECIES_AGAINST,
-                                &scale->species[1]));
+    for (int set = 0; set <= (int)q->cross; set++) {
+        const struct kith__sorted *sorted = set ? &grid->b : &grid->a;
+        KITH_TRY(gather_species(ctx, sorted, rdf->species[set], KITH_RDF_SPECIES + set,
+                                &scale->species[set]));
+        KITH_TRY(gather_pushed(ctx, sorted, q->precision, rdf->forces[set], KITH_RDF_FORCES + set,
+                               &scale->pushed[set]));
     }
-    KITH_TRY(gather_pushed(ctx, &grid->a, q->precision, rdf->forces[0], KITH_RDF_FORCES,
-                           &scale->pushed[0]));
-    scale->pushed[1] = scale->pushed[0];
-    if (q->cross) {
-        KITH_TRY(gather_pushed(ctx, &grid->b, q->precision, rdf->forces[1], KITH_RDF_FORCES_AGAINST,
-                               &scale->pushed[1]));
+    if (!q->cross) {
+        scale->species[1] = scale->species[0];
+        scale->pushed[1] = scale->pushed[0];
     }
     struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
     run.block = kith__kernel_of(ctx)->tally;
