@@ -125,29 +125,25 @@ enum {
 kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *replicas, bool subtract_mean,
                                struct kith__overlap *overlap);
 
-/** The scalar product of rows i and j. Bits: exact. */
-double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j);
+#define KITH_TWICE "overlap_real.h"
+#include "twice.h"
 
-#define KITH_DOT(name, real) \
-    static inline double name(const real *x, const real *y, int64_t n) \
-    { \
-        enum { SUMS = KITH_OVERLAP_SUMS }; \
-        double s[SUMS] = {0}; \
-        int64_t k = 0; \
-        for (; k + SUMS <= n; k += SUMS) { \
-            for (int l = 0; l < SUMS; l++) { \
-                s[l] += (double)x[k + l] * (double)y[k + l]; \
-            } \
-        } \
-        for (int l = 0; k + l < n; l++) { \
-            s[l] += (double)x[k + l] * (double)y[k + l]; \
-        } \
-        for (int half = SUMS / 2; half > 0; half /= 2) { \
-            for (int l = 0; l < half; l++) { \
-                s[l] += s[l + half]; \
-            } \
-        } \
-        return s[0]; \
+/** The scalar product of rows i and j. Bits: exact. */
+static inline double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)
+{
+    const int64_t x = i * o->stride, y = j * o->stride;
+    if (o->type == KITH_FLOAT) {
+        return kith__dot_f((const float *)o->rows + x, (const float *)o->rows + y, o->dim);
     }
+    if (o->type == KITH_DOUBLE) {
+        return kith__dot_d((const double *)o->rows + x, (const double *)o->rows + y, o->dim);
+    }
+    const uint64_t *words = (const uint64_t *)o->rows;
+    int64_t differ = 0;
+    for (int64_t k = 0; k < o->stride; k++) {
+        differ += __builtin_popcountll(words[x + k] ^ words[y + k]);
+    }
+    return (double)(o->dim - 2 * differ);
+}
 
 #endif

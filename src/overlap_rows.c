@@ -16,32 +16,6 @@ struct findings {
     bool not_whole, not_spins;
 };
 
-KITH_DOT(dot_f, float)
-KITH_DOT(dot_d, double)
-
-static double dot_bits(const uint64_t *x, const uint64_t *y, int64_t words, int64_t dim)
-{
-    int64_t differ = 0;
-    for (int64_t k = 0; k < words; k++) {
-        differ += __builtin_popcountll(x[k] ^ y[k]);
-    }
-    return (double)(dim - 2 * differ);
-}
-
-double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)
-{
-    if (o->type == KITH_BITS) {
-        const uint64_t *rows = o->rows;
-        return dot_bits(rows + i * o->stride, rows + j * o->stride, o->stride, o->dim);
-    }
-    if (o->type == KITH_FLOAT) {
-        const float *rows = o->rows;
-        return dot_f(rows + i * o->stride, rows + j * o->stride, o->dim);
-    }
-    const double *rows = o->rows;
-    return dot_d(rows + i * o->stride, rows + j * o->stride, o->dim);
-}
-
 static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 {
     return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);

@@ -28,23 +28,10 @@ enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 #define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
 
-KITH_DOT(dot_float, float)
-KITH_DOT(dot_double, double)
-
-static double settled_product(const struct kith__overlap *o, int64_t i, int64_t j)
-{
-    if (o->type == KITH_FLOAT) {
-        const float *rows = o->rows;
-        return dot_float(rows + i * o->stride, rows + j * o->stride, o->dim);
-    }
-    const double *rows = o->rows;
-    return dot_double(rows + i * o->stride, rows + j * o->stride, o->dim);
-}
-
 /** The counter of a pair by the definition. @param c  its product, where that is exact */
 static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, double c)
 {
-    const double s = o->exact ? c : settled_product(o, i, j);
+    const double s = o->exact ? c : kith__overlap_product(o, i, j);
     const double value = kith__overlap_value(o->measure, s, o->square[i], o->square[j]);
     return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A scalar product by the definition, for one precision. Included by overlap.h, see twice.h.
+ */
+
+static inline double KITH_REAL(kith__dot)(const real *x, const real *y, int64_t n)
+{
+    enum { SUMS = KITH_OVERLAP_SUMS };
+    double s[SUMS] = {0};
+    int64_t k = 0;
+    for (; k + SUMS <= n; k += SUMS) {
+        for (int l = 0; l < SUMS; l++) {
+            s[l] += (double)x[k + l] * (double)y[k + l];
+        }
+    }
+    for (int l = 0; k + l < n; l++) {
+        s[l] += (double)x[k + l] * (double)y[k + l];
+    }
+    for (int half = SUMS / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) {
+            s[l] += s[l + half];
+        }
+    }
+    return s[0];
+}
