@@ -393,7 +393,11 @@ static inline unsigned lane_bits(vi all)
 }
 static inline unsigned vf_le(vf a, vf b)
 {
+#if defined(__AVX2__) /* gcc 12 then has a register more for the loops of histograms */
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
+#else
     return lane_bits(a <= b);
+#endif
 }
 static inline unsigned vi_gt(vi a, vi b)
 {
