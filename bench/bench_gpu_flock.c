@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKED = 100000, CHECKED_STEPS = 4, WARM_UP = 8, MOST_STEPS = 2000 };
+enum { CHECKED = 250000, CHECKED_STEPS = 4, WARM_UP = 8, MOST_STEPS = 2000 };
 
 static const struct flock_case {
     const char *name;

@@ -12,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 18, FAR = 14, CROWD_STEPS = 3 };
+enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -126,6 +126,61 @@ static void fly_crowds(const char *backend, void *r, void *v)
     kith_close(ctx);
 }
 
+/* Flocks that are changed between two steps and changed back; many thin ones, and one in 2-D. */
+static flock_case make_changing(int kind, kith_flock_options *other)
+{
+    const double volume = 4.0 / 3 * 3.14159265358979 * 125;
+    const int64_t n = kind / 2 == 0 ? 200001 : N;
+    const double side = rint(kind / 2 == 1 ? sqrt((double)n * 13) : cbrt((double)n * volume / 6));
+    kith_box box = kith_box_periodic(side, side, side);
+    box.dim = kind / 2 == 1 ? 2 : 3;
+    for (int k = 0; k < 3 && kind / 2 == 2; k++) {
+        box.periodic[k] = 0;
+        box.origin[k] = 1980; /* 2048 from the origin units of floats end */
+    }
+    flock_case c = flock_case_make("changing", n, side, box, kind % 2 ? KITH_FLOAT : KITH_DOUBLE, 0,
+                                   (uint64_t)kind + 100);
+    *other = c.options;
+    switch (kind / 2) {
+    case 2: /* no walls */
+        c.options.reflecting[0] = c.options.reflecting[1] = c.options.reflecting[2] = 1;
+        other->time_step = 30;
+        break;
+    case 3: other->blind_angle = 1.5; break;
+    default: other->alignment.radius = 3; break;
+    }
+    return c;
+}
+
+static const uint64_t known_changing[CHANGES] = {
+    0x21bf44ec836f0b1,  0xb516ab89867132f5, 0xb38bfdc40508a2aa, 0x13354b8231b88d50,
+    0x39a046cc55ba9364, 0x17cd789bf8d1feb9, 0x2f332fd636ece7,   0xb80540dd648d834b};
+
+static void fly_changing(const char *backend)
+{
+    kith_ctx *ctx = check_open(backend, 2);
+    for (int kind = 0; kind < CHANGES; kind++) {
+        kith_flock_options other;
+        flock_case c = make_changing(kind, &other);
+        const size_t bytes = 3 * (size_t)c.n * (size_t)c.precision;
+        void *r = check_malloc(bytes), *v = check_malloc(bytes);
+        kith_flock *flock = flock_case_open(ctx, &c);
+        const kith_flock_options *const in_turn[] = {&c.options, &other, &c.options};
+        for (int turn = 0; turn < 3; turn++) {
+            CHECK(kith_flock_change(flock, in_turn[turn]) == KITH_OK, "%s", kith_message(ctx));
+            CHECK(kith_flock_step(flock, turn == 1 ? 1 : 2) == KITH_OK, "%s", kith_message(ctx));
+        }
+        kith_flock_read(flock, r, v);
+        const uint64_t sum = sum_bits(r, bytes) + 3 * sum_bits(v, bytes);
+        CHECK(sum == known_changing[kind], "changing %d: 0x%llx", kind, (unsigned long long)sum);
+        kith_flock_close(flock);
+        flock_case_free(&c);
+        free(r);
+        free(v);
+    }
+    kith_close(ctx);
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -148,6 +203,7 @@ int main(int argc, char **argv)
         flock_case_free(&c);
     }
     fly_crowds(backend, r[0], v[0]);
+    fly_changing(backend);
     for (int k = 0; k < 2; k++) {
         free(r[k]);
         free(v[k]);
