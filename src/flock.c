@@ -133,7 +133,15 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
 kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options)
 {
     KITH_BEGIN_FLOCK(flock);
-    return kith__flock_rules_init(flock, options);
+    const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
+                           flock->rules.reflecting[2]};
+    KITH_TRY(kith__flock_rules_init(flock, options));
+    for (int k = 0; k < 3; k++) {
+        if (flock->rules.reflecting[k] && !before[k]) {
+            flock->walled = flock->step + 1;
+        }
+    }
+    return KITH_OK;
 }
 
 kith_status kith_flock_step(kith_flock *flock, int64_t steps)

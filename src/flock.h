@@ -31,7 +31,8 @@ struct kith_flock {
     struct kith__question question; /**< points: of the state `now`, set before each step */
     struct kith__flock_rules rules;
     kith_box box;
-    int64_t step; /**< steps done */
+    int64_t step;   /**< steps done */
+    int64_t walled; /**< from this step on nobody is outside the walls */
     struct kith__herd now, next;
     struct kith__buffer memory; /**< of both */
     struct kith__glance glance;

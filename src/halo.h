@@ -44,6 +44,9 @@ kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *questi
 /** Say that group g, from 1, has no particle. @return the status. */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
+/** Make room for n halos. @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out);
+
 /** Fill in sphere_radius and sphere_mass where input->sphere_density wants them: spheres of a given
  *  mean density about the centres. Uses the pair search of ctx. @return as kith_pairs_each. */
 kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,

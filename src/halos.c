@@ -105,7 +105,7 @@ kith_status kith__halo_empty(kith_ctx *ctx, int64_t g)
                       (long long)g);
 }
 
-static kith_status make_room(kith_ctx *ctx, int64_t n, kith_halos *out)
+kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)
 {
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
     out->halo = owned ? kith__owned_need(owned, 0, (size_t)n * sizeof *out->halo) : NULL;
@@ -117,7 +117,6 @@ static kith_status make_room(kith_ctx *ctx, int64_t n, kith_halos *out)
 static kith_status measure(kith_ctx *ctx, const kith_box *box, const struct kith__question *q,
                            const struct kith__members *members, kith_halos *out)
 {
-    KITH_TRY(make_room(ctx, members->groups, out));
     KITH_TRY(kith__leave(ctx, ctx->backend->halos_measure(ctx, q, members, out)));
     return kith__spheres_measure(ctx, box, q, &members->input, out);
 }

@@ -212,6 +212,7 @@ kith_status kith__cpu_halos_measure(kith_ctx *ctx, const struct kith__question *
                                     const struct kith__members *members, kith_halos *out)
 {
     struct sorted sorted = {.threads = kith__threads_for(ctx, members->points.n)};
+    KITH_TRY(kith__halos_need(ctx, members->groups, out));
     const int64_t fault = look(ctx, members, &sorted.n);
     if (fault != KITH_NO_FAULT) {
         return kith__halo_refuse(ctx, q, members, fault, kith__fault_value(members, fault));

@@ -69,8 +69,12 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     if (parts > 1) {
         narrow(q, &whole, parts, plan);
     }
+    for (int k = q->dim; k < 3; k++) {
+        plan->axis[k].reach = 0;
+    }
     const int64_t limit = kith__table_limit(q);
-    return plan->cells >= 0 && plan->cells <= (limit > small_table ? limit : small_table);
+    const int64_t allowed = limit > small_table ? limit : small_table;
+    return plan->cells >= 0 && plan->cells <= allowed && plan->cells < INT32_MAX;
 }
 
 /** Prepare for counting: a plan that stays, and its table. */
@@ -102,31 +106,11 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     return kith__gpu_upload(ctx, &small->plan, plan, sizeof *plan);
 }
 
-/** Choose how steps are made. */
-static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
-{
-    const struct kith__flock_rules *rules = &flock->rules;
-    const struct kith__question *q = &flock->question;
-    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* in a cube as wide as the cutoff */
-    const double crowded = rules->reach > 0 ? crowd(flock) : 0;
-    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
-    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
-             : crowded < many          ? KITH_GPU_NEAR
-                                       : KITH_GPU_TILES;
-    for (int rule = 0; rule < KITH_RULES; rule++) {
-        const double part = rules->radius[rule] / (rules->reach > 0 ? q->cutoff : 1);
-        f->beyond[rule] = rules->radius[rule] > 0 ? (float)(1 - part * part) : 1e30f;
-    }
-    f->usual = rules->radius[KITH_ALIGNMENT] == q->cutoff &&
-               rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
-}
-
 /** How coordinates become numbers of units. */
-static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, bool bounded,
-                                           double unit)
+static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, double unit)
 {
     const struct kith__lattice_d *box = &flock->question.box_d;
-    double most = bounded ? 0 : INFINITY;
+    double most = is_bounded(flock) && flock->step >= flock->walled ? 0 : INFINITY;
     for (int k = 0; k < flock->question.dim; k++) {
         most = fmax(most, fabs(box->origin[k]) + fabs(box->row[0][k]) + fabs(box->row[1][k]) +
                               fabs(box->row[2][k]));
@@ -136,6 +120,26 @@ static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, bool 
     }
     const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
     return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
+}
+
+/** Choose how steps are made. */
+static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
+{
+    const struct kith__flock_rules *rules = &flock->rules;
+    const struct kith__question *q = &flock->question;
+    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* in a cube as wide as the cutoff */
+    const double crowded = rules->reach > 0 ? crowd(flock) : 0;
+    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    f->offsets = choose_ruler(flock, f->offset_unit);
+    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
+             : crowded < many          ? KITH_GPU_NEAR
+                                       : KITH_GPU_TILES;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const double part = rules->radius[rule] / (rules->reach > 0 ? q->cutoff : 1);
+        f->beyond[rule] = rules->radius[rule] > 0 ? (float)(1 - part * part) : 1e30f;
+    }
+    f->usual = rules->radius[KITH_ALIGNMENT] == q->cutoff &&
+               rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
 }
 
 /** Let the state be `there`, which is to be arranged anew. */
@@ -168,6 +172,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         return KITH_OK;
     }
     unsettle(g);
+    kith__gpu_flock_drop_recording(g);
     g->cutoff = cutoff;
     f->offset_unit = kith__flock_unit(flock->rules.reach);
     for (int k = 0; k < 3; k++) {
@@ -175,7 +180,6 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
             f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
         }
     }
-    f->offsets = choose_ruler(flock, bounded, f->offset_unit);
     struct kith__gpu_plan plan;
     f->order = KITH_GPU_AS_IT_IS;
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};
@@ -185,7 +189,10 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         f->own_blur = kith__own_blur(q);
         f->order = bounded && plan_cells(flock, &plan) ? KITH_GPU_COUNTED : KITH_GPU_SORTED;
     }
-    return f->order == KITH_GPU_COUNTED ? prepare_table(ctx, flock, g, &plan) : KITH_OK;
+    const kith_status status = f->order == KITH_GPU_COUNTED ? prepare_table(ctx, flock, g, &plan)
+                                                            : KITH_OK;
+    f->offset_unit = status == KITH_OK ? f->offset_unit : 0; /* 0: nothing is prepared */
+    return status;
 }
 
 /** The particles there, as points. */
@@ -259,10 +266,12 @@ static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct 
     if (turn.lost == KITH_GPU_NOBODY) {
         return KITH_OK;
     }
-    const int32_t nobody = KITH_GPU_NOBODY;
-    KITH_TRY(kith__gpu_upload(ctx, &g->flight.turn->lost, &nobody, sizeof nobody));
+    const int32_t lost = turn.lost;
+    turn.lost = KITH_GPU_NOBODY;
+    turn.stopped = false;
+    KITH_TRY(kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn));
     unsettle(g); /* what the step has counted is of no use */
-    return kith__flock_refuse_lost(flock, turn.lost);
+    return kith__flock_refuse_lost(flock, lost);
 }
 
 /** Queue one step. */
@@ -362,6 +371,9 @@ static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
 static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arrangement order)
 {
     static const int64_t particles = 100000000, most = 512;
+    if (flock->step < flock->walled) {
+        return 1;
+    }
     for (int t = 0; t < flock->rules.n_things; t++) {
         if (flock->rules.thing[t].kind == KITH_PREDATOR) {
             return 1;
@@ -375,12 +387,12 @@ static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu
                        int64_t steps)
 {
     KITH_TRY(prepare(ctx, flock, g));
-    set_way(flock, &g->flight);
     KITH_TRY(settle(ctx, flock, g));
-    const int64_t stride = steps_at_once(flock, g->flight.order);
-    for (int64_t s = 0; s < steps; s += stride) {
-        const int64_t end = s + stride < steps ? s + stride : steps;
+    for (int64_t s = 0, end; s < steps; s = end) {
         struct kith__flock_rules after = flock->rules;
+        end = s + steps_at_once(flock, g->flight.order);
+        end = end < steps ? end : steps;
+        set_way(flock, &g->flight);
         KITH_CHECK(ctx, !kith__watch(ctx, s, steps), KITH_CANCELLED,
                    "cancelled by the watch callback");
         KITH_TRY(hunt(ctx, flock, g, &after));

@@ -68,7 +68,10 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
 {
     const struct kith__gpu_set &a = f.sweep.grid.a;
     int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (!is_well(f)) {
+    if (p == 0 && f.turn->lost != KITH_GPU_NOBODY) {
+        f.turn->stopped = true;
+    }
+    if (!is_well(f) || f.turn->lost != KITH_GPU_NOBODY) {
         return;
     }
     if (p == 0) {

@@ -71,7 +71,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
 /** May the step go on? */
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
 {
-    return f.turn->lost == KITH_GPU_NOBODY &&
+    return !f.turn->stopped &&
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 

@@ -35,7 +35,8 @@ struct kith__gpu_turn {
     int32_t at_rim[2];             /**< likewise, particles on the list of the rim */
     double velocity_unit;
     struct kith__gpu_ruler velocities;
-    int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY */
+    int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY, */
+    bool stopped; /**< and whether the turn is over: no later one does anything */
 };
 
 /** What a predator goes for. */

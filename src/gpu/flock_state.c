@@ -197,6 +197,7 @@ void kith__gpu_flock_drop_recording(struct kith__gpu_flock *g)
     if (g && g->graph) {
         (void)gpuGraphExecDestroy(g->graph);
         g->graph = NULL;
+        memset(&g->recorded, 0, sizeof g->recorded);
     }
 }
 

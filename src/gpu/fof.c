@@ -200,8 +200,8 @@ kith_status kith__gpu_fof_find(kith_ctx *ctx, const struct kith__question *q,
 {
     struct fof_search w = {.fof = fof, .out = out};
     struct kith__gpu *gpu = ctx->state;
-    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_HOME, &w.s));
     if (w.s.empty) {
         return kith__groups_number(ctx, 0, out);

@@ -148,6 +148,7 @@ kith_status kith__gpu_halos_measure(kith_ctx *ctx, const struct kith__question *
 {
     struct task t;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__halos_need(ctx, members->groups, out));
     KITH_TRY(kith__gpu_search_room(ctx, q, &t.s, t.key, t.id));
     t.h = (struct kith__gpu_halos){
         .small = &((struct kith__gpu_small *)t.s.gpu->slot[KITH_GPU_PLAN].data)->halos};

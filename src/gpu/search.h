@@ -33,7 +33,8 @@ struct kith__gpu_search {
     int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of streets or rows */
 };
 
-/** See that the device can be used, and bring the coordinates to it: s->sweep.grid.question. */
+/** Bring the coordinates to the device: s->sweep.grid.question. kith__gpu_begin comes before this
+ *  and all that follows. */
 kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
                                      const struct kith__question *question);
 
