@@ -46,8 +46,8 @@ static int read_of_many(const view_task *task, view_run *run, int64_t frame)
 {
     io_error error = {0};
     const io_frame *found = NULL;
+    char from[32]; /* read until the first frame is there */
     if (!run->trajectory || run->next != frame) {
-        char from[32];
         snprintf(from, sizeof from, "%lld:", (long long)frame);
         io_trajectory_options how = {.read = task->shared.read, .frames = from};
         how.read.frame = 0;
