@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,12 +235,14 @@ int64_t report_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static bool json_lost;
+static atomic_bool json_lost; /* threads that serve viewers read JSON too */
 
 static void *json_memory(size_t bytes)
 {
     void *memory = malloc(bytes);
-    json_lost = json_lost || !memory;
+    if (!memory) {
+        atomic_store(&json_lost, true);
+    }
     return memory;
 }
 
@@ -250,7 +253,7 @@ void report_json_start(void)
 
 bool report_json_whole(void)
 {
-    return !json_lost;
+    return !atomic_load(&json_lost);
 }
 
 static int print_json(json_t *value, size_t flags)
