@@ -71,8 +71,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
 /** May the step go on? */
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
 {
-    return !f.turn->stopped &&
-           (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
+    return !f.turn->stopped && (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
 /** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as
