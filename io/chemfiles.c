@@ -161,6 +161,7 @@ static io_status read_facts(io_frames *frames, io_frame *out)
     if (!state->constant || !state->species || state->told != n) {
         free(state->species);
         free(state->weight);
+        state->told = 0;
         state->species = malloc(((size_t)n + 1) * sizeof *state->species);
         state->weight = malloc(((size_t)n + 1) * sizeof *state->weight);
         if (!state->species || !state->weight)
