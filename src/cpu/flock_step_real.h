@@ -29,14 +29,13 @@ static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t be
     const double velocities = 1 / flight->velocity_unit;
     for (int k = 0; k < 3; k++) {
         const real *v = flock->now.v[k];
-        real *next = flock->next.v[k];
+        real *next_r = flock->next.r[k], *next_v = flock->next.v[k];
         for (int64_t s = begin; s < end; s++) {
-            next[s] = v[a->id[s]];
-            flight->cargo[k][s] = kith__flock_place((double)r[k][s], offsets);
-            flight->cargo[3 + k][s] = kith__flock_round((double)next[s] * velocities);
+            next_r[s] = r[k][s];
+            next_v[s] = v[a->id[s]];
+            flight->cargo[k][s] = kith__flock_place((double)next_r[s], offsets);
+            flight->cargo[3 + k][s] = kith__flock_round((double)next_v[s] * velocities);
         }
-        memcpy((real *)flock->next.r[k] + begin, r[k] + begin,
-               (size_t)(end - begin) * sizeof(real));
     }
     for (int64_t s = begin; s < end; s++) {
         flock->next.id[s] = flock->now.id[a->id[s]];
