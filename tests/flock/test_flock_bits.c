@@ -24,6 +24,14 @@ static uint64_t sum_bits(const void *data, size_t bytes)
     return h;
 }
 
+/* The state of a case must be the one known. */
+static void check_known(const flock_case *c, int kind, uint64_t known, const void *r, const void *v)
+{
+    const size_t bytes = 3 * (size_t)c->n * (size_t)c->precision;
+    const uint64_t sum = sum_bits(r, bytes) + 3 * sum_bits(v, bytes);
+    CHECK(sum == known, "%s %d: 0x%llx", c->name, kind, (unsigned long long)sum);
+}
+
 static flock_case make(int kind)
 {
     kith_box box = kith_box_periodic(35, 30, 25);
@@ -114,12 +122,10 @@ static void fly_crowds(const char *backend, void *r, void *v)
     kith_ctx *ctx = check_open(backend, 2);
     for (int kind = 0; kind < CROWDS; kind++) {
         flock_case c = make_crowd(kind);
-        const size_t bytes = 3 * N * (size_t)c.precision;
         kith_flock *flock = flock_case_open(ctx, &c);
         CHECK(kith_flock_step(flock, CROWD_STEPS) == KITH_OK, "%s", kith_message(ctx));
         kith_flock_read(flock, r, v);
-        const uint64_t sum = sum_bits(r, bytes) + 3 * sum_bits(v, bytes);
-        CHECK(sum == known_crowds[kind], "crowd %d: 0x%llx", kind, (unsigned long long)sum);
+        check_known(&c, kind, known_crowds[kind], r, v);
         kith_flock_close(flock);
         flock_case_free(&c);
     }
@@ -171,8 +177,7 @@ static void fly_changing(const char *backend)
             CHECK(kith_flock_step(flock, turn == 1 ? 1 : 2) == KITH_OK, "%s", kith_message(ctx));
         }
         kith_flock_read(flock, r, v);
-        const uint64_t sum = sum_bits(r, bytes) + 3 * sum_bits(v, bytes);
-        CHECK(sum == known_changing[kind], "changing %d: 0x%llx", kind, (unsigned long long)sum);
+        check_known(&c, kind, known_changing[kind], r, v);
         kith_flock_close(flock);
         flock_case_free(&c);
         free(r);
@@ -193,8 +198,7 @@ int main(int argc, char **argv)
         flock_case c = make(kind);
         const size_t bytes = 3 * N * (size_t)c.precision;
         fly(backend, 1, &c, STEPS, r[0], v[0]);
-        const uint64_t sum = sum_bits(r[0], bytes) + 3 * sum_bits(v[0], bytes);
-        CHECK(sum == known[kind], "kind %d: 0x%llx", kind, (unsigned long long)sum);
+        check_known(&c, kind, known[kind], r[0], v[0]);
         for (int other = 0; other < 3; other++) {
             fly(backend, other + 1, &c, other == 0 ? 2 : STEPS, r[1], v[1]);
             CHECK(memcmp(r[0], r[1], bytes) == 0 && memcmp(v[0], v[1], bytes) == 0, "kind %d: %s",
