@@ -3,12 +3,16 @@
 #   make demo     install what is missing, build; all verbs on small inputs, with pictures and a page
 #   make test     install what is missing, build, and pass every test
 #   make          build the library and the command
+#   make deep     the long forms of all tests, then valgrind; hours
 #   make bench    time kith beside its peers, into bench/results, after verifying it
 #   make ladder   climb from all pairs to the mainline, each rung checked and timed
 #   make asan     tests with the address and undefined-behaviour sanitizers
-#   make tsan     tests of pairs with the thread sanitizer
+#   make tsan     tests of pairs, groups and threads with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and six seconds of new ones
-#   make valgrind test programs and the command under valgrind, which must be there; an hour
+#   make valgrind test programs and the command under valgrind; an hour
+#   make cost     instructions of the library against tests/cost/costs.json; three minutes
+#   make cost-update  write tests/cost/costs.json anew
+#   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
 #   make test-gpu tests on this machine's GPU
 #   make deb      a Debian package in build/deb
 #   make hip      compile the GPU code for AMD too; needs hipcc
@@ -21,7 +25,8 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test demo bench ladder asan tsan fuzz valgrind test-gpu deb hip tidy format clean
+.PHONY: build test deep coverage demo bench ladder asan tsan fuzz valgrind cost cost-update
+.PHONY: test-gpu deb hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -33,12 +38,26 @@ build: release-build
 %-build: %-configure
 	cmake --build --preset $* -j $(JOBS)
 
+# A test that is skipped says why: the reasons are listed at the end.
 %-test: %-build
-	ctest --preset $* -j $(JOBS)
+	status=0; \
+	ctest --preset $* -j $(JOBS) || status=1; \
+	tests/skipped.py build/$*/junit.xml || status=1; \
+	exit $$status
 
 test:
 	.ci/packages build test
+	.ci/peers
 	$(MAKE) release-test
+
+# All tests run, and then valgrind does, whether or not a test failed.
+deep:
+	.ci/packages build test deep
+	.ci/peers
+	status=0; \
+	$(MAKE) deep-test || status=1; \
+	python3 tests/valgrind.py build/deep || status=1; \
+	exit $$status
 
 demo: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_cli lennard_jones
@@ -51,8 +70,29 @@ tsan fuzz:
 	.ci/packages build test check
 	$(MAKE) $@-test
 
-valgrind: release-build
+# What a test that failed did run counts, too.
+coverage:
+	.ci/packages build test check
+	.ci/peers
+	$(MAKE) coverage-build
+	find build/coverage -name '*.gcda' -delete
+	status=0; \
+	$(MAKE) coverage-test || status=1; \
+	tests/coverage.py build/coverage || status=1; \
+	exit $$status
+
+valgrind:
+	.ci/packages build deep
+	$(MAKE) release-build
 	python3 tests/valgrind.py build/release
+
+cost: release-build
+	.ci/packages deep
+	python3 tests/cost/cost.py build/release
+
+cost-update: release-build
+	.ci/packages deep
+	python3 tests/cost/cost.py build/release --update
 
 test-gpu: cuda-test
 

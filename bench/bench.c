@@ -15,6 +15,7 @@ static const char usage[] =
     "       kith_bench rdf [options]            time histograms of distances\n"
     "       kith_bench flock [options]          time steps of boids\n"
     "       kith_bench overlap [options]        time overlaps of replicas\n"
+    "       kith_bench busy [options]           time small work on a machine that is not idle\n"
     "       kith_bench gpu [options]            time what a GPU does of these\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
@@ -25,7 +26,7 @@ static const char usage[] =
     "  -q, --quick          5000 points, to see that it works\n"
     "  -o, --output FILE    write results as JSON\n"
     "\n"
-    "Example: OMP_PROC_BIND=true kith_bench pairs --threads 1,2 -o results.json\n";
+    "Example: kith_bench pairs --threads 1,2 -o results.json\n";
 
 static bool parse_threads(const char *text, int threads[BENCH_MOST_THREADS])
 {
@@ -106,7 +107,8 @@ static const struct question {
     const char *name;
     bool (*bench)(const bench_options *options, json *out);
 } questions[] = {{"pairs", bench_pairs}, {"fof", bench_fof},         {"rdf", bench_rdf},
-                 {"flock", bench_flock}, {"overlap", bench_overlap}, {"gpu", bench_gpu}};
+                 {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
+                 {"gpu", bench_gpu}};
 
 static int run(const struct question *question, int argc, char **argv)
 {

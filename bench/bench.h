@@ -38,8 +38,11 @@ bool bench_rdf(const bench_options *options, json *out);
 /** "results" */
 bool bench_flock(const bench_options *options, json *out);
 /** "results", by turns with the matrix product of a BLAS on the same cores where there is one: the
- *  environment's KITH_BENCH_BLAS, else libopenblas.so.0 */
+ *  environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0 */
 bool bench_overlap(const bench_options *options, json *out);
+/** "busy": small work with the default number of threads beside one thread, alone, beside processes
+ *  that spin, and in several processes */
+bool bench_busy(const bench_options *options, json *out);
 /** "forces": pair distributions from forces, beside the histogram of the same points
  *  @param threads  numbers of threads, 0 at the end; {0}: all there are, once */
 bool bench_force(const bench_options *options, const char *backend, const int *threads, json *out);

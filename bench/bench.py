@@ -27,16 +27,26 @@ QUICK_N, QUICK_PEERS_N, STANDARD_N = 5000, 30000, 1000000
 NOTHING_TO_RUN_ON = 77  # what kith_bench ends with where there is no GPU
 
 
+class Comparison(NamedTuple):
+    script: str
+    peers: tuple                # packages of PyPI
+    sets: tuple = ("uniform",)  # of points that they are compared on
+    times: int = 1              # as many points as in the standard cases
+    command: bool = False       # the command is compared, not the library
+
+
 class Question(NamedTuple):
     name: str
-    peers: tuple = ()  # packages of PyPI
-    sets: tuple = ()   # of points that they are compared on
+    comparisons: tuple = ()
 
 
 QUESTIONS = (
-    Question("pairs", ("vesin", "matscipy-neighbours", "scipy"), ("uniform",)),
-    Question("fof", ("kdcount", "scipy", "pyfof"), ("uniform", "clustered", "soneira_peebles")),
-    Question("rdf", ("Corrfunc", "freud-analysis"), ("uniform",)),
+    Question("pairs", (Comparison("peers.py", ("vesin", "matscipy-neighbours", "scipy")),)),
+    Question("fof", (Comparison("peers_fof.py", ("kdcount", "scipy", "pyfof"),
+                                ("uniform", "clustered", "soneira_peebles")),)),
+    Question("rdf", (Comparison("peers_rdf.py", ("Corrfunc", "freud-analysis")),
+                     Comparison("peers_frames.py", ("freud-analysis", "MDAnalysis", "gsd"),
+                                times=10, command=True))),
     Question("flock"),
     Question("overlap"),
     Question("gpu"),
@@ -47,10 +57,9 @@ def say(text):
     print(f"kith bench: {text}", file=sys.stderr, flush=True)
 
 
-def run(*words, quiet=False, **environment):
+def run(*words, quiet=False):
     """Run a program. Return its exit status."""
     return subprocess.run([str(word) for word in words], check=False,
-                          env=dict(os.environ, **environment),
                           stdout=sys.stderr, stderr=subprocess.DEVNULL if quiet else None
                           ).returncode
 
@@ -87,21 +96,21 @@ class Peers:
         ) if os.path.exists(self.python) else None
         return found.stdout.strip() if found else ""
 
-    def compare(self, args, question, path):
+    def compare(self, args, comparison, path):
         """Add to a results file what the peers do on the same question. Return whether all of
         their answers were kith's."""
         right = True
-        if not question.peers or not self.provide(question.peers):
+        if not self.provide(comparison.peers):
             return right
         points = path.with_suffix(".npy")
-        for name in question.sets:
-            made = run(args.bench, "points", name, QUICK_PEERS_N if args.quick else args.points,
-                       points)
+        for name in comparison.sets:
+            made = run(args.bench, "points", name,
+                       QUICK_PEERS_N if args.quick else comparison.times * args.points, points)
             right = made == 0 and right and run(
-                self.python, HERE / ("peers.py" if question.name == "pairs" else
-                                     f"peers_{question.name}.py"),
-                "--kith", args.library, "--points", points, "--set", name, "--threads",
-                args.threads, "--output", path) == 0
+                self.python, HERE / comparison.script,
+                "--kith", args.command if comparison.command else args.library,
+                "--points", points, "--set", name, "--threads", args.threads, "--output", path
+            ) == 0
         points.unlink(missing_ok=True)
         return right
 
@@ -128,16 +137,15 @@ def measure(args, folder, peers):
         path = pathlib.Path(folder) / f"{question.name}.json"
         size = ["--quick"] if args.quick else ["--points", args.points]
         threads = [] if question.name == "gpu" else ["--threads", args.threads]
-        status = run(args.bench, question.name, *size, *threads, "--output", path,
-                     OMP_PROC_BIND="true")
+        status = run(args.bench, question.name, *size, *threads, "--output", path)
         if status == NOTHING_TO_RUN_ON:
             continue
         if status != 0:
             say(f"{question.name}: failed")
             right = False
             continue
-        if peers:
-            right = peers.compare(args, question, path) and right
+        for comparison in question.comparisons if peers else ():
+            right = peers.compare(args, comparison, path) and right
         files.append(json.loads(path.read_text(encoding="utf-8")))
     return files, right
 
@@ -163,6 +171,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="kith bench", description=__doc__)
     parser.add_argument("--bench", required=True, help="the program kith_bench")
     parser.add_argument("--library", required=True, help="libkith.so")
+    parser.add_argument("--command", required=True, help="the command kith")
     parser.add_argument("--work", required=True, help="folder to keep the peers in")
     parser.add_argument("-t", "--threads", default="1" if cores == 1 else f"1,{cores}")
     parser.add_argument("--points", type=int, default=STANDARD_N)
@@ -182,7 +191,7 @@ def parse():
 
 def main():
     args = parse()
-    wanted = any(question.peers for question in QUESTIONS if question.name in args.only)
+    wanted = any(question.comparisons for question in QUESTIONS if question.name in args.only)
     peers = Peers(args) if wanted and not args.no_peers else None
     with tempfile.TemporaryDirectory() as folder:
         files, right = measure(args, folder, peers)

@@ -5,7 +5,6 @@
  * OpenBLAS with as many threads, each in its turn.
  */
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,29 +35,13 @@ static void find(void *library, const char *name, void *function)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/** Load a library with all cores allowed: its threads start with the caller's, of which
- *  OMP_PROC_BIND leaves one. */
-static void *load_on_all_cores(const char *path)
-{
-    cpu_set_t bound, all;
-    CPU_ZERO(&all);
-    for (int core = 0; core < harness_cores() && core < CPU_SETSIZE; core++) {
-        CPU_SET(core, &all);
-    }
-    const bool known = sched_getaffinity(0, sizeof bound, &bound) == 0;
-    (void)sched_setaffinity(0, sizeof all, &all);
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (known) {
-        (void)sched_setaffinity(0, sizeof bound, &bound);
-    }
-    return library;
-}
-
 static bool blas_open(blas *out)
 {
-    const char *const path = getenv("KITH_BENCH_BLAS");
-    void *const library = load_on_all_cores(path ? path : "libopenblas.so.0");
-    *out = (blas){.name = path ? path : "libopenblas.so.0"};
+    const char *const given = getenv("KITH_BENCH_BLAS");
+    const char *const path = given ? given : "libopenblas.so.0";
+    const bool relative = given && *given != '/'; /* a library could be planted there */
+    void *const library = relative ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *out = (blas){.name = path};
     if (library) {
         find(library, "cblas_sgemm", &out->sgemm);
         find(library, "cblas_dgemm", &out->dgemm);

@@ -5,6 +5,7 @@
 #include "fof_job.h"
 
 #include "bench.h"
+#include "harness.h"
 
 #include <math.h>
 #include <random.h>
@@ -35,16 +36,30 @@ static int64_t place_of(int64_t p, int64_t n)
     return (int64_t)at;
 }
 
+/* The loop that brings points to their places. */
+struct place_loop {
+    int64_t n;
+    const float *in_order;
+    float *out;
+};
+
+static void place_range(void *state, int64_t begin, int64_t end)
+{
+    const struct place_loop *loop = state;
+    for (int64_t p = begin; p < end; p++) {
+        memcpy(loop->out + 3 * p, loop->in_order + 3 * place_of(p, loop->n), 3 * sizeof *loop->out);
+    }
+}
+
 float *fof_job_make_points(const char *set, int64_t n)
 {
     double *const xyz = bench_make_set(set, n);
     float *const in_order = bench_round_points(xyz, n);
     free(xyz);
     float *const out = in_order ? malloc(((size_t)n + 1) * 3 * sizeof *out) : NULL;
-#pragma omp parallel for schedule(static)
-    for (int64_t p = 0; p < (out ? n : 0); p++) {
-        memcpy(out + 3 * p, in_order + 3 * place_of(p, n), 3 * sizeof *out);
-    }
+    enum { GRAIN = 4096 };
+    struct place_loop loop = {n, in_order, out};
+    harness_for(out ? n : 0, GRAIN, place_range, &loop);
     free(in_order);
     return out;
 }

@@ -79,6 +79,7 @@ typedef struct store_test {
     char *buffer;
     int64_t bytes;
     int threads;
+    struct kith__pool *pool;
     bool stream;
 } store_test;
 
@@ -95,26 +96,30 @@ static void store_stream(char *to, int64_t bytes)
 #endif
 }
 
+static void store_range(void *state, int64_t begin, int64_t end)
+{
+    const store_test *const test = state;
+    if (test->stream) {
+        store_stream(test->buffer + begin, end - begin);
+    } else {
+        memset(test->buffer + begin, 2, (size_t)(end - begin));
+    }
+}
+
 static bool store_all(void *user)
 {
     enum { BLOCK = 1 << 20 };
-    const store_test *const test = user;
-    const int64_t blocks = test->bytes / BLOCK;
-#pragma omp parallel for schedule(static) num_threads(test->threads)
-    for (int64_t b = 0; b < blocks; b++) {
-        if (test->stream) {
-            store_stream(test->buffer + b * BLOCK, BLOCK);
-        } else {
-            memset(test->buffer + b * BLOCK, 2, BLOCK);
-        }
-    }
+    store_test *const test = user;
+    kith__pool_chunks(test->pool, test->threads, test->bytes / BLOCK * BLOCK, BLOCK, store_range,
+                      test);
     return true;
 }
 
 double harness_store_rate(int threads, int64_t bytes)
 {
     harness_times times;
-    store_test test = {aligned_alloc(64, (size_t)bytes), bytes, threads, false};
+    store_test test = {aligned_alloc(64, (size_t)bytes), bytes, threads, kith__pool_open(threads),
+                       false};
     double rate = 0;
     for (int s = 0; test.buffer && s < 2; s++) {
         test.stream = s;
@@ -122,8 +127,16 @@ double harness_store_rate(int threads, int64_t bytes)
             rate = (double)bytes / times.median;
         }
     }
+    kith__pool_close(test.pool);
     free(test.buffer);
     return rate;
+}
+
+void harness_for(int64_t n, int64_t grain, kith__range_fn *fn, void *state)
+{
+    struct kith__pool *pool = kith__pool_open(harness_cores());
+    kith__pool_chunks(pool, kith__pool_threads(pool), n, grain, fn, state);
+    kith__pool_close(pool);
 }
 
 int64_t harness_memory(void)
@@ -191,8 +204,7 @@ static void describe_build(json *out)
 
 void harness_describe(json *out, int argc, char **argv)
 {
-    static const char *const settings[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",
-                                           "KITH_BACKEND"};
+    static const char *const settings[] = {"OMP_NUM_THREADS", "KITH_BACKEND"};
     char text[1024];
     const time_t now = time(NULL);
     describe_machine(out);

@@ -7,6 +7,8 @@
 
 #include "json.h"
 
+#include <pool.h>
+
 enum { HARNESS_LEAST_REPEATS = 5, HARNESS_MOST_REPEATS = 25 };
 
 /** Times of one piece of work [s]. */
@@ -38,7 +40,10 @@ void harness_summarise(double *times, int n, harness_times *out);
  */
 double harness_store_rate(int threads, int64_t bytes);
 
-/** CPUs of this machine. Not those of the affinity mask: OMP_PROC_BIND leaves one in it. */
+/** Do a loop over n items in ranges of `grain` items, on all cores; not for what is timed. */
+void harness_for(int64_t n, int64_t grain, kith__range_fn *fn, void *state);
+
+/** Processors of this machine. */
 int harness_cores(void);
 
 /** Bytes of memory of this machine. */

@@ -18,7 +18,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, compare_peers, run, seconds, take_turns
+from turns import compare_peers, run, seconds, take_turns
 
 CUBE = np.eye(3)
 STANDARD_N, STANDARD_CUTOFF = 1e6, 0.03
@@ -93,8 +93,7 @@ def compare(kith, peer, find, xyz, cutoff, args, periodic, threads):
         return kith.find(xyz, cutoff, periodic, full, shifts)
 
     ours = set_hash(*own(), full)
-    with all_cores():
-        first, found = seconds(lambda: find(xyz))
+    first, found = seconds(lambda: find(xyz))
     theirs = set_hash(*found, full)
     del found
     if ours != theirs:

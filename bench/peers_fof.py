@@ -18,7 +18,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, compare_peers, run, seconds, take_turns
+from turns import compare_peers, run, seconds, take_turns
 
 SPACINGS, LEAST, LEAST_COMPARED = 0.2, 20, 2
 
@@ -70,8 +70,7 @@ def compare(kith, peer, xyz, args):
     find, count = peer.make(length)
     double = xyz.astype(np.float64)
     ours = kith.find_groups(double, length, peer.periodic, LEAST_COMPARED).copy()
-    with all_cores():
-        first, found = seconds(lambda: find(double))
+    first, found = seconds(lambda: find(double))
     theirs = np.sort(count(found))[::-1]
     if not np.array_equal(ours, theirs[theirs >= LEAST_COMPARED]):
         print(f"peers_fof.py: groups differ: {peer.name} "

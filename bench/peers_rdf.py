@@ -19,7 +19,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from kith_ctypes import Kith
-from turns import all_cores, compare_peers, run, seconds, take_turns
+from turns import compare_peers, run, seconds, take_turns
 
 STANDARD_N, STANDARD_R_MAX = 1e6, 0.033
 
@@ -71,8 +71,7 @@ def compare(kith, peer, xyz, bins, args, threads):
     r_max = STANDARD_R_MAX * (STANDARD_N / len(xyz)) ** (1 / 3)
     count, halves = peer.make(xyz, bins, r_max, threads)
     ours = kith.count(xyz, bins, r_max)
-    with all_cores():
-        first, found = seconds(count)
+    first, found = seconds(count)
     if not agree(ours, halves(found)):
         print(f"peers_rdf.py: counts differ: {peer.name} {halves(found).sum():.0f}, "
               f"kith {ours.sum()}", file=sys.stderr)

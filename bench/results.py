@@ -24,11 +24,13 @@ FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "l
        "million_particles_per_second": float}
 RDF = {"r_max": float, "bins": int, "minimum_image": bool, "counted": int,
        "million_half_pairs_per_second": float}
+FRAMES = {**RDF, "frames": int}
 FLOCK = {"side": float, "steps": int, "neighbours": float, "polarisation": float,
          "million_particles_per_second": float}
 OVERLAP = {"dim": int, "bins": int, "counted": int, "million_half_pairs_per_second": float,
            "product_library": str}
 OWN = {"backend": str, "seconds_first": float, "scratch_bytes_per_particle": float}
+OWN_FRAMES = {"backend": str, "seconds_first": float}  # of a process: nothing is kept
 OWN_PAIRS = {"distances": bool, "gigabytes_per_second": float, "store_floor_seconds": float}
 ON_GPU = {"unordered": bool, "shifts": bool, "device_seconds": float, "device_seconds_min": float,
           "device_seconds_max": float}
@@ -37,6 +39,12 @@ GPU = {"name": str, "compute_capability": str, "processors": int, "memory_bytes"
        "store_gigabytes_per_second": float, "cuda_runtime": int, "cuda_driver": int,
        "compiler": str, "architectures": str}
 PEER = {"kith_seconds": float, "ratio": float}
+BUSY = {  # of one machine that is not idle: times of calls, or calls of several processes
+    True: {"spinning": int, "calls": int, "one_thread_seconds": float, "ratio": float,
+           "threads": int, "seconds": float},
+    False: {"processes": int, "throughput_ratio": float, "throughput_ratio_min": float,
+            "throughput_ratio_max": float},
+}
 
 
 def refuse(constant):
@@ -67,6 +75,8 @@ def fields_of(result):
     """What a result must say of its question and answer."""
     if result["case"] == "flock":
         return FLOCK
+    if result["case"] == "frames":
+        return FRAMES
     if result["case"].startswith("overlap"):
         return OVERLAP
     return PAIRS if is_pairs(result) else RDF if "bins" in result else FOF
@@ -79,11 +89,14 @@ def check(data):
         check_fields(name, data[name], fields)
     if not any(isinstance(found, list) and found for found in data.values()):
         raise ValueError("no results")
-    for k, result in enumerate(data["results"]):
+    for k, result in enumerate(data.get("busy", [])):
+        check_fields(f"busy[{k}]", result, BUSY["spinning" in result])
+    for k, result in enumerate(data.get("results", [])):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)
         own = result["program"] == "kith"
-        check_fields(where, result, OWN if own else PEER)
+        own_fields = OWN_FRAMES if result["case"] == "frames" else OWN
+        check_fields(where, result, own_fields if own else PEER)
         check_fields(where, result, fields_of(result))
         if own and is_pairs(result):
             check_fields(where, result, OWN_PAIRS)

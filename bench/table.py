@@ -61,6 +61,8 @@ def question(r):
     if r["case"] == "fof":
         kind = r["set"].replace("soneira_peebles", "Soneira-Peebles")
         return f"groups, {kind}" + ("" if r["periodic"] else ", open box")
+    if r["case"] == "frames":
+        return f"g(r), {count(r['frames'])} frames of a GSD file, {r['bins']} bins, a process"
     if "bins" in r:
         return f"g(r), {r['bins']} bins, {r['precision']}"
     return r["case"].split()[0] + " list" + (
@@ -83,7 +85,7 @@ def products(data, many):
 
 def compared(data):
     """The results of peers."""
-    return [r for r in data["results"]
+    return [r for r in data.get("results", [])
             if "kith_backend" in r and r.get("bins", ONE_BINNING) == ONE_BINNING]
 
 
@@ -131,6 +133,8 @@ CPU = [
      {"case": "short", "bins": 2000, "precision": "float"}),
     ("g(r) of all pairs, nearest image, 2,000 bins, float", "results",
      {"case": "all", "precision": "float"}),
+    ("g(r) of 10^4 frames of a GSD file, 200 bins, a process", "results",
+     {"case": "frames", "frames": 10**4}),
     ("a step of boids, 31 neighbours", "results", {"case": "flock", "set": "31"}),
     (OVERLAPS, "results", {"case": "overlap"}),
 ]

@@ -3,7 +3,6 @@
 and adding to the results file of kith_bench."""
 
 import argparse
-import contextlib
 import json
 import os
 import statistics
@@ -12,22 +11,17 @@ import sys
 import time
 
 
-@contextlib.contextmanager
-def all_cores():
-    """Undo OMP_PROC_BIND for the calling thread: threads that are not OpenMP's inherit its mask."""
-    bound = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, range(os.cpu_count()))
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, bound)
-
-
 def seconds(call):
     """Return how long a call takes, and its result."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
+
+
+def spread(times):
+    """Return what the results file says of repeated times."""
+    return {"repeats": len(times), "seconds": statistics.median(times), "seconds_min": min(times),
+            "seconds_max": max(times)}
 
 
 def take_turns(own, theirs, first, prepare=None):
@@ -38,14 +32,11 @@ def take_turns(own, theirs, first, prepare=None):
         if prepare:
             prepare()
         own_times.append(seconds(own)[0])
-        with all_cores():
-            times.append(seconds(theirs)[0])
-    median, own_median = statistics.median(times), statistics.median(own_times)
+        times.append(seconds(theirs)[0])
+    own_median = statistics.median(own_times)
     return {
-        "repeats": len(times), "seconds": median, "seconds_min": min(times),
-        "seconds_max": max(times), "kith_seconds": own_median,
-        "kith_seconds_min": min(own_times), "kith_seconds_max": max(own_times),
-        "ratio": median / own_median,
+        **spread(times), "kith_seconds": own_median, "kith_seconds_min": min(own_times),
+        "kith_seconds_max": max(own_times), "ratio": statistics.median(times) / own_median,
     }
 
 
@@ -57,12 +48,13 @@ def report(result, what):
 
 
 def add_results(path, results):
-    """Replace what the file had from other programs on the same points, in one step."""
+    """Replace what the file had from the programs on the same points, in one step. What kith did
+    on them by itself is replaced where the results have it."""
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    sets = {r["set"] for r in results}
+    made = {(r["set"], r["program"] == "kith") for r in results}
     data["results"] = [r for r in data["results"]
-                       if r["program"] == "kith" or r["set"] not in sets] + results
+                       if (r["set"], r["program"] == "kith") not in made] + results
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(data, file, indent=2)
         file.write("\n")
@@ -89,12 +81,13 @@ def compare_peers(peers, asks, say):
 
 def run(doc, compare_all):
     """Do the work of a comparison program: have compare_all(args, threads) return results, and
-    whether one was wrong, in a child for each number of threads, which OpenMP is told by the
-    environment."""
+    whether one was wrong, in a child for each number of threads, which the environment tells to all
+    programs."""
     parser = argparse.ArgumentParser(description=doc.split("\n", maxsplit=1)[0])
     parser.add_argument("--points", required=True, help=".npy of [n][3] in the unit cube")
     parser.add_argument("--set", default="uniform", help="name of the points in the results")
-    parser.add_argument("--kith", required=True, help="the shared library")
+    parser.add_argument("--kith", required=True,
+                        help="the shared library; the command for peers_frames.py")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("-o", "--output", help="results file of kith_bench to add to")
     parser.add_argument("--child", type=int, help="for the program itself")
@@ -106,7 +99,7 @@ def run(doc, compare_all):
 
     results, status = [], 0
     for threads in args.threads.split(","):
-        environment = dict(os.environ, OMP_NUM_THREADS=threads, OMP_PROC_BIND="true")
+        environment = dict(os.environ, OMP_NUM_THREADS=threads)
         child = subprocess.run([sys.executable, *sys.argv, "--child", threads], env=environment,
                                stdout=subprocess.PIPE, text=True, check=False)
         status = max(status, abs(child.returncode))

@@ -7,9 +7,14 @@
  */
 #include "verify.h"
 
+#include "harness.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { GRAIN = 64 }; /* items of a loop that a thread takes at a time */
 
 typedef struct cells {
     int32_t side;   /* cells along each axis */
@@ -62,8 +67,7 @@ static void add_to_bin(const verify_bins *bins, double r2)
             end = middle;
         }
     }
-#pragma omp atomic
-    bins->counts[k]++;
+    __atomic_fetch_add(&bins->counts[k], 1, __ATOMIC_RELAXED);
 }
 
 /* Add a pair, if it is one. */
@@ -114,11 +118,17 @@ void verify_all_pairs(const verify_question *q, verify_answer *answer)
     *answer = to.answer;
 }
 
-void verify_nearest(const verify_question *q, const verify_bins *bins)
+/* The loop over all pairs by their first particle. */
+struct nearest_loop {
+    const verify_question *question;
+    const verify_bins *bins;
+};
+
+static void add_nearest(void *state, int64_t begin, int64_t end)
 {
-    memset(bins->counts, 0, (size_t)bins->n * sizeof *bins->counts);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (int64_t i = 0; i < q->n; i++) {
+    const struct nearest_loop *loop = state;
+    const verify_question *q = loop->question;
+    for (int64_t i = begin; i < end; i++) {
         for (int64_t j = i + 1; j < q->n; j++) {
             double d[3];
             for (int k = 0; k < 3; k++) {
@@ -127,9 +137,16 @@ void verify_nearest(const verify_question *q, const verify_bins *bins)
                                           fabs(rounded(plain - 1, q->precision)));
                 d[k] = fmin(fabs(plain), other);
             }
-            add_to_bin(bins, sum_of_squares(d, q->precision));
+            add_to_bin(loop->bins, sum_of_squares(d, q->precision));
         }
     }
+}
+
+void verify_nearest(const verify_question *q, const verify_bins *bins)
+{
+    memset(bins->counts, 0, (size_t)bins->n * sizeof *bins->counts);
+    struct nearest_loop loop = {q, bins};
+    harness_for(q->n, GRAIN, add_nearest, &loop);
 }
 
 static int64_t cell_of(const cells *all, const double x[3])
@@ -184,6 +201,26 @@ static void sweep_cell(const cells *all, const verify_question *q, int64_t c, si
     }
 }
 
+/* The loop over cells. */
+struct cell_loop {
+    const cells *all;
+    const verify_question *question;
+    pthread_mutex_t lock; /* guards to->answer */
+    sink *to;
+};
+
+static void sweep_range(void *state, int64_t begin, int64_t end)
+{
+    struct cell_loop *loop = state;
+    sink part = {.bins = loop->to->bins};
+    for (int64_t c = begin; c < end; c++) {
+        sweep_cell(loop->all, loop->question, c, &part);
+    }
+    pthread_mutex_lock(&loop->lock);
+    add_answer(&loop->to->answer, &part.answer);
+    pthread_mutex_unlock(&loop->lock);
+}
+
 static bool sweep_cells(const verify_question *q, sink *to)
 {
     const double side = fmin(1 / (q->cutoff * (1 + 1e-6)), 2 * cbrt((double)q->n) + 1);
@@ -198,13 +235,8 @@ static bool sweep_cells(const verify_question *q, sink *to)
     const bool ok = all.start && all.id;
     if (ok) {
         fill_cells(&all, q);
-#pragma omp parallel for schedule(dynamic, 64)
-        for (int64_t c = 0; c < count; c++) {
-            sink part = {.bins = to->bins};
-            sweep_cell(&all, q, c, &part);
-#pragma omp critical
-            add_answer(&to->answer, &part.answer);
-        }
+        struct cell_loop loop = {&all, q, PTHREAD_MUTEX_INITIALIZER, to};
+        harness_for(count, GRAIN, sweep_range, &loop);
     }
     free(all.start);
     free(all.id);

@@ -2,8 +2,9 @@
  *
  * kith bench: becomes the benchmark's program, which is installed beside the command.
  */
-#include "options.h"
-#include "report.h"
+#include "common/files.h"
+#include "common/options.h"
+#include "common/report.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum { KEY_QUICK = 0x200, KEY_ONLY, KEY_NO_PEERS, KEY_PYTHON, MOST_WORDS = 32, P
 typedef struct bench_task {
     char *words[MOST_WORDS];
     int n;
+    const char *python, *output; /* NULL: not given */
 } bench_task;
 
 static const struct argp_option bench_options[] = {
@@ -34,11 +36,18 @@ static const struct argp_option bench_options[] = {
 static void add(bench_task *task, struct argp_state *state, const char *option, const char *value)
 {
     if (task->n + 1 >= MOST_WORDS) {
-        argp_error(state, "%s: too many options", option);
+        options_error(state, "%s: too many options", option);
     }
     if (asprintf(&task->words[task->n++], "%s%s%s", option, *value ? "=" : "", value) < 0) {
         exit(report_no_memory("the options"));
     }
+}
+
+static void check_files(const bench_task *task)
+{
+    const file_use files[] = {{"--python", task->python, FILE_READ},
+                              {"--output", task->output, FILE_WRITTEN}};
+    files_check(files, sizeof files / sizeof *files);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -55,9 +64,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_QUICK: add(task, state, "--quick", ""); return 0;
     case KEY_NO_PEERS: add(task, state, "--no-peers", ""); return 0;
-    case KEY_PYTHON: add(task, state, "--python", arg); return 0;
-    case 'o': add(task, state, "--output", arg); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "too many arguments: '%s'", arg); return 0;
+    case KEY_PYTHON:
+        task->python = arg;
+        add(task, state, "--python", arg);
+        return 0;
+    case 'o':
+        task->output = arg;
+        add(task, state, "--output", arg);
+        return 0;
+    case ARGP_KEY_END: check_files(task); return 0;
+    case ARGP_KEY_ARG: options_error(state, "too many arguments: '%s'", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -67,10 +83,10 @@ static const struct argp arguments = {
     .parser = parse_option,
     .doc = "Reproduce the figures of the README on this machine: each answer is verified, then "
            "timed, median of five, beside other programs in the same run: vesin, "
-           "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc and freud, installed from PyPI "
-           "(into a folder of their own; those that cannot be are named). On a GPU too, where "
-           "kith has CUDA and there is one. Takes some twenty minutes, on a machine that should do "
-           "nothing else; wants python3."
+           "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud and MDAnalysis, installed "
+           "from PyPI (into a folder of their own; those that cannot be are named). On a GPU too, "
+           "where kith has CUDA and there is one. Takes some thirty minutes, on a machine that "
+           "should do nothing else; wants python3."
            "\vExample:\n"
            "  kith bench --threads 1,2\n"
            "  kith bench --quick --only pairs,flock"};

@@ -2,11 +2,12 @@
  *
  * kith info: say what is in a file, and where its particles lie.
  */
-#include "input.h"
-#include "options.h"
-#include "progress.h"
-#include "report.h"
-#include "space.h"
+#include "common/input.h"
+#include "common/files.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "common/space.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -33,7 +34,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
     case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
-    case ARGP_KEY_END: options_refuse(state, !task->file, "no FILE given"); return 0;
+    case ARGP_KEY_END:
+        options_refuse(state, !task->file, "no FILE given");
+        files_check(&(file_use){"FILE", task->file, FILE_READ}, 1);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -79,7 +83,7 @@ static const char *precision_name(const io_summary *s)
 static void print_lists(const io_summary *s)
 {
     for (int k = 0; k < s->n_species; k++) {
-        report_line(k ? "" : "species", "%-9s %s", s->species[k].name,
+        report_line(k ? "" : "species", "%-9s %s", report_text(s->species[k].name).s,
                     report_count(s->species[k].n).s);
         if (s->species[k].mass > 0) {
             printf(", each of mass %s", report_real(s->species[k].mass).s);
@@ -90,7 +94,8 @@ static void print_lists(const io_summary *s)
         report_line(k              ? ""
                     : s->files > 1 ? "in one file"
                                    : "fields",
-                    "%-30s %-8s %s\n", s->fields[k].name, s->fields[k].type, s->fields[k].shape);
+                    "%-30s %-8s %s\n", report_text(s->fields[k].name).s,
+                    report_text(s->fields[k].type).s, report_text(s->fields[k].shape).s);
     }
 }
 
@@ -127,7 +132,7 @@ static void print_info(const info_task *task, const io_summary *s, const input *
                        const io_error *error)
 {
     report_title(task->file);
-    report_line("format", "%s, ", s->description);
+    report_line("format", "%s, ", report_text(s->description).s);
     if (s->files > 1) {
         printf("%d files, ", s->files);
     }
@@ -140,11 +145,14 @@ static void print_info(const info_task *task, const io_summary *s, const input *
     if (s->has_time) {
         report_line("time", "%s\n", report_real(s->time).s);
     }
-    report_line("box", "%s", s->has_box ? "" : "none in the file");
     if (s->has_box) {
-        space_print_box(&s->box);
+        space_print_box(&s->box, "");
+    } else {
+        report_line("box", "none in the file\n");
     }
-    putchar('\n');
+    if (*s->unit) {
+        report_line("unit", "lengths in %s\n", report_text(s->unit).s);
+    }
     print_universe(s);
     print_lists(s);
     if (error->status == IO_OK) {
@@ -204,12 +212,14 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
                                                 report_json_text(s->fields[k].shape)));
     }
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:o, s:I, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:s, s:o, s:s, s:o, s:I, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "kith", kith_version(), "verb", "info", "path", report_json_text(task->file), "format",
         io_format_name(s->format), "description", report_json_text(s->description), "bytes",
         (json_int_t)s->bytes, "files", s->files, "particles", (json_int_t)s->n, "frames",
         (json_int_t)s->frames, "precision", precision_name(s), "box",
-        s->has_box ? space_box_json(&s->box) : json_null(), "time",
+        s->has_box ? space_box_json(&s->box) : json_null(), "unit",
+        report_json_text(*s->unit ? s->unit : NULL), "time",
         s->has_time ? report_json_real(s->time) : json_null(), "cosmology",
         cosmology_json(&s->cosmology), "units", units_json(&s->units), "species", species, "fields",
         fields, "bounds", error->status == IO_OK ? extent_json(in) : json_null());

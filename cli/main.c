@@ -2,8 +2,8 @@
  *
  * The command `kith VERB ...`: finds the verb and hands over.
  */
-#include "guard.h"
-#include "report.h"
+#include "common/guard.h"
+#include "common/report.h"
 #include "verbs.h"
 
 #include <argp.h>
@@ -68,7 +68,8 @@ static int print_version(void)
     if (strcmp(KITH_VERSION, kith_version()) != 0) {
         printf(" (with libkith %s)", kith_version());
     }
-    putchar('\n');
+    char hdf5[40];
+    printf("\n%s\n", io_hdf5_version(hdf5, sizeof hdf5) ? hdf5 : "without HDF5");
     return STATUS_OK;
 }
 
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     guard_start();
-    report_json_start();
+    report_start();
     atexit(report_close_stdout);
     argp_err_exit_status = STATUS_USAGE;
 

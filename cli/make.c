@@ -3,12 +3,13 @@
  * kith make: write a reproducible set of particles. The same arguments give the same bytes on any
  * machine.
  */
-#include "options.h"
-#include "parse.h"
-#include "progress.h"
-#include "report.h"
+#include "common/options.h"
+#include "common/files.h"
+#include "common/parse.h"
+#include "common/progress.h"
+#include "common/report.h"
 #include "sets.h"
-#include "space.h"
+#include "common/space.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -69,20 +70,22 @@ static void check_task(make_task *task, struct argp_state *state)
                    "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
     options_refuse(state, !path, "no -o FILE given");
     if (task->basis >= 0 && task->family != LATTICE) {
-        argp_error(state, "--basis goes with lattice, not %s", family_names[task->family]);
+        options_error(state, "--basis goes with lattice, not %s", family_names[task->family]);
     }
     if (task->model >= 0 && task->family != CLUSTERED) {
-        argp_error(state, "--model goes with clustered, not %s", family_names[task->family]);
+        options_error(state, "--model goes with clustered, not %s", family_names[task->family]);
     }
     if (task->format == IO_UNKNOWN) {
         task->format = format_of_ending(path);
     }
     if (task->format == IO_UNKNOWN) {
-        argp_error(state,
-                   "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
-                   "give --format",
-                   path);
+        options_error(state,
+                      "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
+                      "give --format",
+                      path);
     }
+    const file_use files[] = {{"--output", path, FILE_WRITTEN}};
+    files_check(files, sizeof files / sizeof *files);
 }
 
 static void parse_argument(make_task *task, const char *arg, struct argp_state *state)
@@ -93,7 +96,7 @@ static void parse_argument(make_task *task, const char *arg, struct argp_state *
         return;
     }
     if (task->n >= 0) {
-        argp_error(state, "too many arguments: '%s'", arg);
+        options_error(state, "too many arguments: '%s'", arg);
     }
     task->n = options_whole(state, "N", arg, 0);
     if (task->n > INT32_MAX) {
@@ -201,7 +204,7 @@ static int print_summary(const make_task *task, const io_particles *set, double 
             report_json_text(o->output), "bytes", (json_int_t)bytes, "seconds", seconds));
     }
     if (!o->quiet) {
-        printf("%s: %s particles, %s, %s in %s\n", o->output, report_count(set->n).s,
+        printf("%s: %s particles, %s, %s in %s\n", report_text(o->output).s, report_count(set->n).s,
                io_format_name(task->format), report_bytes(bytes).s, report_seconds(seconds).s);
     }
     return STATUS_OK;

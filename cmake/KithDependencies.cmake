@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What the build can use. All is optional: what is missing is left out, and KithSummary says so.
-find_package(OpenMP COMPONENTS C)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-find_package(HDF5 COMPONENTS C)
+include(KithHdf5)
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
     pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
@@ -35,7 +34,7 @@ endif()
 
 # KITH_HAVE_CUDA: a compiler is there and so is something for it to compile.
 set(KITH_HAVE_CUDA OFF)
-file(GLOB gpu_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/gpu/*.cu")
+file(GLOB gpu_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*/gpu/*.cu")
 if(gpu_sources AND NOT KITH_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES 80 90)

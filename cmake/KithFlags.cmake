@@ -10,10 +10,6 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
 
-# The installed command finds the library beside it, wherever the tree is moved.
-file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-
 add_library(kith_flags INTERFACE)
 target_compile_definitions(kith_flags INTERFACE _GNU_SOURCE)
 target_compile_options(kith_flags INTERFACE
@@ -21,6 +17,16 @@ target_compile_options(kith_flags INTERFACE
     -Wmissing-prototypes;-Wpointer-arith;-Wcast-qual;-Wwrite-strings;-Wundef
     -ffp-contract=off>
     $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
+
+# What counted sources are compiled with: those of the library and the command. Not optimised, so
+# that each branch of the source is one of the program; threads may not lose counts. always_inline
+# has no effect: each copy of a function with a constant argument would count as a function of its
+# own, in which half of the branches on that argument cannot be taken.
+set(KITH_COUNTED "")
+if(KITH_COVERAGE)
+    set(KITH_COUNTED -O0 --coverage -fprofile-update=atomic -Dalways_inline=unused)
+    add_link_options(--coverage)
+endif()
 
 # Sanitizers go to every target, or their run-time libraries disagree.
 if(KITH_SANITIZE)

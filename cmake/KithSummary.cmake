@@ -11,7 +11,6 @@ endfunction()
 
 message(STATUS "kith ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, "
                "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, CPU code for ${KITH_ISAS}")
-kith_say(OpenMP_C_FOUND "OpenMP " "${OpenMP_C_VERSION}" "one thread only")
 kith_say(HDF5_FOUND     "HDF5   " "${HDF5_VERSION}" "no HDF5 files")
 kith_say(JANSSON_FOUND  "jansson" "${JANSSON_VERSION}" "the command is left out")
 kith_say(CAIRO_FOUND    "cairo  " "${CAIRO_VERSION}" "no pictures")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # How tests are added. A test is a small C program: silent and 0 when it passes, a message and not 0
-# when it fails, 77 when this machine cannot run it.
+# when it fails, 77 when this machine cannot run it, after a line that holds "skipped: " and what is
+# missing (tests/skipped.py).
 set(KITH_TEST_BACKENDS cpu:baseline)
 if("avx2" IN_LIST KITH_ISAS AND KITH_SANITIZE)
     set(KITH_TEST_BACKENDS cpu:avx2) # one for all: they share their source, and sanitizers are slow
@@ -14,36 +15,42 @@ if(KITH_HAVE_CUDA)
     list(APPEND KITH_TEST_BACKENDS cuda)
 endif()
 
-# What the run-time libraries need to know; each "NAME=value". Threads that wait give the core to
-# the other tests that run beside.
-set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive)
+# What tests are told, each "NAME=value": two threads, whatever the machine has.
+set(KITH_TEST_ENVIRONMENT OMP_NUM_THREADS=2)
 if(KITH_SANITIZE)
     list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_BRIEF=9)
 elseif(CMAKE_C_COMPILER_ID MATCHES "Clang")
     list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_BRIEF=1)
 endif()
+if(KITH_COVERAGE)
+    # What libgcov complains of where a test takes memory or disk from it is no output of kith.
+    list(APPEND KITH_TEST_ENVIRONMENT GCOV_ERROR_FILE=/dev/null)
+endif()
+if(KITH_TEST_DEEP)
+    list(APPEND KITH_TEST_ENVIRONMENT KITH_TEST_DEEP=1)
+endif()
+# .ci/peers installs chemfiles there. Elsewhere the reader finds it, or not, as for any user.
+file(GLOB chemfiles
+     "${PROJECT_SOURCE_DIR}/build/peers/lib/python3*/site-packages/chemfiles/libchemfiles.so")
+if(chemfiles)
+    list(APPEND KITH_TEST_ENVIRONMENT "KITH_CHEMFILES=${chemfiles}")
+endif()
 if(KITH_SANITIZE MATCHES "address")
     set(leaks "${PROJECT_SOURCE_DIR}/tests/common/leaks.txt")
     list(APPEND KITH_TEST_ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0:suppressions=${leaks}")
 endif()
-if(KITH_SANITIZE MATCHES "thread")
-    # Archer tells the sanitizer what OpenMP synchronises; libomp itself is not instrumented.
-    string(REGEX MATCH "^[0-9]+" llvm "${CMAKE_C_COMPILER_VERSION}")
-    find_library(KITH_ARCHER archer PATHS /usr/lib/llvm-${llvm}/lib)
-    list(APPEND KITH_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
-    if(KITH_ARCHER)
-        list(APPEND KITH_TEST_ENVIRONMENT "OMP_TOOL_LIBRARIES=${KITH_ARCHER}")
-    else()
-        message(WARNING "libarcher.so not found: the thread sanitizer will report false races")
-    endif()
-endif()
-
 # kith_set_test(test [LABELS label...] [TIMEOUT seconds])
-# Give a test added by add_test() the properties that all share.
+# Give a test added by add_test() the properties that all share. In its long form (KITH_TEST_DEEP)
+# every test may run for four hours, whatever limit its short form has.
 function(kith_set_test test)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS")
-    if(NOT arg_TIMEOUT)
+    if(KITH_TEST_DEEP)
+        set(arg_TIMEOUT 14400)
+    elseif(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
+    endif()
+    if(KITH_COVERAGE) # not optimised, and counts every branch
+        math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
     endif()
     set_tests_properties(${test} PROPERTIES
         SKIP_RETURN_CODE 77
@@ -86,18 +93,23 @@ function(kith_add_test name)
         endif()
         add_test(NAME ${test} COMMAND ${name} ${backend} ${arg_ARGS})
         kith_set_test(${test} LABELS ${labels} TIMEOUT ${arg_TIMEOUT})
-        if(DEFINED ENV{CI} AND backend MATCHES "^cpu:(baseline|avx2)$" AND NOT KITH_SANITIZE)
+        if(KITH_COVERAGE) # some of the cases take every branch
+            set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KITH_TEST_BRIEF=9)
+        endif()
+        if(DEFINED ENV{CI} AND backend MATCHES "^cpu:(baseline|avx2)$" AND NOT KITH_SANITIZE
+           AND NOT KITH_TEST_DEEP)
             # two vectors of one source share the long tests where time is short
             set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KITH_TEST_BRIEF=1)
         endif()
     endforeach()
 endfunction()
 
+# The system's Python first: it has Debian's NumPy.
+find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
+
 # kith_add_python_test(name script [LABELS label...])
 # Run a script that uses the shared library through ctypes (tests/common/kith_ctypes.py), as `script
-# STRUCT_LAYOUT`: with the system's interpreter first, which has Debian's packages. A sanitizer's
-# run-time library is not in it.
-find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
+# STRUCT_LAYOUT`. A sanitizer's run-time library is not in the interpreter.
 function(kith_add_python_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
     if(NOT KITH_TEST_PYTHON OR KITH_SANITIZE)

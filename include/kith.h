@@ -42,10 +42,15 @@
  * (kith_pairs_find), the result owns its arrays until kith_pairs_free. Scratch is kept in the
  * context and reused: a second call of the same size allocates nothing.
  *
- * THREADS. A context serves one call at a time; different contexts are independent. The library
- * starts OpenMP threads inside a call, and never prints, exits or touches signal handlers.
+ * THREADS. A context serves one call at a time; different contexts are independent. While one call
+ * goes on, any other that returns a status, of the context or a flock of it, from another thread or
+ * from a callback, does nothing and returns KITH_BUSY; kith_message(NULL) has its sentence. The
+ * library starts threads inside a call, which sleep between calls; it never prints, exits or
+ * touches signal handlers. A child made by fork() may use its parent's context, on CPU cores.
  *
- * ERRORS. Every fallible call returns a kith_status; kith_message() has the sentence.
+ * ERRORS. Every fallible call returns a kith_status; kith_message() has the sentence. After every
+ * failure, also of a refused argument, results are empty, as each call says. An int that is a flag
+ * is 0 or 1, an enum one of its values; others are refused by name.
  */
 #ifndef KITH_H
 #define KITH_H
@@ -78,7 +83,8 @@ typedef enum kith_status {
     KITH_CANCELLED = -6,   /**< a callback asked to stop */
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
     KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
-    KITH_DEVICE_LOST = -9  /**< the device failed, now or in an earlier call; close the context */
+    KITH_DEVICE_LOST = -9, /**< the device failed, now or in an earlier call; close the context */
+    KITH_BUSY = -10        /**< the context is in another call: nothing was done (THREADS, above) */
 } kith_status;
 
 /** Return the name of a status, such as "KITH_CAPACITY". @return static text, never NULL. */
@@ -90,7 +96,8 @@ KITH_API const char *kith_status_name(kith_status status);
 typedef struct kith_ctx kith_ctx;
 
 /**
- * Called from the thread that made the call, a few times a second while work goes on.
+ * Called from the thread that made the call, some 30 times a second while work goes on. On an idle
+ * machine a call returns within 0.3 s after it first answered anything but 0.
  * @param user   kith_options.user
  * @param done   work finished so far, from 0 to total
  * @param total  all of the work, in units of the operation
@@ -104,14 +111,14 @@ typedef struct kith_options {
     const char *backend; /**< "auto", "cpu", "cpu:baseline", "cpu:avx2", "cpu:avx512", "cuda",
                               "cuda:1"; NULL: the environment's KITH_BACKEND, else "auto".
                               The thread's current GPU is the same after each call as before */
-    int threads;         /**< CPU threads; 0: OMP_NUM_THREADS, else all cores */
+    int threads;         /**< CPU threads; 0: OMP_NUM_THREADS, else the cores we may use */
     kith_watch_fn watch; /**< progress and cancellation; may be NULL */
     void *user;          /**< handed to watch */
     void *stream; /**< backend "cuda": the cudaStream_t that work is queued on; NULL: a stream
                               of the context's own, ordered with the device's default stream */
 } kith_options;
 
-/** Set every field to its default. @param[out] options  the caller's struct; not NULL. */
+/** Set every field to its default. @param[out] options  the caller's; NULL: nothing is done. */
 KITH_API void kith_options_init(kith_options *options);
 
 /**
@@ -123,23 +130,24 @@ KITH_API void kith_options_init(kith_options *options);
  */
 KITH_API kith_status kith_open(const kith_options *options, kith_ctx **out);
 
-/** Close a context and free its scratch. @param ctx  NULL is fine. */
+/** Close a context and free its scratch. Not during a call on ctx. @param ctx  NULL is fine. */
 KITH_API void kith_close(kith_ctx *ctx);
 
 /**
- * Say what went wrong in the last call that failed.
- * @param ctx  the context, or NULL for the last kith_open that failed in this thread
- * @return a sentence, owned by the library, valid until the next call on ctx; "" if none failed.
+ * Say what went wrong in the last call on a context.
+ * @param ctx  NULL: this thread's last call that failed without a context: kith_open and
+ *             kith_shell_volumes, a call of a ctx or flock that is NULL, or KITH_BUSY
+ * @return a sentence, owned by the library, valid until the next call on ctx; "" after a success
  */
 KITH_API const char *kith_message(const kith_ctx *ctx);
 
-/** Name the backend chosen, such as "cpu:avx512". @return text owned by ctx. */
+/** Name the backend chosen, such as "cpu:avx512". @return text owned by ctx; "" if ctx is NULL. */
 KITH_API const char *kith_backend(const kith_ctx *ctx);
 
-/** Number of CPU threads the context uses. */
+/** Number of CPU threads the context uses. @return 1 or more; 0 if ctx is NULL. */
 KITH_API int kith_threads(const kith_ctx *ctx);
 
-/** Bytes of scratch the context holds now. Thread safety: not during a call on ctx. */
+/** Bytes of scratch the context holds now; 0 if it is NULL. Not during a call of another thread. */
 KITH_API int64_t kith_scratch_bytes(const kith_ctx *ctx);
 
 /* ------------------------------------------------------------------------------ points, boxes */
@@ -242,7 +250,10 @@ typedef struct kith_pairs {
 
 /**
  * Find all pairs within the cutoff, into arrays that the library allocates.
- * Cost: O(n + pairs) time; at most 64 bytes of scratch a particle beyond the list.
+ * Cost: O(n + pairs) time; at most 64 bytes of scratch a particle beyond the list. Candidates and
+ * their images take up to 40 MB a thread on a CPU, however many there are; only sorted lists need
+ * about 130 bytes for each image within the cutoff of a particle, and are refused (KITH_LIMIT) from
+ * 4 GB a thread on.
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space
@@ -252,7 +263,8 @@ typedef struct kith_pairs {
  * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure the list is empty, and still to be freed.
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure n and rows are 0, and out is
+ *         still to be freed.
  */
 KITH_API kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
@@ -263,7 +275,7 @@ KITH_API kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, c
  * @param[out] n           pairs in the list that the options describe
  * @param[out] neighbours  [points->n]: the entries of each i in the full list; host memory; NULL if
  *                         not wanted
- * @return as kith_pairs_find.
+ * @return as kith_pairs_find. On failure n is 0, and neighbours are undefined.
  */
 KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                       double cutoff, const kith_pairs_options *options, int64_t *n,
@@ -273,8 +285,8 @@ KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, 
  * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
  * the extras named must have arrays.
  * @param[in,out] out  capacity, memory and the arrays set by the caller; n and rows are returned
- * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed, and the
- *         contents of the arrays are undefined.
+ * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed. On failure the
+ *         contents of the arrays are undefined; on any other than KITH_CAPACITY n and rows are 0.
  */
 KITH_API kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
@@ -309,7 +321,7 @@ KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, c
  * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
  *                     arrays are undefined. Negative: a kith_status, such as KITH_NOT_FINITE.
  * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU;
- *         KITH_DEVICE_LOST.
+ *         KITH_DEVICE_LOST. On failure arrays and result are undefined.
  */
 KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points,
                                         const kith_box *box, double cutoff,
@@ -353,8 +365,8 @@ KITH_API void kith_fof_options_init(kith_fof_options *options);
 
 /**
  * Groups of particles. Zero it before its first use. Group 1 is the largest; groups of one size are
- * numbered by their smallest particle id. The labels depend on the particles alone: not on backend,
- * threads or run.
+ * numbered by their smallest particle id. The labels depend on the particles alone (without ids,
+ * on their order too), not on backend, threads or run.
  */
 typedef struct kith_groups {
     int64_t n;          /**< groups */
@@ -369,8 +381,11 @@ typedef struct kith_groups {
  * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
- * Cost: O(n) time for any distribution; at 0.2 of the mean spacing 28 bytes of scratch a particle
- * in float, 40 in double; on a GPU 42 and 54, and room for what is brought from host memory.
+ * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
+ * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. At 0.2 of
+ * the mean spacing 28 bytes of scratch a particle in float, 40 in double; on a GPU 42 and 54, and
+ * room for what is brought from host memory. In a very skewed box, or one thin for the length, O(n
+ * + pairs) time and a block of pairs in memory.
  * @param ctx         the context
  * @param points      the particles; roles, min_links: in host memory, up to 140 bytes of scratch
  * @param box         NULL: open space
@@ -379,8 +394,8 @@ typedef struct kith_groups {
  * @param[in,out] out the groups. Zeroed, or from an earlier call on ctx, whose arrays are then
  *                    reused. Free with kith_groups_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no groups, and out is still to
- *         be freed.
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure n and points are 0, and out
+ *         is still to be freed.
  */
 KITH_API kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                    double length, const kith_fof_options *options,
@@ -392,7 +407,6 @@ KITH_API void kith_groups_free(kith_groups *groups);
 /* ------------------------------------------------------------------------------------- halos */
 
 enum { KITH_TYPES = 8, KITH_SPHERES = 4 };
-
 /** What is known of the particles beside their positions. Fill with kith_halo_input_init, then set
  *  what there is. Arrays are in the memory of the points, borrowed for the call; reals have the
  *  precision of the points. */
@@ -436,19 +450,20 @@ typedef struct kith_halo {
                                               sum m r_j r_k / M; b/a and c/a are the shape */
     double axis[3][3];                   /**< unit vectors along a, b, c */
     double sphere_radius[KITH_SPHERES];  /**< R: all particles within R of `centre`, members or not,
-                                              have the mean density wanted; 0: there is none. Of
-                                              several R the first beyond R_g, the radius that M
-                                              alone would have, where the density within R_g is
-                                              higher than wanted; else the last before it */
+                                              have the mean density wanted; 0: there is none up to
+                                              the nearest image's distance. Of several R the first
+                                              beyond R_g, the radius that M alone would have, where
+                                              the density there is too high; else the last before */
     double sphere_mass[KITH_SPHERES];    /**< 4 pi / 3 sphere_density R^3 */
 } kith_halo;
 
 /** Halos. Zero it before its first use. */
 typedef struct kith_halos {
-    int64_t n;          /**< groups */
-    kith_halo *halo;    /**< [n]: halo[0] is group 1 */
-    kith_memory memory; /**< where they live: KITH_HOST unless set, before the first call */
-    void *owner;        /**< the library's */
+    int64_t n;             /**< groups */
+    kith_halo *halo;       /**< [n]: halo[0] is group 1 */
+    kith_memory memory;    /**< where they live: KITH_HOST unless set, before the first call */
+    double sphere_seconds; /**< time that finding the spheres took in the last call [s] */
+    void *owner;           /**< the library's */
 } kith_halos;
 
 /**
@@ -464,8 +479,8 @@ typedef struct kith_halos {
  * @param[in,out] out the halos. Zeroed, or from an earlier call on ctx, whose arrays are then
  *                    reused. Free with kith_halos_free.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure there are no halos, and out is still to be
- *         freed.
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure n is 0, and out is still to
+ *         be freed.
  */
 KITH_API kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points,
                                         const kith_box *box, const kith_groups *groups,
@@ -566,7 +581,8 @@ typedef struct kith_histogram {
 KITH_API kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                     const kith_rdf_options *options, kith_histogram *out);
 
-/** Number of partial (a, b); (b, a) is the same in one set. @return -1 where there is none. */
+/** Number of partial (a, b); (b, a) is the same in one set. @return -1 where there is none: the
+ *  calls below then write nothing. */
 KITH_API int32_t kith_histogram_partial(const kith_histogram *histogram, int32_t a, int32_t b);
 
 /**
@@ -599,14 +615,15 @@ KITH_API void kith_rdf_coordination(const kith_histogram *histogram, int32_t a, 
                                     double *n);
 
 /**
- * Volumes of the shells between edges; areas of rings in 2-D.
+ * Volumes of the shells between edges; areas of rings in 2-D. About 0.1 microseconds a shell: there
+ * is no context whose watch callback could end the call.
  * @param box            NULL: 3-D
  * @param minimum_image  1: of each shell the part that is inside the box when it is put in its
  *                       middle, in closed form; the box is then orthorhombic and periodic
  * @param bins           shells
  * @param edges          [bins + 1] ascending, the first 0 or more
  * @param[out] volumes   [bins]
- * @return KITH_OK; KITH_INVALID: kith_message(NULL) says why.
+ * @return KITH_OK; KITH_INVALID: kith_message(NULL) says why, and volumes are undefined.
  */
 KITH_API kith_status kith_shell_volumes(const kith_box *box, int minimum_image, int64_t bins,
                                         const double *edges, double *volumes);
@@ -644,7 +661,6 @@ typedef enum kith_flock_kind {
 } kith_flock_kind;
 
 enum { KITH_MOST_THINGS = 16 };
-
 /** Such a thing. Images are the nearest, in fractional coordinates; planes have none. */
 typedef struct kith_flock_thing {
     kith_flock_kind kind;
@@ -700,9 +716,10 @@ KITH_API void kith_flock_options_init(kith_flock_options *options);
  * In double, v' and r' rounded to the precision of the points. A u of 0 that must not stand is v.
  *
  * THE SAME BITS come out for any number of threads, any backend, and when a flock is read
- * and opened again. Sums are of integers, so that their order does not matter: r and v are first
- * rounded to multiples of 2^-23 R and 2^-23 V, R and V the powers of 2 next above the largest
- * radius and the largest component of a velocity.
+ * and opened again. Sums are of integers, so that their order does not matter: the wrapped r and
+ * the rows of the box are first rounded to multiples of 2^-23 R, v to multiples of 2^-23 V. R and V
+ * are the powers of 2 next above the largest radius and the largest component of a velocity. The
+ * blind cone is around v as given, and contains j by the rounded d; if d or v is 0, j is seen.
  */
 typedef struct kith_flock kith_flock;
 
@@ -715,7 +732,8 @@ typedef struct kith_flock kith_flock;
  * @param box         NULL: open space. A radius reaches no further than a periodic axis is long
  * @param options     NULL: the defaults
  * @param[out] out    the flock; kith_flock_close it. NULL on failure
- * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED.
  */
 KITH_API kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points,
                                      const kith_points *velocities, const kith_box *box,
@@ -736,7 +754,7 @@ KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_optio
  */
 KITH_API kith_status kith_flock_step(kith_flock *flock, int64_t steps);
 
-/** Steps done, first_step included. */
+/** Steps done, first_step included. @return 0 if flock is NULL. */
 KITH_API int64_t kith_flock_steps(const kith_flock *flock);
 
 /**
@@ -745,11 +763,11 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  * @param[out] positions   [n][3], precision of the points, wrapped; z is 0 in a 2-D box. NULL: not
  *                         wanted
  * @param[out] velocities  [n][3] likewise
- * @return KITH_OK; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too.
+ * @return KITH_OK; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too. On failure nothing is written.
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
 
-/** Copy the things as they are now: predators have moved. @param[out] things  [n_things] */
+/** Copy the things as they are now: predators have moved. @param[out] things  [n_things] or NULL */
 KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
 
 /** What a flock does as a whole. Sums are in double, in the order that the caller gave. */
@@ -765,15 +783,14 @@ typedef struct kith_flock_measures {
 /**
  * Measure a flock as it stands. Cost: O(n + pairs), less than a step.
  * @param[out] out  written on success alone
- * @return KITH_OK; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
  */
 KITH_API kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out);
 
-/** Free a flock. @param flock  NULL is fine. */
+/** Free a flock. Not during a call on its context. @param flock  NULL is fine. */
 KITH_API void kith_flock_close(kith_flock *flock);
 
 /* ----------------------------------------------------------------------------------- version */
-
 #define KITH_VERSION_MAJOR 0
 #define KITH_VERSION_MINOR 1
 #define KITH_VERSION_PATCH 0

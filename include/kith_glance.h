@@ -33,7 +33,8 @@ KITH_API kith_status kith_glance_choose(kith_flock *flock, const int32_t *index,
 /**
  * Take those chosen as they are now. A GPU gathers them there, and they come to the host while the
  * flock goes on: nothing waits. Elsewhere they are copied at once.
- * @return KITH_OK; KITH_INVALID: nobody was chosen; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too.
+ * @return KITH_OK; KITH_INVALID: nobody was chosen; on a GPU KITH_NO_MEMORY,
+ *         KITH_DEVICE_LOST too.
  */
 KITH_API kith_status kith_glance_take(kith_flock *flock);
 
@@ -42,7 +43,8 @@ KITH_API kith_status kith_glance_take(kith_flock *flock);
  * @param[out] positions   [n of the choice][3], in its order; else as kith_flock_read. The flock's,
  *                         until the next call of glance, choose or close. NULL: not wanted
  * @param[out] velocities  likewise
- * @return KITH_OK; KITH_INVALID: no glance since the choice; on a GPU KITH_DEVICE_LOST too.
+ * @return KITH_OK; KITH_INVALID: no glance since the choice; on a GPU KITH_DEVICE_LOST
+ *         too. On failure both are NULL.
  */
 KITH_API kith_status kith_glance_see(kith_flock *flock, const void **positions,
                                      const void **velocities);

@@ -94,7 +94,7 @@ typedef struct kith_overlaps {
  *                     with kith_overlaps_free.
  * @return KITH_OK; KITH_INVALID, also for a zero vector that has no cosine; KITH_NOT_FINITE;
  *         KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On
- *         failure out holds no counts, and is still to be freed.
+ *         failure out holds no counts: all but its owner is 0. It is still to be freed.
  */
 KITH_API kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
                                         const kith_overlap_options *options, kith_overlaps *out);
@@ -105,7 +105,7 @@ KITH_API kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *repl
  * @param options      its bins are not looked at
  * @param first, rows  which
  * @param[out] matrix  [rows][n] in host memory: of replica first + k with every other and itself
- * @return as kith_overlap_count.
+ * @return as kith_overlap_count. On failure the matrix is undefined.
  */
 KITH_API kith_status kith_overlap_rows(kith_ctx *ctx, const kith_replicas *replicas,
                                        const kith_overlap_options *options, int64_t first,

@@ -115,11 +115,16 @@ typedef struct io_particles {
                                    or sinks, 4 stars, 5 black holes, 6 neutrinos */
     void *potential;          /**< [n] as in the file */
     void *density;            /**< [n] as in the file */
-    bool has_box;             /**< the file says its box */
-    kith_box box;             /**< that box; open space otherwise */
-    int64_t bytes;            /**< of all files read */
-    bool has_time;            /**< the file says its time */
-    double time;              /**< as in the file; see cosmology.a for the scale factor */
+    unsigned partial;         /**< bits of IO_POTENTIALS and IO_DENSITIES: asked for, and only some
+                                   types have it, so that its array is NULL. Masses, velocities and
+                                   ids that only some types have are the error IO_MISSING */
+    int64_t in_file[IO_MOST_TYPES];     /**< particles of each type in the file, read or not; all 0:
+                                         the format has no types */
+    bool has_box;                       /**< the file says its box */
+    kith_box box;                       /**< that box; open space otherwise */
+    int64_t bytes;                      /**< of all files read */
+    bool has_time;                      /**< the file says its time */
+    double time;                        /**< as in the file; see cosmology.a for the scale factor */
     double mass_of_type[IO_MOST_TYPES]; /**< > 0: of every particle of the type; 0: they differ */
     io_cosmology cosmology;
     io_units units;
@@ -203,6 +208,7 @@ typedef struct io_summary {
     double time;
     io_cosmology cosmology;
     io_units units;
+    char unit[IO_NAME_LENGTH]; /**< of a trajectory's lengths (io_frame.unit); "": not known */
     int n_species;
     struct {
         char name[IO_NAME_LENGTH];
@@ -216,6 +222,10 @@ typedef struct io_summary {
 } io_summary;
 
 io_status io_inspect(const char *path, io_summary *out, io_error *error);
+
+/** Whether reading `path` reads the existing file `other`: as the file that the name of a snapshot
+ *  or of a folder means, or as one of the files of a snapshot in many. */
+bool io_snapshot_holds(const char *path, const char *other);
 const char *io_format_name(io_format format);
 
 /** A list being written, block by block, beside its final name; nothing of that name exists or
@@ -282,5 +292,32 @@ io_status io_write_bytes(const char *path, const void *data, int64_t size, io_er
 /** The same for a file that one process writes again and again. It is written as path.part first,
  *  where the next process finds what a killed one left, and uses it. */
 io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_error *error);
+
+/** A file that another program writes. */
+typedef struct io_output io_output;
+/** Create an empty file beside path, with the mode of the one it will replace. */
+io_status io_lend(const char *path, io_output **out, io_error *error);
+/** The temporary name under which the other program writes the file. */
+const char *io_lent_name(const io_output *output);
+/** The other program has ended: flush the file to disk and rename it into place. Frees output. */
+io_status io_lent_commit(io_output *output, io_error *error);
+/** Discard the output. With keep, leave the partial file under its temporary name. Frees output.
+ *  NULL is allowed. */
+void io_lent_abort(io_output *output, bool keep);
+
+/** Fail if path cannot be written: if the file, or the folder where it would be created, denies
+ *  permission. Nothing is created. */
+io_status io_check_output(const char *path, io_error *error);
+
+/** The open file descriptor of this process that path refers to, such as 1 for /dev/stdout; -1 if
+ *  path refers to none. */
+int io_open_descriptor(const char *path);
+
+/** Remove the files that are being written, which have no name yet, and the files of locks. Safe in
+ *  a handler of signals; the program must end then. */
+void io_remove_parts(void);
+
+/** Name and version of the HDF5 library that is used now. @return false: there is none. */
+bool io_hdf5_version(char *out, int room);
 
 #endif

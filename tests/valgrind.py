@@ -4,7 +4,8 @@
 
 Every C program that the build's tests run, with the backend cpu:avx2 where it takes one, and each
 verb of the command on small inputs. An error is any that valgrind names, or memory that is
-definitely lost. Says what each came to; ends with 1 when one failed.
+definitely lost. The pool of threads runs under helgrind, too, which names accesses that nothing
+orders. Says what each came to; ends with 1 when one failed.
 """
 import json
 import os
@@ -14,11 +15,14 @@ import sys
 import tempfile
 import time
 
+COMMON = f"{os.path.dirname(os.path.abspath(__file__))}/common"
 MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full",
             "--errors-for-leak-kinds=definite", "--show-leak-kinds=definite",
-            f"--suppressions={os.path.dirname(os.path.abspath(__file__))}/common/valgrind.txt"]
+            f"--suppressions={COMMON}/valgrind.txt"]
+HELGRIND = ["valgrind", "-q", "--error-exitcode=99", "--tool=helgrind",
+            f"--suppressions={COMMON}/helgrind.txt"]
 LIMIT = 1800  # seconds for one program
-ENVIRONMENT = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "KITH_TEST_BRIEF": "40",
+ENVIRONMENT = {"OMP_NUM_THREADS": "2", "KITH_TEST_BRIEF": "40",
                "KITH_BACKEND": "cpu:avx2"}
 COMMANDS = """
 make uniform 2000 --seed 3 --box 20 -o a.npy
@@ -48,21 +52,22 @@ pairs a.npy --cutoff none
 
 
 def programs(build):
-    """(name, command) of each C test, once."""
+    """(name, command under valgrind) of each C test, once."""
     listed = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
                             stdout=subprocess.PIPE).stdout
     for test in json.loads(listed)["tests"]:
         command = test.get("command", [""])  # none where it is not built
         backend = test["name"].partition("/")[2]
         if command[0].startswith(f"{build}/tests/") and backend in ("", "cpu:avx2"):
-            yield os.path.basename(command[0]), command
+            yield os.path.basename(command[0]), MEMCHECK + command
+    yield "test_pool_helgrind", [*HELGRIND, f"{build}/tests/threads/test_pool_helgrind"]
 
 
 def check(name, command, folder):
     """Run one program under valgrind; say how it went, and whether well."""
     start = time.time()
     try:
-        done = subprocess.run(MEMCHECK + command, cwd=folder, env={**os.environ, **ENVIRONMENT},
+        done = subprocess.run(command, cwd=folder, env={**os.environ, **ENVIRONMENT},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=LIMIT, check=False)
         status, said = done.returncode, done.stdout
@@ -83,7 +88,8 @@ def main():
     build = os.path.abspath(sys.argv[1])
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
     jobs = list(programs(build))
-    jobs += [(f"kith {line}", [f"{build}/cli/kith", *line.split()]) for line in COMMANDS]
+    jobs += [(f"kith {line}", [*MEMCHECK, f"{build}/cli/kith", *line.split()])
+             for line in COMMANDS]
     with tempfile.TemporaryDirectory(prefix="kith-valgrind-") as folder:
         results = [check(name, command, folder) for name, command in jobs
                    if re.search(pattern, name)]

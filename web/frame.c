@@ -4,6 +4,8 @@
  */
 #include "web.h"
 
+#include <pool.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +214,24 @@ static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
     memcpy(at + 96, last, sizeof last);
 }
 
+/** The loop over the points of a message. */
+struct point_loop {
+    const web_scene *scene;
+    const web_choice *choice;
+    double inverse[3][3];
+    unsigned char *points;
+    size_t item; /**< bytes of a point */
+};
+
+static void put_points(void *state, int64_t begin, int64_t end)
+{
+    struct point_loop *loop = state;
+    for (int64_t k = begin; k < end; k++) {
+        put_point(loop->scene, loop->inverse, loop->choice ? loop->choice->index[k] : k,
+                  loop->points + loop->item * (size_t)k);
+    }
+}
+
 web_blob *web_points(web_server *server, const web_scene *scene, const web_choice *choice,
                      int64_t n)
 {
@@ -225,12 +245,10 @@ web_blob *web_points(web_server *server, const web_scene *scene, const web_choic
     blob->head = WEB_POINTS_HEAD;
     blob->item = item;
     put_head(scene, (uint32_t)item, blob->data);
-    double inverse[3][3];
-    invert(&scene->box, inverse);
-    unsigned char *points = blob->data + WEB_POINTS_HEAD;
-#pragma omp parallel for schedule(static) num_threads(scene->threads > 0 ? scene->threads : 1)
-    for (int64_t k = 0; k < shown; k++) {
-        put_point(scene, inverse, choice ? choice->index[k] : k, points + item * (size_t)k);
-    }
+    enum { GRAIN = 1024 };
+    struct point_loop loop = {
+        .scene = scene, .choice = choice, .points = blob->data + WEB_POINTS_HEAD, .item = item};
+    invert(&scene->box, loop.inverse);
+    kith__pool_for(scene->pool, kith__pool_threads(scene->pool), shown, GRAIN, put_points, &loop);
     return blob;
 }

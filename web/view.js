@@ -370,7 +370,7 @@ function showHalo(halo, close) {
   const cross = element("button", {onclick: close}, "×");
   cross.setAttribute("aria-label", "close");
   const three = v => v.map(x => shown(x, 3)).join(", ");
-  const rows = [["members", shown(halo.members)], ["mass", shown(halo.mass, 4)],
+  const rows = [["members", shown(halo.members)], ["mass", halo.mass === null ? "not known" : shown(halo.mass, 4)],
                 ["centre", three(halo.centre)], ["rms radius", shown(halo.radius)],
                 ["largest radius", shown(halo.radius_max)],
                 ["b/a, c/a", halo.shape.map(x => shown(x, 2)).join(", ")]];

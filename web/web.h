@@ -129,9 +129,9 @@ typedef struct web_scene {
     uint32_t frame; /**< of a file */
     uint32_t epoch; /**< points of one epoch are the same particles: they may be drawn between */
     web_colour colour;
-    double range[2]; /**< of speeds, for colours */
-    int threads;     /**< that make the message; 0: one */
-    bool precise;    /**< 16 bytes a point in place of 8 */
+    double range[2];         /**< of speeds, for colours */
+    struct kith__pool *pool; /**< threads that make the message; NULL: the calling one alone */
+    bool precise;            /**< 16 bytes a point in place of 8 */
 } web_scene;
 
 /** A fixed random choice of particles: whose beginning is one too. */

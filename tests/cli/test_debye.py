@@ -9,6 +9,7 @@ import random
 import sys
 
 import cli
+import needs
 from rdf_frames import close, columns
 
 DATA = os.path.join(os.environ["KITH_TEST_DATA"], "md", "debyecalc")
@@ -97,6 +98,46 @@ def test_boxes():
     assert cli.report("debye", "a.xyz", "--periodic", "none", "--q-max", "5")["open"]
 
 
+def test_range():
+    """No pair beyond r_max counts, whatever the bins; and r_max is that of all frames."""
+    write("near.xyz", [("O", 1, 1, 1), ("O", 4.95, 1, 1)], 10)
+    write("far.xyz", [("O", 1, 1, 1), ("O", 5.05, 1, 1)], 10)
+    arguments = ("--r-max", "4", "--radiation", "neutron", "--q-min", "0.5", "--q-max", "3",
+                 "--q-width", "0.5", "-q", "--window", "none", "-o", "a.json")
+
+    def curve(path, *width):
+        cli.ok("debye", path, *arguments, *width)
+        return columns("a.json")["S"]
+
+    def box(q, pair):
+        """S of a uniform density of pairs cut out up to 4, and the pair."""
+        cut = 4 * math.pi * (math.sin(4 * q) - 4 * q * math.cos(4 * q)) / q**3 / 1000
+        return 1 + (math.sin(q * pair) / (q * pair) if pair else 0) - cut
+
+    for width in ((), ("--r-width", "0.1"), ("--r-width", "0.3"), ("--r-width", "3")):
+        for k, s in enumerate(curve("far.xyz", *width)):
+            assert abs(s - box(0.5 + 0.5 * k, 0)) < 1e-5, (width, k, s)
+    for k, s in enumerate(curve("near.xyz", "--r-width", "0.0003")):
+        assert abs(s - box(0.5 + 0.5 * k, 3.95)) < 1e-3, (k, s)
+    rng = random.Random(3)
+    gas = [("O", *(rng.uniform(0, 1) for _ in range(3))) for _ in range(200)]
+    for space in (True, False):
+        both = []
+        for tail, sides in (("a", (9.0, 11.5)), ("b", (11.5, 9.0))):
+            text = ""
+            for side in sides:
+                write("one.xyz", [(name, *(side * x for x in place)) for name, *place in gas],
+                      side if space else None)
+                with open("one.xyz", encoding="ascii") as file:
+                    text += file.read()
+            with open(f"{tail}.xyz", "w", encoding="ascii") as file:
+                file.write(text)
+            for width in ((), ("--r-width", "0.01")):
+                cli.ok("debye", f"{tail}.xyz", "--q-max", "9", "-o", "a.json", "-q", *width)
+                both.append(columns("a.json")["S"])
+        assert close(both[0], both[2], 1e-11) and close(both[1], both[3], 1e-11), space
+
+
 def test_bad_input():
     write("a.xyz", [("O", 0, 0, 0), ("OW", 0, 0, 1)])
     cli.fails(6, "debye", "a.xyz", says=["a.xyz", "form factor", "'OW'", "--elements"])
@@ -113,6 +154,9 @@ def test_bad_input():
     cli.fails(2, "debye", "a.xyz", "--q-max", "0.5", says=["--q-max"])
     cli.fails(2, "debye", "a.xyz", "--q-width", "1e-9", says=["2^20"])
     cli.fails(2, "debye", "a.xyz", "--exact", "--r-width", "1", says=["--r-width"])
+    cli.fails(2, "debye", "a.xyz", "--exact", "--r-max", "1", says=["--r-max"])
+    cli.fails(6, "debye", "a.xyz", "--r-max", "1", says=["--r-max", "cluster"])
+    cli.fails(6, "debye", "a.xyz", "--window", "none", says=["--window", "cluster"])
     cli.fails(2, "debye", "a.xyz", "--window", "hann", says=["lorch or none"])
     cli.fails(6, "debye", "a.xyz", "--b-iso", "-1", says=["--b-iso"])
     cli.fails(9, "debye", "a.xyz", "-o", "nowhere/a.txt", says=["nowhere/a.txt"])
@@ -121,8 +165,9 @@ def test_bad_input():
 
 def test_debye_calculator():
     """Its files hold half of S - 1, F and G: sums over i < j, not over both."""
-    if not os.path.exists(DATA) or "KITH_TEST_BRIEF" in os.environ:
-        raise cli.Skip("the data are not here")
+    needs.data(DATA)
+    if "KITH_TEST_BRIEF" in os.environ:
+        raise cli.Skip("this build repeats a part of the tests")
     metal = "AntiFluorite_Co2O_radius10.0"
     rutile = "icsd_001504_cc_r6_lc_2.85_6_tetragonal"
     for path, width, names in (

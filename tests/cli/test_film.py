@@ -11,6 +11,7 @@ import time
 import zlib
 
 import cli
+import needs
 
 WIDTH, HEIGHT = 64, 48
 FRAME = WIDTH * HEIGHT * 4
@@ -100,8 +101,7 @@ def test_png_frames_are_the_same():
     film = read("a.mp4")
     frames = [as_rgb(film[k:k + FRAME]) for k in range(0, len(film), FRAME)]
     done = cli.run(*run, "--record", "new/")
-    if "libpng" in done.stderr:
-        raise cli.Skip("a build without libpng")
+    needs.built(done)
     assert done.returncode == 0, done.stderr
     cli.ok(*run, "--record", "p/f%03d.PNG")
     assert sorted(os.listdir("p")) == [f"f00{k}.PNG" for k in range(4)]
@@ -188,6 +188,23 @@ def test_interrupt_leaves_a_film():
     assert rest == [f"a.{step}.mp4"] and os.path.getsize(rest[0]) >= 4 * FRAME, rest
 
 
+def test_interrupt_bounds_ffmpeg():
+    """An ffmpeg that takes no frames, and one that does not end, delay Ctrl-C by 3 s at most."""
+    for script in ("exec sleep 100", "cat > /dev/null\nexec sleep 100"):
+        command = [cli.KITH, *RUN, "--steps", "100000000", "--measure-every", "0", "--record-every",
+                   "5", "--record", "a.mp4", "-q"]
+        with subprocess.Popen(command, env=tool(script), stderr=subprocess.PIPE,
+                              text=True) as process:
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            sent = time.monotonic()
+            _, message = process.communicate(timeout=40)
+            late = time.monotonic() - sent
+        assert process.returncode == 9 and late < 15, (process.returncode, late)
+        assert "a.mp4: not written: ffmpeg did not finish it within 3 s" in message, message
+        assert not [name for name in names() if name.startswith("a.mp4")], names()
+
+
 def test_nonsense():
     for words, status in ((("--film-size", "64"), 2), (("--film-size", "64x48x"), 2),
                           (("--film-size", "63x48"), 6), (("--film-size", "64x99998"), 6),
@@ -202,8 +219,10 @@ def test_nonsense():
 
 
 def test_the_real_ffmpeg():
-    if BRIEF or not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
-        raise cli.Skip("no ffmpeg, or a build that repeats another")
+    needs.program("ffmpeg")
+    needs.program("ffprobe")
+    if BRIEF:
+        raise cli.Skip("this build repeats a part of the tests")
     for ending, codec in (("mp4", "h264"), ("webm", "vp9"), ("gif", "gif")):
         cli.ok(*RUN, "--steps", "12", "--record", f"a.{ending}", "--film-rate", "25")
         told = subprocess.run(

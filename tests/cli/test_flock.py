@@ -92,9 +92,9 @@ def test_changes_on_the_way():
              "--predator", "1,1,1,1,0.5,6")
     cli.ok(*START, *model, "--steps", "20", "-o", "a.xyz", "--restart", "a.state", "-q")
     cli.ok(*START, *model, "--noise", "0.6", "--alignment", "4", "--steps", "30", "-o", "a.xyz",
-           "--restart", "a.state", "-q")
+           "--restart", "a.state", "--restart-change", "-q")
     cli.ok(*START, *model, "--noise", "0.6", "--alignment", "4", "--point", "5,5,5,0.3,8",
-           "--steps", "40", "-o", "a.xyz", "--restart", "a.state", "-q")
+           "--steps", "40", "-o", "a.xyz", "--restart", "a.state", "--restart-change", "-q")
     changes = ("--at", "30:point=5,5,5,0.3,8", "--at", "20:noise=0.6", "--at", "20:alignment 4")
     cli.ok(*START, *model, *changes, "--steps", "40", "-o", "b.xyz", "-q")
     assert read("a.xyz") == read("b.xyz")
@@ -182,7 +182,7 @@ def test_nonsense():
         cli.fails(2, *START, "--steps", "1", *words, says=("two uses",))
     cli.fails(6, *START, "--steps", "1", "--noise", "0.1", says=("noise", "vicsek"))
     cli.fails(7, "flock", "--boids", "3G", "--steps", "1", says=("2147483647",))
-    cli.fails(3, *START, "--steps", "1", "--restart", ".", says=("directory",))
+    cli.fails(9, *START, "--steps", "1", "--restart", ".", says=("directory",))
     cli.fails(2, *START)
     cli.fails(2, "flock", "--steps", "1", says=("--boids",))
     cli.fails(3, "flock", "none.xyz", "--steps", "1", says=("none.xyz",))

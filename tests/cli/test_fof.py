@@ -6,6 +6,7 @@ import os
 import sys
 
 import cli
+import needs
 
 SNAPSHOT = os.path.join(os.environ["KITH_TEST_DATA"], "fof", "dark.std")
 BOX = ("--box", "1", "--origin", "-0.5,-0.5,-0.5")
@@ -80,8 +81,7 @@ def test_groups_against_brute_force():
 
 
 def test_known_answers():
-    if not os.path.exists(SNAPSHOT):
-        raise cli.Skip("the snapshot is not here")
+    needs.data(SNAPSHOT)
     for length, all_groups, of_8, of_20, largest in (("0.003125", 17913, 185, 68, 2859),
                                                      ("0.00625", 11142, 237, 80, 4889),
                                                      ("0.0125", 6380, 211, 85, 7382)):
@@ -178,6 +178,12 @@ def test_spheres():
     cli.ok("fof", "a.std", "--box", "1", "-o", "b.csv", "-q", "--cosmology", "0.3,0.7,0")
     row = read_csv("b.csv")[0]
     assert 0 < float(row["r500c"]) < float(row["r200c"]) < float(row["rvir"]) < float(row["r200m"])
+    # Their time is told apart.
+    assert cli.report("fof", "a.std", "--box", "1")["seconds"]["spheres"] > 0
+    assert "\n              spherical overdensities " in cli.ok("fof", "a.std", "--box", "1")
+    open_space = ("fof", "a.std", "--length", "0.01")
+    assert cli.report(*open_space)["seconds"]["spheres"] == 0
+    assert "overdensities" not in cli.ok(*open_space)
 
 
 def test_phase_space_and_bridges():
@@ -271,7 +277,8 @@ def test_nothing():
     assert found["groups"] == 0 and found["largest"] == [] and read_csv("a.csv") == []
     assert read_grp("a.grp") == []
     cli.ok("fof", "a.npy", "--length", "1")
-    cli.fails(6, "fof", "a.npy", "--box", "1", says=["a.npy", "no particles"])
+    for words in ((), ("--box", "1"), ("--box", "1", "--spacing", "dark")):
+        cli.fails(6, "fof", "a.npy", *words, says=["a.npy: has no particles"])
 
 
 def test_text():

@@ -5,6 +5,7 @@ import struct
 import sys
 
 import cli
+import needs
 
 CUTOFF = 0.31
 
@@ -20,11 +21,7 @@ def read_list(path, precision="d"):
                 for r in struct.iter_unpack(f"<ii{precision}3{precision}3i", data)]
         assert len(rows) == header["shape"][0]
     elif path.endswith(".h5"):
-        try:
-            import h5py  # pylint: disable=import-outside-toplevel
-        except ImportError as error:
-            raise cli.Skip("no h5py") from error
-        with h5py.File(path) as file:
+        with needs.module("h5py").File(path) as file:
             fields = [file[name][()].tolist() for name in ("i", "j", "distance", "vector", "shift")]
         rows = [(i, j, d, tuple(v), tuple(s)) for i, j, d, v, s in zip(*fields)]
     else:
@@ -73,8 +70,7 @@ def test_text():
 
 def test_hdf5():
     name, xyz = points(80, 3)
-    if cli.run("pairs", name, "--cutoff", "0.1", "-o", "out.h5").returncode == 10:
-        raise cli.Skip("a build without HDF5")
+    needs.built(cli.run("pairs", name, "--cutoff", "0.1", "-o", "out.h5"))
     check(write("out.h5", name, "--box", "1")[0], cli.brute_force(xyz, CUTOFF, 1.0))
 
 
@@ -133,10 +129,7 @@ def test_partly_periodic():
 
 
 def test_float():
-    try:
-        import numpy  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise cli.Skip("no NumPy") from error
+    numpy = needs.module("numpy")
     cli.ok("make", "uniform", "300", "--precision", "float", "-o", "a.npy", "-q")
     xyz = numpy.load("a.npy")
     assert xyz.dtype == numpy.float32

@@ -5,6 +5,7 @@ import math
 import sys
 
 import cli
+import needs
 
 # SHA-256 of the coordinates: the same with every compiler, flag and machine, for ever.
 PINNED = {
@@ -105,7 +106,7 @@ def test_formats():
     expected = cli.run("pairs", "a.npy", "--cutoff", "0.2", "--count").stdout
     for name in ("a.std", "a.txt", "a.xyz", "a.h5"):
         done = cli.run("make", "uniform", "200", "--seed", "5", "--precision", "float", "-o", name)
-        if name == "a.h5" and done.returncode == 10:
+        if name == "a.h5" and needs.lacking(done):
             continue
         assert done.returncode == 0, done
         assert cli.ok("pairs", name, "--cutoff", "0.2", "--periodic", "none", "--precision",

@@ -12,7 +12,9 @@ import subprocess
 import sys
 
 import cli
-from rdf_frames import NAMES, close, columns, make_frames, unpack_lennard_jones, write_xyz
+import needs
+from rdf_frames import (NAMES, close, columns, make_frames, unpack_lennard_jones, write_gsd,
+                        write_xyz)
 
 DATA = os.path.join(os.environ["KITH_TEST_DATA"], "md")
 
@@ -66,7 +68,7 @@ def test_partials_against_brute_force():
     for arguments in (("--precision", "float"), ("--threads", "1")):
         cli.ok("rdf", "a.xyz", "--partials", "--r-max", "2", "--bins", "20", "-o", "b.json", "-q",
                *arguments)
-        assert columns("b.json")["count_O-H"] == found["count_O-H"]
+        assert columns("b.json")["count_H-O"] == found["count_H-O"]
 
 
 def test_selections():
@@ -81,7 +83,7 @@ def test_selections():
         same(columns("a.json"), "", expected, 1 if second else 2)
     cli.ok("rdf", "a.xyz", "--select", "Na", "--with", "O,H", "--partials", "--r-max", "2", "-o",
            "a.json", "-q")
-    assert {"g_Na-O", "g_Na-H"} < set(columns("a.json")) and "g_O-H" not in columns("a.json")
+    assert {"g_Na-O", "g_Na-H"} < set(columns("a.json")) and "g_H-O" not in columns("a.json")
 
 
 def test_pairs_left_out():
@@ -100,6 +102,25 @@ def test_pairs_left_out():
                            excluded=lambda p, q: p // 3 == q // 3)
     same(columns("a.json"), "", expected, 2)
     assert expected != everything
+    # Where such pairs are known and count, one line says so, and which option leaves them out.
+    words = "molecules   pairs within one count; --exclude-molecules leaves them out"
+    assert words in cli.ok(*arguments[:-1], "-o", "a.txt")
+    with open("a.txt", encoding="ascii") as file:
+        assert "--exclude-molecules" in file.read()
+    assert cli.report(*arguments)["counted_within"] == "molecules"
+    assert "molecules" not in cli.ok(*arguments[:-1], "--exclude-molecules").split("g(r)")[0]
+    assert cli.report(*arguments, "--exclude-molecules")["counted_within"] is None
+    with open("a.dump", encoding="ascii") as file:
+        head, *atoms = file.read().split("ITEM: ATOMS id mol type x y z\n")
+    rows = [line.split() for line in atoms[0].splitlines()]
+    with open("b.dump", "w", encoding="ascii") as file:  # one of each type in a molecule, apart
+        file.write(head + "ITEM: ATOMS id mol type x y z\n")
+        for p in [*range(0, 30, 3), *range(1, 30, 3), *range(2, 30, 3)]:
+            file.write(" ".join(rows[p][:2] + [str(p % 3 + 1)] + rows[p][3:]) + "\n")
+    two = ("rdf", "b.dump", "--r-max", "2.5")
+    assert cli.report(*two)["counted_within"] == "molecules"
+    assert cli.report(*two, "--select", "1")["counted_within"] is None
+    assert cli.report(*two, "--select", "1", "--with", "3")["counted_within"] == "molecules"
     cli.fails(4, *arguments, "--exclude-bonds", says=["a.dump", "bonds"])
     cli.ok(*arguments, "-o", "a.rdf")
     with open("a.rdf", encoding="ascii") as file:
@@ -107,25 +128,18 @@ def test_pairs_left_out():
 
 
 def test_bonds_left_out():
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "fuzz"))
-    before, sys.argv = sys.argv, ["make_corpus.py", "corpus"]
-    try:
-        import make_corpus  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise cli.Skip("no NumPy or h5py") from error
-    finally:
-        sys.argv = before
     places = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     chunks = [(0, "configuration/box", 9, 6, 1, struct.pack("<6f", 4, 4, 4, 0, 0, 0)),
               (0, "particles/N", 3, 1, 1, struct.pack("<I", 4)),
               (0, "particles/position", 9, 4, 3, struct.pack("<12f", *sum(places, ()))),
               (0, "bonds/N", 3, 1, 1, struct.pack("<I", 2)),
               (0, "bonds/group", 3, 2, 2, struct.pack("<4I", 0, 1, 3, 0))]
-    with open("a.gsd", "wb") as file:
-        file.write(make_corpus.gsd_file(2, chunks))
+    write_gsd("a.gsd", chunks)
     arguments = ("rdf", "a.gsd", "--r-max", "2", "--bins", "4", "-q", "-o", "a.json")
     cli.ok(*arguments)
     assert columns("a.json")["count"] == [0, 0, 6, 0]  # three of 1, three of sqrt(2)
+    assert cli.report(*arguments[:-3])["counted_within"] == "bonds"
+    assert "bonded pairs count; --exclude-bonds leaves" in cli.ok(*arguments[:-3])
     cli.ok(*arguments, "--exclude-bonds")
     assert columns("a.json")["count"] == [0, 0, 4, 0]
 
@@ -167,7 +181,15 @@ def test_bins():
            "-q")
     assert close(columns("a.json")["r_high"], [0.5 * 4**(k / 4) for k in range(1, 5)])
     cli.ok("rdf", "a.xyz", "--width", "0.3", "--r-max", "2", "-o", "a.json", "-q")
+    found = columns("a.json")
+    assert close(found["r_high"], [0.3 * k for k in range(1, 7)] + [2])
+    assert found["r_high"][-1] == 2 and close(found["r"][-1:], [1.9])
+    assert "the last narrower" in cli.ok("rdf", "a.xyz", "--width", "0.3", "--r-max", "2")
+    cli.ok("rdf", "a.xyz", "--width", "0.3", "-o", "a.json", "-q")  # half the box is 2
     assert close(columns("a.json")["r_high"], [0.3 * k for k in range(1, 7)])
+    for width, bins in ((0.1, 20), (0.4, 5)):  # multiples to within their rounding
+        report = cli.report("rdf", "a.xyz", "--width", width, "--r-max", "2")
+        assert report["bins"] == {"n": bins, "r_min": 0.0, "r_max": 2.0}
     assert cli.report("rdf", "a.xyz")["bins"] == {"n": 200, "r_min": 0.0, "r_max": 2.0}
     for wrong in ("1 1", "1", "2 1", "x 1", "-1 1", "0 inf", ""):
         with open("edges", "w", encoding="ascii") as file:
@@ -206,7 +228,7 @@ def test_formats():
     command = ["rdf", "a.xyz", "--partials", "--r-max", "2", "--bins", "5", "--unit", "A", "-q"]
     cli.ok(*command, "-o", "a.json")
     found = columns("a.json")
-    names = ["", "_O-O", "_O-H", "_O-Na", "_H-H", "_H-Na", "_Na-Na"]
+    names = ["", "_H-H", "_H-Na", "_H-O", "_Na-Na", "_Na-O", "_O-O"]
     r = [(a + b) / 2 for a, b in zip(found["r_low"], found["r_high"])]
     assert close(r, found["r"])
 
@@ -219,7 +241,7 @@ def test_formats():
     cli.ok(*command, "-o", "a.txt")
     head, rows = table("a.txt")
     assert any(f"command: kith {' '.join(map(str, command))} -o a.txt" in line for line in head)
-    assert head[-1].startswith("# r [A] g(all) +- n(all) +- g(O-O) +- ")
+    assert head[-1].startswith("# r [A] g(all) +- n(all) +- g(H-H) +- ")
     assert any("3 blocks" in line for line in head) and close(rows[0], r, 1e-8)
     for k, name in enumerate(names):
         for at, what in enumerate(("g", "g_error", "n", "n_error")):
@@ -229,7 +251,7 @@ def test_formats():
 
     cli.ok(*command, "-o", "a.xvg")
     head, rows = table("a.xvg")
-    assert '@    xaxis  label "r (nm)"' in head and '@ s13 legend "n(Na-Na)"' in head
+    assert '@    xaxis  label "r (nm)"' in head and '@ s13 legend "n(O-O)"' in head
     assert close([10 * x for x in rows[0]], r, 1e-8) and close(rows[2], found["n"], 1e-8)
 
     cli.ok(*command, "-o", "a.dat", "--format", "lammps")
@@ -243,16 +265,16 @@ def test_formats():
     cli.ok(*command, "-o", "a.npy")
     header, data = cli.read_npy("a.npy")
     assert header["shape"] == (5,) and len(data) == 5 * 8 * (3 + 5 * 7)
-    assert header["descr"][7] == ("count", "<i8") and header["descr"][8] == ("g_O_O", "<f8")
+    assert header["descr"][7] == ("count", "<i8") and header["descr"][8] == ("g_H_H", "<f8")
     assert sorted(os.listdir()) == ["a.dat", "a.json", "a.npy", "a.txt", "a.xvg", "a.xyz"]
 
 
 def test_text():
     write_xyz("a.xyz", make_frames())
     text = cli.ok("rdf", "a.xyz", "--partials", "-o", "a.txt")
-    for word in ("frames", "particles", "box", "bins", "all", "O-H", "+-", "count", "output"):
+    for word in ("frames", "particles", "box", "bins", "all", "H-O", "+-", "count", "output"):
         assert f"\n  {word} " in text, word
-    assert "volume from 64 to 125" in text and "O 9; H 27; Na 9" in text and "\033" not in text
+    assert "volume from 64 to 125" in text and "H 27; Na 9; O 9" in text and "\033" not in text
     assert max(len(line) for line in text.splitlines()) <= 80
     assert cli.ok("rdf", "a.xyz", "-q") == ""
 
@@ -379,8 +401,7 @@ def test_bad_frames():
 
 def test_lennard_jones_of_lammps():
     folder = os.path.join(DATA, "lammps_lj")
-    if not os.path.exists(folder):
-        raise cli.Skip("the frames are not here")
+    needs.data(folder)
     unpack_lennard_jones("lj.dump")
     rows = [[] for _ in range(300)]
     with gzip.open(os.path.join(folder, "rdf_rerun.txt.gz"), "rt") as file:
@@ -397,8 +418,8 @@ def test_lennard_jones_of_lammps():
 
 def test_lennard_jones_of_the_example():
     program = os.environ["KITH_LENNARD_JONES"]
-    if not os.path.exists(program) or "KITH_TEST_BRIEF" in os.environ:
-        raise cli.Skip("the example is not built, or this build tests less")
+    if "KITH_TEST_BRIEF" in os.environ:
+        raise cli.Skip("this build repeats a part of the tests")
     subprocess.run([program, "lj.xyz", "1000"], check=True, stdout=subprocess.DEVNULL)
     cli.ok("rdf", "lj.xyz", "--r-max", "5", "--bins", "250", "-o", "a.json", "-q")
     found = columns("a.json")
@@ -414,11 +435,11 @@ def test_lennard_jones_of_the_example():
 def test_water():
     folder = os.path.join(DATA, "chemfiles")
     path = os.path.join(folder, "water.9.xyz.bz2")
-    if not os.path.exists(path) or cli.run("info", path).returncode != 0:
-        raise cli.Skip("no data, or no chemfiles")
+    needs.data(path)
+    needs.built(cli.run("info", path))
     found = cli.report("rdf", path, "--box", "15", "--select", "O", "--width", "0.05")
     first = found["curves"][0]["highest"]
-    assert found["unit"] == "A" and found["particles"] == 297 and found["species"] == {"O": 99}
+    assert found["unit"] == "" and found["particles"] == 297 and found["species"] == {"O": 99}
     # Neutrons and X-rays have it at 2.79 A, 2.50(6) high; this small rigid model is some higher.
     assert 2.65 < first["r"] < 2.95 and 2.3 < first["g"] < 3.6, first
 

@@ -7,6 +7,7 @@ import random
 import sys
 
 import cli
+import needs
 from rdf_frames import close, columns, unpack_lennard_jones
 
 BINS, R_MAX, KT = 12, 2.0, 0.8
@@ -69,7 +70,7 @@ def expected(frames, first, second):
     weight = [sum((row[1][k] - zero[k] * row[0]) * x for row, x in zip(rows, beside)) /
               sum(x * x for x in beside) for k in range(BINS)]
     force = [z - w * excess for z, w in zip(zero, weight)]
-    error = [math.sqrt(len(rows) / (len(rows) - 1) *
+    error = [math.sqrt(len(rows) / (len(rows) - 2) *
                        sum((row[1][k] - weight[k] * row[3] - force[k] * row[0])**2
                            for row in rows)) / density for k in range(BINS)]
     return {"g_zero": zero, "g_infinity": [z + 1 - end for z in zero], "weight": weight,
@@ -79,10 +80,11 @@ def expected(frames, first, second):
 def test_by_formula():
     frames = make_frames()
     write("a.xyz", frames)
-    arguments = ("rdf", "a.xyz", "--estimator", "force", "--r-max", str(R_MAX), "--bins", str(BINS))
+    arguments = ("rdf", "a.xyz", "--estimator", "force", "--r-max", str(R_MAX), "--bins", str(BINS),
+                 "--trust-temperature")  # random forces have none
     cli.ok(*arguments, "--temperature", str(KT), "--partials", "-o", "a.json", "-q")
     found = columns("a.json")
-    cases = [("", "OH", "OH"), ("_O-O", "O", "O"), ("_O-H", "O", "H"), ("_H-H", "H", "H")]
+    cases = [("", "OH", "OH"), ("_O-O", "O", "O"), ("_H-O", "H", "O"), ("_H-H", "H", "H")]
     for tail, first, second in cases:
         for name, values in expected(frames, first, second).items():
             assert close(found[name + tail], values, 1e-6), (name, tail, found[name + tail], values)
@@ -105,6 +107,62 @@ def test_by_formula():
         assert "pointtype 6" in file.read()
 
 
+def write_dump(path, system, mass, speeds):
+    """Frames of the liquid beside velocities: of particles of one mass, in a system of units."""
+    rng = random.Random(2)
+    with open("lj.dump", encoding="ascii") as source, open(path, "w", encoding="ascii") as file:
+        if system:
+            file.write(f"ITEM: UNITS\n{system}\n")
+        atoms = False
+        for line in source:
+            if line.startswith("ITEM: ATOMS"):
+                file.write(line.rstrip() + " mass vx vy vz\n")
+                atoms = True
+            elif line.startswith("ITEM") or not atoms:
+                atoms = False
+                file.write(line)
+            else:
+                speed = " ".join(f"{rng.gauss(0, speeds):.6g}" for _ in range(3))
+                file.write(f"{line.rstrip()} {mass} {speed}\n")
+
+
+def test_temperature():
+    """A temperature that the frames deny is refused, unless one says that it is meant."""
+    if not os.path.exists(os.path.join(os.environ["KITH_TEST_DATA"], "md", "lammps_lj")):
+        raise cli.Skip("the frames are not here")
+    unpack_lennard_jones("lj.dump")
+    force = ("--estimator", "force", "--r-max", "3", "--bins", "300", "-o", "a.json")
+    for wrong in ("300", "0.75", "0.69", "7.22e-5"):
+        done = cli.fails(6, "rdf", "lj.dump", *force, "--temperature", wrong,
+                         says=[f"--temperature {wrong}", "kT = 0.72", "--trust-temperature"])
+        assert not os.path.exists("a.json") and "less" not in done.stdout
+    cli.fails(6, "rdf", "lj.dump", *force, "--temperature", "300,kcal", says=["300,kcal"])
+    cli.fails(6, "rdf", "lj.dump", *force, "--temperature", "300", "--frames", "0",
+              says=["kT = 0.7"])
+    told = cli.ok("rdf", "lj.dump", *force, "--temperature", "300", "--trust-temperature")
+    assert "not the temperature given" in told and "times less" not in told, told
+    found = cli.report("rdf", "lj.dump", *force, "--temperature", "300", "--trust-temperature")
+    found = found["curves"][0]["force"]
+    assert found["variance_ratio"] is None and abs(found["kT"] - 0.722) < 0.015, found
+    # Two frames make a weight that leaves no error, and no ratio of errors.
+    found = cli.report("rdf", "lj.dump", *force, "--temperature", "0.722", "--frames", "0:2")
+    assert found["curves"][0]["force"]["error"] is None
+    assert found["curves"][0]["force"]["variance_ratio"] is None
+    assert "times less" in cli.ok("rdf", "lj.dump", *force, "--temperature", "0.722")
+    # Velocities: those of 0.722 agree, those of 1 do not; of unknown units they are no witness.
+    few = (*force, "--temperature", "0.722", "--frames", "::5")
+    for system, mass, speed, agrees in (("lj", 1, 0.722**0.5, True), ("lj", 4, 0.1805**0.5, True),
+                                        ("lj", 1, 1, False), ("", 1, 1, True),
+                                        ("real", 1, (0.722 / 2390.057)**0.5, True),
+                                        ("metal", 1, 1, False)):
+        write_dump("v.dump", system, mass, speed)
+        if agrees:
+            text = cli.ok("rdf", "v.dump", *few)
+            assert ("by velocities" in text) == bool(system), text
+        else:
+            cli.fails(6, "rdf", "v.dump", *few, says=["--temperature 0.722", "velocities tell kT"])
+
+
 def test_bad_input():
     frames = make_frames()
     write("a.xyz", frames)
@@ -112,6 +170,7 @@ def test_bad_input():
     cli.fails(2, *rdf, says=["--temperature"])
     for bad in ("0", "-1", "x", "300,K", "1,", ",eV"):
         cli.fails(6, *rdf, "--temperature", bad, says=["--temperature", bad])
+    cli.fails(2, "rdf", "a.xyz", "--trust-temperature", says=["--trust-temperature"])
     cli.fails(2, *rdf, "--temperature", "1", "--minimum-image", says=["--minimum-image"])
     cli.fails(2, "rdf", "a.xyz", "--estimator", "best", says=["histogram or force"])
     write("b.xyz", frames, forces=False)
@@ -126,8 +185,7 @@ def test_bad_input():
 
 
 def test_lennard_jones_of_lammps():
-    if not os.path.exists(os.path.join(os.environ["KITH_TEST_DATA"], "md", "lammps_lj")):
-        raise cli.Skip("the frames are not here")
+    needs.data(os.path.join(os.environ["KITH_TEST_DATA"], "md", "lammps_lj"))
     unpack_lennard_jones("lj.dump")
     # g(3) is 1.1: what holds does not depend on where r ends.
     force = cli.report("rdf", "lj.dump", "--estimator", "force", "--temperature", "0.722",

@@ -4,10 +4,10 @@ import cmath
 import math
 import os
 import random
-import shutil
 import sys
 
 import cli
+import needs
 from rdf_frames import NAMES, close, columns, make_frames, write_xyz
 
 ALL = ("--q-vectors", "100k")
@@ -23,14 +23,11 @@ def half_space(most):
 
 
 def brute_force(frames, q_min, width, bins, first=None, second=None):
-    """Mean q and mean Re(rho_a rho_b*) / sqrt(N_a N_b) in bins of q, as kith chooses vectors."""
+    """Mean q and mean Re(rho_a rho_b*) / sqrt(N_a N_b) in bins of q, over all vectors of each
+    frame's box."""
     sums, qs, n = [0.0] * bins, [0.0] * bins, [0] * bins
-    unit = 2 * math.pi / frames[0][2]
-    most = int((q_min + bins * width) / unit) + 1
-    waves = [w for w in half_space(most)
-             if q_min <= unit * math.sqrt(sum(x * x for x in w)) < q_min + bins * width]
     for names, points, side in frames:
-        for wave in waves:
+        for wave in half_space(int((q_min + bins * width) * side / (2 * math.pi)) + 1):
             q = 2 * math.pi / side * math.sqrt(sum(x * x for x in wave))
             k = math.floor((q - q_min) / width)
             if not 0 <= k < bins:
@@ -58,7 +55,7 @@ def test_sums_against_brute_force():
     found = columns("s.json")
     n, q, s = brute_force(frames, 1.6, 1, 4)
     assert found["vectors"] == n and close(found["q"], q) and close(found["S_sum"], s, 1e-11)
-    for pair in (("O", "O"), ("O", "H"), ("H", "Na")):
+    for pair in (("O", "O"), ("H", "O"), ("H", "Na")):
         s = brute_force(frames, 1.6, 1, 4, (pair[0],), (pair[1],))[2]
         assert close(found["S_sum_" + "-".join(pair)], s, 1e-11), pair
     # The same sums in any number of threads, to the last bit.
@@ -66,6 +63,62 @@ def test_sums_against_brute_force():
     assert columns("t.json")["S_sum"] == found["S_sum"]
     cli.run(*arguments, "--q-vectors", "5")
     assert 0 < sum(columns("s.json")["vectors"]) <= 2 * 4 * 5 < sum(n)
+
+
+def same_columns(one, other, tolerance=1e-11):
+    """Whether tables are equal to rounding, errors from blocks too."""
+    assert one.keys() == other.keys()
+    for name in one:
+        for a, b in zip(one[name], other[name]):
+            assert (a is None) == (b is None), (name, a, b)
+            assert a is None or abs(a - b) <= tolerance * max(1, abs(b)), (name, a, b)
+        assert len(one[name]) == len(other[name]), name
+
+
+def test_frames_exchanged():
+    """A box that grows or shrinks: no table depends on the order of the frames."""
+    frames = make_frames(n=30, sides=(4.0, 4.7))
+    for tail, order in (("a", frames), ("b", frames[::-1])):
+        write_xyz(f"{tail}.xyz", order)
+        for name, how in (("given", ("--q-min", "1.34", "--q-max", "7.34", "--q-width", "1",
+                                     "--r-max", "1.9", *ALL)),
+                          ("all", ALL), ("some", ()), ("corner", ("--minimum-image",))):
+            cli.ok("rdf", f"{tail}.xyz", "--partials", "--sq", f"s_{name}_{tail}.json", "-o",
+                   f"g_{name}_{tail}.json", "-q", *how)
+    for name in ("given", "all", "some", "corner"):
+        for table in ("s", "g"):
+            same_columns(columns(f"{table}_{name}_a.json"), columns(f"{table}_{name}_b.json"))
+    found = columns("s_given_a.json")
+    n, q, s = brute_force(frames, 1.34, 1, 6)
+    assert found["vectors"] == n and close(found["q"], q) and close(found["S_sum"], s, 1e-11)
+    # Every bin that both frames have part in has an error above 0.
+    assert all(error > 0 for error in found["S_sum_error"]), found["S_sum_error"]
+    # By default r ends at half the smaller box, q begins at the smallest of the larger.
+    assert columns("g_all_a.json")["r_high"][-1] == 2
+    assert close([columns("s_all_a.json")["q_low"][0]], [2 * math.pi / 4.7], 1e-8)
+    assert close([columns("g_corner_a.json")["r_high"][-1]], [2 * math.sqrt(3)], 1e-12)
+
+
+def test_one_frame_of_a_bin():
+    """A bin that one frame alone has part in has no error, which is not an error of 0."""
+    write_xyz("a.xyz", make_frames(n=30, sides=(4.0, 4.7)))
+    cli.run("rdf", "a.xyz", "--sq", "s.json", "--q-min", "1.3", "--q-max", "1.9", "--q-width",
+            "0.2", "-q", *ALL)
+    found = columns("s.json")
+    assert found["vectors"] == [3, 3, 6], found  # 2 pi / 4.7 and / 4, then sqrt 2 times the first
+    assert found["S_sum_error"][0] is None and found["S_sum_error"][1] is None
+    cli.run("rdf", "a.xyz", "--sq", "s.txt", "--q-min", "1.3", "--q-max", "1.9", "--q-width",
+            "0.2", "-q", *ALL)
+    with open("s.txt", encoding="ascii") as file:
+        assert "fewer than two blocks" in file.read()
+    # A bin without a vector has no number, in any format.
+    for name in ("s.txt", "s.xvg"):
+        cli.run("rdf", "a.xyz", "--sq", name, "--q-min", "1.4", "--q-max", "1.6", "--q-width",
+                "0.1", "-q", *ALL)
+        with open(name, encoding="ascii") as file:
+            rows = [line.split() for line in file if line[0] not in "#@"]
+        column = {"s.txt": 3, "s.xvg": 2}[name]
+        assert rows[0][column] == "nan" and float(rows[1][column]) > 0, rows
 
 
 def test_slanted_box():
@@ -117,7 +170,7 @@ def test_transforms_against_quadrature():
                "--q-max", "9", "-q")
         g, s = columns("g.json"), columns("s.json")
         edges = g["r_low"] + g["r_high"][-1:]
-        for a, b in (("O", "O"), ("O", "H"), ("Na", "Na")):
+        for a, b in (("O", "O"), ("H", "O"), ("Na", "Na")):
             name = f"_{a}-{b}"
             for k in (0, len(s["q"]) // 2, len(s["q"]) - 1):
                 fz = quadrature(g["g" + name], edges, density, s["q"][k], window == "lorch")
@@ -181,7 +234,7 @@ def test_formats():
     with open("s.txt", encoding="ascii") as file:
         lines = file.read().splitlines()
     head = [line for line in lines if line[0] == "#"]
-    assert head[-1].startswith("# q [1/A] S(q) +- S_sum(q) +- A(O-O) +- S(O-O) +- S_sum(O-O) +- ")
+    assert head[-1].startswith("# q [1/A] S(q) +- S_sum(q) +- A(H-H) +- S(H-H) +- S_sum(H-H) +- ")
     assert any("Faber-Ziman" in line and "Ashcroft-Langreth" in line for line in head)
     assert any("window of Lorch" in line for line in head)
     cli.ok(*command, "s.xvg")
@@ -226,7 +279,7 @@ def test_plot():
     assert sorted(os.listdir()) == ["a.dat", "a.gp", "a.xyz"]
     with open("a.gp", encoding="utf-8") as file:
         script = file.read()
-    assert "'a.dat'" in script and "title 'H-Na'" in script and "(Å)" in script
+    assert '"./a.dat"' in script and 'title "H-Na"' in script and "(Å)" in script
     assert script.count("with filledcurves") == 6 and "axes x1y2" in script
     with open("a.dat", encoding="utf-8") as file:
         tables = file.read().split("\n\n\n")
@@ -234,9 +287,8 @@ def test_plot():
     assert [len(line.split()) for line in tables[1].splitlines()[-1:]] == [1 + 7]
     assert len(tables) == 2  # sums are for --sq
     cli.fails(6, *command, "--plot", "a.gif", says=["--plot", ".pdf"])
-    cli.fails(9, *command, "--plot", "nowhere/a.pdf", "-q", says=["nowhere/a.dat"])
-    if shutil.which("gnuplot") is None:
-        raise cli.Skip("no gnuplot")
+    cli.fails(9, *command, "--plot", "nowhere/a.pdf", "-q", says=["folder nowhere"])
+    needs.program("gnuplot")
     os.mkdir("folder")
     brief = "KITH_TEST_BRIEF" in os.environ
     kinds = (("folder/a.pdf", b"%PDF"), ("a.png", b"\x89PNG"), ("a.svg", b"<?xml"))
@@ -268,8 +320,7 @@ def test_plot():
 
 
 def test_lennard_jones_of_lammps():
-    if not os.path.exists(os.path.join(os.environ["KITH_TEST_DATA"], "md", "lammps_lj")):
-        raise cli.Skip("the frames are not here")
+    needs.data(os.path.join(os.environ["KITH_TEST_DATA"], "md", "lammps_lj"))
     from rdf_frames import unpack_lennard_jones  # pylint: disable=import-outside-toplevel
     unpack_lennard_jones("lj.dump")
     cli.ok("rdf", "lj.dump", "--frames", "::5", "--sq", "s.json", "--q-max", "10", "--q-vectors",

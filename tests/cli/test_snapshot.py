@@ -5,6 +5,7 @@ import struct
 import sys
 
 import cli
+import needs
 
 SNAPSHOT = os.path.join(os.environ["KITH_TEST_DATA"], "fof", "dark.std")
 BOX = ("--box", "1", "--origin", "-0.5,-0.5,-0.5")
@@ -12,12 +13,8 @@ BOX = ("--box", "1", "--origin", "-0.5,-0.5,-0.5")
 
 def load():
     """Positions of the dark particles as float [n][3], read without kith."""
-    try:
-        import numpy  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise cli.Skip("no NumPy") from error
-    if not os.path.exists(SNAPSHOT):
-        raise cli.Skip("the snapshot is not here")
+    numpy = needs.module("numpy")
+    needs.data(SNAPSHOT)
     with open(SNAPSHOT, "rb") as file:
         n, dim, gas, dark, star = struct.unpack(">8x5i4x", file.read(32))
         assert (dim, gas, dark, star) == (3, 0, n, 0)

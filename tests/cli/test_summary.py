@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What kith pairs says: for people and for scripts."""
+import json
 import os
 import pty
 import subprocess
@@ -48,6 +49,28 @@ def test_long_tail_histogram():
     assert [bar["from"] for bar in bars] == [0, 1, 2, 4, 8, 16, 32, 64, 128]
 
 
+def test_long_box_is_wrapped():
+    """A box of many digits goes on in lines of its own; no digit is lost."""
+    cli.ok("make", "uniform", "300", "-o", "b.xyz", "-q")
+    long = "-0.12345678901234567e-5"
+    rows = f"1.23456789012345,0,0,{long},1.3456789012345,0,{long},{long},1.4567890123456789"
+    for words in (["rdf"], ["debye", "--elements", "X=O", "--q-max", "20"], ["fof"],
+                  ["pairs", "--cutoff", "0.1"]):
+        text = cli.ok(*words, "b.xyz", f"--box={rows}", f"--origin={long},{long},{long}")
+        lines = text.splitlines()
+        first = next(k for k, line in enumerate(lines) if line.startswith("  box "))
+        more = next(k for k in range(first + 1, 99) if lines[k][2] != " ")
+        assert max(map(len, lines[first:more])) <= 80, text
+        told = " ".join(line[14:] for line in lines[first:more])
+        value = "-1.2345678901234567e-06"
+        assert told == (f"(1.23456789012345, 0, 0) ({value}, 1.3456789012345, 0) ({value}, {value},"
+                        f" 1.4567890123456788) from ({value}, {value}, {value}), periodic xyz "
+                        "(from --box)"), told
+    with open("a.xyz", "w", encoding="ascii") as file:
+        file.write(f'1\nLattice="{rows.replace(",", " ")}"\nO 0 0 0\n')
+    assert max(map(len, cli.ok("info", "a.xyz").splitlines())) <= 80
+
+
 def test_box_is_told():
     found = cli.report("pairs", made(), "--cutoff", "0.01", "--box", "1,2,3", "--periodic", "xy")
     assert found["box"]["source"] == "option"
@@ -81,6 +104,17 @@ def test_quiet_and_count():
     assert int(count) == cli.report("pairs", "a.npy", "--cutoff", "0.02")["pairs"]
     found = cli.report("pairs", "a.npy", "--cutoff", "0.02", "--count")
     assert found["pairs"] == int(count) and found["neighbours"] is None
+
+
+def test_memory_is_of_kith_alone():
+    # A process started by a large one inherits the largest ru_maxrss across fork and exec.
+    program = ("import os, sys\nlarge = bytearray(b'x') * 300_000_000\n"
+               "if os.fork() == 0:\n    os.execv(sys.argv[1], sys.argv[1:])\n"
+               "sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))\n")
+    done = subprocess.run([sys.executable, "-c", program, cli.KITH, "pairs", made(), "--cutoff",
+                           "0.02", "--threads", "1", "--json"], stdout=subprocess.PIPE, check=True)
+    peak = json.loads(done.stdout)["memory"]["peak_bytes"]
+    assert 1e6 < peak < 100e6, peak
 
 
 def on_terminal(*arguments, **environment):

@@ -6,9 +6,14 @@
 #include <stdlib.h>
 
 static int failures;
+static const char *current_case;
 
 int check_failed(const char *file, int line, const char *condition, const char *format, ...)
 {
+    if (current_case) {
+        fprintf(stderr, "%s\n", current_case);
+        current_case = NULL;
+    }
     fprintf(stderr, "%s:%d: not true: %s: ", file, line, condition);
     va_list arguments;
     va_start(arguments, format);
@@ -20,6 +25,27 @@ int check_failed(const char *file, int line, const char *condition, const char *
         exit(EXIT_FAILURE);
     }
     return 0;
+}
+
+int check_skip(const char *format, ...)
+{
+    printf("skipped: ");
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    return CHECK_SKIPPED;
+}
+
+void check_case(const char *text)
+{
+    current_case = text;
+}
+
+int check_failures(void)
+{
+    return failures;
 }
 
 int check_done(void)
@@ -37,15 +63,22 @@ kith_ctx *check_open(const char *backend, int threads)
     const kith_status status = kith_open(&options, &ctx);
     if (status == KITH_OK)
         return ctx;
+    if (status == KITH_NO_BACKEND)
+        exit(check_skip("%s", kith_message(NULL)));
     fprintf(stderr, "kith_open(%s): %s: %s\n", backend ? backend : "NULL", kith_status_name(status),
             kith_message(NULL));
-    exit(status == KITH_NO_BACKEND ? CHECK_SKIPPED : EXIT_FAILURE);
+    exit(EXIT_FAILURE);
 }
 
 int check_brief(void)
 {
     const char *brief = getenv("KITH_TEST_BRIEF");
     return brief != NULL ? atoi(brief) : 0;
+}
+
+bool check_deep(void)
+{
+    return getenv("KITH_TEST_DEEP") != NULL;
 }
 
 const char *check_backend(int argc, char **argv)

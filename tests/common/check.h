@@ -5,10 +5,22 @@
 #ifndef KITH_TEST_CHECK_H
 #define KITH_TEST_CHECK_H
 
+#include <stdbool.h>
+
 #include "kith.h"
 
 /** Exit status that CTest reports as skipped. */
 enum { CHECK_SKIPPED = 77 };
+
+/**
+ * Say what this machine lacks, so that the test cannot run; format is printf's. The reason says how
+ * to get what is missing, if it can be had.
+ * @return CHECK_SKIPPED, for main() to return.
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+int check_skip(const char *format, ...);
 
 /**
  * Count and print a failure unless cond holds; the rest is a printf format saying what went wrong.
@@ -21,6 +33,13 @@ enum { CHECK_SKIPPED = 77 };
 __attribute__((format(printf, 4, 5)))
 #endif
 int check_failed(const char *file, int line, const char *condition, const char *format, ...);
+
+/** Set the line that is printed before the next failure: the command that repeats the case.
+ *  @param text  borrowed until the next call; NULL: none */
+void check_case(const char *text);
+
+/** Number of failures since the program started. */
+int check_failures(void);
 
 /** Exit status of the program: 0 when nothing failed. */
 int check_done(void);
@@ -37,6 +56,10 @@ kith_ctx *check_open(const char *backend, int threads);
  *  compiler, what another build does in full: 0 nothing, n n cases for each that is taken and one
  *  precision of it. The environment's KITH_TEST_BRIEF says it. */
 int check_brief(void);
+
+/** @return whether to run the long form of the test, which may take hours: KITH_TEST_DEEP is set in
+ *  the environment. `make deep` sets it. */
+bool check_deep(void);
 
 /** The backend a test program was asked for: argv[1], or "auto" when there is none. */
 const char *check_backend(int argc, char **argv);

@@ -75,6 +75,15 @@ static void fill_zero_rows(double row[3][3])
     }
 }
 
+/* The power of 2 at or below the largest component, or 1. */
+static double power_of_largest(double row[3][3])
+{
+    double largest = 0.0;
+    for (int k = 0; k < 9; k++)
+        largest = fmax(largest, fabs(row[k / 3][k % 3]));
+    return largest > 0.0 ? ldexp(1.0, ilogb(largest)) : 1.0;
+}
+
 static space space_make(const kith_box *box, kith_precision precision)
 {
     space s = {.precision = precision, .dim = box ? box->dim : 3, .straight = 1};
@@ -87,13 +96,18 @@ static space space_make(const kith_box *box, kith_precision precision)
             s.straight &= k == m ? s.row[k][m] >= 0.0 : s.row[k][m] == 0.0;
         }
     }
+    const double unit = power_of_largest(full); /* products of three lengths stay in range */
+    for (int k = 0; k < 9; k++)
+        full[k / 3][k % 3] /= unit;
     fill_zero_rows(full);
     for (int k = 0; k < 3; k++) {
         cross(full[(k + 1) % 3], full[(k + 2) % 3], s.dual[k]);
         const double volume = dot(full[k], s.dual[k]);
         for (int m = 0; m < 3; m++)
             s.dual[k][m] /= volume;
-        s.height[k] = 1.0 / sqrt(dot(s.dual[k], s.dual[k]));
+        s.height[k] = unit / sqrt(dot(s.dual[k], s.dual[k]));
+        for (int m = 0; m < 3; m++)
+            s.dual[k][m] /= unit;
     }
     return s;
 }
@@ -163,6 +177,19 @@ void oracle_wrap(const kith_points *points, const kith_box *box, double *xyz, in
 {
     const space s = space_make(box, points->precision);
     wrap_all(&s, points, xyz, boxes);
+}
+
+void oracle_heights(const kith_box *box, kith_precision precision, double height[3])
+{
+    const space s = space_make(box, precision);
+    memcpy(height, s.height, sizeof s.height);
+}
+
+void oracle_fractions(const kith_box *box, kith_precision precision, const double x[3], double f[3])
+{
+    const space s = space_make(box, precision);
+    for (int k = 0; k < 3; k++)
+        f[k] = fraction(&s, k, x);
 }
 
 double oracle_margin(const kith_points *points, const kith_box *box)

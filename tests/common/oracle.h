@@ -50,6 +50,14 @@ void oracle_free(oracle_list *list);
  */
 void oracle_wrap(const kith_points *points, const kith_box *box, double *xyz, int64_t *boxes);
 
+/** Distances between the two faces across each axis of the box, which is rounded to the precision
+ *  first. Only those of periodic axes have a meaning. */
+void oracle_heights(const kith_box *box, kith_precision precision, double height[3]);
+
+/** Fractional coordinates of a position. The box is rounded to the precision first. */
+void oracle_fractions(const kith_box *box, kith_precision precision, const double x[3],
+                      double f[3]);
+
 /**
  * How far the points are from where wrapping would depend on the rounding of the box's inverse: the
  * smallest |f - nearest whole| / (1 + |f|) over fractional coordinates f of periodic axes; infinity

@@ -5,13 +5,10 @@
  * the same bits for any number of threads.
  */
 #include "check.h"
-#include "film_internal.h"
-#include "render.h"
+#include "film/film_internal.h"
+#include "pictures/render.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +18,6 @@ enum { WIDTH = 96, HEIGHT = 64, CHANNELS = 4 };
 static camera plain(void)
 {
     return (camera){.row = {{1, 0, 0}, {0, -1, 0}, {0, 0, 1}}, .scale = 1};
-}
-
-static void set_threads(int n)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(n);
-#else
-    (void)n;
-#endif
 }
 
 /** Sum of each channel, and the first moments of the weight. */
@@ -55,7 +43,7 @@ static render *gather(render *r, const render_scene *scene)
 
 static void test_one_spot(void)
 {
-    render *r = render_open(WIDTH, HEIGHT);
+    render *r = render_open(WIDTH, HEIGHT, NULL);
     float pos[3] = {0}, value = 0.25F, colour[3];
     double sum[CHANNELS], middle[2];
     const render_scene scene = {
@@ -87,7 +75,7 @@ static void test_one_spot(void)
 
 static void test_afterglow(void)
 {
-    render *r = render_open(WIDTH, HEIGHT);
+    render *r = render_open(WIDTH, HEIGHT, NULL);
     const float pos[3] = {40, 30, 0};
     double sum[CHANNELS], middle[2];
     render_scene scene = {.n = 1, .pos = pos, .camera = plain(), .afterglow = 0.5F};
@@ -134,8 +122,8 @@ static void test_threads(void)
     scatter(pos, value, N);
     for (int valued = 0; valued < 2; valued++) {
         for (int threads = 1; threads <= 5; threads += threads) {
-            set_threads(threads);
-            render *r = render_open(WIDTH, HEIGHT);
+            struct kith__pool *pool = kith__pool_open(threads);
+            render *r = render_open(WIDTH, HEIGHT, pool);
             render_scene scene = {.n = N, .pos = pos, .afterglow = 0.8F};
             scene.value = valued ? value : NULL;
             for (int frame = 0; frame < 2; frame++) {
@@ -152,6 +140,7 @@ static void test_threads(void)
                 }
             }
             render_close(r);
+            kith__pool_close(pool);
         }
     }
     double sum = 0;
@@ -170,7 +159,7 @@ static void test_tones(void)
 {
     enum { N = 111 };
     float pos[3 * N] = {0};
-    render *r = render_open(WIDTH, HEIGHT);
+    render *r = render_open(WIDTH, HEIGHT, NULL);
     for (int k = 0; k < N; k++) { /* 1, 10 and 100 spots */
         pos[3 * k] = k < 1 ? 16.5F : k < 11 ? 48.5F : 80.5F;
         pos[3 * k + 1] = 32.5F;
@@ -237,7 +226,7 @@ static void test_stage(void)
     }
     io_particles p = {.n = 27, .dim = 3, .precision = KITH_DOUBLE, .pos = pos};
     stage s = stage_of(&box, &p);
-    stage_place(&s, &p, placed);
+    stage_place(&s, &p, NULL, placed);
     for (int e = 0; e < 3 * 27; e++) {
         const int a = e % 3;
         const double expected = -0.2 * box.row[0][a] + 0.4 * box.row[1][a] - 0.3 * box.row[2][a];
@@ -246,7 +235,7 @@ static void test_stage(void)
     }
     const kith_box open = kith_box_open();
     s = stage_of(&open, &p);
-    stage_place(&s, &p, placed);
+    stage_place(&s, &p, NULL, placed);
     for (int e = 0; e < 3 * 27; e++) {
         CHECK(fabs(2 * (double)placed[e]) < s.box.row[e % 3][e % 3], "%d is off the stage", e / 3);
     }

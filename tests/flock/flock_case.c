@@ -60,6 +60,8 @@ typedef struct seen {
 
 typedef struct view {
     const flock_case *c;
+    double *wrapped; /* [n][3] positions in the box */
+    double unit;     /* offsets are multiples of it where they are summed */
     int32_t *count;
     seen *list; /* [n][room] */
     int room;
@@ -68,6 +70,42 @@ typedef struct view {
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The radius of a rule, 0 where it is off. */
+static double radius_of(const flock_case *c, int rule)
+{
+    const kith_flock_options *o = &c->options;
+    const kith_flock_rule rules[3] = {o->separation, o->alignment, o->cohesion};
+    if (o->model != KITH_BOIDS)
+        return rule == 1 ? o->alignment.radius : 0;
+    return rules[rule].weight != 0 ? rules[rule].radius : 0;
+}
+
+/* The largest radius. */
+static double reach_of(const flock_case *c)
+{
+    return fmax(radius_of(c, 0), fmax(radius_of(c, 1), radius_of(c, 2)));
+}
+
+/* A number in the precision of the points. */
+static double rounded(const flock_case *c, double x)
+{
+    return c->precision == KITH_FLOAT ? (double)(float)x : x;
+}
+
+/* Is the pair in the blind cone of i? By the rounded offset, which is the definition in kith.h. */
+static bool is_blind(const view *w, const oracle_pair *pair, const double v[3])
+{
+    const double *ri = w->wrapped + 3 * (int64_t)pair->i, *rj = w->wrapped + 3 * (int64_t)pair->j;
+    const double blind = w->c->options.blind_angle;
+    double d[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = rint(rj[k] / w->unit) - rint(ri[k] / w->unit);
+        for (int m = 0; m < w->c->box.dim && k < w->c->box.dim; m++)
+            d[k] += pair->image[m] * rint(rounded(w->c, w->c->box.row[m][k]) / w->unit);
+    }
+    return blind > 0 && dot(d, v) < -cos(blind / 2) * sqrt(dot(v, v) * dot(d, d));
 }
 
 static void look(void *user, const oracle_pair *pair)
@@ -84,8 +122,7 @@ static void look(void *user, const oracle_pair *pair)
             one.d[k] = 0;
         v[k] = points_get(&c->v.points, pair->i, k);
     }
-    const double blind = c->options.blind_angle;
-    if (blind > 0 && dot(v, one.d) < -cos(blind / 2) * sqrt(dot(v, v) * dot(one.d, one.d)))
+    if (is_blind(w, pair, v))
         return;
     if (CHECK(w->count[pair->i] < w->room, "%s: too many neighbours", c->name))
         w->list[(int64_t)pair->i * w->room + w->count[pair->i]++] = one;
@@ -106,17 +143,11 @@ typedef struct sums {
 
 static sums add_up(const flock_case *c, const seen *list, int n)
 {
-    const kith_flock_options *o = &c->options;
-    const bool boids = o->model == KITH_BOIDS;
-    const double radius[3] = {boids ? o->separation.radius : 0, o->alignment.radius,
-                              boids ? o->cohesion.radius : 0};
     sums s = {.n = {0, 0, 0}};
     for (int p = 0; p < n; p++) {
         for (int rule = 0; rule < 3; rule++) {
-            /* r2 and the radius are those of the precision, as the definition has them */
-            const double wide = radius[rule] * radius[rule];
-            const float narrow = (float)radius[rule] * (float)radius[rule];
-            if (list[p].r2 > (c->precision == KITH_FLOAT ? (double)narrow : wide))
+            const double radius = rounded(c, radius_of(c, rule));
+            if (radius == 0 || list[p].r2 > rounded(c, radius * radius))
                 continue;
             s.n[rule]++;
             for (int k = 0; k < 3; k++)
@@ -170,14 +201,17 @@ static double error_of(const flock_case *c, const sums *s)
 void flock_case_step(const flock_case *c, double *r, double *v, double *error)
 {
     const kith_flock_options *o = &c->options;
-    const double reach = o->model == KITH_BOIDS
-                             ? fmax(o->separation.radius,
-                                    fmax(o->alignment.radius, o->cohesion.radius))
-                             : o->alignment.radius;
-    view w = {.c = c, .room = 400};
+    int exponent = 0;
+    (void)frexp(rounded(c, reach_of(c)), &exponent);
+    view w = {.c = c, .unit = ldexp(1, exponent - 23)};
+    w.room = c->n > 50 ? 400 : (int)(8 * c->n + 8);
+    w.wrapped = check_malloc(3 * (size_t)c->n * sizeof *w.wrapped);
+    int64_t *boxes = check_malloc(3 * (size_t)c->n * sizeof *boxes);
+    oracle_wrap(&c->r.points, &c->box, w.wrapped, boxes);
+    free(boxes);
     w.count = calloc((size_t)c->n, sizeof *w.count);
     w.list = check_malloc((size_t)(c->n * w.room) * sizeof *w.list);
-    oracle_each(&c->r.points, NULL, &c->box, reach, look, &w);
+    oracle_each(&c->r.points, NULL, &c->box, reach_of(c), look, &w);
     for (int64_t i = 0; i < c->n; i++) {
         seen *list = w.list + i * w.room;
         int n = w.count[i];
@@ -199,12 +233,14 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
                        u[k] * o->time_step;
             if (o->reflecting[k] && (x < low || x > low + length)) {
                 x = x < low ? 2 * low - x : 2 * (low + length) - x;
+                x = fmin(fmax(x, low), low + length); /* it is turned round once */
                 u[k] = -u[k];
             }
             r[3 * i + k] = x;
             v[3 * i + k] = u[k];
         }
     }
+    free(w.wrapped);
     free(w.count);
     free(w.list);
 }
@@ -223,4 +259,80 @@ void flock_case_read(const flock_case *c, const kith_flock *flock, double *r, do
             to[a][e] = (double)single[a][e];
         free(single[a]);
     }
+}
+
+/* How far x is from y in a box, by any number of boxes. */
+static double apart(const kith_box *box, const double *x, const double *y)
+{
+    double d[3], at[3], f[3], best = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        d[k] = x[k] - y[k];
+        at[k] = box->origin[k] + d[k];
+    }
+    oracle_fractions(box, KITH_DOUBLE, at, f);
+    for (int image = 0; image < 27; image++) {
+        const int s[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
+        double sum = 0;
+        bool allowed = true;
+        for (int k = 0; k < box->dim; k++) {
+            double moved = d[k];
+            for (int m = 0; m < box->dim; m++) {
+                moved += (s[m] - (box->periodic[m] ? rint(f[m]) : 0)) * box->row[m][k];
+                allowed = allowed && (s[m] == 0 || box->periodic[m]);
+            }
+            sum += moved * moved;
+        }
+        allowed = allowed && (box->dim == 3 || s[2] == 0);
+        best = allowed ? fmin(best, sqrt(sum)) : best;
+    }
+    return best;
+}
+
+static bool is_upright(const kith_box *box)
+{
+    bool yes = true;
+    for (int k = 0; k < 9; k++)
+        yes = yes && (k % 4 == 0 || box->row[k / 3][k % 3] == 0);
+    return yes;
+}
+
+void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact)
+{
+    double *r = check_malloc(3 * (size_t)c->n * sizeof *r),
+           *v = check_malloc(3 * (size_t)c->n * sizeof *v);
+    double *br = check_malloc(3 * (size_t)c->n * sizeof *br),
+           *bv = check_malloc(3 * (size_t)c->n * sizeof *bv);
+    double *error = check_malloc((size_t)c->n * sizeof *error);
+    kith_flock *flock = flock_case_open(ctx, c);
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s: %s", c->name, kith_message(ctx));
+    flock_case_read(c, flock, r, v);
+    flock_case_step(c, br, bv, error);
+    const bool single = c->precision == KITH_FLOAT;
+    const double rounding = single ? 1e-7 : 2e-16;
+    for (int64_t p = 0; p < c->n; p++) {
+        double worst = 0;
+        for (int k = 0; k < 3; k++)
+            worst = fmax(worst, fabs(v[3 * p + k] - bv[3 * p + k]));
+        const double allowed = (exact ? 0 : error[p]) + 40 * rounding;
+        if (!CHECK(worst <= allowed, "%s, %s: v of %lld is off by %g, not %g", c->name,
+                   kith_backend(ctx), (long long)p, worst, allowed))
+            break;
+        const double away = apart(&c->box, r + 3 * p, br + 3 * p);
+        CHECK(away <= 2 * allowed * c->options.time_step + 60 * rounding,
+              "%s: r of %lld is off by %g", c->name, (long long)p, away);
+        for (int k = 0; k < c->box.dim; k++) {
+            const double x = r[3 * p + k], low = rounded(c, c->box.origin[k]);
+            const double high = rounded(c, low + rounded(c, c->box.row[k][k]));
+            const bool bounded = c->box.periodic[k] || c->options.reflecting[k];
+            CHECK(!is_upright(&c->box) || !bounded || (x >= low && x <= high),
+                  "%s: %lld is outside", c->name, (long long)p);
+        }
+    }
+    CHECK(kith_flock_steps(flock) == c->options.first_step + 1, "%s: steps", c->name);
+    kith_flock_close(flock);
+    free(error);
+    free(r);
+    free(v);
+    free(br);
+    free(bv);
 }

@@ -5,6 +5,8 @@
 #ifndef KITH_TEST_FLOCK_CASE_H
 #define KITH_TEST_FLOCK_CASE_H
 
+#include <stdbool.h>
+
 #include "kith.h"
 #include "points.h"
 
@@ -29,6 +31,10 @@ kith_flock *flock_case_open(kith_ctx *ctx, const flock_case *c);
 /** One step without noise in double, by looking at all pairs. r and v [n][3]; error [n]: what
  *  rounding to the units of the sums may change in v, for each particle. */
 void flock_case_step(const flock_case *c, double *r, double *v, double *error);
+
+/** Take one step of the case and compare it with brute force.
+ *  @param exact  all sums are exact, so that only the rounding of r' and v' is allowed for */
+void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact);
 
 /** The state in double. @param[out] r, v  [n][3] */
 void flock_case_read(const flock_case *c, const kith_flock *flock, double *r, double *v);

@@ -95,6 +95,71 @@ static void check_obstacles(kith_ctx *ctx)
     expect("away from the wall", slow, 0, 0, 0.5);
 }
 
+/* The surface of an obstacle lies behind a wall of the box: particles are put on it, and are then
+ * turned back into the box, from where the flock can be opened again. */
+static void check_enclosed(kith_ctx *ctx)
+{
+    const kith_flock_thing sphere = {.kind = KITH_SPHERE, .place = {1, 5, 5}, .radius = 2};
+    kith_flock_options o = alone(&sphere, 1);
+    kith_box box = kith_box_periodic(10, 10, 10);
+    for (int k = 0; k < 3; k++) {
+        box.periodic[k] = 0;
+        o.reflecting[k] = 1;
+    }
+    double r[3] = {0.25, 5, 5}, v[3] = {0, 0, 0};
+    fly(ctx, &box, &o, 1, r, v); /* the surface is at -1 */
+    expect("in the box", r, 1, 5, 5);
+    fly(ctx, &box, &o, 1, r, v);
+}
+
+/* Things that were read make a flock that goes on with the same bits: normals are not changed. */
+static void check_read_again(kith_ctx *ctx)
+{
+    rng random = {9};
+    const double r[3] = {0, 0, 0};
+    const kith_points at = kith_points_packed(r, 1, KITH_DOUBLE);
+    for (int times = 0; times < 200; times++) {
+        kith_flock_thing things[2][1] = {{{.kind = KITH_WALL}}};
+        for (int k = 0; k < 3; k++)
+            things[0][0].normal[k] = rng_normal(&random);
+        for (int turn = 0; turn < 2; turn++) {
+            const kith_flock_options o = alone(things[0], 1);
+            kith_flock *flock = NULL;
+            CHECK(kith_flock_open(ctx, &at, &at, NULL, &o, &flock) == KITH_OK, "%s",
+                  kith_message(ctx));
+            kith_flock_read_things(flock, things[turn]);
+            kith_flock_close(flock);
+        }
+        CHECK(memcmp(things[0], things[1], sizeof things[0]) == 0, "a normal changed, turn %d",
+              times);
+    }
+}
+
+/* Two images of one neighbour are equally near: the one of the smaller shift counts, on every
+ * backend. Half a box apart, both particles take the image at -5 for the nearest, and both turn
+ * away from it. */
+static void check_image_ties(kith_ctx *ctx)
+{
+    const kith_box box = kith_box_periodic(10, 10, 10);
+    for (int axis = 0; axis < 3; axis++) {
+        double r[2][3] = {{0}}, v[2][3] = {{0}};
+        r[1][axis] = 5;
+        kith_flock_options o = alone(NULL, 0);
+        o.separation = (kith_flock_rule){6, 0.125};
+        o.nearest = 1;
+        const kith_points at = kith_points_packed(r, 2, KITH_DOUBLE);
+        const kith_points speed = kith_points_packed(v, 2, KITH_DOUBLE);
+        kith_flock *flock = NULL;
+        CHECK(kith_flock_open(ctx, &at, &speed, &box, &o, &flock) == KITH_OK &&
+                  kith_flock_step(flock, 1) == KITH_OK,
+              "%s", kith_message(ctx));
+        kith_flock_read(flock, NULL, v);
+        kith_flock_close(flock);
+        CHECK(v[0][axis] == 0.625 && v[1][axis] == 0.625, "axis %d: %g and %g", axis, v[0][axis],
+              v[1][axis]);
+    }
+}
+
 enum { N = 500 };
 
 /* Many particles never end up inside, in a periodic box, and the bits do not depend on threads or a
@@ -207,6 +272,9 @@ int main(int argc, char **argv)
     kith_ctx *ctx = check_open(backend, 2);
     check_points(ctx);
     check_obstacles(ctx);
+    check_enclosed(ctx);
+    check_read_again(ctx);
+    check_image_ties(ctx);
     check_predator(ctx);
     check_refusals(ctx);
     kith_close(ctx);

@@ -14,7 +14,7 @@
 typedef struct truth {
     const fof_case *c;
     kith_precision precision;
-    int64_t *group; /**< [n] number of a group by no rule; the smallest member's index */
+    int64_t *group; /**< [n] another member of smaller index; the smallest index: itself */
     int64_t *links; /**< [n] others that link and are friends */
     bool *core;     /**< [n] links */
     double *nearest;
@@ -60,14 +60,21 @@ static void count_link(truth *t, const oracle_pair *pair)
     }
 }
 
+/** The smallest index of p's group. */
+static int64_t first_of(const truth *t, int64_t p)
+{
+    while (t->group[p] != p) {
+        p = t->group[p] = t->group[t->group[p]];
+    }
+    return p;
+}
+
 static void unite(truth *t, const oracle_pair *pair)
 {
-    const int64_t a = t->group[pair->i];
-    const int64_t b = t->group[pair->j];
+    const int64_t a = first_of(t, pair->i);
+    const int64_t b = first_of(t, pair->j);
     if (a != b && t->core[pair->i] && t->core[pair->j] && friends(t, pair)) {
-        for (int64_t p = 0; p < t->c->n; p++) {
-            t->group[p] = t->group[p] == (a > b ? a : b) ? (a < b ? a : b) : t->group[p];
-        }
+        t->group[a > b ? a : b] = a < b ? a : b;
     }
 }
 
@@ -105,33 +112,65 @@ static int64_t number(const truth *t, rank *ranks, int32_t *labels)
     int64_t groups = 0;
     int32_t *label = check_malloc(((size_t)n + 1) * sizeof *label);
     memset(label, 0, ((size_t)n + 1) * sizeof *label);
+    rank *all = check_malloc(((size_t)n + 1) * sizeof *all);
+    for (int64_t p = 0; p < n; p++) {
+        const int64_t id = ids ? ids[p] : p;
+        rank *r = &all[first_of(t, p)];
+        all[p] = (rank){p, 0, INT64_MAX};
+        r->members += t->core[p];
+        r->id = t->core[p] && id < r->id ? id : r->id;
+    }
     for (int64_t g = 0; g < n; g++) {
-        rank r = {g, 0, INT64_MAX};
-        for (int64_t p = g; p < n; p++) {
-            if (t->core[p] && t->group[p] == g) {
-                const int64_t id = ids ? ids[p] : p;
-                r.members++;
-                r.id = id < r.id ? id : r.id;
-            }
-        }
-        if (r.members >= t->c->options.min_members) {
-            ranks[groups++] = r;
+        if (all[g].members > 0 && all[g].members >= t->c->options.min_members) {
+            ranks[groups++] = all[g];
         }
     }
+    free(all);
     qsort(ranks, (size_t)groups, sizeof *ranks, by_size_then_id);
     for (int64_t g = 0; g < groups; g++) {
         label[ranks[g].group] = (int32_t)(g + 1);
     }
     for (int64_t p = 0; p < n; p++) {
-        labels[p] = t->core[p]        ? label[t->group[p]]
-                    : t->whom[p] >= 0 ? label[t->group[t->whom[p]]]
-                                      : 0;
+        const int64_t linked = t->core[p] ? p : t->whom[p];
+        labels[p] = linked >= 0 ? label[first_of(t, linked)] : 0;
     }
     free(label);
     return groups;
 }
 
-static void find_truth(truth *t, const kith_points *points)
+/** The squared distance of a pair, from its vector, rounded step by step. */
+static double square_of(const void *vectors, int64_t pair, kith_precision precision)
+{
+    if (precision == KITH_FLOAT) {
+        const float *d = (const float *)vectors + 3 * pair;
+        return (double)((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]);
+    }
+    const double *d = (const double *)vectors + 3 * pair;
+    return (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+}
+
+/** The full list of kith_pairs_find, as far as groups need it. */
+static oracle_list find_pairs(kith_ctx *ctx, const truth *t, const kith_points *points)
+{
+    kith_pairs_options options;
+    kith_pairs_options_init(&options);
+    options.full = 1;
+    options.extras = KITH_VECTORS;
+    kith_pairs found = {0};
+    const kith_status status = kith_pairs_find(ctx, points, t->c->box, t->c->length, &options,
+                                               &found);
+    CHECK(status == KITH_OK, "%s: pairs: %s", t->c->name, kith_message(ctx));
+    oracle_list list = {.n = found.n, .capacity = found.n};
+    list.pairs = check_malloc((size_t)found.n * sizeof *list.pairs);
+    for (int64_t k = 0; k < found.n; k++) {
+        list.pairs[k] = (oracle_pair){
+            .i = found.i[k], .j = found.j[k], .r2 = square_of(found.vectors, k, t->precision)};
+    }
+    kith_pairs_free(&found);
+    return list;
+}
+
+static void find_truth(kith_ctx *ctx, truth *t, const kith_points *points)
 {
     const fof_case *c = t->c;
     for (int64_t p = 0; p < c->n; p++) {
@@ -139,7 +178,8 @@ static void find_truth(truth *t, const kith_points *points)
         t->links[p] = 0;
         t->whom[p] = -1;
     }
-    oracle_list pairs = oracle_full(points, NULL, c->box, c->length);
+    oracle_list pairs = c->large ? find_pairs(ctx, t, points)
+                                 : oracle_full(points, NULL, c->box, c->length);
     for (int64_t k = 0; k < pairs.n; k++) {
         count_link(t, &pairs.pairs[k]);
     }
@@ -155,7 +195,38 @@ static void find_truth(truth *t, const kith_points *points)
     oracle_free(&pairs);
 }
 
-static void check_precision(kith_ctx *ctx, const fof_case *c, kith_precision precision)
+/** Compare the groups that one context finds with the expected ones. */
+static void compare(kith_ctx *ctx, const fof_case *c, const kith_points *points,
+                    const kith_fof_options *options, const rank *ranks, int64_t groups,
+                    const int32_t *labels)
+{
+    kith_groups found = {0};
+    const kith_status status = kith_fof_find(ctx, points, c->box, c->length, options, &found);
+    if (!CHECK(status == KITH_OK, "%s, %s: %s", c->name, kith_backend(ctx), kith_message(ctx))) {
+        kith_groups_free(&found);
+        return;
+    }
+    CHECK(found.points == c->n && found.n == groups,
+          "%s, %s, precision %d: %lld groups, expected %lld", c->name, kith_backend(ctx),
+          (int)points->precision, (long long)found.n, (long long)groups);
+    for (int64_t g = 0; g < groups && g < found.n; g++) {
+        if (!CHECK(found.members[g] == ranks[g].members, "%s: group %lld has %lld, expected %lld",
+                   c->name, (long long)g + 1, (long long)found.members[g],
+                   (long long)ranks[g].members)) {
+            break;
+        }
+    }
+    for (int64_t p = 0; p < c->n; p++) {
+        if (!CHECK(found.labels[p] == labels[p], "%s: particle %lld is in %d, expected %d", c->name,
+                   (long long)p, (int)found.labels[p], (int)labels[p])) {
+            break;
+        }
+    }
+    kith_groups_free(&found);
+}
+
+void fof_check_form(kith_ctx *const *ctx, int contexts, const fof_case *c, kith_precision precision,
+                    layout how)
 {
     const size_t n = (size_t)c->n + 1;
     truth t = {.c = c, .precision = precision};
@@ -167,8 +238,7 @@ static void check_precision(kith_ctx *ctx, const fof_case *c, kith_precision pre
     rank *ranks = check_malloc(n * sizeof *ranks);
     int32_t *labels = check_malloc(n * sizeof *labels);
 
-    stored s = stored_make(c->xyz, c->n, precision,
-                           precision == KITH_FLOAT ? LAYOUT_PACKED : LAYOUT_STRIDE7);
+    stored s = stored_make(c->xyz, c->n, precision, how);
     kith_fof_options options = c->options;
     float *slow = check_malloc(n * 3 * sizeof *slow);
     for (int64_t k = 0; k < 3 * c->n && options.velocities; k++) {
@@ -177,23 +247,11 @@ static void check_precision(kith_ctx *ctx, const fof_case *c, kith_precision pre
     if (options.velocities && precision == KITH_FLOAT) {
         options.velocities = slow;
     }
-    find_truth(&t, &s.points);
+    find_truth(ctx[0], &t, &s.points);
     const int64_t groups = number(&t, ranks, labels);
-
-    kith_groups found = {0};
-    const kith_status status = kith_fof_find(ctx, &s.points, c->box, c->length, &options, &found);
-    CHECK(status == KITH_OK, "%s: %s", c->name, kith_message(ctx));
-    CHECK(found.points == c->n && found.n == groups, "%s, precision %d: %lld groups, expected %lld",
-          c->name, (int)precision, (long long)found.n, (long long)groups);
-    for (int64_t g = 0; g < groups && g < found.n; g++) {
-        CHECK(found.members[g] == ranks[g].members, "%s: group %lld has %lld, expected %lld",
-              c->name, (long long)g + 1, (long long)found.members[g], (long long)ranks[g].members);
+    for (int k = 0; k < contexts; k++) {
+        compare(ctx[k], c, &s.points, &options, ranks, groups, labels);
     }
-    for (int64_t p = 0; p < c->n && status == KITH_OK; p++) {
-        CHECK(found.labels[p] == labels[p], "%s: particle %lld is in %d, expected %d", c->name,
-              (long long)p, (int)found.labels[p], (int)labels[p]);
-    }
-    kith_groups_free(&found);
     stored_free(&s);
     free(slow);
     free(labels);
@@ -218,9 +276,9 @@ void fof_check(kith_ctx *ctx, const fof_case *c)
         return;
     }
     if (!check_brief() || cases % 2) {
-        check_precision(ctx, &mine, KITH_DOUBLE);
+        fof_check_form(&ctx, 1, &mine, KITH_DOUBLE, LAYOUT_STRIDE7);
     }
     if (!check_brief() || cases % 2 == 0) {
-        check_precision(ctx, &mine, KITH_FLOAT);
+        fof_check_form(&ctx, 1, &mine, KITH_FLOAT, LAYOUT_PACKED);
     }
 }

@@ -17,9 +17,16 @@ typedef struct fof_case {
     double length;
     kith_fof_options options; /**< zeroed: the defaults with min_members 1; velocities here are
                                    double [n][3] whatever the precision */
+    int large; /**< 1: too many particles for the oracle: kith_pairs_find, which has tests of its
+                    own, gives the pairs */
 } fof_case;
 
 /** Find the groups in float and double and compare with the oracle's pairs, followed one by one. */
 void fof_check(kith_ctx *ctx, const fof_case *c);
+
+/** Compare the groups that several contexts find, in one precision and layout, with the oracle's.
+ *  options.size is set by the caller. */
+void fof_check_form(kith_ctx *const *ctx, int contexts, const fof_case *c, kith_precision precision,
+                    layout how);
 
 #endif

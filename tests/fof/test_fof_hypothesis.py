@@ -4,6 +4,8 @@ through the shared library. Coordinates and lengths are multiples of 1/32, so th
 are exact and both programs see the same pairs."""
 import sys
 
+import needs
+
 try:
     import numpy as np
     from hypothesis import HealthCheck, given, settings
@@ -11,9 +13,8 @@ try:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+except ImportError as error:
+    needs.leave(error)
 
 import kith_ctypes
 

@@ -3,6 +3,7 @@
  * Labels against brute force: random and clustered sets in every kind of box, at lengths from a
  * part of the spacing to several boxes; roles, density floors, velocities and ids.
  */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,17 @@ static kith_box some_box(int kind)
     case 3: box.periodic[1] = 0; return box;
     case 4: box.dim = 2; return box;
     case 5: return kith_box_triclinic(1, 0.5, 0.6, 0.9, 0.2, -0.5);
-    default: box.row[2][2] = 0.02; return box;
+    case 6: box.row[2][2] = 0.02; return box;
+    default: /* in two dimensions, a row oblique to both axes, and one that is not given */
+        box.dim = 2;
+        box.periodic[1] = 0;
+        box.row[0][1] = 0.3;
+        box.row[1][1] = 0;
+        return box;
     }
 }
 
-enum { BOXES = 7 };
+enum { BOXES = 8 };
 
 static void check_random(kith_ctx *ctx, rng *r)
 {
@@ -35,8 +42,9 @@ static void check_random(kith_ctx *ctx, rng *r)
         const kith_box box = some_box(kind);
         for (int round = 0; round < 4; round++) {
             const int64_t n = 1 + rng_below(r, 150);
+            const kith_box around = kind == 7 ? kith_box_triclinic(1, 2, 1, 0.2, 0, 0) : box;
             const double length = 0.008 * (double)(1 << rng_below(r, kind == 6 ? 4 : 7));
-            double *xyz = round % 2 ? points_in_box(r, n, &box)
+            double *xyz = round % 2 ? points_in_box(r, n, &around)
                                     : points_clustered(r, n, 6, 1, 0.3 * length);
             points_drift(r, xyz, n, &box, round > 2 ? 2 : 0);
             char name[64];
@@ -119,6 +127,116 @@ static void check_roles(kith_ctx *ctx, rng *r)
     }
 }
 
+/** Friends at the bound of phase space: the sum is exactly 1 where positions are equal and
+ *  velocities differ by the velocity length, where both terms are 1/2, and where velocities are
+ *  equal and positions differ by the length; every other pair is 2^-20 farther apart. */
+static void check_phase_bound(kith_ctx *ctx)
+{
+    enum { N = 64 };
+    const kith_box box = kith_box_periodic(12, 12, 12);
+    double xyz[N][3], velocities[N][3];
+    uint8_t roles[N];
+    for (int form = 0; form < 12; form++) {
+        const int way = form % 3, axis = form / 3 % 4;
+        for (int p = 0; p < N; p++) {
+            roles[p] = p % 8 == 1 || p % 8 == 3 ? KITH_ATTACH : KITH_LINK;
+            for (int k = 0; k < 3; k++) {
+                xyz[p][k] = 3.0 * (k == 0 ? p / 2 % 4 : k == 1 ? p / 8 % 4 : p / 32);
+                velocities[p][k] = 0;
+            }
+            /* 1 + 0, 0 + 1, 1/2 + 1/2; the other of two is one unit in the last place farther */
+            const int other = p % 2;
+            const double scale = p / 2 % 2 ? 1 + 0x1p-20 : 1;
+            xyz[p][axis % 3] += other && way != 1 ? (way == 0 ? 1 : -0.5) * scale : 0;
+            xyz[p][(axis + 1) % 3] += other && way == 2 ? 0.5 : 0;
+            velocities[p][axis % 3] = other && way > 0 ? (way == 1 ? 1 : 0.5) * scale : 0;
+            velocities[p][(axis + 1) % 3] = other && way == 2 ? -0.5 : 0;
+        }
+        kith_fof_options options;
+        kith_fof_options_init(&options);
+        options.min_members = 1;
+        options.roles = form / 6 ? roles : NULL;
+        options.min_links = form == 5 || form == 10;
+        options.velocities = velocities;
+        options.velocity_length = 1;
+        fof_check(ctx, &(fof_case){.name = "bound of phase space",
+                                   .xyz = xyz[0],
+                                   .n = N,
+                                   .box = form % 2 ? &box : NULL,
+                                   .length = 1,
+                                   .options = options});
+    }
+}
+
+/** Attached particles as far from one group as from another join that of the smallest index: links
+ *  at even places of a line, attached particles between them, in any order, some in one place. */
+static void check_ties(kith_ctx *ctx, rng *r)
+{
+    enum { N = 80, PLACES = 20 };
+    const kith_box box = kith_box_periodic(PLACES, PLACES, PLACES);
+    for (int round = 0; round < 12; round++) {
+        double xyz[N][3] = {{0}};
+        uint8_t roles[N];
+        for (int p = 0; p < N; p++) {
+            const int place = (int)rng_below(r, PLACES);
+            xyz[p][round % 3] = place;
+            roles[p] = place % 2 ? KITH_ATTACH : KITH_LINK;
+        }
+        kith_fof_options options;
+        kith_fof_options_init(&options);
+        options.min_members = 1;
+        options.roles = roles;
+        fof_check(ctx, &(fof_case){.name = "ties",
+                                   .xyz = xyz[0],
+                                   .n = N,
+                                   .box = round / 3 % 2 ? &box : NULL,
+                                   .length = 1,
+                                   .options = options});
+    }
+}
+
+/** Links of coincident particles by images: with a length of 1.05 boxes each of three has the other
+ *  two at 7 images, 14 links; of one more than these none links. */
+static void check_image_links(kith_ctx *ctx)
+{
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    const double xyz[9] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+    for (int64_t least = 13; least <= 15; least++) {
+        kith_fof_options options;
+        kith_fof_options_init(&options);
+        options.min_members = 1;
+        options.min_links = least;
+        fof_check(ctx, &(fof_case){.name = "links by images",
+                                   .xyz = xyz,
+                                   .n = 3,
+                                   .box = &box,
+                                   .length = 1.05,
+                                   .options = options});
+    }
+}
+
+/** Far from the origin of the cells, where coordinates in cells are rounded: particles of one part
+ *  are friends without being compared, and so must be no farther apart than the length. Two lie on
+ *  opposite corners of a cube whose diagonal is the length, give or take some units in the last
+ *  place; most lie at the origin, where the cells then begin. */
+static void check_far_parts(kith_ctx *ctx, rng *r)
+{
+    enum { N = 300, PAIRS = 60 };
+    for (int round = 0; round < 40; round++) {
+        double xyz[N][3] = {{0}};
+        const double length = rng_uniform(r, 0.7, 1.4), side = length / sqrt(3);
+        for (int p = 0; p < PAIRS; p++) {
+            for (int k = 0; k < 3; k++) {
+                const double from = floor(ldexp(rng_uniform(r, 1, 2), 16 + round / 2));
+                const double ulp = nextafter(from * side, INFINITY) - from * side;
+                xyz[2 * p][k] = from * side + ulp * (double)(rng_below(r, 4) - 1);
+                xyz[2 * p + 1][k] = (from + 1) * side + ulp * (double)(rng_below(r, 4) - 2);
+            }
+        }
+        fof_check(ctx, &(fof_case){.name = "far parts", .xyz = xyz[0], .n = N, .length = length});
+    }
+}
+
 int main(int argc, char **argv)
 {
     rng r = {20261121};
@@ -127,6 +245,10 @@ int main(int argc, char **argv)
     check_dense(ctx, &r);
     check_far(ctx, &r);
     check_roles(ctx, &r);
+    check_phase_bound(ctx);
+    check_ties(ctx, &r);
+    check_image_links(ctx);
+    check_far_parts(ctx, &r);
     kith_close(ctx);
     return check_done();
 }

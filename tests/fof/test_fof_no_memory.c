@@ -63,14 +63,17 @@ int main(int argc, char **argv)
         ids[p] = N - p;
     }
     const kith_box box = kith_box_periodic(1, 1, 1);
-    for (int turn = 0; turn < 5; turn++) {
+    const kith_box thin = kith_box_triclinic(1, 1, 0.002, 0.3, 0.2, 0.1);
+    for (int turn = 0; turn < 7; turn++) {
         const int kind = turn %
                          3; /* all kinds with all particles alike, one with each other form */
-        const int form = turn < 3 ? 0 : turn - 2;
+        const int form = turn < 3 ? 0 : turn > 4 ? turn - 4 : turn - 2;
         double *xyz = make_points(kind, &r);
         search s = {.points = kith_points_packed(xyz, N / 3, KITH_DOUBLE),
                     .more = kith_points_packed(xyz, N, KITH_DOUBLE),
-                    .box = kind == 1 ? NULL : &box};
+                    .box = turn > 4    ? &thin
+                           : kind == 1 ? NULL
+                                       : &box};
         kith_fof_options_init(&s.options);
         s.options.min_members = 1;
         s.options.ids = form > 0 ? ids : NULL;

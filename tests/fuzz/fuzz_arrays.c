@@ -5,7 +5,7 @@
  */
 #include "fuzz_file.h"
 
-#include <catalogue.h>
+#include <catalogues/catalogue.h>
 
 enum { MOST_LABELS = 16 };
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz_file.h"
 
-#include <trajectory.h>
+#include <trajectories/trajectory.h>
 
 static io_trajectory_options options_from(uint8_t choice)
 {

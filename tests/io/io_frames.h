@@ -7,7 +7,7 @@
 
 #include "io_files.h"
 
-#include <trajectory.h>
+#include <trajectories/trajectory.h>
 
 /** Open a trajectory that must open; NULL and a failure counted when it does not. */
 io_trajectory *frames_open(const char *path, const io_trajectory_options *options);

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import tempfile
 
+import needs
+
 try:
     import h5py
     import numpy as np
-except ImportError:
-    sys.exit(77)
+except ImportError as error:
+    needs.leave(error)
 
 try:
     import gsd.hoomd as hoomd
-except ImportError:
+except ImportError as error:
+    needs.tell(needs.missing(error.name))
     hoomd = None
 
 TOOL = sys.argv[1]

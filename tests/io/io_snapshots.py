@@ -13,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 
+import needs
+
 try:
     import h5py
     import numpy as np
-except ImportError:
-    sys.exit(77)
+except ImportError as error:
+    needs.leave(error)
 
 import snapshots
 from snapshots import FLAT, UNIVERSE, gadget, gadget_header, make, record, split
@@ -151,7 +153,7 @@ def test_sets(folder):
         got = compare(path, snap, f"a set by {path}", 0.5)
         check(got.get("bytes") == size, "bytes of a set")
     compare(paths[0], {4: snap[4]}, "stars of a set", 0.5, species="star")
-    paths[2].rename(place / "away")
+    paths[2].rename(place / ".away")
     for path in (paths[0], paths[3], place):
         refuse(path, SYSTEM, "4 files", "snap_005.2: ", "No such file")
     write_gadget(paths[2], parts[1], 4, 2, snapshots.counts_of(snap))
@@ -163,10 +165,47 @@ def test_sets(folder):
         refuse(paths[1], FORMAT, word, "snap_005.2", "one snapshot")
     write_gadget(paths[2], parts[2], 5, 2, snapshots.counts_of(snap))
     refuse(paths[0], FORMAT, "one of 5 files", "one of 4")
-    (place / "other.0").write_bytes(b"")
-    refuse(place, INVALID, "several snapshots")
+    write_gadget(place / "other.0", snap, 1, 0, snapshots.counts_of(snap))
+    refuse(place, INVALID, "2 snapshots", "other.0, snap_005.0")
     write_gadget(folder / "lonely", parts[0], 4, 0, snapshots.counts_of(snap))
     refuse(folder / "lonely", INVALID, "no number", "snap.0")
+
+
+def test_folders(folder):
+    """A folder holds one snapshot: several are listed, in whatever layout they are."""
+    one, other = make({1: 30}, ids="u8"), make({1: 20}, ids="u8", seed=2)
+
+    def place(name, *snaps):
+        where = folder / name
+        where.mkdir()
+        (where / "README").write_text("text is no snapshot")
+        for file, snap, files in snaps:
+            write = write_gadget if file.startswith("gadget") else write_hdf5("gadget4")
+            ending = "" if file.startswith("gadget") else ".hdf5"
+            if files > 1:
+                write_set(where, file, ending, split(snap, files), snap, write)
+            else:
+                write(where / (file + ending), snap, files=1, number=0,
+                      total=snapshots.counts_of(snap))
+        return where
+
+    compare(place("a", ("snap_000", one, 1)), one, "one file in a folder", 0.5)
+    compare(place("b", ("snap_000", one, 3)), one, "one set in a folder", 0.5)
+    refuse(place("c", ("snap_000", one, 1), ("snap_001", other, 1)), INVALID, "2 snapshots",
+           "snap_000.hdf5, snap_001.hdf5")
+    mixed = place("d", ("snap_000", one, 3), ("snap_001", other, 1), ("gadget.7", other, 1))
+    refuse(mixed, INVALID, "3 snapshots", "gadget.7, snap_000.0.hdf5, snap_001.hdf5")
+    refuse(place("e", ("gadget.0", one, 1), ("gadget.1", other, 1)), INVALID, "2 snapshots",
+           "gadget.0, gadget.1")
+    (mixed / "snap_001.hdf5").write_bytes(b"\x89HDF\r\n\x1a\n, but damaged")
+    (mixed / "gadget.7").unlink()
+    refuse(mixed, INVALID, "2 snapshots", "snap_000.0.hdf5, snap_001.hdf5")
+    refuse(place("f"), SYSTEM, "without a snapshot")
+    both = place("g", ("snap", one, 1), ("snap.0", other, 1))
+    (both / "snap.0.hdf5").rename(both / "snap.0")
+    refuse(both / "snap", INVALID, "two snapshots", "snap.0 and ", "snap.hdf5")
+    many = place("h", *((f"a_long_name_of_a_snapshot_{k:03}", one, 1) for k in range(40)))
+    refuse(many, INVALID, "40 snapshots", "snapshot_009.hdf5", ", ...")
 
 
 def sparse(path, counts, size, files=1, total=None, high=(0,) * 6):
@@ -210,7 +249,7 @@ def test_bad_gadget(folder):
         for length in range(9, len(whole), 3):  # shorter, it is not even Gadget's
             path.write_bytes(whole[:length])
             got, status, sentence = read(path)
-            check(status in (0, TRUNCATED), f"cut to {length}: {status} {sentence}")
+            check(status in (0, TRUNCATED, MISSING), f"cut to {length}: {status} {sentence}")
             check(status or np.array_equal(got["pos"], expected(snap, "pos", 4)),
                   f"cut to {length}: other positions")
     nan = float("nan")
@@ -227,7 +266,7 @@ def test_bad_gadget(folder):
     refuse(path, MISSING, "masses", "PartType0", "block MASS", needed=MASSES)
     refuse(path, INVALID, "plasma", species="gas,plasma")
     compare(path, {1: snap[1]}, "masses of one type", 0.5, species="1", needed=MASSES)
-    check("mass" not in read(path)[0], "masses of all types")
+    refuse(path, MISSING, "no masses", "PartType0 (gas)", "of other particles", "block MASS")
     path.write_bytes(gadget(snap, UNIVERSE, form=2, leave_out=("POS",)))
     refuse(path, TRUNCATED, "12 particles", "POS")
     path.write_bytes(gadget(snap, UNIVERSE, total=[5, 8, 0, 0, 0, 0]))
@@ -338,9 +377,9 @@ def test_hdf5_sets(folder):
         for path in (paths[1], place / "snap_005.hdf5", place / "snap_005", place):
             got = compare(path, snap, f"{code} by {path}", factor, ALL)
             check(got["bytes"] == sum(p.stat().st_size for p in paths), "bytes of a set")
-        paths[1].rename(place / "away")
+        paths[1].rename(place / ".away")
         refuse(place, SYSTEM, "3 files", "snap_005.1.hdf5: ", "No such file")
-        (place / "away").rename(paths[1])
+        (place / ".away").rename(paths[1])
         with h5py.File(paths[2], "a") as f:
             f["Header"].attrs["NumPart_Total"] = np.array(f["Header"].attrs["NumPart_Total"]) + 1
         refuse(place, FORMAT, "snap_005.2.hdf5", "counts 3 particles", "one snapshot")
@@ -391,7 +430,8 @@ def test_bad_hdf5(folder):
     compare(path, {1: snap[1]}, "masses of one type", 0.5, species="1", needed=MASSES)
     spoil(replace("PartType1/Velocities", None))
     refuse(path, MISSING, "velocities", "PartType1", "Velocities", needed=MASSES | VELOCITIES)
-    check("vel" not in read(path)[0], "velocities of all types")
+    refuse(path, MISSING, "no velocities", "PartType1 (dark matter)", "of other particles",
+           "Velocities or Velocity")
     spoil(replace("PartType0/Masses", np.ones(49)))
     refuse(path, TRUNCATED, "PartType0/Masses has 49 rows", "50")
     spoil(replace("PartType0/Velocities", np.ones((50, 2))))
@@ -414,6 +454,14 @@ def test_bad_hdf5(folder):
     refuse(path, FORMAT, "Hubble parameter", "67.7", "0.7")
     spoil(header("Redshift", 1.0))
     refuse(path, FORMAT, "redshift 1 in Header", "0.25", "0.5")
+    spoil(lambda f: f["Header"].attrs.__delitem__("UnitVelocity_in_cm_per_s"))
+    refuse(path, FORMAT, "unit of length mass", "not of velocity")
+    spoil(header("UnitLength_In_CGS", 3.0857e24), "gadget")  # as GIZMO names it
+    refuse(path, FORMAT, "unit of length", "not of mass velocity")
+    spoil(lambda f: f["Header"].attrs.update({
+        "UnitLength_In_CGS": 3.0857e24, "UnitMass_In_CGS": 1.989e33, "UnitVelocity_In_CGS": 1e5}),
+        "gadget")
+    check(read(path)[0]["units"][:3] == [3.0857e24, 1.989e33, 1e5], "units of GIZMO")
     spoil(header("UnitMass_in_g", 0.0))
     refuse(path, FORMAT, "units of", "0 g")
     spoil(header("Scale-factor", float("nan"), "Cosmology"), "swift")
@@ -423,6 +471,14 @@ def test_bad_hdf5(folder):
     compare(path, {1: snap[1]}, "one unit", 0.5, species="1")
     spoil(header("a_scaling", float("nan"), "PartType1/Velocities"))
     refuse(path, FORMAT, "a_scaling", "PartType1/Velocities")
+    for name, value in (("BoxSize", "10"), ("BoxSize", [10.0] * 4), ("Time", [0.25, 0.5]),
+                        ("HubbleParam", np.bytes_("0.7")), ("NumFilesPerSnapshot", [1, 1])):
+        spoil(header(name, value))
+        refuse(path, FORMAT, f"attribute '{name}' of Header cannot be read as")
+    spoil(header("BoxSize", [10.0, 10.0]))
+    refuse(path, FORMAT, "attribute 'BoxSize' of Header has 2 lengths; expected 1 or 3")
+    spoil(header("BoxSize", h5py.Empty("f8")))
+    check(read(path)[1] == 0, "an attribute without a number says nothing")
     for name in ("Coordinates", "Masses"):
         spoil(lambda f: None, **PACKED)
         with h5py.File(path) as f:

@@ -11,7 +11,7 @@
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
  */
-#include <trajectory.h>
+#include <trajectories/trajectory.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every allocation of readers and writers made to fail: IO_NO_MEMORY, no result, no file.
+ * Every allocation of readers and writers made to fail, and every step of theirs: IO_NO_MEMORY or
+ * the status of the step, no result, no file.
  *     test_io_no_memory CORPUS    the folder of the fuzzers' kept inputs
  */
 #include <dirent.h>
@@ -11,11 +12,13 @@
 #include "alloc.h"
 #include "check.h"
 #include "io_files.h"
+#include "io_steps.h"
 
-#include <recording.h>
-#include <trajectory.h>
+#include <catalogues/catalogue.h>
+#include <trajectories/recording.h>
+#include <trajectories/trajectory.h>
 
-enum { MOST_FILES = 12, MOST_FRAMES = 3, ROWS = 3 };
+enum { MOST_FILES = 12, MOST_FRAMES = 20, ROWS = 3 };
 
 /** Something to do with a file. */
 typedef io_status (*deed)(const char *path, io_error *error);
@@ -35,6 +38,8 @@ static io_status inspect(const char *path, io_error *error)
     return io_inspect(path, &summary, error);
 }
 
+static bool ahead; /**< frames that were not asked for may be read ahead, and fail unseen */
+
 static io_status read_frames(const char *path, io_error *error)
 {
     const io_trajectory_options options = {
@@ -45,6 +50,7 @@ static io_status read_frames(const char *path, io_error *error)
     io_status status = io_trajectory_open(path, &options, &t, error);
     for (int k = 0; k < MOST_FRAMES && status == IO_OK && (k == 0 || frame); k++)
         status = io_trajectory_next(t, &frame, error);
+    ahead = frame != NULL;
     io_trajectory_close(t);
     return status;
 }
@@ -124,8 +130,90 @@ static io_status record(const char *path, io_error *error)
     return status == IO_OK ? closed : status;
 }
 
-/** Fail each allocation of a deed that can be done. @return allocations */
-static int64_t fail_each(deed act, const char *what, const char *path, bool writes)
+/** Groups of three particles, two in the first. */
+static io_catalogue two_groups(void)
+{
+    static const int32_t labels[ROWS] = {1, 1, 2};
+    static kith_halo halo[2] = {{.members = 2, .members_of_type = {1, 1}, .mass = 3},
+                                {.members = 1, .members_of_type = {0, 1}, .mass = 8}};
+    static const kith_halos halos = {.n = 2, .halo = halo};
+    static io_particles particles;
+    particles = three;
+    particles.box = kith_box_periodic(10, 20, 30);
+    return (io_catalogue){.halos = &halos,
+                          .particles = &particles,
+                          .box = &particles.box,
+                          .masses = true,
+                          .velocities = true,
+                          .sphere = {true, true, true, true},
+                          .type = {true, true},
+                          .length = 1,
+                          .min_members = 1,
+                          .labels = labels,
+                          .command = "kith fof"};
+}
+
+static io_status write_catalogue(const char *path, io_error *error)
+{
+    const io_catalogue catalogue = two_groups();
+    return io_write_catalogue(path, IO_CATALOGUE_BY_NAME, &catalogue, error);
+}
+
+static io_status write_labels(const char *path, io_error *error)
+{
+    const io_catalogue catalogue = two_groups();
+    return io_write_labels(path, &catalogue, error);
+}
+
+/** What a deed does with the file. */
+typedef enum purpose { READS, CREATES, REPLACES } purpose;
+
+static void prepare(const char *path, purpose why)
+{
+    bytes old = {0};
+    remove(why == READS ? "" : path);
+    bytes_add(&old, "old", 3);
+    if (why == REPLACES)
+        bytes_save(&old, strrchr(path, '/') + 1, old.n);
+    free(old.data);
+}
+
+/** Whether the file is as it was before a deed that failed. */
+static bool is_untouched(const char *path, purpose why)
+{
+    if (why != REPLACES)
+        return why == READS || remove(path) != 0;
+    bytes now = bytes_load(path);
+    const bool same = now.n == 3 && memcmp(now.data, "old", 3) == 0;
+    free(now.data);
+    return same;
+}
+
+/** Fail each step of a deed that can be done. */
+static void fail_steps(deed act, const char *what, const char *path, purpose why)
+{
+    const bool recorded = act == record; /* a file that grows on disk */
+    io_error error = {0};
+    bool reached = true;
+    for (int64_t k = 0; reached && k < 1000; k++) {
+        prepare(path, why);
+        error.text[0] = '\0';
+        steps_fail(k);
+        const io_status status = act(path, &error);
+        reached = steps_count() > k;
+        steps_fail(-1);
+        CHECK(status == IO_OK || (status == IO_SYSTEM && strstr(error.text, STEPS_MESSAGE)),
+              "%s %s, %s: status %d, %s", what, path, steps_failed(), status, error.text);
+        CHECK(!reached || status != IO_OK || (act == read_frames && ahead),
+              "%s %s: done, though %s failed", what, path, steps_failed());
+        CHECK(files_count(".part") == 0, "%s: a part is left, after %s", what, steps_failed());
+        CHECK(status == IO_OK || recorded || is_untouched(path, why), "%s %s: changed, after %s",
+              what, path, steps_failed());
+    }
+}
+
+/** Fail each allocation and each step of a deed that can be done. @return allocations */
+static int64_t fail_each(deed act, const char *what, const char *path, purpose why)
 {
     io_error error = {0};
     if (act(path, &error) != IO_OK)
@@ -133,7 +221,7 @@ static int64_t fail_each(deed act, const char *what, const char *path, bool writ
     bool reached = true;
     int64_t k = 0;
     for (; reached && k < 1000; k++) {
-        remove(writes ? path : "");
+        prepare(path, why);
         const int64_t before = alloc_count();
         error.text[0] = '\0';
         alloc_fail(k, 1);
@@ -144,7 +232,10 @@ static int64_t fail_each(deed act, const char *what, const char *path, bool writ
               what, path, (int)k, error.text);
         CHECK(status == IO_OK || error.text[0], "%s: a status without its sentence", what);
         CHECK(files_count(".part") == 0, "%s: a part is left", what);
+        CHECK(status == IO_OK || act == record || is_untouched(path, why), "%s %s: changed", what,
+              path);
     }
+    fail_steps(act, what, path, why);
     return k;
 }
 
@@ -167,7 +258,7 @@ static int64_t read_folder(const char *corpus, const char *reader)
     for (int files = 0; files < MOST_FILES && (entry = readdir(list)) != NULL; files++) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         for (size_t d = 0; entry->d_name[0] != '.' && d < sizeof deeds / sizeof *deeds; d++)
-            tried += fail_each(deeds[d].act, deeds[d].what, path, false);
+            tried += fail_each(deeds[d].act, deeds[d].what, path, READS);
     }
     closedir(list);
     return tried;
@@ -180,10 +271,12 @@ int main(int argc, char **argv)
         deed act;
         const char *name;
     } written[] = {
-        {write_particles, "a.npy"}, {write_particles, "a.std"}, {write_particles, "a.txt"},
-        {write_particles, "a.xyz"}, {write_particles, "a.h5"},  {write_pairs, "p.npy"},
-        {write_pairs, "p.txt"},     {write_pairs, "p.h5"},      {write_table, "t.npy"},
-        {write_matrix, "m.npy"},    {record, "r.gsd"},          {record, "r.xyz"}};
+        {write_particles, "a.npy"},  {write_particles, "a.std"}, {write_particles, "a.txt"},
+        {write_particles, "a.xyz"},  {write_particles, "a.h5"},  {write_pairs, "p.npy"},
+        {write_pairs, "p.txt"},      {write_pairs, "p.csv"},     {write_pairs, "p.h5"},
+        {write_table, "t.npy"},      {write_matrix, "m.npy"},    {write_catalogue, "c.csv"},
+        {write_catalogue, "c.list"}, {write_labels, "l.npy"},    {write_labels, "l.grp"},
+        {record, "r.gsd"},           {record, "r.xyz"}};
     if (!CHECK(argc == 2, "expected the folder of the kept inputs"))
         return check_done();
     files_begin();
@@ -193,7 +286,9 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
         char path[512];
         snprintf(path, sizeof path, "%s", files_path(written[k].name));
-        const int64_t tried = fail_each(written[k].act, "write", path, true);
+        const int64_t tried = fail_each(written[k].act, "write", path, CREATES);
+        if (written[k].act != record)
+            fail_each(written[k].act, "replace", path, REPLACES);
         CHECK(tried > 1 || strstr(path, ".h5"), "%s: nothing was made to fail", path);
     }
     return check_done();

@@ -232,6 +232,56 @@ static void test_places(void)
     io_pairs_abort(NULL);
 }
 
+/** More files at once than have a place in the list of parts; parts that a handler of a crash
+ *  removes; what stands where a part is to be. */
+static void test_parts(void)
+{
+    enum { MANY = 40 };
+    static const double number = 7;
+    io_matrix *matrix[MANY];
+    io_error error = {0};
+    char name[32];
+    for (int k = 0; k < MANY; k++) {
+        snprintf(name, sizeof name, "part%d.npy", k);
+        CHECK(io_matrix_open(files_path(name), 1, 1, KITH_DOUBLE, &matrix[k], &error) == IO_OK &&
+                  io_matrix_write(matrix[k], &number, 1, &error) == IO_OK,
+              "%s", error.text);
+    }
+    CHECK(files_count(".part") == MANY, "%d parts", files_count(".part"));
+    for (int k = 0; k < MANY / 2; k++)
+        CHECK(io_matrix_commit(matrix[k], &error) == IO_OK, "%s", error.text);
+    io_remove_parts();
+    CHECK(files_count(".part") == MANY - 32, "%d parts of which 32 were to be removed",
+          files_count(".part"));
+    for (int k = MANY / 2; k < MANY; k++)
+        io_matrix_abort(matrix[k]);
+    CHECK(files_count(".part") == 0 && files_count("part") == MANY / 2, "%d files",
+          files_count("part"));
+    static const struct {
+        const char *path;
+        int number;
+    } descriptors[] = {{"/dev/fd/7", 7}, {"/proc/self/fd/12", 12},  {"/dev/fd/7x", -1},
+                       {"/dev/fd/", -1}, {"/proc/self/fd/1/2", -1}, {"/dev/null", -1}};
+    for (size_t k = 0; k < sizeof descriptors / sizeof *descriptors; k++)
+        CHECK(io_open_descriptor(descriptors[k].path) == descriptors[k].number, "%s",
+              descriptors[k].path);
+    CHECK((io_check_output("/kith_test_of_writers", &error) == IO_OK) == (access("/", W_OK) == 0),
+          "a file of the root: %s", error.text);
+    CHECK(symlink("loop", files_path("loop")) == 0 &&
+              io_check_output(files_path("loop"), &error) == IO_SYSTEM &&
+              strstr(error.text, "cannot create: Too many levels of symbolic links"),
+          "%s", error.text);
+    CHECK(io_rewrite_bytes(files_path("again"), "one", 3, &error) == IO_OK, "%s", error.text);
+    CHECK(mkfifo(files_path("again.part"), 0600) == 0 &&
+              io_rewrite_bytes(files_path("again"), "two", 3, &error) == IO_SYSTEM &&
+              strstr(error.text, "cannot create: File exists"),
+          "a pipe in the place of the part: %s", error.text);
+    bytes b = bytes_load(files_path("again"));
+    CHECK(b.n == 3 && memcmp(b.data, "one", 3) == 0, "the file is another");
+    free(b.data);
+    CHECK(remove(files_path("again.part")) == 0, "a pipe was replaced");
+}
+
 int main(void)
 {
     files_begin();
@@ -247,5 +297,6 @@ int main(void)
     for (io_format format = IO_NPY; format <= IO_XYZ; format++)
         test_full_particles(format);
     test_places();
+    test_parts();
     return check_done();
 }

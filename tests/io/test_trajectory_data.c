@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : "";
     if (access(data_path("freud/LJsampletraj.gsd"), R_OK) != 0)
-        return CHECK_SKIPPED;
+        return check_skip("no files in %s (public data, kept apart)", folder);
     files_begin();
     test_liquid();
     test_salt();

@@ -5,8 +5,7 @@
 
 A doc comment stands right above it, and tells @return when the result is a status; the shared
 library exports these functions and nothing else; the static one defines no other global name than
-these, internal kith__ ones and OpenMP's locks of our named critical sections; an example or a test
-calls each."""
+these and internal kith__ ones; an example or a test calls each."""
 import pathlib
 import re
 import subprocess
@@ -39,7 +38,7 @@ faults += [f"{name}: exported, but not declared in a public header" for name in 
 faults += [f"{name}: declared in a public header, but not exported" for name in declared - exported]
 faults += [f"{name}: a global name of libkith.a that is neither API nor kith__"
            for name in symbols("-g", static) - declared
-           if not name.startswith(("kith__", ".gomp_critical_user_"))]
+           if not name.startswith("kith__")]
 
 users = [path.read_text(encoding="utf-8") for folder in ("examples", "tests")
          for path in (root / folder).rglob("*.c")]

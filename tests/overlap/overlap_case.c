@@ -2,16 +2,19 @@
 #include "overlap_case.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 
-static double make_number(rng *r, overlap_kind kind, int64_t i, int64_t n)
+/** @param upper  the number is in the upper half of its replica */
+static double make_number(rng *r, overlap_kind kind, int64_t i, int64_t n, bool upper)
 {
     switch (kind) {
     case OVERLAP_WHOLE: return (double)rng_below(r, 9) - 3;
     case OVERLAP_HUGE: return rng_normal(r) * pow(10, 24 * (double)i / (double)n - 12);
+    case OVERLAP_OPPOSED: return (upper && i % 2 ? -1 : 1) * (1 + 0.3 * rng_normal(r));
     case OVERLAP_SPINS: return rng_below(r, 2) ? 1 : -1;
     default: return rng_normal(r) + 0.3;
     }
@@ -58,7 +61,7 @@ overlap_case overlap_case_make(rng *r, overlap_kind kind, int64_t n, int64_t dim
         .n = n, .dim = dim, .values = values, .stride = stride, .type = type};
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = 0; k < dim; k++) {
-            c.numbers[i * dim + k] = make_number(r, kind, i, n);
+            c.numbers[i * dim + k] = make_number(r, kind, i, n, 2 * k >= dim);
         }
         if (kind == OVERLAP_TWINS) {
             make_twin(r, c.numbers, dim, i);

@@ -11,11 +11,13 @@
 
 /** What replicas hold. */
 typedef enum overlap_kind {
-    OVERLAP_NORMAL, /**< normal numbers, moved so that the mean is not 0 */
-    OVERLAP_WHOLE,  /**< small whole numbers */
-    OVERLAP_HUGE,   /**< normal numbers of sizes from 1e-12 to 1e12, by replica */
-    OVERLAP_SPINS,  /**< 1 and -1 */
-    OVERLAP_TWINS,  /**< a few vectors, their copies and their negatives, some a little off */
+    OVERLAP_NORMAL,  /**< normal numbers, moved so that the mean is not 0 */
+    OVERLAP_WHOLE,   /**< small whole numbers */
+    OVERLAP_HUGE,    /**< normal numbers of sizes from 1e-12 to 1e12, by replica */
+    OVERLAP_SPINS,   /**< 1 and -1 */
+    OVERLAP_TWINS,   /**< a few vectors, their copies and their negatives, some a little off */
+    OVERLAP_OPPOSED, /**< 1 and normal numbers of width 0.3; the upper half of every other replica
+                          has the other sign, so that long sums cancel */
     OVERLAP_KINDS
 } overlap_kind;
 

@@ -42,7 +42,7 @@ static void check(kith_ctx *ctx, const char *name, const overlap_case *c,
 /* Every kind, type and measure. */
 static void check_kinds(kith_ctx *ctx, rng *r)
 {
-    static const char *const names[] = {"normal", "whole", "huge", "spins", "twins"};
+    static const char *const names[] = {"normal", "whole", "huge", "spins", "twins", "opposed"};
     static const int types[] = {KITH_FLOAT, KITH_DOUBLE, KITH_BITS};
     for (int kind = 0; kind < OVERLAP_KINDS; kind++) {
         for (int t = 0; t < (kind == OVERLAP_SPINS ? 3 : 2); t++) {
@@ -98,6 +98,22 @@ static void check_bins(kith_ctx *ctx, rng *r)
     }
 }
 
+/* Sums that grow and cancel, whose rounding is larger than that of the edges, which are near 0: the
+ * overlaps within the error bound of an edge are summed again. */
+static void check_bands(kith_ctx *ctx, rng *r)
+{
+    for (int type = KITH_FLOAT; type <= KITH_DOUBLE; type *= 2) {
+        overlap_case c = overlap_case_make(r, OVERLAP_OPPOSED, 240, 200, type, 0);
+        kith_overlap_options o;
+        kith_overlap_options_init(&o);
+        o.bins = 900;
+        o.low = -0.1;
+        o.high = 0.1;
+        check(ctx, "bands", &c, &o);
+        overlap_case_free(&c);
+    }
+}
+
 /* The rows of the matrix are the definition's values. */
 static void check_rows(kith_ctx *ctx, rng *r)
 {
@@ -132,6 +148,7 @@ int main(int argc, char **argv)
     ctx = check_open(check_backend(argc, argv), 1);
     check_sizes(ctx, &r);
     check_bins(ctx, &r);
+    check_bands(ctx, &r);
     kith_close(ctx);
     return check_done();
 }

@@ -5,7 +5,10 @@
 set -eu
 build=$1 work=$2 version=$3
 for tool in dpkg-deb dpkg-shlibdeps file cpack; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+    command -v $tool >/dev/null || {
+        echo "skipped: no $tool (apt-get install dpkg-dev file cmake)"
+        exit 77
+    }
 done
 
 rm -rf "$work"

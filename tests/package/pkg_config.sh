@@ -5,7 +5,10 @@
 set -eu
 prefix=$1 work=$2 cc=$3 version=$4
 here=$(cd "$(dirname "$0")" && pwd)
-command -v pkg-config >/dev/null || exit 77
+command -v pkg-config >/dev/null || {
+    echo "skipped: no pkg-config (apt-get install pkg-config)"
+    exit 77
+}
 
 pc=$(find "$prefix" -name kith.pc)
 export PKG_CONFIG_PATH="${pc%/*}"

@@ -321,18 +321,32 @@ static void check_options(const trial *t, const kith_pairs_options *o, kith_pair
         check_count(t, o);
 }
 
+static trial trial_make(const pair_case *c, kith_precision precision, layout how)
+{
+    trial t = {.c = c, .points = stored_make(c->xyz, c->n, precision, how)};
+    t.other = stored_make(c->against, c->against ? c->m : 0, precision, (how + 1) % LAYOUTS);
+    t.full = oracle_full(&t.points.points, c->against ? &t.other.points : NULL, c->box, c->cutoff);
+    t.half = oracle_half(&t.full);
+    return t;
+}
+
+static void trial_free(trial *t)
+{
+    oracle_free(&t->half);
+    oracle_free(&t->full);
+    stored_free(&t->other);
+    stored_free(&t->points);
+}
+
 static void check_trial(const pair_case *c, kith_ctx *ctx, kith_precision precision, layout how)
 {
-    trial t = {.ctx = ctx, .c = c, .points = stored_make(c->xyz, c->n, precision, how)};
-    t.other = stored_make(c->against, c->against ? c->m : 0, precision, (how + 1) % LAYOUTS);
+    trial t = trial_make(c, precision, how);
+    t.ctx = ctx;
     t.against = c->against ? &t.other.points : NULL;
     if (c->box && !c->exact_inverse) {
         CHECK(oracle_margin(&t.points.points, c->box) > 1e-12, "%s: ambiguous input", c->name);
         CHECK(oracle_margin(&t.other.points, c->box) > 1e-12, "%s: ambiguous input", c->name);
     }
-    t.full = oracle_full(&t.points.points, t.against, c->box, c->cutoff);
-    t.half = oracle_half(&t.full);
-
     kith_pairs list = {0};
     const unsigned extras[5] = {0, ALL_EXTRAS, KITH_DISTANCES, KITH_VECTORS, KITH_SHIFTS};
     for (int full = 0; full < 2; full++)
@@ -349,10 +363,21 @@ static void check_trial(const pair_case *c, kith_ctx *ctx, kith_precision precis
                     check_options(&t, &o, &list);
                 }
     kith_pairs_free(&list);
-    oracle_free(&t.half);
-    oracle_free(&t.full);
-    stored_free(&t.other);
-    stored_free(&t.points);
+    trial_free(&t);
+}
+
+void case_check_form(kith_ctx *const *ctx, int contexts, const pair_case *c,
+                     kith_precision precision, layout how, kith_pairs_options form)
+{
+    trial t = trial_make(c, precision, how);
+    form.against = t.against = c->against ? &t.other.points : NULL;
+    for (int k = 0; k < contexts; k++) {
+        kith_pairs list = {0};
+        t.ctx = ctx[k];
+        check_options(&t, &form, &list);
+        kith_pairs_free(&list);
+    }
+    trial_free(&t);
 }
 
 void case_check(kith_ctx *ctx, const pair_case *c)

@@ -32,4 +32,13 @@ typedef struct pair_case {
  */
 void case_check(kith_ctx *ctx, const pair_case *c);
 
+/**
+ * Check one form of the list on several contexts, against the oracle. In a skewed box the caller
+ * makes sure that no coordinate is so near a face that rounding decides how it is wrapped
+ * (oracle_margin).
+ * @param form  the options; `against` is set by this call
+ */
+void case_check_form(kith_ctx *const *ctx, int contexts, const pair_case *c,
+                     kith_precision precision, layout how, kith_pairs_options form);
+
 #endif

@@ -2,13 +2,14 @@
 """Random boxes, points and options: the library against NumPy, through the shared library."""
 import sys
 
+import needs
+
 try:
     import numpy as np
     from hypothesis import HealthCheck, assume, given, settings
     from hypothesis import strategies as st
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+except ImportError as error:
+    needs.leave(error)
 
 import kith_ctypes
 import numpy_pairs

@@ -8,11 +8,12 @@ to within a few units of the last place; all others must agree.
 import importlib
 import sys
 
+import needs
+
 try:
     import numpy as np
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+except ImportError as error:
+    needs.leave(error)
 
 import kith_ctypes
 
@@ -89,13 +90,13 @@ def main():
         for name, compare_with in peers:
             try:
                 module = importlib.import_module(name)
-            except ImportError:
+            except ImportError as error:
+                needs.tell(needs.missing(error.name))
                 continue
             compare_with(module, context, np.random.default_rng(12))
             asked += 1
     if asked == 0:
-        print("skipped: none of", ", ".join(name for name, _ in peers), "is installed")
-        sys.exit(77)
+        sys.exit(needs.SKIPPED)
 
 
 main()

@@ -249,7 +249,75 @@ static double *begin_pushes(tally *t, const kith_points *points, const kith_poin
     return memory;
 }
 
-static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision precision, layout how)
+/* Make the brute-force tally: the edges are those of the histogram h. */
+static void tally_all(tally *t, const kith_points *points, const kith_points *against,
+                      const kith_histogram *h)
+{
+    const int64_t bins = t->c->options.bins;
+    for (int64_t k = 0; k <= bins; k++) {
+        const double edge = rounded(t->precision, h->edges[k]);
+        t->edge2[k] = rounded(t->precision, edge * edge);
+    }
+    if (t->c->options.minimum_image)
+        add_nearest(t, points, against);
+    else
+        oracle_each(points, against, t->c->box, h->edges[bins], add_pair, t);
+}
+
+static int same_numbers(const void *a, const void *b, int64_t n)
+{
+    return (!a && !b) || (a && b && memcmp(a, b, (size_t)n * 8) == 0);
+}
+
+/* Two contexts give the same bits: of all that is not a sum of pushes, and of these on CPUs. */
+static void compare_bits(const rdf_case *c, const kith_histogram *a, const kith_histogram *b,
+                         int cpus)
+{
+    const int64_t all = a->partials * a->bins;
+    CHECK(a->partials == b->partials && a->bins == b->bins && a->frames == b->frames &&
+              same_numbers(a->counts, b->counts, all) && same_numbers(a->sums, b->sums, all) &&
+              same_numbers(a->ideal, b->ideal, all) &&
+              same_numbers(a->edges, b->edges, a->bins + 1) &&
+              same_numbers(a->pairs, b->pairs, a->partials) &&
+              same_numbers(a->centres, b->centres, a->n_species),
+          "%s: other bits on another context", c->name);
+    CHECK(!cpus || (same_numbers(a->pushes, b->pushes, 2 * a->partials * (a->bins + 1)) &&
+                    same_numbers(a->density, b->density, a->partials)),
+          "%s: other bits of pushes on another context", c->name);
+}
+
+/* Count on each context, tally once, compare. */
+static void check_contexts(kith_ctx *const *ctx, int contexts, tally *t, const kith_points *points,
+                           const kith_rdf_options *o)
+{
+    const rdf_case *c = t->c;
+    kith_histogram first = {0};
+    for (int k = 0; k < contexts; k++) {
+        kith_histogram h = {0};
+        const kith_status status = kith_rdf_count(ctx[k], points, c->box, o, &h);
+        if (CHECK(status == KITH_OK, "%s, %s: %s", c->name, kith_backend(ctx[k]),
+                  kith_message(ctx[k]))) {
+            if (!first.owner)
+                tally_all(t, points, o->against, &h);
+            compare(t, &h, kith_backend(ctx[k]));
+            if (CHECK((h.pushes != NULL) == (c->forces != NULL), "%s: pushes", c->name) &&
+                c->forces)
+                compare_pushes(t, &h, kith_backend(ctx[k]));
+            if (first.owner)
+                compare_bits(c, &first, &h,
+                             !strncmp(kith_backend(ctx[0]), "cpu", 3) &&
+                                 !strncmp(kith_backend(ctx[k]), "cpu", 3));
+        }
+        if (first.owner)
+            kith_histogram_free(&h);
+        else
+            first = h;
+    }
+    kith_histogram_free(&first);
+}
+
+void rdf_check_form(kith_ctx *const *ctx, int contexts, const rdf_case *c, kith_precision precision,
+                    layout how)
 {
     kith_rdf_options o = c->options;
     stored points = stored_make(c->xyz, c->n, precision, how);
@@ -269,22 +337,7 @@ static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision pre
     memset(t.counts, 0, all * sizeof *t.counts);
     memset(t.sums, 0, all * sizeof *t.sums);
     double *pushes = c->forces ? begin_pushes(&t, &points.points, o.against) : NULL;
-    kith_histogram h = {0};
-    const kith_status status = kith_rdf_count(ctx, &points.points, c->box, &o, &h);
-    if (CHECK(status == KITH_OK, "%s: %s", c->name, kith_message(ctx))) {
-        for (int64_t k = 0; k <= o.bins; k++) {
-            const double edge = rounded(precision, h.edges[k]);
-            t.edge2[k] = rounded(precision, edge * edge);
-        }
-        if (o.minimum_image)
-            add_nearest(&t, &points.points, o.against);
-        else
-            oracle_each(&points.points, o.against, c->box, h.edges[o.bins], add_pair, &t);
-        compare(&t, &h, kith_backend(ctx));
-        if (CHECK((h.pushes != NULL) == (c->forces != NULL), "%s: pushes", c->name) && c->forces)
-            compare_pushes(&t, &h, kith_backend(ctx));
-    }
-    kith_histogram_free(&h);
+    check_contexts(ctx, contexts, &t, &points.points, &o);
     free(pushes);
     free(forces_against);
     free(forces);
@@ -298,6 +351,6 @@ static void check_precision(kith_ctx *ctx, const rdf_case *c, kith_precision pre
 void rdf_check(kith_ctx *ctx, const rdf_case *c)
 {
     static int turn;
-    check_precision(ctx, c, KITH_FLOAT, (layout)(turn++ % LAYOUTS));
-    check_precision(ctx, c, KITH_DOUBLE, (layout)(turn++ % LAYOUTS));
+    rdf_check_form(&ctx, 1, c, KITH_FLOAT, (layout)(turn++ % LAYOUTS));
+    rdf_check_form(&ctx, 1, c, KITH_DOUBLE, (layout)(turn++ % LAYOUTS));
 }

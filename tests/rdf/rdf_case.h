@@ -27,4 +27,8 @@ kith_rdf_options rdf_linear(int64_t bins, double r_max);
 /** Compare counts, sums of weights, pushes and numbers of pairs with brute force. */
 void rdf_check(kith_ctx *ctx, const rdf_case *c);
 
+/** Compare what several contexts count, in one precision and layout, with one brute-force tally. */
+void rdf_check_form(kith_ctx *const *ctx, int contexts, const rdf_case *c, kith_precision precision,
+                    layout how);
+
 #endif

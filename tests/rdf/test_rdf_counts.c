@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Histograms against brute force: boxes of every kind, any number of bins and any edges, species,
- * two sets, pairs left out, weights, distances on edges, nearest images beyond half the box.
+ * two sets, pairs left out, weights, distances at edges, nearest images beyond half the box.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -114,6 +114,24 @@ static void check_nearest(kith_ctx *ctx, rng *r)
     }
 }
 
+/* A box 100 times longer than wide: across its far faces the definition rounds differences of 100,
+ * more than all that vectors round. */
+static void check_long_nearest(kith_ctx *ctx, rng *r)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        kith_box box = kith_box_periodic(1, 1, 1);
+        box.row[axis][axis] = 100;
+        double xyz[N][3];
+        for (int p = 0; p < N; p++)
+            for (int k = 0; k < 3; k++)
+                xyz[p][k] = rng_uniform(r, k == axis ? -0.5 : 0, k == axis ? 0.5 : 1);
+        rdf_case c = {.name = "long", .xyz = xyz[0], .n = N, .box = &box};
+        c.options = rdf_linear(2000, 0.6);
+        c.options.minimum_image = 1;
+        rdf_check(ctx, &c);
+    }
+}
+
 /* Shells of a lattice on the edges, and pairs at exactly half the box. */
 static void check_lattices(kith_ctx *ctx)
 {
@@ -158,6 +176,71 @@ static void check_spread(kith_ctx *ctx, rng *r)
     free(xyz);
 }
 
+/* Bins that are not linear are found by a table of r2 / r_max^2 in 1024 cells: edges on the borders
+ * of its cells, distances a few units in the last place from them, and a cutoff whose square is
+ * rounded. */
+static void check_table_borders(kith_ctx *ctx, rng *r)
+{
+    enum { EDGES = 12 };
+    for (int round = 0; round < 6; round++) {
+        const double r_max = round % 2 ? rng_uniform(r, 0.6, 1.9) : 1;
+        double edges[EDGES + 1], xyz[N][3] = {{0}};
+        for (int k = 0; k <= EDGES; k++)
+            edges[k] = r_max * sqrt((double)(k * k * 7 + 3 * k) / (EDGES * EDGES * 7 + 3 * EDGES));
+        for (int k = 1; k < EDGES; k++)
+            edges[k] = r_max * sqrt(floor(1024 * edges[k] * edges[k] / r_max / r_max) / 1024);
+        for (int p = 1; p < N; p++) { /* around particle 0, along one axis */
+            const double ulps = (double)(rng_below(r, 9) - 4);
+            const double ulp = rng_below(r, 2) ? 0x1p-24 : 0x1p-50;
+            xyz[p][round % 3] = edges[1 + p % EDGES] * (1 + ulps * ulp);
+        }
+        rdf_case c = {.name = "table", .xyz = xyz[0], .n = N};
+        c.options = rdf_linear(EDGES, r_max);
+        c.options.edges = edges;
+        rdf_check(ctx, &c);
+    }
+}
+
+/* Pairs at an edge, one rounding error below it and one above it: one particle at the origin, the
+ * others along x. With the largest number of bins, the error of r in float is wider than a bin; a
+ * particle that is far away widens it again. */
+static void check_edges(kith_ctx *ctx, rng *r)
+{
+    enum { EDGES = 400, ORDERS = 6 };
+    static const int64_t sizes[] = {1, 777, 100003, 1 << 20, 1, 777, 100003, 1 << 20};
+    static const double origin[3] = {0}, starts[] = {0, 0.3, 2.9};
+    double *xyz = check_malloc(sizeof(double[EDGES * ORDERS][3]));
+    memset(xyz, 0, sizeof(double[EDGES * ORDERS][3]));
+    for (int s = 0; s < 8; s++)
+        for (int start = 0; start < 3; start++) {
+            rdf_case c = {.name = "at edges",
+                          .xyz = xyz,
+                          .n = (int64_t)EDGES * ORDERS,
+                          .against = origin,
+                          .m = 1,
+                          .options = rdf_linear(sizes[s], 3.1)};
+            c.options.r_min = starts[start];
+            const double width = (3.1 - starts[start]) / (double)sizes[s];
+            for (int e = 0; e < EDGES; e++) {
+                const int64_t k = e < 2 ? e * sizes[s] : (int64_t)rng_below(r, sizes[s] + 1);
+                const double edge = starts[start] + (double)k * width;
+                const float single = (float)edge;
+                const double places[ORDERS] = {edge,
+                                               nextafter(edge, 0),
+                                               nextafter(edge, 4),
+                                               (double)single,
+                                               (double)nextafterf(single, 0),
+                                               (double)nextafterf(single, 4)};
+                for (int order = 0; order < ORDERS; order++)
+                    xyz[3 * (e * ORDERS + order)] = places[order];
+            }
+            if (s >= 4)
+                xyz[3 * 5] = 3e6;
+            rdf_check(ctx, &c);
+        }
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -165,8 +248,11 @@ int main(int argc, char **argv)
     make_properties(&r);
     check_boxes(ctx, &r);
     check_nearest(ctx, &r);
+    check_long_nearest(ctx, &r);
     check_lattices(ctx);
     check_spread(ctx, &r);
+    check_table_borders(ctx, &r);
+    check_edges(ctx, &r);
     for (int64_t n = 0; n < 3; n++) {
         const kith_box box = kith_box_periodic(1, 1, 1);
         const double xyz[6] = {0.1, 0.2, 0.3, 0.9, 0.2, 0.3};

@@ -60,7 +60,7 @@ static kith_status run(const use *u, int failing, int64_t *counted)
     return status;
 }
 
-static void check_failures(const use *u, int64_t times)
+static void check_no_memory(const use *u, int64_t times)
 {
     int64_t expected = 0, counted = 0, k = 0;
     CHECK(run(u, 0, &expected) == KITH_OK && expected > 0, "a run with memory fails");
@@ -100,8 +100,8 @@ int main(int argc, char **argv)
         u.options.species = form > 1 ? species : NULL;
         u.options.n_species = form > 1 ? 2 : 1;
         u.options.weights = form > 1 ? weights : NULL;
-        check_failures(&u, 1);
-        check_failures(&u, INT64_MAX);
+        check_no_memory(&u, 1);
+        check_no_memory(&u, INT64_MAX);
     }
     free(xyz);
     return check_done();

@@ -4,7 +4,7 @@
  * process in the plane, hard spheres after Percus and Yevick; the slope of a power law.
  */
 #include <math.h>
-#include <structure.h>
+#include <rdf/structure.h>
 
 #include "check.h"
 

@@ -3,6 +3,7 @@
 import sys
 
 import chromium
+import needs
 from viewer import Served, cli
 
 FLOCK = ("flock", "--boids", "800", "--box", "30", "--seed", "1", "--threads", "1", "--view",
@@ -83,6 +84,6 @@ def test_the_page():
 
 
 if not chromium.find():
-    print("Chromium not found (Debian: chromium): the page is not tried")
-    sys.exit(cli.SKIPPED)
+    needs.tell(needs.missing("chromium"))
+    sys.exit(needs.SKIPPED)
 sys.exit(cli.main(globals()))

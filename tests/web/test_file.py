@@ -5,6 +5,7 @@ import random
 import struct
 import sys
 
+import needs
 import viewer  # noqa: F401
 from viewer import GROUPS, PLOT, STATE, Served, Viewer, cli
 
@@ -201,6 +202,6 @@ def test_bad_input():
 
 
 if cli.run("view", __file__).stderr.find("libciv") >= 0:
-    print("this kith has no live view")
-    sys.exit(cli.SKIPPED)
+    needs.tell("kith was built without the live view (apt-get install libcivetweb-dev)")
+    sys.exit(needs.SKIPPED)
 sys.exit(cli.main(globals()))

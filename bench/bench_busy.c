@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The benchmark of a machine that is not kith's alone: small calls with the default number of
+ * threads by turns with one thread, on the machine as it is and beside processes that spin on every
+ * core; then several processes at a time, all with default threads or all with one. Calls give
+ * counts, which are compared between the contexts before they are timed. As a call is shorter than
+ * the time that the system gives a process at a time, some tenths of a second of calls are timed.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { MOST_COPIES = 64 };
+
+/** A call that is timed, of `n` random particles. */
+typedef struct job {
+    int64_t n;
+    int64_t (*call)(struct job *job); /* a count that says whether it was right; -1: it failed */
+    kith_ctx *ctx;
+    double *xyz; /* [n][3] */
+    int calls;   /* in one piece of timed work */
+    kith_flock *flock;
+} job;
+
+static int64_t find_pairs(job *j)
+{
+    const kith_points points = kith_points_packed(j->xyz, j->n, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    int64_t n = 0;
+    return kith_pairs_count(j->ctx, &points, &box, 0.07, NULL, &n, NULL) == KITH_OK ? n : -1;
+}
+
+static int64_t find_groups(job *j)
+{
+    const kith_points points = kith_points_packed(j->xyz, j->n, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_groups groups = {0};
+    const double length = 0.2 / cbrt((double)j->n);
+    const bool ok = kith_fof_find(j->ctx, &points, &box, length, NULL, &groups) == KITH_OK;
+    const int64_t n = ok ? groups.n : -1;
+    kith_groups_free(&groups);
+    return n;
+}
+
+static int64_t count_distances(job *j)
+{
+    const kith_points points = kith_points_packed(j->xyz, j->n, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_rdf_options options;
+    kith_rdf_options_init(&options);
+    options.bins = 200;
+    options.r_max = 0.45;
+    kith_histogram histogram = {0};
+    const bool ok = kith_rdf_count(j->ctx, &points, &box, &options, &histogram) == KITH_OK;
+    int64_t n = ok ? 0 : -1;
+    for (int64_t k = 0; ok && k < histogram.bins; k++) {
+        n += histogram.counts[k];
+    }
+    kith_histogram_free(&histogram);
+    return n;
+}
+
+static int64_t step_flock(job *j)
+{
+    if (!j->flock) { /* 31 neighbours within the default radius of 5 */
+        const double side = cbrt((double)j->n * 523.6 / 31);
+        const kith_box box = kith_box_periodic(side, side, side);
+        for (int64_t k = 0; k < 3 * j->n; k++) {
+            j->xyz[k] *= side;
+        }
+        const kith_points points = kith_points_packed(j->xyz, j->n, KITH_DOUBLE);
+        if (kith_flock_open(j->ctx, &points, &points, &box, NULL, &j->flock) != KITH_OK) {
+            return -1;
+        }
+    }
+    return kith_flock_step(j->flock, 1) == KITH_OK ? 0 : -1;
+}
+
+/* Small work, which is what suffers most beside others. */
+static const struct {
+    const char *name;
+    int64_t n;
+    int64_t (*call)(job *j);
+} cases[] = {{"pairs", 20000, find_pairs},
+             {"flock", 5000, step_flock},
+             {"rdf", 1000, count_distances},
+             {"fof", 100000, find_groups}};
+
+static bool job_open(job *j, int c, int threads)
+{
+    *j = (job){.n = cases[c].n, .call = cases[c].call};
+    j->ctx = bench_open("cpu", threads);
+    j->xyz = bench_make_set("uniform", j->n);
+    return j->ctx && j->xyz;
+}
+
+static void job_close(job *j)
+{
+    kith_flock_close(j->flock);
+    kith_close(j->ctx);
+    free(j->xyz);
+}
+
+static bool call_often(job *j)
+{
+    bool ok = true;
+    for (int k = 0; ok && k < j->calls; k++) {
+        ok = j->call(j) >= 0;
+    }
+    return ok;
+}
+
+static bool call_first(void *jobs)
+{
+    return call_often(jobs);
+}
+
+static bool call_second(void *jobs)
+{
+    return call_often((job *)jobs + 1);
+}
+
+/* Calls of two jobs that take a time on one thread. */
+static bool choose_calls(job jobs[2], double seconds)
+{
+    harness_times once;
+    jobs[0].calls = 1;
+    const bool ok = harness_time(call_first, jobs, 0, &once);
+    const double calls = ok ? seconds / once.median : 0;
+    jobs[0].calls = jobs[1].calls = calls > 1 ? (int)calls : 1;
+    return ok;
+}
+
+/* End processes. */
+static void stop(pid_t *process, int n)
+{
+    for (int p = 0; p < n; p++) {
+        kill(process[p], SIGKILL);
+        waitpid(process[p], NULL, 0);
+    }
+}
+
+/* Start a process on each core that spins. @return how many */
+static int start_spinning(pid_t process[MOST_COPIES])
+{
+    int n = 0;
+    for (const int cores = harness_cores(); n < cores && n < MOST_COPIES; n++) {
+        process[n] = fork();
+        if (process[n] < 0) {
+            break;
+        }
+        for (volatile long spin = 0; process[n] == 0; spin++) {}
+    }
+    return n;
+}
+
+/* Time one thread and the default by turns. @param spinning  beside processes that spin */
+static bool time_turns(int c, bool spinning, const bench_options *options, json *out)
+{
+    static const harness_work works[2] = {call_first, call_second};
+    harness_times times[2];
+    pid_t process[MOST_COPIES];
+    job jobs[2];
+    bool ok = job_open(&jobs[0], c, 1);
+    ok = job_open(&jobs[1], c, 0) && ok;
+    ok = ok && jobs[0].call(&jobs[0]) == jobs[1].call(&jobs[1]) &&
+         choose_calls(jobs, 0.5 * options->least_seconds);
+    const int n = ok && spinning ? start_spinning(process) : 0;
+    ok = ok && (!spinning || n > 0) &&
+         harness_time_turns(works, jobs, options->least_seconds, times);
+    stop(process, n);
+    if (ok) {
+        bench_begin(out, cases[c].name, "uniform", cases[c].n);
+        json_integer(out, "spinning", n);
+        json_integer(out, "calls", jobs[0].calls);
+        json_number(out, "one_thread_seconds", times[0].median);
+        json_number(out, "ratio", times[1].median / times[0].median);
+        (void)bench_end(out, KITH_DOUBLE, jobs[1].ctx, cases[c].n, &times[1]);
+        const double each = 1e3 / jobs[0].calls;
+        printf("%-6s %8lld %3d threads, %2d processes spin: %9.4f ms, one thread %9.4f ms, %5.2f\n",
+               cases[c].name, (long long)cases[c].n, kith_threads(jobs[1].ctx), n,
+               each * times[1].median, each * times[0].median, times[1].median / times[0].median);
+        fflush(stdout);
+    } else {
+        fprintf(stderr, "kith_bench: %s: a call failed, or counts differ between threads\n",
+                cases[c].name);
+    }
+    job_close(&jobs[1]);
+    job_close(&jobs[0]);
+    return ok;
+}
+
+/* Calls that `copies` processes do together in some seconds. */
+static double count_calls(int c, int threads, int copies, double seconds)
+{
+    int64_t *const calls = mmap(NULL, (size_t)copies * sizeof *calls, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t process[MOST_COPIES];
+    int n = 0;
+    if (calls == MAP_FAILED) {
+        return 0;
+    }
+    for (; n < copies && (process[n] = fork()) >= 0; n++) {
+        if (process[n] == 0) {
+            job j;
+            if (job_open(&j, c, threads) && j.call(&j) >= 0) {
+                for (calls[n] = 0; j.call(&j) >= 0;) {
+                    calls[n]++;
+                }
+            }
+            _exit(1);
+        }
+    }
+    const struct timespec wait = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+    nanosleep(&wait, NULL);
+    stop(process, n);
+    double sum = 0;
+    for (int p = 0; p < n; p++) {
+        sum += n == copies ? (double)calls[p] : 0;
+    }
+    munmap(calls, (size_t)copies * sizeof *calls);
+    return sum;
+}
+
+/* Calls of twice as many processes as there are cores, all with default threads, by turns with all
+ * on one thread: the median ratio. */
+static bool time_processes(int c, const bench_options *options, json *out)
+{
+    enum { TURNS = 5 };
+    const int copies = 2 * harness_cores() < MOST_COPIES ? 2 * harness_cores() : MOST_COPIES;
+    const double seconds = options->least_seconds > 0 ? 4 * options->least_seconds : 0.5;
+    double ratio[TURNS];
+    harness_times summary;
+    for (int t = 0; t < TURNS; t++) {
+        const double one = count_calls(c, 1, copies, seconds);
+        const double many = count_calls(c, 0, copies, seconds);
+        if (one <= 0) {
+            fprintf(stderr, "kith_bench: %s: no call ended in %g s\n", cases[c].name, seconds);
+            return false;
+        }
+        ratio[t] = many / one;
+    }
+    harness_summarise(ratio, TURNS, &summary);
+    bench_begin(out, cases[c].name, "uniform", cases[c].n);
+    json_integer(out, "processes", copies);
+    json_number(out, "throughput_ratio", summary.median);
+    json_number(out, "throughput_ratio_min", summary.least);
+    json_number(out, "throughput_ratio_max", summary.most);
+    json_close(out, '}');
+    printf("%-6s %8lld %d processes: %5.2f of the calls of as many on one thread (%.2f to %.2f)\n",
+           cases[c].name, (long long)cases[c].n, copies, summary.median, summary.least,
+           summary.most);
+    fflush(stdout);
+    return true;
+}
+
+bool bench_busy(const bench_options *options, json *out)
+{
+    bool ok = true;
+    json_open(out, "busy", '[');
+    for (int c = 0; ok && c < (int)(sizeof cases / sizeof *cases); c++) {
+        if (bench_wants(options, cases[c].name)) {
+            ok = time_turns(c, false, options, out) && time_turns(c, true, options, out) &&
+                 time_processes(c, options, out);
+        }
+    }
+    json_close(out, ']');
+    return ok;
+}

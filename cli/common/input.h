@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading a particle file as the options say, with progress.
+ */
+#ifndef KITH_CLI_INPUT_H
+#define KITH_CLI_INPUT_H
+
+#include "options.h"
+#include "report.h"
+#include "trajectories/trajectory.h"
+
+#include <jansson.h>
+
+typedef struct input {
+    const char *path;
+    io_particles particles;
+    double seconds; /**< that reading took */
+} input;
+
+/** Read path. Zero the input first; input_free frees it. @return exit status, reported */
+int input_read(const options *o, const char *path, input *in);
+io_status input_try(const options *o, const char *path, input *in, io_error *error);
+void input_free(input *in);
+
+/** A file that is read frame by frame. */
+typedef struct input_frames {
+    char description[128];
+    int64_t wanted; /**< of all; -1: not known */
+    double seconds; /**< spent waiting for frames, while none was being counted */
+} input_frames;
+
+/** Which frames the options ask for, and how to read them. */
+io_trajectory_options input_how(const options *o);
+
+/** Warn where elements follow from names of atoms, once, with the first frame. */
+void input_warn_guessed(const char *path, const io_frame *frame);
+
+/** What a verb does with a frame. @return exit status, reported; STATUS_OK: go on */
+typedef int (*input_frame_fn)(void *user, const io_frame *frame);
+
+/** Hand over the frames until there are no more, or Ctrl-C. A file without frames is an error.
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+int input_each_frame(const char *path, const io_trajectory_options *how, input_frame_fn take,
+                     void *user, input_frames *from);
+
+/** Hand over all frames once before they are read again by input_each_frame, for what must be known
+ *  of all of them at the start, such as the smallest box. Does nothing where there is one frame.
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+int input_survey(const char *path, const io_trajectory_options *how, bool quiet,
+                 input_frame_fn take, void *user);
+
+/** The particles as the library takes them; borrowed. */
+kith_points input_points(const input *in);
+
+/** Path, particles, precision, size, time to read; in words without the path. */
+json_t *input_json(const input *in);
+printed input_words(const input *in);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The unit of a trajectory's lengths: what its file says, and what --unit says.
+ */
+#ifndef KITH_CLI_LENGTH_UNIT_H
+#define KITH_CLI_LENGTH_UNIT_H
+
+#include "trajectories/trajectory.h"
+
+/** Angstrom in a unit of length, "A", "nm", "um", "cm", "m" or "Bohr"; 0 for others. */
+double length_unit_angstrom(const char *unit);
+
+/** Fail where --unit contradicts the unit that the frame's file says. A name that is no unit of
+ *  length, such as sigma, may be given instead of one.
+ *  @param option  the value of --unit; NULL: not given
+ *  @return exit status, reported */
+int length_unit_check(const char *path, const io_frame *frame, const char *option);
+
+/** Fail where the unit of a frame is not that of the first. @return exit status, reported */
+int length_unit_same(const char *path, const io_frame *frame, const char *first);
+
+#endif

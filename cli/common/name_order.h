@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The order of species in tables: the user's, else by number or name, never by first appearance.
+ */
+#ifndef KITH_CLI_NAME_ORDER_H
+#define KITH_CLI_NAME_ORDER_H
+
+#include "io.h"
+
+/** Position of a name in a list with commas between, from 0; -1: it is not there.
+ *  @param list  may be NULL, a list without names */
+int name_position(const char *list, const char *name);
+
+/** Sort names: those of `first` in its order, then those of `second` in its order, then numbers by
+ *  value, then all other names by their bytes.
+ *  @param first, second  lists with commas between; may be NULL
+ *  @param[out] order     [n] indices into names */
+void name_order(int n, const char (*names)[IO_NAME_LENGTH], const char *first, const char *second,
+                int *order);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <core/quote.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static atomic_bool json_lost; /* threads that serve viewers read JSON too */
+
+static void *json_memory(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory) {
+        atomic_store(&json_lost, true);
+    }
+    return memory;
+}
+
+enum { MESSAGE_ROOM = 1 << 14 };
+
+/** An error that is not yet printed. */
+static struct {
+    bool holding;
+    char message[MESSAGE_ROOM], hint[MESSAGE_ROOM]; /* as they are shown; "": none */
+} held;
+
+static void print_error(const char *message, const char *hint)
+{
+    fprintf(stderr, "kith: %s\n", message);
+    if (*hint) {
+        fprintf(stderr, "      %s\n", hint);
+    }
+}
+
+int report_error(int status, const char *hint, const char *format, ...)
+{
+    char message[MESSAGE_ROOM], line[MESSAGE_ROOM], hint_line[MESSAGE_ROOM] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    io_quote(line, sizeof line, IO_QUOTE_SHOWN, message);
+    if (hint) {
+        io_quote(hint_line, sizeof hint_line, IO_QUOTE_SHOWN, hint);
+    }
+    if (held.holding && status != STATUS_OK) {
+        memcpy(held.message, line, sizeof line);
+        memcpy(held.hint, hint_line, sizeof hint_line);
+    } else {
+        print_error(line, hint_line);
+    }
+    return status;
+}
+
+void report_hold(void)
+{
+    held.holding = true;
+    held.message[0] = '\0';
+}
+
+void report_release(void)
+{
+    held.holding = false;
+    if (held.message[0]) {
+        print_error(held.message, held.hint);
+    }
+}
+
+/** Write one line to standard error, with control characters escaped. Each write is one message: a
+ *  newline before its last byte is part of a word of the command line that getopt repeats. */
+static ssize_t put_lines(void *unused, const char *data, size_t size)
+{
+    (void)unused;
+    const bool ends = size > 0 && data[size - 1] == '\n';
+    const size_t stop = size - ends;
+    for (size_t at = 0; at < stop;) {
+        char line[1024], shown[4 * sizeof line];
+        size_t length = 0;
+        while (at < stop && length < sizeof line - 1) {
+            line[length++] = data[at++];
+        }
+        line[length] = '\0';
+        io_quote(shown, sizeof shown, IO_QUOTE_SHOWN, line);
+        dprintf(STDERR_FILENO, "%s", shown);
+    }
+    if (ends) {
+        dprintf(STDERR_FILENO, "\n");
+    }
+    return (ssize_t)size;
+}
+
+void report_start(void)
+{
+    FILE *shown = fopencookie(NULL, "w", (cookie_io_functions_t){.write = put_lines});
+    if (shown) {
+        setvbuf(shown, NULL, _IONBF, 0);
+        stderr = shown;
+    }
+    json_set_alloc_funcs(json_memory, free);
+}
+
+shown_text report_text(const char *text)
+{
+    shown_text out;
+    io_quote(out.s, sizeof out.s, IO_QUOTE_SHOWN, text);
+    return out;
+}
+
+int report_io(io_status status, const io_error *error, bool writing)
+{
+    int exit_status = STATUS_INPUT;
+    switch (status) {
+    case IO_OK: return STATUS_OK;
+    case IO_SYSTEM: exit_status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
+    case IO_FORMAT:
+    case IO_TRUNCATED:
+    case IO_MISSING: exit_status = STATUS_FORMAT; break;
+    case IO_INVALID: exit_status = STATUS_INVALID; break;
+    case IO_LIMIT: exit_status = STATUS_LIMIT; break;
+    case IO_NO_MEMORY: exit_status = STATUS_NO_MEMORY; break;
+    case IO_CANCELLED: return report_interrupted(NULL);
+    case IO_UNSUPPORTED: exit_status = STATUS_NO_BACKEND; break;
+    }
+    return report_error(exit_status, NULL, "%s", error->text);
+}
+
+int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
+{
+    int exit_status = STATUS_INVALID;
+    switch (status) {
+    case KITH_OK: return STATUS_OK;
+    case KITH_INVALID:
+    case KITH_BUSY: break;
+    case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
+    case KITH_CAPACITY:
+    case KITH_LIMIT: exit_status = STATUS_LIMIT; break;
+    case KITH_NO_MEMORY: exit_status = STATUS_NO_MEMORY; break;
+    case KITH_CANCELLED: return report_interrupted(NULL);
+    case KITH_UNSUPPORTED:
+    case KITH_NO_BACKEND:
+    case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
+    }
+    return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
+                        kith_message(ctx));
+}
+
+int report_written(const char *path, io_memo *file, bool whole, bool again)
+{
+    io_error error = {0};
+    const int status = whole ? report_io((again ? io_rewrite_bytes : io_write_bytes)(
+                                             path, file->data, (int64_t)file->n, &error),
+                                         &error, true)
+                             : report_no_memory(path);
+    free(file->data);
+    return status;
+}
+
+int report_lock(const char *path, io_lock_kind kind, io_lock **out)
+{
+    io_error error = {0};
+    const int status = report_io(io_lock_take(path, kind, out, &error), &error, true);
+    if (*out && !io_lock_is_kept(*out)) {
+        (void)report_error(STATUS_OK, NULL,
+                           "warning: %s: this file system does not support locks: do not run a "
+                           "second writer of this file",
+                           path);
+    }
+    return status;
+}
+
+int report_interrupted(const char *output)
+{
+    if (output) {
+        return report_error(STATUS_INTERRUPTED, NULL, "interrupted; %s was not written", output);
+    }
+    return report_error(STATUS_INTERRUPTED, NULL, "interrupted");
+}
+
+void report_close_stdout(void)
+{
+    const bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) != 0 || failed) {
+        report_error(STATUS_OUTPUT, NULL, "standard output: %s",
+                     errno ? strerror(errno) : "cannot be written");
+        _exit(STATUS_OUTPUT);
+    }
+}
+
+printed report_format(const char *format, ...)
+{
+    printed out;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out.s, sizeof out.s, format, arguments);
+    va_end(arguments);
+    return out;
+}
+
+/** 1234567 as 1,234,567. */
+static printed grouped(int64_t n)
+{
+    char digits[32];
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)n);
+    printed out;
+    char *to = out.s;
+    for (int k = 0; k < length; k++) {
+        *to++ = digits[k];
+        const int left = length - 1 - k;
+        if (left > 0 && left % 3 == 0 && digits[k] != '-') {
+            *to++ = ',';
+        }
+    }
+    *to = '\0';
+    return out;
+}
+
+printed report_count(int64_t n)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}};
+    for (int u = 0; u < 3; u++) {
+        if ((double)n >= units[u].unit) {
+            return report_format("%.4g %s", (double)n / units[u].unit, units[u].name);
+        }
+    }
+    return grouped(n);
+}
+
+printed report_bytes(int64_t n)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double size = (double)n;
+    int u = 0;
+    while (size >= 999.5 && u < 6) {
+        size /= 1000;
+        u++;
+    }
+    return report_format("%.3g %s", size, units[u]);
+}
+
+printed report_seconds(double s)
+{
+    const double whole = floor(s + 0.5), minutes = floor(s / 60 + 0.5);
+    return s < 0.0995  ? report_format("%.3g ms", s * 1e3)
+           : s < 59.95 ? report_format("%.3g s", s)
+           : s < 5999.5
+               ? report_format("%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60))
+               : report_format("%.0f h %02.0f min", floor(minutes / 60), fmod(minutes, 60));
+}
+
+printed report_real(double x)
+{
+    if (x == floor(x) && fabs(x) < 1e9) {
+        return report_format("%.0f", x + 0.0); /* 50000, not 5e+04; nor -0 */
+    }
+    printed out = report_format("%.1g", x);
+    for (int digits = 2; digits <= 17 && strtod(out.s, NULL) != x; digits++) {
+        out = report_format("%.*g", digits, x);
+    }
+    return out;
+}
+
+double report_rate(double n, double s)
+{
+    return s > 0 ? n / s : 0;
+}
+
+const char *report_precision(kith_precision precision)
+{
+    return precision == KITH_FLOAT ? "float" : "double";
+}
+
+const style *report_style(void)
+{
+    static style look;
+    if (look.end) {
+        return &look;
+    }
+    setlocale(LC_CTYPE, "");
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    const bool colour = isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+                        !(term && strcmp(term, "dumb") == 0);
+    const bool blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    look = colour ? (style){"\033[1m", "\033[2m", "\033[36m", "\033[0m", blocks}
+                  : (style){"", "", "", "", blocks};
+    return &look;
+}
+
+printed report_bold(const char *text)
+{
+    return report_format("%s%.80s%s", report_style()->bold, text, report_style()->end);
+}
+
+void report_title(const char *text)
+{
+    printf("%s%s%s\n", report_style()->bold, report_text(text).s, report_style()->end);
+}
+
+void report_line(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("  %s%-12s%s", report_style()->bold, name, report_style()->end);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+void report_wrapped(const char *name, const char *text)
+{
+    enum { INDENT = 14, WIDTH = 80 };
+    size_t column = INDENT;
+    report_line(name, "%s", "");
+    while (*text) {
+        size_t size = 0;
+        for (int depth = 0; text[size] && (text[size] != ' ' || depth > 0); size++) {
+            depth += (text[size] == '(') - (text[size] == ')');
+        }
+        size = size > WIDTH - INDENT ? strcspn(text, " ") : size;
+        if (column > INDENT) {
+            const bool fits = column + 1 + size <= WIDTH;
+            printf("%s%*s", fits ? "" : "\n", fits ? 1 : INDENT, "");
+            column = fits ? column + 1 : INDENT;
+        }
+        printf("%.*s", (int)size, text);
+        column += size;
+        text += size + strspn(text + size, " ");
+    }
+    putchar('\n');
+}
+
+int64_t report_file_bytes(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+}
+
+void report_output(const char *name, const char *path)
+{
+    if (path) {
+        report_line(name, "%s, %s\n", report_text(path).s, report_bytes(report_file_bytes(path)).s);
+    }
+}
+
+int64_t report_peak_memory(void)
+{
+    static const char name[] = "VmHWM:";
+    FILE *file = fopen("/proc/self/status", "re");
+    char line[256];
+    long long kilobytes = 0;
+    while (file && kilobytes == 0 && fgets(line, sizeof line, file)) {
+        if (strncmp(line, name, sizeof name - 1) == 0) {
+            kilobytes = strtoll(line + sizeof name - 1, NULL, 10);
+        }
+    }
+    if (file) {
+        (void)fclose(file);
+    }
+    struct rusage usage;
+    if (kilobytes == 0 && getrusage(RUSAGE_SELF, &usage) == 0) {
+        kilobytes = usage.ru_maxrss;
+    }
+    return (int64_t)kilobytes * 1024;
+}
+
+bool report_json_whole(void)
+{
+    return !atomic_load(&json_lost);
+}
+
+static int print_json(json_t *value, size_t flags)
+{
+    const bool whole = value && report_json_whole();
+    const bool written = whole && json_dumpf(value, stdout, flags) == 0;
+    json_decref(value);
+    if (!whole || !report_json_whole()) {
+        return report_no_memory("the JSON report");
+    }
+    if (!written) {
+        return report_error(STATUS_OUTPUT, NULL, "standard output: %s", strerror(errno));
+    }
+    putchar('\n');
+    return STATUS_OK;
+}
+
+int report_json(json_t *value)
+{
+    return print_json(value, JSON_INDENT(2));
+}
+
+int report_json_line(json_t *value)
+{
+    return print_json(value, JSON_COMPACT);
+}
+
+json_t *report_json_text(const char *s)
+{
+    json_t *value = s ? json_string(s) : json_null();
+    if (!value && s) {
+        const size_t room = 4 * strlen(s) + 1; /* a byte becomes four characters at most */
+        char *shown = malloc(room);
+        if (shown) {
+            io_quote(shown, room, IO_QUOTE_SHOWN, s);
+        }
+        value = shown ? json_string(shown) : NULL;
+        free(shown);
+    }
+    return value;
+}
+
+void report_json_set(json_t *object, const char *name, json_t *value)
+{
+    json_t *key = report_json_text(name);
+    json_object_set_new(object, json_string_value(key), value);
+    json_decref(key);
+}
+
+json_t *report_json_real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *report_json_reals(const double *x, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_array_append_new(list, report_json_real(x[k]));
+    }
+    return list;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the command says: errors with their exit statuses, numbers for people, JSON for scripts.
+ */
+#ifndef KITH_CLI_REPORT_H
+#define KITH_CLI_REPORT_H
+
+#include "io.h"
+#include "core/lock.h"
+#include "core/memo.h"
+
+#include <jansson.h>
+
+/** Prepare for reports, before anything else: all that is written to the stream `stderr`, by argp
+ *  and by libraries too, has its control characters shown; all JSON is made with memory that is
+ *  watched. */
+void report_start(void);
+
+/** Exit statuses, as kith --help lists them; never reused for another meaning. */
+enum {
+    STATUS_OK = 0,
+    STATUS_USAGE = 2,
+    STATUS_INPUT = 3,
+    STATUS_FORMAT = 4,
+    STATUS_NOT_FINITE = 5,
+    STATUS_INVALID = 6,
+    STATUS_LIMIT = 7,
+    STATUS_NO_MEMORY = 8,
+    STATUS_OUTPUT = 9,
+    STATUS_NO_BACKEND = 10,
+    STATUS_INTERRUPTED = 130
+};
+
+/** Go back with the exit status of a step that went wrong, which was reported. */
+#define CLI_TRY(call) \
+    do { \
+        const int status_ = (call); \
+        if (status_ != STATUS_OK) { \
+            return status_; \
+        } \
+    } while (0)
+
+/** Print "kith: ..." and a hint to stderr. @param hint  may be NULL. @return status. */
+int report_error(int status, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Keep the message of the last error, instead of printing it, until report_release prints it.
+ *  Warnings (status STATUS_OK) are printed at once. For one thread. */
+void report_hold(void);
+void report_release(void);
+
+/** Report that there is no memory for something: "the options". @return exit status. */
+static inline int report_no_memory(const char *what)
+{
+    (void)report_error(STATUS_NO_MEMORY, NULL, "no memory for %s", what);
+    return STATUS_NO_MEMORY;
+}
+
+/** Report a failure of io, if it is one. @param writing  true when an output failed, not an input.
+ *  @return the exit status that goes with it. */
+int report_io(io_status status, const io_error *error, bool writing);
+
+/** Report a failure of a call on ctx, if it is one. @param about  the file it was about. @return
+ *  exit status. */
+int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
+
+/** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
+ *  @param again  what a killed command left of it is used (io_rewrite_bytes).
+ *  @return exit status, reported. */
+int report_written(const char *path, io_memo *file, bool whole, bool again);
+
+/** Take a lock on an output (io_lock_take), and warn where the file system keeps none.
+ *  @return exit status, reported. */
+int report_lock(const char *path, io_lock_kind kind, io_lock **out);
+
+/** Report an interrupt. @param output  the file that is not there because of it; may be NULL. */
+int report_interrupted(const char *output);
+
+/** For atexit: a standard output that could not be written ends the command with an error. */
+void report_close_stdout(void);
+
+/** A short text returned by value, valid to the end of the full expression. */
+typedef struct printed {
+    char s[96];
+} printed;
+
+/** What printf would print, cut to fit. */
+printed report_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+printed report_count(int64_t n);        /**< 32,768 or 54.67 million */
+printed report_bytes(int64_t n);        /**< 1.18 MB */
+printed report_seconds(double s);       /**< 1.2 ms, 0.315 s, 2 min 05 s */
+printed report_real(double x);          /**< the shortest decimal that reads back as x */
+double report_rate(double n, double s); /**< n/s; 0 when no time was measured */
+const char *report_precision(kith_precision precision); /**< "float" or "double" */
+
+/** What of a terminal's abilities to use on stdout; "" when it is none, or NO_COLOR is set. */
+typedef struct style {
+    const char *bold, *faint, *bar, *end;
+    bool blocks; /**< bars of block characters can be shown */
+} style;
+
+const style *report_style(void);
+
+/** What is to catch the eye; the first line of a summary; and the name of another line with what
+ *  printf would print behind it. @param name  "" in the lines that go on with the one before */
+printed report_bold(const char *text);
+void report_title(const char *text);
+void report_line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Print a line of a summary that goes on below where it is longer than 80 columns. It is broken at
+ *  blanks, within parentheses only where these do not fit on a line. @param text  ASCII */
+void report_wrapped(const char *name, const char *text);
+
+/** Say where a result is, and its size. @param path  NULL: nothing is said */
+void report_output(const char *name, const char *path);
+
+/** The size of a file; 0 where there is none. */
+int64_t report_file_bytes(const char *path);
+
+/** Peak resident memory of this program in bytes: VmHWM of /proc, which starts at 0 with the
+ *  program; where there is no /proc, ru_maxrss, which a program inherits from its parent. */
+int64_t report_peak_memory(void);
+
+/** A text of any length returned by value, valid to the end of the full expression. */
+typedef struct shown_text {
+    char s[1 << 13];
+} shown_text;
+
+/** A name from outside (a file, a species, a unit) for a terminal: one line, without control
+ *  characters; cut where it is too long. */
+shown_text report_text(const char *text);
+
+/** Whether memory has sufficed so far: jansson leaves out what it has none for. */
+bool report_json_whole(void);
+
+/** Print a JSON value, over many lines or in one, and let go of it. NULL says that memory ran out.
+ *  @return exit status. */
+int report_json(json_t *value);
+int report_json_line(json_t *value);
+/** A text, null for NULL. One that is not UTF-8 is written as in summaries (IO_QUOTE_SHOWN): each
+ *  byte that is no part of a character becomes \xff. */
+json_t *report_json_text(const char *s);
+/** Set a member whose name a file may have given; it is written by the rule of report_json_text. */
+void report_json_set(json_t *object, const char *name, json_t *value);
+json_t *report_json_real(double x); /**< null where x is not finite */
+json_t *report_json_reals(const double *x, int64_t n);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which box a verb works in: the user's, else the file's, else open space.
+ */
+#ifndef KITH_CLI_SPACE_H
+#define KITH_CLI_SPACE_H
+
+#include "box.h"
+#include "options.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+typedef struct space {
+    kith_box box;
+    const char *source; /**< "option", "file" or "none" */
+} space;
+
+/** Choose the space of a file's particles. @return STATUS_OK, or another status after reporting. */
+int space_choose(const options *o, const char *path, const io_particles *particles, space *out);
+
+/** Refuse a box whose volume no double holds. One with an axis of length 0, which is open, is fine.
+ *  @return STATUS_OK, or another status after reporting */
+int space_check_volume(const space *s, const char *path);
+
+/** Whether the rows of a box are along the axes. */
+bool space_is_upright(const kith_box *box);
+
+/** Print it in a line of a summary, or more where the line would be longer than 80 columns. */
+void space_print(const space *s);
+void space_print_box(const kith_box *box, const char *source);
+json_t *space_json(const space *s);
+
+/** Write a box on one line, without its source. */
+void space_put_box(FILE *out, const kith_box *box);
+json_t *space_box_json(const kith_box *box);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From distances to I(q), S(q), F(q) and G(r).
+ *
+ * Of bins of one width sin(q r) is taken in blocks, with r = r_0 + j width:
+ *     sum_j n_j sin(q r_j) / r_j = sin(q r_0) sum_j (n_j / r_j) cos(q j width) + cos(q r_0) ...
+ * so that a bin costs two products for each q. Distances are taken as even in a bin.
+ */
+#include "debye.h"
+#include "common/progress.h"
+#include "common/report.h"
+
+#include <math.h>
+#include <pool.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64, LANES = 8 };
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/* The best instruction set is chosen when the command starts; sums are the same with each. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_PROCESSOR \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+/** sum_j n_j cos(q j width) and sum_j n_j sin(q j width) of a block, by lanes. */
+FOR_EACH_PROCESSOR
+static void sum_blocks(int64_t blocks, const double *n, const double *cosine, const double *sine,
+                       double (*out)[2])
+{
+    for (int64_t b = 0; b < blocks; b++) {
+        lanes in = {0}, beside = {0}, value, factor;
+        for (int j = 0; j < BLOCK; j += LANES) {
+            memcpy(&value, n + b * BLOCK + j, sizeof value);
+            memcpy(&factor, cosine + j, sizeof factor);
+            in += value * factor;
+            memcpy(&factor, sine + j, sizeof factor);
+            beside += value * factor;
+        }
+        out[b][0] = ((in[0] + in[4]) + (in[1] + in[5])) + ((in[2] + in[6]) + (in[3] + in[7]));
+        out[b][1] = ((beside[0] + beside[4]) + (beside[1] + beside[5])) +
+                    ((beside[2] + beside[6]) + (beside[3] + beside[7]));
+    }
+}
+
+/** Sum over the bins of a cluster at one q, in A. n: counts / r, with room for whole blocks. */
+static double sum_bins(double q, double width, int64_t bins, const double *n)
+{
+    enum { AT_ONCE = 64 };
+    double cosine[BLOCK], sine[BLOCK], part[AT_ONCE][2], sum = 0;
+    for (int j = 0; j < BLOCK; j++) {
+        cosine[j] = cos(q * j * width);
+        sine[j] = sin(q * j * width);
+    }
+    const int64_t blocks = (bins + BLOCK - 1) / BLOCK;
+    for (int64_t first = 0; first < blocks; first += AT_ONCE) {
+        const int64_t left = blocks - first < AT_ONCE ? blocks - first : AT_ONCE;
+        sum_blocks(left, n + first * BLOCK, cosine, sine, part);
+        for (int64_t b = 0; b < left; b++) {
+            const double phase = q * ((double)((first + b) * BLOCK) + 0.5) * width;
+            sum += sin(phase) * part[b][0] + cos(phase) * part[b][1];
+        }
+    }
+    const double half = q * width / 2;
+    return sum / q * (half > 1e-8 ? sin(half) / half : 1);
+}
+
+/** The loops over wave numbers or distances that make curves. */
+struct curve_loop {
+    const debye_task *task;
+    debye_outcome *found;
+    int32_t partial;  /**< of the cluster's transform */
+    const double *n;  /**< [bins] counts over distance */
+    double width;     /**< of a bin */
+    atomic_bool full; /**< there was no memory */
+};
+
+/** Do a loop over n points of a curve on as many threads as the library was given. */
+static void loop_over_points(const debye_outcome *found, int64_t n, kith__range_fn *fn,
+                             struct curve_loop *loop)
+{
+    struct kith__pool *pool = kith__pool_open(kith_threads(found->ctx));
+    kith__pool_chunks(pool, kith__pool_threads(pool), n, 1, fn, loop);
+    kith__pool_close(pool);
+}
+
+static void transform_cluster_range(void *state, int64_t begin, int64_t end)
+{
+    const struct curve_loop *loop = state;
+    const debye_outcome *found = loop->found;
+    const kith_histogram *h = &found->histogram;
+    const int32_t p = loop->partial;
+    for (int64_t at = begin; at < end; at++) {
+        double sum = 0;
+        for (int64_t k = 0; k < h->bins && !(found->q[at] > 0); k++) {
+            sum += (double)h->counts[p * h->bins + k];
+        }
+        found->pairs[p * found->n_q + at] = found->q[at] > 0 ? sum_bins(found->q[at], loop->width,
+                                                                        h->bins, loop->n)
+                                                             : sum;
+    }
+}
+
+static bool transform_cluster(debye_outcome *found)
+{
+    const kith_histogram *h = &found->histogram;
+    const double width = h->edges[h->bins] / (double)h->bins * found->angstrom;
+    const int64_t room = h->bins + BLOCK;
+    double *n = calloc((size_t)room, sizeof *n);
+    for (int32_t p = 0; p < h->partials && n; p++) {
+        for (int64_t k = 0; k < h->bins; k++) {
+            n[k] = (double)h->counts[p * h->bins + k] / (((double)k + 0.5) * width);
+        }
+        struct curve_loop loop = {.found = found, .partial = p, .n = n, .width = width};
+        loop_over_points(found, found->n_q, transform_cluster_range, &loop);
+    }
+    free(n);
+    return n != NULL;
+}
+
+static void transform_box_range(void *state, int64_t begin, int64_t end)
+{
+    struct curve_loop *loop = state;
+    const debye_task *task = loop->task;
+    debye_outcome *found = loop->found;
+    const kith_histogram *h = &found->histogram;
+    for (int64_t at = begin; at < end; at++) {
+        double *weights = malloc((size_t)h->bins * sizeof *weights);
+        if (!weights) {
+            atomic_store(&loop->full, true);
+            continue;
+        }
+        structure_weights(3, found->q[at] * found->angstrom, h->bins, h->edges, task->window,
+                          weights);
+        for (int32_t p = 0; p < h->partials; p++) {
+            double sum = 0;
+            for (int64_t k = 0; k < h->bins; k++) {
+                const double ideal = h->ideal[p * h->bins + k];
+                const double r = h->edges[k], s = h->edges[k + 1];
+                const double shell = 4 * M_PI / 3 * (s - r) * (s * s + s * r + r * r);
+                const double counts = (double)h->counts[p * h->bins + k];
+                sum += ideal > 0 ? weights[k] / shell * (counts - ideal) : 0;
+            }
+            found->pairs[p * found->n_q + at] = sum;
+        }
+        free(weights);
+    }
+}
+
+/** Excess of the box's pair counts over a uniform density, up to r_max. */
+static bool transform_box(const debye_task *task, debye_outcome *found)
+{
+    struct curve_loop loop = {.task = task, .found = found};
+    loop_over_points(found, found->n_q, transform_box_range, &loop);
+    return !atomic_load(&loop.full);
+}
+
+/** I, S and F from the pairs. */
+static void make_intensity(const debye_task *task, debye_outcome *found)
+{
+    double all = 0;
+    for (int a = 0; a < found->n_elements; a++) {
+        all += found->members[a];
+    }
+    for (int64_t at = 0; at < found->n_q; at++) {
+        double mean = 0, square = 0, pairs = 0, f[DEBYE_MOST_ELEMENTS];
+        for (int a = 0; a < found->n_elements; a++) {
+            f[a] = scatterer_at(&found->scatterer[a], found->q[at]);
+            mean += found->members[a] / all * f[a];
+            square += found->members[a] / all * f[a] * f[a];
+        }
+        int64_t partial = 0;
+        for (int a = 0; a < found->n_elements; a++) {
+            for (int b = a; b < found->n_elements; b++, partial++) {
+                pairs += 2 * f[a] * f[b] * found->pairs[partial * found->n_q + at];
+            }
+        }
+        const double waller = exp(-task->b_iso * found->q[at] * found->q[at] / (8 * M_PI * M_PI));
+        pairs *= waller / all / (double)found->frames;
+        found->intensity[at] = all * (square + pairs);
+        found->s[at] = 1 + pairs / (mean * mean);
+        found->f[at] = found->q[at] * (found->s[at] - 1);
+    }
+}
+
+static void make_gr_range(void *state, int64_t begin, int64_t end)
+{
+    const struct curve_loop *loop = state;
+    const debye_task *task = loop->task;
+    debye_outcome *found = loop->found;
+    const double last = found->q[found->n_q - 1] + task->q_width;
+    for (int64_t k = begin; k < end; k++) {
+        const double r = (double)k * task->gr_width;
+        double sum = 0;
+        for (int64_t at = 0; at < found->n_q; at++) {
+            const double x = M_PI * found->q[at] / last;
+            const double window = task->gr_window == WINDOW_LORCH && x > 0 ? sin(x) / x : 1;
+            sum += found->f[at] * window * sin(found->q[at] * r);
+        }
+        found->r[k] = r;
+        found->g[k] = 2 / M_PI * task->q_width * sum *
+                      exp(-r * task->q_damp * r * task->q_damp / 2);
+    }
+}
+
+/** G(r) = 2 / pi int F(q) W(q) sin(q r) dq, by rectangles. */
+static void make_gr(const debye_task *task, debye_outcome *found)
+{
+    struct curve_loop loop = {.task = task, .found = found};
+    loop_over_points(found, found->n_r, make_gr_range, &loop);
+}
+
+int debye_make(const debye_task *task, debye_outcome *found)
+{
+    const double start = progress_clock();
+    const size_t n = (size_t)found->n_q,
+                 partials = (size_t)(found->n_elements * (found->n_elements + 1) / 2);
+    found->n_r = task->gr ? (int64_t)ceil(task->gr_max / task->gr_width * (1 - 1e-12)) : 0;
+    found->intensity = malloc(3 * n * sizeof(double));
+    found->r = malloc(2 * ((size_t)found->n_r + 1) * sizeof(double));
+    if (!task->exact) {
+        found->pairs = malloc(partials * n * sizeof(double));
+    }
+    bool fits = found->intensity && found->r && found->pairs;
+    if (fits && !task->exact) {
+        fits = found->open ? transform_cluster(found) : transform_box(task, found);
+    }
+    if (!fits) {
+        return report_no_memory("I(q)");
+    }
+    found->s = found->intensity + n;
+    found->f = found->s + n;
+    found->g = found->r + found->n_r;
+    make_intensity(task, found);
+    make_gr(task, found);
+    found->sum_seconds = progress_clock() - start;
+    return STATUS_OK;
+}

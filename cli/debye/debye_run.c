@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The frames of `kith debye`: elements, and distances of pairs.
+ *
+ * A cluster's distances are counted in a box twice as wide, of which the nearest images are the
+ * particles themselves: the engine then takes all pairs at full speed.
+ */
+#include "common/bin_edges.h"
+#include "common/box.h"
+#include "debye.h"
+#include "common/engine.h"
+#include "common/lanes.h"
+#include "common/length_unit.h"
+#include "common/name_order.h"
+#include "common/progress.h"
+#include "common/report.h"
+
+#include <kith_debye.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BINS = 1 << 20, LEAST_BINS = 10000, MOST_COUNTERS = 1 << 24 };
+
+/* Bins of the histogram are so narrow that q r changes by this at most in one. */
+static const double phase_in_bin = 0.005;
+
+/** The element that --elements says a species is. */
+static void rename_species(const debye_task *task, const char *name, char out[IO_NAME_LENGTH])
+{
+    const size_t length = strlen(name);
+    snprintf(out, IO_NAME_LENGTH, "%s", name);
+    for (const char *at = task->elements; at && *at;) {
+        const size_t word = strcspn(at, ",");
+        if (word > length + 1 && memcmp(at, name, length) == 0 && at[length] == '=') {
+            snprintf(out, IO_NAME_LENGTH, "%.*s", (int)(word - length - 1), at + length + 1);
+        }
+        at += word + (at[word] == ',');
+    }
+}
+
+static int add_element(const debye_task *task, debye_outcome *found, const char *name)
+{
+    if (found->n_elements == DEBYE_MOST_ELEMENTS) {
+        return report_error(STATUS_LIMIT, NULL, "%s: more than %d elements", task->input,
+                            DEBYE_MOST_ELEMENTS);
+    }
+    if (!scatterer_find(name, task->neutron, &found->scatterer[found->n_elements])) {
+        return report_error(
+            STATUS_INVALID, "--elements 1=O,2=H says what species are; see --by element, too",
+            "%s: no %s is known of '%s'", task->input,
+            task->neutron ? "neutron scattering length" : "X-ray form factor", name);
+    }
+    snprintf(found->element[found->n_elements++], IO_NAME_LENGTH, "%s", name);
+    return STATUS_OK;
+}
+
+/** The element of each particle, -1 of virtual sites. Elements are those of the first frame. */
+static int find_elements(const debye_task *task, debye_outcome *found, const io_frame *frame,
+                         int32_t *element)
+{
+    const size_t names = (size_t)frame->n_names;
+    int *of_name = malloc((2 * names + 1) * sizeof *of_name), *order = of_name + names;
+    if (!of_name) {
+        return report_no_memory("elements");
+    }
+    int status = STATUS_OK;
+    name_order(frame->n_names, (const char(*)[IO_NAME_LENGTH])frame->names, NULL, NULL, order);
+    for (int which = 0; which < frame->n_names && status == STATUS_OK; which++) {
+        const int k = order[which];
+        char name[IO_NAME_LENGTH];
+        rename_species(task, frame->names[k], name);
+        if (strcmp(name, IO_VIRTUAL_SITE) == 0) {
+            of_name[k] = -1;
+            continue;
+        }
+        int at = 0;
+        while (at < found->n_elements && strcmp(found->element[at], name) != 0) {
+            at++;
+        }
+        of_name[k] = at;
+        if (at == found->n_elements && found->frames > 0) {
+            status = report_error(STATUS_FORMAT, NULL,
+                                  "%s: frame %lld has particles of '%s', which the first has not",
+                                  task->input, (long long)frame->index, name);
+        } else if (at == found->n_elements) {
+            status = add_element(task, found, name);
+        }
+    }
+    for (int64_t p = 0; p < frame->particles.n && status == STATUS_OK; p++) {
+        element[p] = of_name[frame->species[p]];
+        if (element[p] >= 0) {
+            found->members[element[p]]++;
+        }
+    }
+    free(of_name);
+    return status;
+}
+
+/** A cube twice as wide as the cluster. @return the cluster's diagonal. */
+static double enclose(const io_particles *p, kith_box *out)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t k = 0; k < 3 * p->n; k++) {
+        const double x = io_real(p->pos, k, p->precision);
+        low[k % 3] = fmin(low[k % 3], x);
+        high[k % 3] = fmax(high[k % 3], x);
+    }
+    double widest = 0, diagonal = 0;
+    for (int k = 0; k < 3 && p->n > 0; k++) {
+        widest = fmax(widest, high[k] - low[k]);
+        diagonal += (high[k] - low[k]) * (high[k] - low[k]);
+    }
+    const double side = widest > 0 ? 2.001 * widest : 1;
+    *out = kith_box_periodic(side, side, side);
+    for (int k = 0; k < 3 && p->n > 0; k++) {
+        out->origin[k] = (low[k] + high[k]) / 2 - side / 2;
+    }
+    return sqrt(diagonal);
+}
+
+/** Choose bins of a histogram that reaches to `reach`: all distances of a cluster, or r_max of a
+ *  box, where the last bin is narrower if it has to be. */
+static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_options *how)
+{
+    const double usual = phase_in_bin / (task->q_max * found->angstrom), reach = found->reach;
+    const double width = task->r_width > 0 ? task->r_width : usual;
+    const int partials = found->n_elements * (found->n_elements + 1) / 2;
+    const double most = fmin(MOST_BINS, floor((double)MOST_COUNTERS / partials));
+    double bins = bin_edges_count(0, reach, width);
+    if (task->r_width > 0 && bins > most) {
+        return report_error(STATUS_LIMIT, NULL, "%s: %.15g bins of %s, more than %.15g",
+                            task->input, bins, report_real(width).s, most);
+    }
+    bins = task->r_width > 0 ? bins : fmin(fmax(bins, LEAST_BINS), most);
+    how->bins = (int64_t)bins;
+    how->r_max = task->r_width > 0 && found->open ? bins * width : reach;
+    if (task->r_width > 0 && !found->open) {
+        found->edges = malloc(((size_t)how->bins + 1) * sizeof *found->edges);
+        if (!found->edges) {
+            return report_no_memory("bins");
+        }
+        (void)bin_edges_fill(0, reach, width, how->bins, found->edges);
+    }
+    return STATUS_OK;
+}
+
+/** How far the pairs of a box reach. @return exit status, reported */
+static int find_reach(const debye_task *task, const io_frame *frame, const kith_box *box,
+                      double *reach)
+{
+    const double half = box_half_height(box);
+    *reach = task->r_max > 0 ? task->r_max : half;
+    if (task->r_max > half * (1 + 1e-6)) {
+        return report_error(
+            STATUS_INVALID, NULL, "%s: frame %lld: r_max is %s, beyond half the box, %s",
+            task->input, (long long)frame->index, report_real(task->r_max).s, report_real(half).s);
+    }
+    return STATUS_OK;
+}
+
+/** Whether particles are in a box or a cluster in open space, and how far pairs reach. The first
+ *  frame says what all are. */
+static int choose_space(const debye_task *task, debye_outcome *found, const io_frame *frame,
+                        kith_box *box, double *reach)
+{
+    space here;
+    CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
+    const int periodic = here.box.periodic[0] + here.box.periodic[1] + here.box.periodic[2];
+    if (here.box.dim != 3 || periodic % 3 != 0) {
+        return report_error(STATUS_INVALID, "--periodic none makes it a cluster",
+                            "%s: frame %lld is neither periodic along x, y and z nor open",
+                            task->input, (long long)frame->index);
+    }
+    if (!found->begun) {
+        found->space = here;
+        found->open = periodic == 0;
+        found->begun = true;
+    }
+    if (found->open != (periodic == 0)) {
+        return report_error(STATUS_FORMAT, NULL, "%s: frame %lld %s a box, unlike the first",
+                            task->input, (long long)frame->index, periodic ? "has" : "has not");
+    }
+    if (found->open && (task->r_max > 0 || task->has_window)) {
+        return report_error(STATUS_INVALID, "leave it out, or give a --box",
+                            "%s: %s is for the pairs of a box, and this is a cluster, of which all "
+                            "pairs count",
+                            task->input, task->r_max > 0 ? "--r-max" : "--window");
+    }
+    if (!found->open) {
+        *box = here.box;
+        return find_reach(task, frame, box, reach);
+    }
+    /* Above the diagonal, which rounds, and above 0. */
+    *reach = fmax(enclose(&frame->particles, box), 1e-3) * (1 + 1e-6);
+    return STATUS_OK;
+}
+
+/** Extend found->reach by that of a frame: to the widest cluster, or to r_max of the smallest box.
+ *  It does not depend on the order of the frames. */
+static void add_reach(debye_outcome *found, double reach)
+{
+    const bool first = !(found->reach > 0);
+    found->reach = first         ? reach
+                   : found->open ? fmax(found->reach, reach)
+                                 : fmin(found->reach, reach);
+}
+
+/** Find the unit of lengths in Angstrom, which q is in: of the file, else of --unit, else Angstrom.
+ *  @return exit status, reported */
+static int find_unit(const debye_task *task, debye_outcome *found, const io_frame *frame)
+{
+    if (found->frames > 0) {
+        return length_unit_same(task->input, frame, found->unit);
+    }
+    CLI_TRY(length_unit_check(task->input, frame, task->unit));
+    memcpy(found->unit, frame->unit, sizeof found->unit);
+    const char *unit = task->unit ? task->unit : *frame->unit ? frame->unit : "A";
+    found->angstrom = length_unit_angstrom(unit);
+    return found->angstrom > 0
+               ? STATUS_OK
+               : report_error(STATUS_INVALID, "--unit A or nm says what to take them as",
+                              "%s: lengths are in %s, and q is in 1/A", task->input, unit);
+}
+
+static int check_frame(const debye_task *task, const debye_outcome *found, const io_frame *frame)
+{
+    const int64_t n = frame->particles.n;
+    if (n == 0) {
+        return report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles", task->input,
+                            (long long)frame->index);
+    }
+    if (found->frames > 0 && n != found->particles) {
+        return report_error(STATUS_FORMAT, "--frames chooses some",
+                            "%s: frame %lld has %lld particles, but the first has %lld",
+                            task->input, (long long)frame->index, (long long)n,
+                            (long long)found->particles);
+    }
+    if (task->exact && !found->open) {
+        return report_error(STATUS_INVALID, "--periodic none makes it a cluster",
+                            "%s: --exact sums over the pairs of a cluster, and this is a box",
+                            task->input);
+    }
+    return STATUS_OK;
+}
+
+struct work {
+    const debye_task *task;
+    debye_outcome *found;
+    progress *bar;
+    debye_frame *alone; /**< a frame that is counted before the next one is read */
+    lanes *lanes;       /**< count the frames after the first; NULL: none */
+    double before;      /**< seconds of counting before there were lanes */
+};
+
+/** Take part of a frame in the range of r. */
+static int survey_frame(void *user, const io_frame *frame)
+{
+    const struct work *w = user;
+    kith_box box;
+    double reach = 0;
+    CLI_TRY(choose_space(w->task, w->found, frame, &box, &reach));
+    add_reach(w->found, reach);
+    return STATUS_OK;
+}
+
+/** Pack the particles that have an element, and their elements.
+ *  @param pos  room for the positions of the frame
+ *  @return how many there are */
+static int64_t pack_atoms(const io_particles *p, int32_t *element, void *pos)
+{
+    const size_t row = 3 * (size_t)p->precision;
+    int64_t n = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        if (element[k] >= 0) {
+            memcpy((char *)pos + (size_t)n * row, (const char *)p->pos + (size_t)k * row, row);
+            element[n++] = element[k];
+        }
+    }
+    return n;
+}
+
+static bool count_frame(void *user, kith_ctx *ctx, void *record)
+{
+    const struct work *w = user;
+    return debye_frame_count(w->task, w->found, ctx, record);
+}
+
+static int report_frame(void *user, void *record)
+{
+    return debye_frame_report(((const struct work *)user)->task, record);
+}
+
+static int add_frame(void *user, void *record)
+{
+    struct work *w = user;
+    const debye_frame *f = record;
+    w->bar->items += f->particles;
+    return debye_frame_add(w->task, w->found, record);
+}
+
+static void free_frame(void *record)
+{
+    debye_frame_free(record);
+}
+
+/** Choose the bins of a frame: those of the first frame. @return exit status, reported */
+static int prepare_bins(const debye_task *task, debye_outcome *found, debye_frame *f)
+{
+    kith_rdf_options_init(&f->how);
+    f->how.n_species = found->n_elements;
+    f->how.species = f->element;
+    f->how.minimum_image = found->open;
+    if (task->exact) {
+        return STATUS_OK;
+    }
+    if (found->frames == 0) {
+        CLI_TRY(choose_bins(task, found, &f->how));
+    } else {
+        f->how.bins = found->histogram.bins;
+        f->how.r_max = found->histogram.edges[f->how.bins];
+    }
+    f->how.edges = found->edges;
+    return STATUS_OK;
+}
+
+/** Check a frame, and copy what is counted of it. @return exit status, reported */
+static int prepare_frame(const debye_task *task, debye_outcome *found, const io_frame *frame,
+                         debye_frame *f)
+{
+    const io_particles *p = &frame->particles;
+    double reach = 0;
+    CLI_TRY(choose_space(task, found, frame, &f->box, &reach));
+    CLI_TRY(check_frame(task, found, frame));
+    CLI_TRY(find_unit(task, found, frame));
+    if (found->frames == 0) {
+        add_reach(found, reach);
+        input_warn_guessed(task->input, frame);
+    }
+    free(f->element);
+    free(f->pos);
+    f->element = malloc((size_t)p->n * sizeof *f->element);
+    f->pos = malloc((size_t)p->n * 3 * (size_t)p->precision);
+    CLI_TRY(f->element && f->pos ? find_elements(task, found, frame, f->element)
+                                 : report_no_memory("elements"));
+    if (found->n_elements == 0) {
+        return report_error(STATUS_INVALID, NULL, "%s: frame %lld has virtual sites alone",
+                            task->input, (long long)frame->index);
+    }
+    const int64_t n = pack_atoms(p, f->element, f->pos);
+    f->points = kith_points_packed(f->pos, n, p->precision);
+    f->particles = p->n;
+    return prepare_bins(task, found, f);
+}
+
+/** Choose how the frames after the first one are counted. */
+static void open_lanes(struct work *w)
+{
+    static const lanes_calls calls = {.bytes = sizeof(debye_frame),
+                                      .count = count_frame,
+                                      .report = report_frame,
+                                      .add = add_frame,
+                                      .free = free_frame};
+    enum { ARRAYS = 4 }; /* counters of a frame and of a context, expected counts, and edges */
+    const debye_outcome *found = w->found;
+    const kith_histogram *h = &found->histogram;
+    const int64_t numbers = w->task->exact ? debye_sums(found) : (h->partials + 1) * h->bins;
+    const int64_t left = found->from.wanted > 0 ? found->from.wanted - 1 : -1;
+    const int n = lanes_wanted(found->ctx, found->particles, left,
+                               ARRAYS * numbers * (int64_t)sizeof(double));
+    w->lanes = n > 0 ? lanes_open(found->ctx, n, &calls, w) : NULL;
+    w->before = found->count_seconds;
+}
+
+static int take_frame(void *user, const io_frame *frame)
+{
+    struct work *w = user;
+    void *record = w->alone;
+    if (w->lanes) {
+        CLI_TRY(lanes_record(w->lanes, &record));
+    }
+    CLI_TRY(prepare_frame(w->task, w->found, frame, record));
+    if (w->lanes) {
+        lanes_count(w->lanes);
+        return STATUS_OK;
+    }
+    (void)count_frame(w, w->found->ctx, record);
+    CLI_TRY(report_frame(w, record));
+    CLI_TRY(add_frame(w, record));
+    if (w->found->frames == 1) {
+        open_lanes(w);
+    }
+    return STATUS_OK;
+}
+
+/** Wait for the lanes, and take the times: frames are counted while others are read. */
+static int end_lanes(struct work *w, int status)
+{
+    debye_outcome *found = w->found;
+    status = lanes_end(w->lanes, status);
+    found->count_seconds = w->before + lanes_seconds(w->lanes);
+    found->from.seconds = fmax(progress_clock() - w->bar->start - found->count_seconds, 0);
+    lanes_close(w->lanes);
+    return status;
+}
+
+int debye_run(const debye_task *task, debye_outcome *found)
+{
+    progress bar;
+    const io_trajectory_options how = input_how(&task->shared);
+    debye_frame alone = {0};
+    struct work work = {.task = task, .found = found, .bar = &bar, .alone = &alone};
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
+    int status = STATUS_OK;
+    if (!task->exact && !(task->r_max > 0)) {
+        status = input_survey(task->input, &how, task->shared.quiet, survey_frame, &work);
+    }
+    if (status == STATUS_OK) {
+        bar = progress_start("counting", "particles", 0, task->shared.quiet);
+        status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
+        if (work.lanes) {
+            status = end_lanes(&work, status);
+        }
+        progress_end(&bar);
+        free_frame(&alone);
+    }
+    if (status != STATUS_OK) {
+        return status == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : status;
+    }
+    for (int a = 0; a < found->n_elements; a++) {
+        found->members[a] /= (double)found->frames;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A film is made by a thread of its own: while it draws a frame and ffmpeg takes it, the simulation
+ * goes on. One frame may wait; who brings another waits with it.
+ */
+#include "film.h"
+
+#include "pictures/encoder.h"
+#include "film_internal.h"
+#include "pictures/png_frames.h"
+#include "pictures/render.h"
+#include "common/report.h"
+
+#include <core/quote.h>
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILM_WORD = 4096 }; /* bytes of a name as a word of a shell */
+
+struct film {
+    film_options how;
+    char *path; /* of the film or its PNG frames */
+    io_lock *lock_file;
+    encoder *encoder;
+    struct kith__pool *pool; /* threads to draw with */
+    render *render;
+    picture next; /* given by the caller, then the thread's until it has gathered */
+    int64_t room; /* particles */
+    bool begun;   /* a frame was added: the stage is known */
+    int64_t frames;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool full, ended; /* next is to be drawn; none will follow */
+    encoder_problem problem;
+};
+
+const char *film_path(const film *f)
+{
+    return f ? f->path : NULL;
+}
+
+/** Encode a frame that was drawn. */
+static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
+{
+    if (f->encoder && !encoder_send(f->encoder, pixels, problem)) {
+        (void)encoder_close(f->encoder, problem); /* ffmpeg's own words, if it left any */
+        f->encoder = NULL;
+    } else if (!f->encoder) {
+        (void)png_frames_write(f->path, number, pixels, f->how.width, f->how.height, problem);
+    }
+}
+
+/** Tell the other thread that a frame is there, or that there is room for one again; or the end. */
+static void tell(film *f, bool *what, bool now)
+{
+    pthread_mutex_lock(&f->lock);
+    *what = now;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/** Draw what is next; once its light is gathered, the caller goes on. */
+static void draw(film *f, encoder_problem *problem)
+{
+    const picture shown = f->next;
+    const double turn = f->how.turn * (double)f->frames / f->how.rate;
+    const camera eye = camera_look(&shown.stage.box, turn, f->how.width, f->how.height);
+    const render_scene scene = {.n = shown.n,
+                                .pos = shown.pos,
+                                .value = shown.valued ? shown.value : NULL,
+                                .palette = f->how.colour == FILM_HEADING ? PALETTE_CIRCLE
+                                                                         : PALETTE_LIT,
+                                .afterglow = (float)exp(-1 / (f->how.rate * f->how.afterglow)),
+                                .camera = eye};
+    const bool gathered = render_gather(f->render, &scene);
+    tell(f, &f->full, false);
+    if (!gathered) {
+        encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", f->path);
+    } else {
+        uint32_t *pixels = render_develop(f->render);
+        overlay_draw(pixels, f->how.width, f->how.height, &shown, &eye);
+        hand_over(f, pixels, shown.number, problem);
+    }
+    f->frames++;
+}
+
+static void *work(void *user)
+{
+    film *f = user;
+    pthread_mutex_lock(&f->lock);
+    while (!f->ended || f->full) {
+        if (!f->full) {
+            pthread_cond_wait(&f->changed, &f->lock);
+            continue;
+        }
+        encoder_problem problem = f->problem;
+        pthread_mutex_unlock(&f->lock);
+        if (problem.status == STATUS_OK) {
+            draw(f, &problem);
+        } else {
+            tell(f, &f->full, false);
+        }
+        pthread_mutex_lock(&f->lock);
+        f->problem = problem;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+static int report_problem(const encoder_problem *problem)
+{
+    return problem->status == STATUS_OK
+               ? STATUS_OK
+               : report_error(problem->status, problem->hint, "%s", problem->text);
+}
+
+/** The name of a film that begins at a step: "film.1200.mp4". NULL without memory. */
+static char *name_from(const char *path, int64_t first)
+{
+    char *name = NULL;
+    const char *dot = strrchr(path, '.');
+    if (first == 0 || !encoder_knows(path)) {
+        return strdup(path);
+    }
+    return asprintf(&name, "%.*s.%lld%s", (int)(dot - path), path, (long long)first, dot) < 0
+               ? NULL
+               : name;
+}
+
+/** The folder of frames where there is no ffmpeg. NULL without memory. */
+static char *folder_of(const char *path)
+{
+    char *folder = NULL;
+    return asprintf(&folder, "%s.frames/", path) < 0 ? NULL : folder;
+}
+
+char *film_file(const char *path, int kind, int64_t number)
+{
+    if (!encoder_knows(path)) {
+        return kind == 0 ? png_frames_name(path, number) : NULL;
+    }
+    char *base = name_from(path, kind == 1 ? 0 : number);
+    if (!base || kind == 0) {
+        return base;
+    }
+    char *folder = folder_of(base);
+    char *name = folder ? png_frames_name(folder, number) : NULL;
+    free(folder);
+    free(base);
+    return name;
+}
+
+/** Without ffmpeg: frames into a folder beside the film, and how to make one of them. */
+static int fall_back(film *f)
+{
+    char *folder = folder_of(f->path);
+    if (!folder) {
+        return report_no_memory("a film");
+    }
+    char frames[FILM_WORD], name[FILM_WORD], words[2 * FILM_WORD + 80];
+    io_quote(frames, sizeof frames, IO_QUOTE_SHELL, folder);
+    io_quote(name, sizeof name, IO_QUOTE_SHELL, f->path);
+    snprintf(words, sizeof words, "ffmpeg -framerate %g -i %s%%06d.png -pix_fmt yuv420p %s%s",
+             f->how.rate, frames, *f->path == '-' ? "./" : "", name);
+    (void)report_error(STATUS_OK, words, "%s: ffmpeg is not installed; frames go to %s", f->path,
+                       folder);
+    free(f->path);
+    f->path = folder;
+    return STATUS_OK;
+}
+
+void film_free(film *f)
+{
+    if (!f) {
+        return;
+    }
+    render_close(f->render);
+    kith__pool_close(f->pool);
+    free(f->next.pos);
+    free(f->next.value);
+    free(f->path);
+    io_lock_release(f->lock_file);
+    pthread_mutex_destroy(&f->lock);
+    pthread_cond_destroy(&f->changed);
+    free(f);
+}
+
+/** Keep other runs from the names of the film. */
+static int lock(film *f)
+{
+    if (png_frames_named(f->path) && !png_frames_make_folder(f->path)) {
+        return report_error(STATUS_OUTPUT, NULL, "%s: cannot make its folder: %s", f->path,
+                            strerror(errno));
+    }
+    return report_lock(f->path, IO_LOCK_BESIDE, &f->lock_file);
+}
+
+int film_open(const film_options *o, int64_t first, film **out)
+{
+    film *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f) {
+        return report_no_memory("a film");
+    }
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->changed, NULL);
+    f->how = *o;
+    f->path = name_from(o->path, first);
+    f->pool = kith__pool_open(o->threads > 0 ? o->threads : kith__default_threads());
+    f->render = render_open(o->width, o->height, f->pool);
+    int status = f->path && f->pool && f->render ? lock(f) : report_no_memory("a film");
+    bool absent = false;
+    if (status == STATUS_OK && encoder_knows(o->path)) {
+        f->encoder = encoder_open(f->path, o->width, o->height, o->rate, &absent, &f->problem);
+        status = f->encoder ? STATUS_OK : absent ? fall_back(f) : report_problem(&f->problem);
+        f->problem = (encoder_problem){0};
+    }
+    if (status == STATUS_OK) {
+        status = pthread_create(&f->thread, NULL, work, f) == 0
+                     ? STATUS_OK
+                     : report_error(STATUS_NO_MEMORY, NULL, "no thread to draw a film with");
+    }
+    if (status != STATUS_OK) {
+        (void)encoder_close(f->encoder, &f->problem);
+        film_free(f);
+        return status;
+    }
+    *out = f;
+    return STATUS_OK;
+}
+
+static bool reserve(film *f, int64_t n)
+{
+    if (n > f->room) {
+        free(f->next.pos);
+        free(f->next.value);
+        f->next.pos = malloc(3 * (size_t)n * sizeof *f->next.pos);
+        f->next.value = malloc((size_t)n * sizeof *f->next.value);
+        f->room = f->next.pos && f->next.value ? n : 0;
+    }
+    return f->room >= n;
+}
+
+static double component(const io_particles *p, int64_t k, int axis)
+{
+    return io_real(p->velocity, 3 * k + axis, p->precision);
+}
+
+static double speed(const io_particles *p, int64_t k)
+{
+    return hypot(hypot(component(p, k, 0), component(p, k, 1)), component(p, k, 2));
+}
+
+static double twice_mean_speed(const io_particles *p)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        sum += speed(p, k);
+    }
+    return sum > 0 ? 2 * sum / (double)p->n : 1;
+}
+
+/** The loop over particles that chooses their colours. */
+struct colour_loop {
+    const io_particles *particles;
+    bool heading;      /**< by the heading; else by the speed */
+    double full_speed; /**< speed that has the last colour of the palette */
+    float *value;      /**< [n] places on the palette */
+};
+
+static void colour_range(void *state, int64_t begin, int64_t end)
+{
+    const struct colour_loop *loop = state;
+    const io_particles *p = loop->particles;
+    for (int64_t k = begin; k < end; k++) {
+        const double at = loop->heading
+                              ? atan2(component(p, k, 1), component(p, k, 0)) / (2 * M_PI) + 0.5
+                              : speed(p, k) / loop->full_speed;
+        loop->value[k] = (float)at;
+    }
+}
+
+/** Choose the colour of each particle. */
+static void choose_colours(film *f, const film_frame *frame)
+{
+    enum { GRAIN = 1024 };
+    const io_particles *p = frame->particles;
+    const bool heading = f->how.colour == FILM_HEADING;
+    picture *shown = &f->next;
+    shown->valued = frame->value != NULL || (p->velocity && f->how.colour != FILM_DENSITY);
+    if (frame->value) {
+        memcpy(shown->value, frame->value, (size_t)p->n * sizeof *shown->value);
+    } else if (shown->valued) {
+        const double full = heading                 ? 1
+                            : frame->full_speed > 0 ? frame->full_speed
+                                                    : twice_mean_speed(p);
+        struct colour_loop loop = {p, heading, full, shown->value};
+        kith__pool_for(f->pool, kith__pool_threads(f->pool), p->n, GRAIN, colour_range, &loop);
+    }
+}
+
+int film_add(film *f, const film_frame *frame)
+{
+    pthread_mutex_lock(&f->lock);
+    while (f->full) {
+        pthread_cond_wait(&f->changed, &f->lock);
+    }
+    const encoder_problem problem = f->problem;
+    pthread_mutex_unlock(&f->lock);
+    if (problem.status != STATUS_OK) {
+        return report_problem(&problem);
+    }
+    if (!reserve(f, frame->particles->n)) {
+        return report_error(STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", f->path);
+    }
+    picture *shown = &f->next;
+    const bool known = f->begun && !shown->stage.wraps; /* all frames are seen on the first's */
+    shown->n = frame->particles->n;
+    shown->stage = known ? shown->stage : stage_of(frame->box, frame->particles);
+    shown->number = frame->number;
+    snprintf(shown->caption, sizeof shown->caption, "%s", frame->caption ? frame->caption : "");
+    stage_place(&shown->stage, frame->particles, f->pool, shown->pos);
+    choose_colours(f, frame);
+    f->begun = true;
+    tell(f, &f->full, true);
+    return STATUS_OK;
+}
+
+int film_finish(film *f, int status)
+{
+    if (!f) {
+        return status;
+    }
+    tell(f, &f->ended, true);
+    pthread_join(f->thread, NULL);
+    encoder_problem problem = f->problem;
+    encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};
+    (void)encoder_close(f->encoder, told);
+    if (status == STATUS_OK) {
+        status = report_problem(&problem);
+    }
+    return status;
+}

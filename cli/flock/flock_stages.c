@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Files of parameters, and parameters that change on the way: the run is cut into stages, each with
+ * a model of its own.
+ */
+#include "flock_options.h"
+
+#include "common/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A change of an option of the model, from a step on. */
+typedef struct change {
+    int64_t step;
+    const struct argp_option *option;
+    char *value;
+} change;
+
+static const struct argp_option *find_option(const struct argp_option *list, const char *name)
+{
+    for (const struct argp_option *o = list; o->name || o->doc; o++) {
+        if (o->name && o->key && strcmp(o->name, name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void check_value(const struct argp_option *option, const char *path, const char *value,
+                        const struct argp_state *state)
+{
+    if (option->arg && *value == '\0') {
+        options_error(state, "%s: %s has no value", path, option->name);
+    }
+}
+
+/** Set the option of this name, of flocks or one that verbs share. @return false: there is none. */
+static bool set_named(flock_task *task, const char *path, const char *name, char *value,
+                      struct argp_state *state)
+{
+    const struct argp_option *own = find_option(flock_options, name);
+    if (own) {
+        check_value(own, path, value, state);
+        (void)flock_set_option(task, own->key, value, state);
+        return true;
+    }
+    for (const struct argp_child *child = flock_children; child->argp; child++) {
+        const struct argp_option *shared = find_option(child->argp->options, name);
+        if (shared) {
+            check_value(shared, path, value, state);
+            void *const own_input = state->input;
+            state->input = child == &flock_children[FLOCK_FILM] ? (void *)&task->film
+                                                                : (void *)&task->shared;
+            (void)child->argp->parser(shared->key, value, state);
+            state->input = own_input;
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Set what one line "NAME = VALUE" of a file of parameters says. The task borrows the value. */
+static void set_parameter(flock_task *task, const char *path, char *line, struct argp_state *state)
+{
+    line[strcspn(line, "#\r\n")] = '\0';
+    char *name = line + strspn(line, " \t");
+    char *end = name + strcspn(name, " \t=");
+    char *value = end + strspn(end, " \t=");
+    for (char *last = value + strlen(value); last > value && strchr(" \t", last[-1]);) {
+        *--last = '\0';
+    }
+    *end = '\0';
+    if (*name && (strcmp(name, "parameters") == 0 || !set_named(task, path, name, value, state))) {
+        exit(report_error(STATUS_FORMAT, "kith flock --help lists the names",
+                          "%s: '%s' is no option of kith flock", path, name));
+    }
+}
+
+void flock_read_parameters(flock_task *task, const char *path, struct argp_state *state)
+{
+    if (task->parameters) {
+        options_error(state, "one --parameters FILE only: got another, '%s'", path);
+    }
+    task->parameters_file = path;
+    errno = 0;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    const ssize_t length = file ? getdelim(&task->parameters, &room, '\0', file) : -1;
+    if (length < 0 && errno != 0) {
+        exit(report_error(STATUS_INPUT, NULL, "%s: %s", path, strerror(errno)));
+    }
+    fclose(file);
+    char *rest = length > 0 ? task->parameters : NULL;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        set_parameter(task, path, line, state);
+    }
+}
+
+static void *need(void *memory)
+{
+    if (!memory) {
+        exit(report_no_memory("the options"));
+    }
+    return memory;
+}
+
+void flock_note_change(flock_task *task, const char *text)
+{
+    const size_t n = (size_t)task->n_changes;
+    task->change = need(realloc(task->change, (n + 1) * sizeof *task->change));
+    task->change[task->n_changes++] = text;
+}
+
+static _Noreturn void refuse_change(const struct argp_state *state, const char *text,
+                                    const char *why)
+{
+    options_error(state, "--at: got '%s', %s", text, why);
+    exit(STATUS_USAGE);
+}
+
+/** Take "STEP:NAME=VALUE" apart. The value is to be freed. */
+static change parse_change(const char *text, struct argp_state *state)
+{
+    char *copy = need(strdup(text));
+    char *name = strchr(copy, ':');
+    if (!name) {
+        refuse_change(state, text, "expected STEP:NAME=VALUE");
+    }
+    *name++ = '\0';
+    char *value = strpbrk(name, "= \t");
+    if (value) {
+        *value++ = '\0';
+    }
+    const struct argp_option *option = find_option(flock_options, name);
+    if (!option || option->key >= KEY_MODEL_END) {
+        refuse_change(state, text, "which is no option of the model, such as noise");
+    }
+    if (option->arg && (!value || *value == '\0')) {
+        refuse_change(state, text, "which has no value");
+    }
+    const change made = {.step = options_whole(state, "--at", copy, 0),
+                         .option = option,
+                         .value = need(strdup(value ? value : ""))};
+    free(copy);
+    return made;
+}
+
+void flock_make_stages(flock_task *task, struct argp_state *state)
+{
+    const size_t n = (size_t)task->n_changes;
+    change *list = need(calloc(n + 1, sizeof *list));
+    task->stage = need(calloc(n + 1, sizeof *task->stage));
+    for (size_t k = 0; k < n; k++) {
+        const change next = parse_change(task->change[k], state);
+        size_t at = k; /* behind those of the same step that were given before */
+        for (; at > 0 && list[at - 1].step > next.step; at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = next;
+    }
+    task->stage[0] = task->start;
+    task->n_stages = 1;
+    for (size_t k = 0; k < n; k++) {
+        flock_stage *stage = &task->stage[task->n_stages - 1];
+        if (list[k].step > stage->step) {
+            stage[1] = stage[0];
+            stage++;
+            stage->step = list[k].step;
+            stage->kept = stage->model.n_things;
+            task->n_stages++;
+        }
+        (void)flock_set_model(stage, list[k].option->key, list[k].value, state);
+        free(list[k].value);
+    }
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        memcpy(task->stage[k].given, task->stage[k].things, sizeof task->stage[k].given);
+    }
+    free(list);
+}
+
+kith_flock_options flock_model_of(const flock_stage *stage)
+{
+    kith_flock_options model = stage->model;
+    model.things = stage->things;
+    return model;
+}
+
+int64_t flock_stage_at(const flock_task *task, int64_t step)
+{
+    int64_t at = 0;
+    while (at + 1 < task->n_stages && task->stage[at + 1].step <= step) {
+        at++;
+    }
+    return at;
+}
+
+double flock_time(const flock_task *task, int64_t step)
+{
+    double time = task->time_before;
+    for (int64_t k = 0; k < task->n_stages && task->stage[k].step < step; k++) {
+        const int64_t next = k + 1 < task->n_stages ? task->stage[k + 1].step : step;
+        const int64_t end = next < step ? next : step;
+        time += (double)(end - task->stage[k].step) * task->stage[k].model.time_step;
+    }
+    return time;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a flock starts: INPUT, the seed, or the restart file of an earlier run. That file holds a
+ * head and then all positions and velocities as they are in memory, so that the run goes on with
+ * the same bits, and the samples so far; a sum over the bytes tells a whole file from a broken one.
+ */
+#include "flock_saved.h"
+
+#include "random.h"
+#include "common/report.h"
+#include "sets.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <core/memo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char magic[8] = "KITHfl4";
+
+typedef struct head {
+    char magic[8];
+    uint64_t sum;   /* of all that follows */
+    uint64_t order; /* 1 on the machine that wrote it */
+    int64_t n, step, precision, dim, n_samples, n_things;
+    double time; /* that has passed by the step */
+    flock_saved options;
+    io_mark record, measures;                  /* how far the files were written */
+    kith_flock_thing things[KITH_MOST_THINGS]; /* predators have moved */
+    kith_box box;                              /* as it was given */
+} head;
+
+enum { SUMMED_FROM = offsetof(head, order) };
+
+static head head_of(const flock_task *task, const flock_run *run)
+{
+    const io_particles *p = &run->in.particles;
+    head h;
+    memset(&h, 0, sizeof h); /* also what lies between its parts: it is summed */
+    memcpy(h.magic, magic, sizeof magic);
+    h.order = 1;
+    h.n = p->n;
+    h.step = run->step;
+    h.precision = p->precision;
+    h.dim = p->dim;
+    h.n_samples = run->n_samples;
+    h.n_things = task->stage[run->stage].model.n_things;
+    h.record = run->record_mark;
+    h.measures = run->measures_mark;
+    h.box = run->box;
+    h.time = flock_time(task, run->step);
+    h.options = flock_saved_of(task, run->step);
+    kith_flock_read_things(run->flock, h.things);
+    return h;
+}
+
+int flock_save(const flock_task *task, const flock_run *run)
+{
+    const io_particles *p = &run->in.particles;
+    const size_t vectors = 3 * (size_t)p->n * (size_t)p->precision;
+    const size_t samples = (size_t)run->n_samples * sizeof *run->samples;
+    const size_t size = sizeof(head) + 2 * vectors + samples;
+    char *data = malloc(size);
+    if (!data) {
+        return report_no_memory(task->restart);
+    }
+    head h = head_of(task, run);
+    char *at = data + sizeof h;
+    memcpy(data, &h, sizeof h);
+    memcpy(at, p->pos, vectors);
+    memcpy(at + vectors, p->velocity, vectors);
+    if (samples > 0) {
+        memcpy(at + 2 * vectors, run->samples, samples);
+    }
+    h.sum = io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
+    memcpy(data, &h, sizeof h);
+    io_error error = {0};
+    const io_status status = io_rewrite_bytes(task->restart, data, (int64_t)size, &error);
+    free(data);
+    return report_io(status, &error, true);
+}
+
+/** Read a whole file. @return its bytes, or NULL with an errno. */
+static char *read_whole(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    *size = 0;
+    if (!file) {
+        return NULL;
+    }
+    struct stat facts;
+    const bool known = fstat(fileno(file), &facts) == 0;
+    if (known && S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+    } else if (known) {
+        *size = (size_t)facts.st_size;
+        data = malloc(*size + 1);
+    }
+    if (data && fread(data, 1, *size, file) != *size) {
+        errno = ferror(file) ? errno : EIO; /* cut while it was read */
+        free(data);
+        data = NULL;
+    }
+    const int kept = errno;
+    fclose(file);
+    errno = kept;
+    return data;
+}
+
+/** Say why a file cannot be gone on from. Files of other versions begin with another digit. */
+static int refuse_file(const char *path, const char *data, size_t size)
+{
+    enum { DIGIT = sizeof magic - 2 };
+    if (size >= sizeof magic && memcmp(data, magic, DIGIT) == 0 && data[DIGIT] != magic[DIGIT]) {
+        return report_error(
+            STATUS_FORMAT, "end the run with the version that began it, or remove it to start anew",
+            "%s: is a restart file of %s version of kith, which keeps other "
+            "things",
+            path, data[DIGIT] < magic[DIGIT] ? "an earlier" : "a later");
+    }
+    return report_error(STATUS_FORMAT, "remove it to start anew",
+                        "%s: is not a whole restart file of kith flock", path);
+}
+
+/** Is it a whole restart file of this machine? */
+static bool is_whole(const char *data, size_t size, head *h)
+{
+    if (size < sizeof *h) {
+        return false;
+    }
+    memcpy(h, data, sizeof *h);
+    return memcmp(h->magic, magic, sizeof magic) == 0 && h->order == 1 && h->n >= 0 &&
+           h->n <= INT32_MAX && (h->dim == 2 || h->dim == 3) && h->step >= 0 &&
+           h->record.bytes >= 0 && h->measures.bytes >= 0 &&
+           (h->precision == KITH_FLOAT || h->precision == KITH_DOUBLE) && h->n_samples >= 0 &&
+           h->n_samples <= (int64_t)(size / sizeof(flock_sample)) && h->n_things >= 0 &&
+           h->n_things <= KITH_MOST_THINGS && h->options.n_things >= 0 &&
+           h->options.n_things <= KITH_MOST_THINGS &&
+           size == sizeof *h + 6 * (size_t)h->n * (size_t)h->precision +
+                       (size_t)h->n_samples * sizeof(flock_sample) &&
+           h->sum == io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
+}
+
+/** The box of --boids: [-100, 100) without --box. */
+static kith_box usual_box(void)
+{
+    static const double side = 200;
+    kith_box box = kith_box_periodic(side, side, side);
+    for (int k = 0; k < 3; k++) {
+        box.origin[k] = -side / 2;
+    }
+    return box;
+}
+
+static bool is_same_box(const kith_box *a, const kith_box *b)
+{
+    bool same = a->dim == b->dim;
+    for (int k = 0; k < a->dim && same; k++) {
+        same = a->origin[k] == b->origin[k] && a->periodic[k] == b->periodic[k];
+        for (int m = 0; m < a->dim; m++) {
+            same = same && a->row[k][m] == b->row[k][m];
+        }
+    }
+    return same;
+}
+
+/** Report that --box, --origin or --periodic differ from the restart file, with both boxes. */
+static int refuse_box(const char *path, const char *hint, const kith_box *saved,
+                      const kith_box *wanted)
+{
+    io_memo text = {0};
+    FILE *out = io_memo_open(&text);
+    if (out) {
+        fputs("its box is ", out);
+        space_put_box(out, saved);
+        fputs(", but --box, --origin and --periodic give ", out);
+        space_put_box(out, wanted);
+    }
+    const int status = io_memo_close(&text, out)
+                           ? report_error(STATUS_INVALID, hint, "%s: %s", path, text.data)
+                           : report_no_memory(path);
+    free(text.data);
+    return status;
+}
+
+/** Fail if the options describe another flock than the restart file holds. */
+static int check_head(const flock_task *task, const head *h)
+{
+    char hint[PATH_MAX + 64];
+    snprintf(hint, sizeof hint, "give the options of the first run, or remove %s to start again",
+             task->restart);
+    const options *o = &task->shared;
+    if (task->boids > 0 && task->boids != h->n) {
+        return report_error(STATUS_INVALID, hint, "%s: holds %lld particles, but --boids is %lld",
+                            task->restart, (long long)h->n, (long long)task->boids);
+    }
+    if (task->boids > 0 && task->dim != h->dim) {
+        return report_error(STATUS_INVALID, hint, "%s: holds a flock in %lld-D, but --dim is %d",
+                            task->restart, (long long)h->dim, task->dim);
+    }
+    if (o->read.precision && (int64_t)o->read.precision != h->precision) {
+        return report_error(
+            STATUS_INVALID, hint, "%s: its --precision is %s, but --precision is %s", task->restart,
+            report_precision((kith_precision)h->precision), report_precision(o->read.precision));
+    }
+    /* without --boids the box may be that of INPUT, which is not read again */
+    const io_particles like = {.dim = (int)h->dim,
+                               .has_box = task->boids > 0 || h->box.row[0][0] != 0,
+                               .box = task->boids > 0 ? usual_box() : h->box};
+    space wanted;
+    const int status = space_choose(o, task->restart, &like, &wanted);
+    if (status == STATUS_OK && !is_same_box(&wanted.box, &h->box)) {
+        return refuse_box(task->restart, hint, &h->box, &wanted.box);
+    }
+    return status;
+}
+
+/** Fail if an option differs from the restart file and --restart-change is not given. */
+static int check_options(const flock_task *task, const head *h)
+{
+    const flock_saved now = flock_saved_of(task, h->step);
+    char hint[PATH_MAX + 128];
+    snprintf(hint, sizeof hint,
+             "give the options of the first run, --restart-change to continue with the new ones, "
+             "or remove %s to start again",
+             task->restart);
+    char *differences = flock_saved_differences(&h->options, &now);
+    int status = differences ? STATUS_OK : report_no_memory(task->restart);
+    if (status == STATUS_OK && *differences && !task->restart_change) {
+        status = report_error(STATUS_INVALID, hint, "%s: at step %lld %s", task->restart,
+                              (long long)h->step, differences);
+    } else if (status == STATUS_OK && *differences && !task->shared.quiet) {
+        (void)report_error(STATUS_OK, NULL, "%s: from step %lld on, %s", task->restart,
+                           (long long)h->step, differences);
+    }
+    free(differences);
+    return status;
+}
+
+/** Take over what the file holds behind its head. @return false: no memory. */
+static bool take_body(const head *h, const char *body, flock_run *run)
+{
+    const size_t vectors = 3 * (size_t)h->n * (size_t)h->precision;
+    const size_t samples = (size_t)h->n_samples * sizeof *run->samples;
+    io_particles *p = &run->in.particles;
+    *p = (io_particles){.n = h->n,
+                        .dim = (int)h->dim,
+                        .precision = (kith_precision)h->precision,
+                        .pos = malloc(vectors + 1),
+                        .velocity = malloc(vectors + 1)};
+    run->samples = malloc(samples + 1);
+    if (!p->pos || !p->velocity || !run->samples) {
+        return false;
+    }
+    memcpy(p->pos, body, vectors);
+    memcpy(p->velocity, body + vectors, vectors);
+    memcpy(run->samples, body + 2 * vectors, samples);
+    run->n_samples = run->room = h->n_samples;
+    return true;
+}
+
+/** Take particles, step and lengths of files from the restart file, if there is one. */
+static int load(flock_task *task, flock_run *run)
+{
+    size_t size = 0;
+    errno = 0;
+    char *data = read_whole(task->restart, &size);
+    if (!data) {
+        return errno == ENOENT ? STATUS_OK
+                               : report_error(errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_INPUT,
+                                              NULL, "%s: %s", task->restart, strerror(errno));
+    }
+    head h;
+    if (!is_whole(data, size, &h)) {
+        const int refused = refuse_file(task->restart, data, size);
+        free(data);
+        return refused;
+    }
+    int status = check_head(task, &h);
+    if (status == STATUS_OK) {
+        status = check_options(task, &h);
+    }
+    if (status == STATUS_OK && !take_body(&h, data + sizeof h, run)) {
+        status = report_no_memory(task->restart);
+    }
+    free(data);
+    CLI_TRY(status);
+    flock_stage *stage = &task->stage[flock_stage_at(task, h.step)];
+    for (int64_t t = 0; t < h.n_things && t < stage->model.n_things; t++) {
+        if (stage->things[t].kind == KITH_PREDATOR && h.things[t].kind == KITH_PREDATOR) {
+            memcpy(stage->things[t].place, h.things[t].place, sizeof h.things[t].place);
+        }
+    }
+    run->resumed = true;
+    run->box = h.box;
+    run->saved = run->step = h.step;
+    task->time_before = h.time - flock_time(task, h.step);
+    run->record_mark = h.record;
+    run->measures_mark = h.measures;
+    return STATUS_OK;
+}
+
+/** Headings at random, with the largest speed. */
+static int strew_velocities(const flock_task *task, io_particles *p)
+{
+    random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
+    const double speed = task->start.model.max_speed > 0 ? task->start.model.max_speed : 1;
+    p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
+    if (!p->velocity) {
+        return report_no_memory("velocities");
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        double x[3], square;
+        do {
+            (void)random_in_ball(&random, 1, x);
+            x[2] = p->dim == 3 ? x[2] : 0;
+            square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        } while (!(square > 1e-6));
+        for (int k = 0; k < 3; k++) {
+            io_put_real(p->velocity, 3 * i + k, p->precision, x[k] / sqrt(square) * speed);
+        }
+    }
+    return STATUS_OK;
+}
+
+static int choose_box(const flock_task *task, const char *name, flock_run *run)
+{
+    space chosen;
+    const int status = space_choose(&task->shared, name, &run->in.particles, &chosen);
+    run->box = chosen.box;
+    return status;
+}
+
+/** --boids: uniform in the box. */
+static int strew(const flock_task *task, flock_run *run)
+{
+    io_particles *p = &run->in.particles;
+    *p = (io_particles){.n = task->boids, .dim = task->dim, .has_box = true, .box = usual_box()};
+    p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
+    CLI_TRY(choose_box(task, "--boids", run));
+    double *r = malloc((size_t)(p->n + 1) * 3 * sizeof *r);
+    p->pos = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
+    if (!r || !p->pos) {
+        free(r);
+        return report_no_memory("boids");
+    }
+    sets_uniform(r, p->n, task->start.model.seed);
+    const kith_box *box = &run->box;
+    for (int64_t i = 0; i < p->n; i++) {
+        const double f[3] = {r[3 * i], r[3 * i + 1], p->dim == 3 ? r[3 * i + 2] : 0};
+        for (int k = 0; k < 3; k++) {
+            const double x = box->origin[k] + f[0] * box->row[0][k] + f[1] * box->row[1][k] +
+                             f[2] * box->row[2][k];
+            io_put_real(p->pos, 3 * i + k, p->precision, k < p->dim ? x : 0);
+        }
+    }
+    free(r);
+    return STATUS_OK;
+}
+
+static int read_input(flock_task *task, flock_run *run)
+{
+    task->shared.read.fields = IO_VELOCITIES;
+    CLI_TRY(input_read(&task->shared, task->input, &run->in));
+    return choose_box(task, task->input, run);
+}
+
+bool flock_steps_fit(const kith_flock_options *m, const kith_box *box)
+{
+    for (int k = 0; k < box->dim; k++) {
+        const double *row = box->row[k];
+        const double side = hypot(hypot(row[0], row[1]), row[2]);
+        if ((box->periodic[k] || m->reflecting[k]) && m->max_speed * m->time_step > side / 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Steps that cross half the box make no sense: neighbours are those of nobody. */
+static int check_steps(const flock_stage *stage, const flock_run *run)
+{
+    const kith_flock_options *m = &stage->model;
+    return flock_steps_fit(m, &run->box)
+               ? STATUS_OK
+               : report_error(STATUS_INVALID, NULL,
+                              "--time-step: %s at --max-speed %s crosses more than half the box "
+                              "in a step; expected less",
+                              report_real(m->time_step).s, report_real(m->max_speed).s);
+}
+
+int flock_start(flock_task *task, flock_run *run)
+{
+    task->time_before = 0;
+    if (task->restart) {
+        CLI_TRY(load(task, run));
+    }
+    if (!run->resumed) {
+        CLI_TRY(task->input ? read_input(task, run) : strew(task, run));
+    }
+    if (!run->in.particles.velocity) {
+        CLI_TRY(strew_velocities(task, &run->in.particles));
+    }
+    run->space = run->box;
+    for (int k = 0; k < 3; k++) {
+        run->space.periodic[k] = run->box.periodic[k] && !task->start.model.reflecting[k];
+    }
+    run->first = run->step;
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        CLI_TRY(check_steps(&task->stage[k], run));
+    }
+    return STATUS_OK;
+}

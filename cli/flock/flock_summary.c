@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith flock` ends with: a summary, and its measures over time, drawn by gnuplot.
+ */
+#include "flock.h"
+
+#include "common/engine.h"
+#include "common/gnuplot.h"
+#include "common/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void flock_print_summary(const flock_task *task, const flock_run *run)
+{
+    const int64_t steps = run->step - run->first;
+    printf("particles  %s\nbox        ", report_count(run->in.particles.n).s);
+    space_put_box(stdout, &run->space);
+    printf("\nsteps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
+           (long long)run->step, report_seconds(run->seconds).s,
+           report_seconds(steps > 0 ? run->seconds / (double)steps : 0).s,
+           engine_words(run->ctx).s);
+    if (task->shared.output) {
+        printf("recorded   %s\n", report_text(task->shared.output).s);
+    }
+    if (run->film) {
+        printf("film       %s\n", report_text(film_path(run->film)).s);
+    }
+    if (task->restart) {
+        printf("restart    %s\n", report_text(task->restart).s);
+    }
+}
+
+/** Append what a file holds. */
+static void add_file(char *text, size_t room, const char *name, int64_t n, const char *what,
+                     int64_t last)
+{
+    const size_t used = strlen(text);
+    if (!name || used >= room) {
+        return;
+    }
+    if (n > 0) {
+        snprintf(text + used, room - used, "; %.300s has %lld %s, up to step %lld", name,
+                 (long long)n, what, (long long)last);
+    } else {
+        snprintf(text + used, room - used, "; %.300s has no %s of this run", name, what);
+    }
+}
+
+/** Report an interruption of a run with a restart file. Only a run that is interrupted between
+ *  steps saves where it stands; a measurement that was cut short is repeated by the next run. */
+static int report_restart(const flock_task *task, const flock_run *run)
+{
+    if (run->saved < 0) {
+        return report_error(STATUS_INTERRUPTED, NULL,
+                            "interrupted at step %lld; %s was not written", (long long)run->step,
+                            task->restart);
+    }
+    return report_error(STATUS_INTERRUPTED, "the same command goes on from there",
+                        "interrupted at step %lld; %s holds step %lld", (long long)run->step,
+                        task->restart, (long long)run->saved);
+}
+
+int flock_report_interrupted(const flock_task *task, const flock_run *run)
+{
+    char text[1600] = "";
+    if (task->restart) {
+        fflush(stdout);
+        return report_restart(task, run);
+    }
+    const int64_t n = run->n_samples;
+    add_file(text, sizeof text, task->shared.output, run->frames, "frames", run->last_frame);
+    add_file(text, sizeof text, task->measures, n, "measures", n ? run->samples[n - 1].step : 0);
+    add_file(text, sizeof text, run->film ? film_path(run->film) : NULL, run->shown, "frames",
+             run->last_shown);
+    fflush(stdout);
+    return report_error(STATUS_INTERRUPTED, NULL, "interrupted at step %lld%s",
+                        (long long)run->step, text);
+}
+
+json_t *flock_summary_json(const flock_task *task, const flock_run *run)
+{
+    const int64_t steps = run->step - run->first;
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "kith",
+                     kith_version(), "verb", "flock", "particles", (json_int_t)run->in.particles.n,
+                     "first_step", (json_int_t)run->first, "last_step", (json_int_t)run->step,
+                     "seconds", report_json_real(run->seconds), "step_seconds",
+                     report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
+                     kith_backend(run->ctx), "threads", kith_threads(run->ctx), "box",
+                     space_box_json(&run->space), "output", report_json_text(task->shared.output),
+                     "film", report_json_text(film_path(run->film)));
+}
+
+static void put_data(FILE *out, const void *what)
+{
+    const flock_run *run = what;
+    fputs("# step polarisation milling neighbours\n", out);
+    for (int64_t k = 0; k < run->n_samples; k++) {
+        const flock_sample *s = &run->samples[k];
+        fprintf(out, "%lld %.9g %.9g %.9g\n", (long long)s->step, s->all.polarisation,
+                s->all.milling, s->all.neighbours);
+    }
+}
+
+static void put_figure(FILE *out, const void *what)
+{
+    (void)what;
+    fprintf(out,
+            "set xlabel 'step'\nset ylabel 'order'\nset yrange [0:1]\n"
+            "set y2label 'neighbours, dashed'\nset ytics nomirror\nset y2tics\n"
+            "set key outside top center horizontal\n"
+            "plot data using 1:2 with lines lw 2 lc rgb '%s' title 'polarisation', "
+            "'' using 1:3 with lines lw 2 lc rgb '%s' title 'milling', "
+            "'' using 1:4 axes x1y2 with lines lw 2 dt 2 lc rgb '%s' title 'neighbours'\n",
+            gnuplot_colours[0], gnuplot_colours[1], gnuplot_colours[6]);
+}
+
+int flock_plot(const flock_task *task, const flock_run *run)
+{
+    return gnuplot_draw(task->plot, put_data, put_figure, run, task->restart != NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The order of groups that have attached members: by falling number of all members, as Gadget-4
+ * orders its catalogues; of equal groups the library's order decides, by members that link, then by
+ * the smallest id. --min-members counts all members, too. Catalogue, labels, sorted snapshot and
+ * summary then number the groups alike. Cost: one pass over the labels and a sort of the groups.
+ */
+#include "fof.h"
+#include "common/report.h"
+
+#include <stdlib.h>
+
+typedef struct ranked {
+    int64_t members, label; /* label: the library's, from 1 */
+} ranked;
+
+static int by_members(const void *a, const void *b)
+{
+    const ranked *one = a, *other = b;
+    if (one->members != other->members) {
+        return one->members > other->members ? -1 : 1;
+    }
+    return one->label < other->label ? -1 : one->label > other->label;
+}
+
+/** Give the groups their final numbers. @param number  [n + 1] label by the library's label */
+static void renumber(fof_outcome *found, ranked *rank, int32_t *number, int64_t min_members)
+{
+    kith_groups *groups = &found->groups;
+    for (int64_t g = 0; g < groups->n; g++) {
+        rank[g] = (ranked){0, g + 1};
+    }
+    for (int64_t k = 0; k < groups->points; k++) {
+        if (groups->labels[k] > 0) {
+            rank[groups->labels[k] - 1].members++;
+        }
+    }
+    qsort(rank, (size_t)groups->n, sizeof *rank, by_members);
+    int64_t kept = 0;
+    while (kept < groups->n && rank[kept].members >= min_members) {
+        found->linked_members[kept] = groups->members[rank[kept].label - 1];
+        number[rank[kept].label] = (int32_t)kept + 1;
+        kept++;
+    }
+    for (int64_t k = 0; k < groups->points; k++) {
+        groups->labels[k] = number[groups->labels[k]];
+    }
+    for (int64_t g = 0; g < kept; g++) {
+        groups->members[g] = rank[g].members;
+    }
+    groups->n = kept;
+}
+
+int fof_order_groups(const fof_task *task, fof_outcome *found)
+{
+    const size_t n = (size_t)found->groups.n;
+    if (!fof_attaches(task, found)) {
+        return STATUS_OK;
+    }
+    ranked *rank = malloc((n + 1) * sizeof *rank);
+    int32_t *number = calloc(n + 1, sizeof *number);
+    found->linked_members = malloc((n + 1) * sizeof *found->linked_members);
+    const bool done = rank && number && found->linked_members;
+    if (done) {
+        renumber(found, rank, number, task->min_members);
+    }
+    free(number);
+    free(rank);
+    return done ? STATUS_OK : report_no_memory("the order of groups");
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The picture of `kith fof`: the density of matter, projected along z, with a circle for each halo;
+ * beside it how many halos there are above each mass, and the largest of them.
+ */
+#include "pictures/density_map.h"
+#include "pictures/drawing.h"
+#include "fof.h"
+#include "pictures/palette.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WIDTH = 1600, HEIGHT = 1000, PANEL = 860, MOST_CIRCLES = 2000, LISTED = 8 };
+
+typedef struct picture {
+    cairo_t *cr;
+    const fof_task *task;
+    const fof_outcome *found;
+    io_unit_name units;
+    char unit[IO_NAME_LENGTH + 1]; /* of length, behind a number: " kpc/h" */
+    double low[2], size[2];        /* of what is shown */
+    double side;                   /* the longer of the sizes */
+    bool wraps[2];                 /* the box, periodic along x and y */
+    frame map;                     /* where it is shown */
+    double mean, dark, bright;     /* densities; the latter two in units of the mean */
+    bool no_memory;
+} picture;
+
+/** Show the whole of an upright box; else all particles. */
+static void choose_extent(picture *d)
+{
+    const kith_box *box = &d->found->space.box;
+    const io_particles *p = &d->found->in.particles;
+    const bool upright = box->row[0][1] == 0 && box->row[0][2] == 0 && box->row[1][0] == 0 &&
+                         box->row[1][2] == 0 && box->row[2][0] == 0 && box->row[2][1] == 0;
+    for (int k = 0; k < 2; k++) {
+        d->wraps[k] = upright && box->periodic[k];
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t q = 0; q < p->n && !d->wraps[k]; q++) {
+            const double x = io_real(p->pos, 3 * q + k, p->precision);
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        const double edge = high > low ? 0.01 * (high - low) : 0.5;
+        d->low[k] = d->wraps[k] ? box->origin[k] : p->n ? low - edge : 0;
+        d->size[k] = d->wraps[k] ? box->row[k][k] : p->n ? high - low + 2 * edge : 1;
+    }
+    d->side = fmax(d->size[0], d->size[1]);
+    d->map = (frame){40, 100, PANEL * d->size[0] / d->side, PANEL * d->size[1] / d->side};
+}
+
+/** A place along an axis, in units of the side. */
+static double placed(const picture *d, double x, int axis)
+{
+    const double at = x - d->low[axis];
+    const double boxes = d->wraps[axis] ? floor(at / d->size[axis]) : 0;
+    return (at - boxes * d->size[axis]) / d->side;
+}
+
+/** Compute the map. NULL without memory. */
+static float *make_map(const picture *d)
+{
+    const io_particles *p = &d->found->in.particles;
+    const void *masses = d->found->masses;
+    float *uv = malloc(((size_t)p->n + 1) * 2 * sizeof *uv);
+    float *weights = malloc(((size_t)p->n + 1) * sizeof *weights);
+    float *map = NULL;
+    if (uv && weights) {
+        for (int64_t k = 0; k < p->n; k++) {
+            for (int axis = 0; axis < 2; axis++) {
+                uv[2 * k + axis] = (float)placed(d, io_real(p->pos, 3 * k + axis, p->precision),
+                                                 axis);
+            }
+            weights[k] = masses ? (float)io_real(masses, k, p->precision) : 1;
+        }
+        const bool whole = d->wraps[0] && d->wraps[1] && d->size[0] == d->size[1];
+        map = density_map(uv, weights, p->n, whole);
+    }
+    free(weights);
+    free(uv);
+    return map;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/** The densities that are dark and bright: all but a few pixels are between. */
+static void choose_tones(picture *d, const float *map)
+{
+    enum { STEP = 4, MOST = MAP_SIDE / STEP * MAP_SIDE / STEP };
+    const int columns = (int)(MAP_SIDE * d->size[0] / d->side);
+    const int rows = (int)(MAP_SIDE * d->size[1] / d->side);
+    double *some = malloc(MOST * sizeof *some), sum = 0;
+    int n = 0, all = 0;
+    d->no_memory = d->no_memory || !some;
+    d->mean = d->dark = d->bright = 1;
+    for (int j = 0; j < rows && some; j += STEP) {
+        for (int i = 0; i < columns; i += STEP) {
+            const double value = (double)map[j * MAP_SIDE + i];
+            sum += value;
+            all++;
+            if (value > 0) {
+                some[n++] = value;
+            }
+        }
+    }
+    if (n > 0) {
+        qsort(some, (size_t)n, sizeof *some, by_value);
+        d->mean = sum / all;
+        d->dark = fmax(some[n / 20] / d->mean, 1e-3);
+        d->bright = fmax(some[(int64_t)n * 9995 / 10000] / d->mean, 10 * d->dark);
+    }
+    free(some);
+}
+
+static void draw_map(const picture *d, const float *map)
+{
+    cairo_t *cr = d->cr;
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, MAP_SIDE, MAP_SIDE);
+    if (cairo_surface_status(image) == CAIRO_STATUS_SUCCESS) {
+        unsigned char *data = cairo_image_surface_get_data(image);
+        const int stride = cairo_image_surface_get_stride(image);
+        for (int j = 0; j < MAP_SIDE; j++) { /* y runs up */
+            uint32_t *row = (uint32_t *)(void *)(data + (ptrdiff_t)(MAP_SIDE - 1 - j) * stride);
+            for (int i = 0; i < MAP_SIDE; i++) {
+                const double value = fmax((double)map[j * MAP_SIDE + i] / d->mean, 1e-30);
+                row[i] = palette_colour(PALETTE_RISING,
+                                        log(value / d->dark) / log(d->bright / d->dark));
+            }
+        }
+        cairo_surface_mark_dirty(image);
+    }
+    cairo_save(cr);
+    cairo_rectangle(cr, d->map.x, d->map.y, d->map.width, d->map.height);
+    cairo_clip(cr);
+    cairo_translate(cr, d->map.x, d->map.y + d->map.height - PANEL);
+    cairo_scale(cr, (double)PANEL / MAP_SIDE, (double)PANEL / MAP_SIDE);
+    cairo_set_source_surface(cr, image, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_GOOD);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(image);
+}
+
+/** The sphere that circles show; -1: none was measured. */
+static int shown_sphere(const picture *d)
+{
+    const bool *measured = d->found->catalogue.sphere;
+    return measured[IO_SPHERE_VIRIAL] ? IO_SPHERE_VIRIAL
+           : measured[IO_SPHERE_200M] ? IO_SPHERE_200M
+                                      : -1;
+}
+
+static double shown_radius(const picture *d, const kith_halo *halo)
+{
+    const int sphere = shown_sphere(d);
+    const bool has = sphere >= 0 && halo->sphere_radius[sphere] > 0;
+    return has ? halo->sphere_radius[sphere] : 2 * halo->radius_rms;
+}
+
+static void draw_circles(const picture *d)
+{
+    const kith_halos *halos = &d->found->halos;
+    const double least = 1.5; /* pixels: smaller ones would not be seen */
+    cairo_t *cr = d->cr;
+    cairo_save(cr);
+    cairo_rectangle(cr, d->map.x, d->map.y, d->map.width, d->map.height);
+    cairo_clip(cr);
+    for (int64_t h = 0; h < halos->n && h < MOST_CIRCLES; h++) {
+        const kith_halo *halo = &halos->halo[h];
+        const double r = fmax(shown_radius(d, halo) / d->side * PANEL, least);
+        const double u = placed(d, halo->centre[0], 0), v = placed(d, halo->centre[1], 1);
+        for (int image = 0; image < 9; image++) {
+            const int sx = image % 3 - 1, sy = image / 3 - 1;
+            if ((sx && !d->wraps[0]) || (sy && !d->wraps[1])) {
+                continue;
+            }
+            const double x = d->map.x + (u + sx * d->size[0] / d->side) * PANEL;
+            const double y = d->map.y + d->map.height - (v + sy * d->size[1] / d->side) * PANEL;
+            cairo_new_sub_path(cr);
+            cairo_arc(cr, x, y, r, 0, 2 * M_PI);
+        }
+        cairo_set_source_rgba(cr, 0, 0, 0, 0.35); /* seen on bright ground, too */
+        cairo_set_line_width(cr, r > 6 ? 3 : 2);
+        cairo_stroke_preserve(cr);
+        cairo_set_source_rgba(cr, 1, 1, 1, r > 6 ? 0.9 : 0.55);
+        cairo_set_line_width(cr, r > 6 ? 1.4 : 0.9);
+        cairo_stroke(cr);
+    }
+    cairo_restore(cr);
+}
+
+static void draw_colour_bar(const picture *d)
+{
+    cairo_t *cr = d->cr;
+    const double x = d->map.x + d->map.width + 14, width = 16;
+    const double top = d->map.y, bottom = d->map.y + d->map.height;
+    for (int k = 0; k < (int)(bottom - top); k++) {
+        const uint32_t c = palette_colour(PALETTE_RISING, 1 - k / (bottom - top));
+        cairo_set_source_rgb(cr, (c >> 16 & 255) / 255.0, (c >> 8 & 255) / 255.0,
+                             (c & 255) / 255.0);
+        cairo_rectangle(cr, x, top + k, width, 1.5);
+        cairo_fill(cr);
+    }
+    const log_axis axis = {d->dark, d->bright, bottom, top - bottom};
+    draw_faint(cr);
+    for (int power = (int)ceil(log10(d->dark)); power <= (int)floor(log10(d->bright)); power++) {
+        const double y = draw_along(&axis, pow(10, power));
+        cairo_rectangle(cr, x + width, y - 0.5, 5, 1);
+        cairo_fill(cr);
+        draw_power(cr, x + width + 9, y + 5, 15, ANCHOR_LEFT, power);
+    }
+    cairo_save(cr);
+    cairo_translate(cr, x + width + 52, (top + bottom) / 2);
+    cairo_rotate(cr, -M_PI / 2);
+    draw_text(cr, 0, 0, 16, ANCHOR_MIDDLE, "surface density / mean");
+    cairo_restore(cr);
+}
+
+static void draw_title(const picture *d)
+{
+    const fof_outcome *found = d->found;
+    const int64_t n = found->in.particles.n;
+    const char *slash = strrchr(d->task->input, '/');
+    char text[512];
+    snprintf(text, sizeof text, "%s halo%s in %.300s", report_count(found->groups.n).s,
+             found->groups.n == 1 ? "" : "s", report_text(slash ? slash + 1 : d->task->input).s);
+    draw_ink(d->cr);
+    draw_text_bold(d->cr, d->map.x, 50, 30, ANCHOR_LEFT, text);
+    int used = 0;
+    if (found->spacing != SPACING_AUTO) {
+        used = snprintf(text, sizeof text, "friends-of-friends with b = %s, ",
+                        report_real(d->task->b).s);
+    } else {
+        used = snprintf(text, sizeof text, "friends-of-friends, ");
+    }
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "linking length %.4g%s · %s members and more · %.3g %% of %s particles",
+                     found->length, d->unit, report_count(d->task->min_members).s,
+                     n ? 100 * (double)found->grouped / (double)n : 0.0, report_count(n).s);
+    if (found->velocity_length > 0) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " · in velocity %.4g",
+                         found->velocity_length);
+    }
+    if (d->task->min_links > 0) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " · %s links and more",
+                         report_count(d->task->min_links).s);
+    }
+    if (found->cosmology.known) {
+        snprintf(text + used, sizeof text - (size_t)used, " · redshift %.3g",
+                 found->cosmology.redshift);
+    }
+    draw_faint(d->cr);
+    draw_text(d->cr, d->map.x, 82, 18, ANCHOR_LEFT, text);
+    static const char *const circles[] = {
+        [IO_SPHERE_VIRIAL] = "circles: virial radius", [IO_SPHERE_200M] = "circles: R200m"};
+    const int sphere = shown_sphere(d);
+    draw_text(d->cr, d->map.x, d->map.y + d->map.height + 26, 16, ANCHOR_LEFT,
+              sphere >= 0 ? circles[sphere] : "circles: twice the rms radius");
+}
+
+static void draw_axis(const picture *d, const log_axis *axis, const frame *f, bool up)
+{
+    cairo_t *cr = d->cr;
+    const int first = (int)floor(log10(axis->from)), last = (int)ceil(log10(axis->to));
+    const bool short_axis = axis->to < 20 * axis->from;
+    for (int power = first; power <= last; power++) {
+        for (int digit = 1; digit < 10; digit++) {
+            const double value = digit * pow(10, power), at = draw_along(axis, value);
+            if (value < axis->from * 0.999 || value > axis->to * 1.001) {
+                continue;
+            }
+            const double length = digit == 1 ? 9 : 4;
+            draw_faint(cr);
+            if (up) {
+                cairo_rectangle(cr, f->x, at - 0.5, length, 1);
+            } else {
+                cairo_rectangle(cr, at - 0.5, f->y + f->height - length, 1, length);
+            }
+            cairo_fill(cr);
+            draw_ink(cr);
+            const double x = up ? f->x - 8 : at, y = up ? at + 6 : f->y + f->height + 24;
+            if (digit == 1) {
+                draw_power(cr, x, y, 16, up ? ANCHOR_RIGHT : ANCHOR_MIDDLE, power);
+            } else if (short_axis && (digit == 2 || digit == 5)) {
+                draw_text(cr, x, y, 16, up ? ANCHOR_RIGHT : ANCHOR_MIDDLE, report_real(value).s);
+            }
+        }
+    }
+}
+
+static void draw_steps(const picture *d, const double *sizes, int64_t n, const log_axis *x,
+                       const log_axis *y)
+{
+    cairo_t *cr = d->cr;
+    cairo_set_source_rgb(cr, 254 / 255.0, 159 / 255.0, 109 / 255.0);
+    cairo_set_line_width(cr, 2.5);
+    for (int64_t k = n - 1; k >= 0; k--) { /* sizes rise: n - k halos have sizes[k] and more */
+        const double at = draw_along(x, sizes[k]);
+        if (k == n - 1) {
+            cairo_move_to(cr, at, y->begin);
+        }
+        cairo_line_to(cr, at, draw_along(y, (double)(n - k)));
+        if (k > 0) {
+            cairo_line_to(cr, draw_along(x, sizes[k - 1]), draw_along(y, (double)(n - k)));
+        }
+    }
+    cairo_stroke(cr);
+}
+
+/** Halos above each mass. */
+static void draw_mass_function(picture *d, const frame *f)
+{
+    const kith_halos *halos = &d->found->halos;
+    cairo_t *cr = d->cr;
+    char text[IO_NAME_LENGTH + 32] = "members N";
+    double *sizes = malloc(((size_t)halos->n + 1) * sizeof *sizes);
+    d->no_memory = d->no_memory || !sizes;
+    draw_faint(cr);
+    cairo_set_line_width(cr, 1);
+    cairo_rectangle(cr, f->x, f->y, f->width, f->height);
+    cairo_stroke(cr);
+    if (sizes && halos->n > 0) {
+        for (int64_t h = 0; h < halos->n; h++) {
+            const kith_halo *halo = &halos->halo[h];
+            sizes[h] = d->found->masses ? halo->mass : (double)halo->members;
+        }
+        qsort(sizes, (size_t)halos->n, sizeof *sizes, by_value);
+        const log_axis x = {sizes[0] / 1.3, sizes[halos->n - 1] * 1.6, f->x, f->width};
+        const log_axis y = {0.7, 2 * (double)halos->n, f->y + f->height, -f->height};
+        draw_axis(d, &x, f, false);
+        draw_axis(d, &y, f, true);
+        draw_steps(d, sizes, halos->n, &x, &y);
+    }
+    free(sizes);
+    if (d->found->masses) {
+        snprintf(text, sizeof text, *d->units.mass ? "mass M [%s]" : "mass M%s", d->units.mass);
+    }
+    draw_ink(cr);
+    draw_text(cr, f->x + f->width / 2, f->y + f->height + 54, 17, ANCHOR_MIDDLE, text);
+    cairo_save(cr);
+    cairo_translate(cr, f->x - 54, f->y + f->height / 2);
+    cairo_rotate(cr, -M_PI / 2);
+    draw_text(cr, 0, 0, 17, ANCHOR_MIDDLE, d->found->masses ? "halos above M" : "halos above N");
+    cairo_restore(cr);
+}
+
+/** The largest halos, in lines. */
+static void draw_table(const picture *d, const frame *f)
+{
+    const kith_halos *halos = &d->found->halos;
+    const int sphere = shown_sphere(d);
+    const bool masses = d->found->masses != NULL;
+    cairo_t *cr = d->cr;
+    char text[64];
+    draw_faint(cr);
+    draw_text(cr, f->x + 0.07 * f->width, f->y, 16, ANCHOR_RIGHT, "halo");
+    draw_text(cr, f->x + 0.33 * f->width, f->y, 16, ANCHOR_RIGHT, "members");
+    draw_text(cr, f->x + 0.64 * f->width, f->y, 16, ANCHOR_RIGHT, masses ? "mass" : "");
+    draw_text(cr, f->x + f->width, f->y, 16, ANCHOR_RIGHT,
+              sphere == IO_SPHERE_VIRIAL ? "virial radius"
+              : sphere >= 0              ? "R200m"
+                                         : "rms radius");
+    for (int64_t h = 0; h < halos->n && h < LISTED; h++) {
+        const kith_halo *halo = &halos->halo[h];
+        const double y = f->y + 30 * (double)(h + 1);
+        draw_ink(cr);
+        snprintf(text, sizeof text, "%d", (int)h + 1);
+        draw_text(cr, f->x + 0.07 * f->width, y, 17, ANCHOR_RIGHT, text);
+        draw_text(cr, f->x + 0.33 * f->width, y, 17, ANCHOR_RIGHT, report_count(halo->members).s);
+        if (masses) {
+            snprintf(text, sizeof text, "%.5g", halo->mass);
+            draw_text(cr, f->x + 0.64 * f->width, y, 17, ANCHOR_RIGHT, text);
+        }
+        snprintf(text, sizeof text, "%.4g%.40s",
+                 sphere >= 0 ? halo->sphere_radius[sphere] : halo->radius_rms, d->unit);
+        draw_text(cr, f->x + f->width, y, 17, ANCHOR_RIGHT, text);
+    }
+}
+
+/** @return false without memory */
+static bool draw_all(picture *d, const float *map)
+{
+    draw_background(d->cr, WIDTH, HEIGHT);
+    choose_tones(d, map);
+    draw_map(d, map);
+    draw_circles(d);
+    draw_scale_bar(d->cr, d->map.x + 24, d->map.y + d->map.height - 28, 1, ANCHOR_LEFT,
+                   PANEL / d->side, d->size[0] / 5, d->unit);
+    draw_colour_bar(d);
+    draw_title(d);
+    draw_mass_function(d, &(frame){1100, 100, 460, 500});
+    draw_table(d, &(frame){1050, 714, 510, 0});
+    return !d->no_memory && cairo_status(d->cr) == CAIRO_STATUS_SUCCESS;
+}
+
+static int draw_page(picture *d, const char *path)
+{
+    cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+    d->cr = cairo_create(page);
+    float *map = make_map(d);
+    const int status = map && draw_all(d, map) ? draw_save(page, path)
+                                               : report_error(STATUS_NO_MEMORY, NULL,
+                                                              "%s: no memory to draw with", path);
+    free(map);
+    cairo_destroy(d->cr);
+    cairo_surface_destroy(page);
+    return status;
+}
+
+int fof_plot(const fof_task *task, const fof_outcome *found)
+{
+    const size_t length = strlen(task->plot);
+    if (length < 4 || strcasecmp(task->plot + length - 4, ".png") != 0) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: its ending tells no format of pictures; expected .png",
+                            task->plot);
+    }
+    picture d = {.task = task, .found = found};
+    io_unit_names(&found->in.particles.units, &d.units);
+    snprintf(d.unit, sizeof d.unit, *d.units.length ? " %s" : "%s", d.units.length);
+    choose_extent(&d);
+    return draw_page(&d, task->plot);
+}

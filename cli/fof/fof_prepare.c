@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Before the search: which particles link, the linking length, the universe.
+ */
+#include "fof.h"
+#include "common/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** NULL for an array whose elements are all equal: writers fill in what they do not know. */
+static const void *telling(const void *data, int64_t n, kith_precision precision)
+{
+    for (int64_t k = 1; k < n && data; k++) {
+        if (io_real(data, k, precision) != io_real(data, 0, precision)) {
+            return data;
+        }
+    }
+    return NULL;
+}
+
+/** Set what is known of the particles. */
+static void choose_fields(fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    const bool massless = p->n > 0 && p->mass && io_real(p->mass, 0, p->precision) == 0 &&
+                          !telling(p->mass, p->n, p->precision);
+    found->masses = massless ? NULL : p->mass;
+    found->velocities = telling(p->velocity, 3 * p->n, p->precision);
+    found->potentials = telling(p->potential, p->n, p->precision);
+    found->densities = telling(p->density, p->n, p->precision);
+    for (int64_t k = 0; k < p->n && p->type; k++) {
+        found->n_of_type[p->type[k]]++;
+    }
+}
+
+/** See that masses can be added up, before anything is made of them. */
+static int check_masses(const fof_task *task, const fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    for (int64_t k = 0; k < p->n && found->masses; k++) {
+        const double mass = io_real(found->masses, k, p->precision);
+        if (!isfinite(mass) || !(mass > 0)) {
+            return report_error(STATUS_INVALID,
+                                "leave its species out with --species, or correct the file",
+                                "%s: masses: that of particle %lld (counted from 0) is %g, "
+                                "expected a finite number above 0",
+                                task->input, (long long)k, mass);
+        }
+    }
+    return STATUS_OK;
+}
+
+/** Read --link or --attach. */
+static int parse_types(const fof_task *task, const fof_outcome *found, const char *option,
+                       const char *list, bool out[IO_MOST_TYPES])
+{
+    static const char hint[] = "types are 0 to 6, or gas, dark, disk, bulge, stars, bh, neutrino";
+    if (!found->in.particles.type) {
+        return report_error(STATUS_INVALID, "leave it out: all particles link",
+                            "%s: %s %s, but the particles have no types", task->input, option,
+                            list);
+    }
+    if (!io_types_parse(list, out)) {
+        return report_error(STATUS_INVALID, hint, "%s: got %s, expected types", option, list);
+    }
+    return STATUS_OK;
+}
+
+/** Who links and who attaches. By convention, as in Gadget-4 and SWIFT, dark matter links, gas,
+ *  stars and black holes attach; without dark matter all link. */
+static int choose_roles(const fof_task *task, fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    const bool dark = found->n_of_type[FOF_DARK] > 0;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        found->links[type] = !dark || type == FOF_DARK;
+        found->attaches[type] = dark && (type == FOF_GAS || type == FOF_STARS || type == FOF_HOLES);
+    }
+    if (task->link) {
+        CLI_TRY(parse_types(task, found, "--link", task->link, found->links));
+    }
+    if (task->attach) {
+        CLI_TRY(parse_types(task, found, "--attach", task->attach, found->attaches));
+    }
+    found->linked = p->n;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (task->link && task->attach && found->links[type] && found->attaches[type]) {
+            return report_error(STATUS_INVALID, "name it in one of them",
+                                "--link and --attach both name type %d (%s)", type,
+                                io_type_name(type));
+        }
+        found->attaches[type] = found->attaches[type] && !found->links[type];
+        found->linked -= found->links[type] ? 0 : found->n_of_type[type];
+    }
+    if (p->n > 0 && found->linked == 0) {
+        return report_error(STATUS_INVALID, "kith info lists the types that are there",
+                            "%s: no particle links: it has none of --link %s", task->input,
+                            task->link);
+    }
+    if (p->n <= 0 || found->linked == p->n) {
+        return STATUS_OK;
+    }
+    found->roles = malloc((size_t)p->n);
+    if (!found->roles) {
+        return report_no_memory("the roles of particles");
+    }
+    for (int64_t k = 0; k < p->n; k++) {
+        const int type = p->type[k];
+        found->roles[k] = found->links[type]      ? KITH_LINK
+                          : found->attaches[type] ? KITH_ATTACH
+                                                  : KITH_IGNORE;
+    }
+    return STATUS_OK;
+}
+
+/** What coordinates span along the rows of the box, in lengths of the row from the origin on. */
+static void measure_extent(const fof_outcome *found, double low[3], double high[3])
+{
+    const io_particles *p = &found->in.particles;
+    const kith_box *box = &found->space.box;
+    double normal[3][3];
+    box_normals(box, normal);
+    for (int k = 0; k < 3; k++) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
+        for (int axis = 0; axis < 3; axis++) {
+            normal[k][axis] /= found->volume;
+        }
+    }
+    for (int64_t q = 0; q < p->n; q++) {
+        double x[3];
+        for (int axis = 0; axis < 3; axis++) {
+            x[axis] = io_real(p->pos, 3 * q + axis, p->precision) - box->origin[axis];
+        }
+        for (int k = 0; k < box->dim; k++) {
+            const double at = normal[k][0] * x[0] + normal[k][1] * x[1] + normal[k][2] * x[2];
+            low[k] = fmin(low[k], at);
+            high[k] = fmax(high[k], at);
+        }
+    }
+}
+
+/** A sentence that names the two units whose ratio is within a factor of 1.5 of the ratio of
+ *  coordinates to box; "" if there are none. */
+static const char *likely_units(double ratio)
+{
+    static const struct {
+        double ratio;
+        const char *text;
+    } units[] = {{10, ". The ratio is near 10, the ratio of nm to Angstrom"},
+                 {1e3, ". The ratio is near 1000, the ratio of Mpc to kpc"},
+                 {1e6, ". The ratio is near 1e6, the ratio of Mpc to pc"}};
+    for (int k = 0; k < 3; k++) {
+        if (ratio > units[k].ratio / 1.5 && ratio < units[k].ratio * 1.5) {
+            return units[k].text;
+        }
+    }
+    return "";
+}
+
+/** Where --origin is not given, move the origin of the box so that the box holds the coordinates as
+ *  they are in the file, as of tipsy's [-0.5, 0.5). Positions of halos are wrapped into the box, so
+ *  that catalogue, labels and sorted snapshot then have one frame, that of the input. Coordinates
+ *  that no such box holds, as of particles that left it, keep the origin. */
+static void place_box(const fof_task *task, fof_outcome *found, const double low[3],
+                      const double high[3])
+{
+    const double drift = 0.05; /* particles just outside, in lengths of the box */
+    kith_box *box = &found->space.box;
+    double shift[3] = {0};
+    bool centred = true, outside = false;
+    for (int k = 0; k < box->dim; k++) {
+        if (!box->periodic[k] || !(high[k] >= low[k])) {
+            continue;
+        }
+        if (high[k] - low[k] > 1 + 2 * drift) {
+            return;
+        }
+        const bool out = low[k] < 0 || high[k] > 1;
+        centred = centred && low[k] >= -0.5 - drift && high[k] <= 0.5 + drift;
+        outside = outside || out;
+        shift[k] = out ? floor(low[k] + high[k] - 0.5) / 2 : 0;
+    }
+    for (int k = 0; k < box->dim && outside && !task->shared.has_origin; k++) {
+        for (int axis = 0; axis < box->dim && box->periodic[k]; axis++) {
+            box->origin[axis] += (centred ? -0.5 : shift[k]) * box->row[k][axis];
+        }
+    }
+}
+
+/** Place the box around the coordinates. Refuse coordinates that span more than two lengths of a
+ *  periodic box: the unit of one of them is wrong, and the linking length in mean spacings with
+ *  it. */
+static int fit_box(const fof_task *task, fof_outcome *found)
+{
+    const kith_box *box = &found->space.box;
+    const bool upright = space_is_upright(box);
+    double low[3], high[3];
+    if (found->volume == 0) {
+        return STATUS_OK;
+    }
+    measure_extent(found, low, high);
+    for (int k = 0; k < box->dim; k++) {
+        const double span = high[k] - low[k];
+        found->cover = fmax(found->cover, span);
+        if (!box->periodic[k] || !(span > 2) || !isfinite(span) || task->allow_unwrapped) {
+            continue;
+        }
+        const double unit = upright ? box->row[k][k] : 1, from = upright ? box->origin[k] : 0;
+        return report_error(
+            STATUS_INVALID,
+            "give the box in the unit of the coordinates; where particles left the box and were "
+            "not put back into it, add --allow-unwrapped",
+            "%s: coordinates along %s go from %.6g to %.6g%s, but the box %s goes from %.6g to "
+            "%.6g: %.4g box lengths, expected at most 2%s",
+            task->input,
+            (const char *const[2][3]){{"row 1", "row 2", "row 3"}, {"x", "y", "z"}}[upright][k],
+            from + low[k] * unit, from + high[k] * unit, upright ? "" : " box lengths",
+            strcmp(found->space.source, "file") == 0 ? "of the file" : "of --box", from,
+            from + unit, span, likely_units(span));
+    }
+    place_box(task, found, low, high);
+    return STATUS_OK;
+}
+
+/** Add up masses by type; particles without types count as dark matter. */
+static void add_masses(fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    for (int64_t k = 0; k < p->n && found->masses; k++) {
+        const int type = p->type ? p->type[k] : FOF_DARK;
+        found->mass_of_type[type] += io_real(found->masses, k, p->precision);
+    }
+}
+
+static void choose_cosmology(const fof_task *task, fof_outcome *found)
+{
+    const kith_box *box = &found->space.box;
+    found->closed = box->dim == 3 && box->periodic[0] && box->periodic[1] && box->periodic[2];
+    const bool whole = found->masses && found->closed && !task->shared.read.species;
+    double mass = 0;
+    for (int type = 0; type < IO_MOST_TYPES && whole; type++) {
+        mass += found->mass_of_type[type];
+    }
+    found->cosmology = cosmology_of(&found->in.particles, &task->cosmology, found->volume, mass);
+}
+
+/** One-dimensional velocity dispersion of the particles that link. */
+static double velocity_dispersion(const fof_outcome *found)
+{
+    const io_particles *p = &found->in.particles;
+    const int dim = found->space.box.dim;
+    double variance = 0;
+    for (int k = 0; k < dim; k++) {
+        double mean = 0, square = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            double sum = 0;
+            for (int64_t q = 0; q < p->n; q++) {
+                const double v = io_real(p->velocity, 3 * q + k, p->precision) - mean;
+                const bool counts = !found->roles || found->roles[q] == KITH_LINK;
+                sum += counts ? (pass ? v * v : v) : 0;
+            }
+            mean = pass ? mean : sum / (double)found->linked;
+            square = sum / (double)found->linked;
+        }
+        variance += square / dim;
+    }
+    return sqrt(variance);
+}
+
+static int choose_velocity_length(const fof_task *task, fof_outcome *found)
+{
+    if (task->velocity == 0) {
+        return STATUS_OK;
+    }
+    if (!found->velocities) {
+        return report_error(STATUS_FORMAT, "link by positions alone: leave out --phase-space",
+                            "%s: --phase-space needs velocities; %s", task->input,
+                            found->in.particles.velocity ? "all in the file are equal"
+                                                         : "the file has none");
+    }
+    found->sigma = velocity_dispersion(found);
+    found->velocity_length = task->velocity * (task->velocity_in_sigma ? found->sigma : 1);
+    return STATUS_OK;
+}
+
+int fof_prepare(const fof_task *task, fof_outcome *found)
+{
+    CLI_TRY(space_choose(&task->shared, task->input, &found->in.particles, &found->space));
+    CLI_TRY(space_check_volume(&found->space, task->input));
+    const bool open = strcmp(found->space.source, "none") == 0;
+    found->volume = open ? 0 : box_volume(&found->space.box);
+    CLI_TRY(fit_box(task, found));
+    choose_fields(found);
+    CLI_TRY(check_masses(task, found));
+    CLI_TRY(choose_roles(task, found));
+    add_masses(found);
+    choose_cosmology(task, found);
+    CLI_TRY(fof_choose_length(task, found));
+    return choose_velocity_length(task, found);
+}

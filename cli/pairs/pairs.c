@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith pairs: the neighbour list of a file. Without an output the pairs are counted and summed up;
+ * with one they stream from the library's blocks to the file, so that memory stays bounded.
+ */
+#include "pairs.h"
+
+#include "common/engine.h"
+#include "common/files.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    KEY_FULL = 0x200,
+    KEY_SORTED,
+    KEY_DISTANCES,
+    KEY_VECTORS,
+    KEY_SHIFTS,
+    KEY_COUNT,
+    KEY_AGAINST
+};
+
+/* Pairs written at once: Ctrl-C is noticed between blocks. */
+enum { BLOCK_PAIRS = 1 << 19 };
+
+static const struct argp_option list_options[] = {
+    {"cutoff", 'c', "R", 0, "radius: pairs have distance <= R (required)", 1},
+    {"full", KEY_FULL, 0, 0, "each pair twice, (i, j) and (j, i)", 1},
+    {"sorted", KEY_SORTED, 0, 0, "by i, then j", 1},
+    {"distances", KEY_DISTANCES, 0, 0, "write each pair's distance too", 1},
+    {"vectors", KEY_VECTORS, 0, 0, "write the vectors from i to j", 1},
+    {"shifts", KEY_SHIFTS, 0, 0, "write the periodic images of j", 1},
+    {"count", KEY_COUNT, 0, 0, "print the number of pairs, nothing else", 1},
+    {"against", KEY_AGAINST, "FILE", 0, "pairs of i in INPUT with j in FILE", 1},
+    {0}};
+
+static void check_task(const pairs_task *task, struct argp_state *state)
+{
+    const options *o = &task->shared;
+    options_refuse(state, !task->input, "no INPUT given");
+    options_refuse(state, !(task->cutoff > 0),
+                   "no --cutoff given: the radius, in the unit of the coordinates");
+    options_refuse(state, task->list.extras && !o->output,
+                   "--distances, --vectors and --shifts are written: they need -o FILE");
+    options_refuse(state, task->count_only && o->output,
+                   "--count writes no list: leave out --count or --output");
+    options_refuse(state, o->json && options_to_stdout(o),
+                   "-o - and --json both want standard output");
+    const file_use files[] = {{"INPUT", task->input, FILE_READ},
+                              {"--against", task->against, FILE_READ},
+                              {"--output", o->output, FILE_WRITTEN}};
+    files_check(files, sizeof files / sizeof *files);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    pairs_task *task = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
+    case 'c': task->cutoff = options_positive(state, "--cutoff", arg); return 0;
+    case KEY_FULL: task->list.full = 1; return 0;
+    case KEY_SORTED: task->list.sorted = 1; return 0;
+    case KEY_DISTANCES: task->list.extras |= KITH_DISTANCES; return 0;
+    case KEY_VECTORS: task->list.extras |= KITH_VECTORS; return 0;
+    case KEY_SHIFTS: task->list.extras |= KITH_SHIFTS; return 0;
+    case KEY_COUNT: task->count_only = true; return 0;
+    case KEY_AGAINST: task->against = arg; return 0;
+    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
+    case ARGP_KEY_END: check_task(task, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .options = list_options,
+    .parser = parse_option,
+    .args_doc = "INPUT --cutoff R",
+    .doc = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
+           " (.npy, .h5, .txt; - is standard output, as text)."
+           "\vExample:\n"
+           "  kith make uniform 1M --seed 1 -o points.npy\n"
+           "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy",
+    .children = options_particles};
+
+/* What receives the blocks of a list that is written. */
+typedef struct receiver {
+    io_pairs_writer *writer;
+    progress *bar;
+    int64_t *neighbours; /* [n of INPUT] */
+    bool mirrored;       /* half list: (i, j) stands for (j, i) too */
+    double seconds;      /* spent in writing */
+    io_error error;      /* status IO_OK unless writing failed */
+} receiver;
+
+static int receive_block(void *user, const kith_pairs *block, int64_t first)
+{
+    receiver *to = user;
+    for (int64_t p = 0; p < block->n; p++) {
+        to->neighbours[block->i[p]]++;
+    }
+    for (int64_t p = 0; p < block->n && to->mirrored; p++) {
+        to->neighbours[block->j[p]]++;
+    }
+    const double start = progress_clock();
+    const io_status status = io_pairs_write(to->writer, block, &to->error);
+    to->seconds += progress_clock() - start;
+    to->bar->items = first + block->n;
+    return status != IO_OK || progress_interrupted();
+}
+
+/** Write the list to the output. @return an exit status, reported. */
+static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
+{
+    const char *path = task->shared.output;
+    const kith_points points = input_points(&found->a);
+    const io_pairs_layout layout = {.format = options_to_stdout(&task->shared) ? IO_TEXT
+                                                                               : IO_UNKNOWN,
+                                    .extras = task->list.extras,
+                                    .precision = points.precision,
+                                    .command = options_command(),
+                                    .cutoff = task->cutoff,
+                                    .n_particles = points.n};
+    receiver to = {.bar = bar,
+                   .neighbours = found->neighbours,
+                   .mirrored = !task->list.full && !task->against};
+    CLI_TRY(report_io(io_pairs_open(path, &layout, &to.writer, &to.error), &to.error, true));
+    const kith_status status = kith_pairs_each(found->ctx, &points, &found->space.box, task->cutoff,
+                                               &task->list, receive_block, &to);
+    found->search_seconds = progress_end(bar) - to.seconds;
+    if (status != KITH_OK || progress_interrupted()) {
+        io_pairs_abort(to.writer);
+        CLI_TRY(report_io(to.error.status, &to.error, true));
+        return progress_interrupted() ? report_interrupted(path)
+                                      : report_kith(found->ctx, status, task->input);
+    }
+    const double start = progress_clock();
+    CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
+    found->write_seconds = to.seconds + (progress_clock() - start);
+    found->n = bar->items;
+    return STATUS_OK;
+}
+
+static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
+{
+    const kith_points points = input_points(&found->a);
+    const kith_status status = kith_pairs_count(found->ctx, &points, &found->space.box,
+                                                task->cutoff, &task->list, &found->n,
+                                                found->neighbours);
+    found->search_seconds = progress_end(bar);
+    return report_kith(found->ctx, status, task->input);
+}
+
+/** Read INPUT, and --against in the same precision. */
+static int read_inputs(const pairs_task *task, pairs_outcome *found)
+{
+    CLI_TRY(input_read(&task->shared, task->input, &found->a));
+    if (task->against) {
+        options o = task->shared;
+        o.read.precision = found->a.particles.precision;
+        CLI_TRY(input_read(&o, task->against, &found->b));
+        if (found->b.particles.dim != found->a.particles.dim) {
+            return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
+                                task->against, found->b.particles.dim, task->input,
+                                found->a.particles.dim);
+        }
+    }
+    return space_choose(&task->shared, task->input, &found->a.particles, &found->space);
+}
+
+static int search(pairs_task *task, pairs_outcome *found)
+{
+    if (task->against) {
+        found->against = input_points(&found->b);
+        task->list.against = &found->against;
+    }
+    if (!task->count_only) {
+        found->neighbours = calloc((size_t)found->a.particles.n + 1, sizeof *found->neighbours);
+        if (!found->neighbours) {
+            return report_error(STATUS_NO_MEMORY, NULL, "no memory for the neighbours of %s",
+                                task->input);
+        }
+    }
+    const bool writes = task->shared.output != NULL;
+    progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, task->shared.quiet);
+    int status = engine_open(&task->shared, progress_watch, &bar, &found->ctx);
+    if (status == STATUS_OK) {
+        status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);
+    }
+    progress_end(&bar);
+    return status;
+}
+
+static int run(pairs_task *task, pairs_outcome *found)
+{
+    CLI_TRY(read_inputs(task, found));
+    CLI_TRY(search(task, found));
+    if (found->neighbours) {
+        found->spread = spread_of(found->neighbours, found->a.particles.n);
+    }
+    if (task->shared.json) {
+        return report_json(pairs_json(task, found));
+    }
+    if (task->count_only) {
+        printf("%lld\n", (long long)found->n);
+    } else if (options_summary(&task->shared)) {
+        pairs_print(task, found);
+    }
+    return STATUS_OK;
+}
+
+int verb_pairs(int argc, char **argv)
+{
+    pairs_task task = {0};
+    kith_pairs_options_init(&task.list);
+    task.list.block_pairs = BLOCK_PAIRS;
+    options_parse(&arguments, argc, argv, &task);
+
+    progress_catch_signals();
+    pairs_outcome found = {0};
+    const int status = run(&task, &found);
+    free(found.neighbours);
+    kith_close(found.ctx);
+    input_free(&found.b);
+    input_free(&found.a);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stands in for PNG in a build without libpng.
+ */
+#include "png_frames.h"
+#include "common/report.h"
+
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
+                  encoder_problem *problem)
+{
+    (void)pixels;
+    (void)width;
+    (void)height;
+    (void)out;
+    return encoder_fail(problem, STATUS_NO_BACKEND, "install libpng-dev and rebuild",
+                        "%s: this build of kith has no libpng, which writes frames", name);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * PNG through libpng.
+ */
+#include "png_frames.h"
+
+#include "common/report.h"
+
+#include <png.h>
+
+static void keep(png_structp png, png_bytep data, size_t n)
+{
+    if (!io_memo_add(png_get_io_ptr(png), data, n)) {
+        png_error(png, "no memory");
+    }
+}
+
+static void keep_all(png_structp png)
+{
+    (void)png;
+}
+
+/* The command tells of errors itself, so that libpng does not. */
+static void leave(png_structp png, png_const_charp why)
+{
+    (void)why;
+    png_longjmp(png, 1);
+}
+
+static void be_silent(png_structp png, png_const_charp why)
+{
+    (void)png;
+    (void)why;
+}
+
+/* libpng leaves by longjmp, to setjmp, where memory ends. */
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
+                  encoder_problem *problem)
+{
+    enum { LEVEL = 3, BITS = 8 };
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, be_silent);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    bool fine = info != NULL;
+    if (fine && setjmp(png_jmpbuf(png)) == 0) {
+        png_set_write_fn(png, out, keep, keep_all);
+        png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, BITS, PNG_COLOR_TYPE_RGB,
+                     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_compression_level(png, LEVEL);
+        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+        png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+        png_write_info(png, info);
+        png_set_filler(png, 0, PNG_FILLER_AFTER); /* in memory: blue, green, red, nothing */
+        png_set_bgr(png);
+        for (int j = 0; j < height; j++) {
+            png_write_row(png, (png_const_bytep)(pixels + (ptrdiff_t)j * width));
+        }
+        png_write_end(png, info);
+    } else {
+        fine = encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", name);
+    }
+    png_destroy_write_struct(&png, &info);
+    return fine;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Spots are sorted by bands of rows, stably; then each band is drawn by one thread, so that sums
+ * have one order. A spot is a quadratic B-spline integrated over each pixel: its weight is kept
+ * wherever it lies between them. O(n + pixels).
+ */
+#include "render_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    BAND = 16,   /* rows */
+    PIECES = 64, /* of the particles, counted apart */
+    SHADES = 1024,
+    WIDEST = 48 /* pixels of a spot along an axis */
+};
+
+/** The light of a spot of weight 1. */
+typedef struct tint {
+    float channel[CHANNELS];
+} tint;
+
+/** How spots of a scene look. */
+typedef struct lens {
+    const render_scene *scene;
+    int width, height, bands;
+    float size; /* of a spot at the centre [pixels] */
+} lens;
+
+render *render_open(int width, int height, struct kith__pool *pool)
+{
+    const size_t pixels = (size_t)width * (size_t)height;
+    const size_t blocks = ((size_t)width / GLOW_BLOCK + 1) * ((size_t)height / GLOW_BLOCK + 1);
+    render *r = calloc(1, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    r->width = width;
+    r->height = height;
+    r->pool = pool;
+    r->light = calloc(pixels, CHANNELS * sizeof *r->light);
+    r->shown = calloc(pixels, 3 * sizeof *r->shown);
+    r->pixels = calloc(pixels, sizeof *r->pixels);
+    r->glow = calloc(blocks, 3 * sizeof *r->glow);
+    r->spare = calloc(blocks, 3 * sizeof *r->spare);
+    if (!r->light || !r->shown || !r->pixels || !r->glow || !r->spare) {
+        render_close(r);
+        return NULL;
+    }
+    render__tones(r);
+    return r;
+}
+
+void render_close(render *r)
+{
+    if (r) {
+        free(r->light);
+        free(r->shown);
+        free(r->pixels);
+        free(r->glow);
+        free(r->spare);
+        free(r->spots);
+        free(r);
+    }
+}
+
+const float *render_gathered(const render *r)
+{
+    return r->light;
+}
+
+/** Spots about half as wide as the distance between neighbours, but neither lost nor blots. */
+static float spot_size(const render_scene *scene, int width, int height)
+{
+    const double area = 0.4 * (double)width * (double)height;
+    const double apart = sqrt(area / (double)(scene->n > 0 ? scene->n : 1));
+    const double largest = fmax(0.0022 * height, 0.7);
+    return (float)fmin(fmax(0.25 * apart, 0.7), largest);
+}
+
+/** See a particle. @return false: not in the picture. */
+static bool see(const lens *l, int64_t k, spot *s)
+{
+    const render_scene *scene = l->scene;
+    float seen[3];
+    camera_see(&scene->camera, &scene->pos[3 * k], seen);
+    s->x = seen[0];
+    s->y = seen[1];
+    s->size = fminf(l->size * seen[2], (float)WIDEST / 4);
+    s->weight = seen[2] * seen[2] * seen[2]; /* nearer: larger, and out of the haze */
+    s->value = scene->value ? scene->value[k] : 0;
+    const float edge = 1.5F * s->size;
+    return seen[2] > 0 && s->x > -edge && s->x < (float)l->width + edge && s->y > -edge &&
+           s->y < (float)l->height + edge;
+}
+
+/** The first and last band of a spot. */
+static void bands_of(const lens *l, const spot *s, int range[2])
+{
+    const float edge = 1.5F * s->size;
+    const int first = (int)floorf((s->y - edge) / BAND), last = (int)floorf((s->y + edge) / BAND);
+    range[0] = first > 0 ? first : 0;
+    range[1] = last < l->bands - 1 ? last : l->bands - 1;
+}
+
+/** Count the spots of a piece by bands, or put them where they belong. @param spots  NULL: count */
+static void sort_piece(const lens *l, int piece, int64_t *at, spot *spots)
+{
+    const int64_t n = l->scene->n, first = n * piece / PIECES, end = n * (piece + 1) / PIECES;
+    for (int64_t k = first; k < end; k++) {
+        spot s;
+        int range[2];
+        if (see(l, k, &s)) {
+            bands_of(l, &s, range);
+            for (int b = range[0]; b <= range[1]; b++) {
+                if (spots) {
+                    spots[at[b]] = s;
+                }
+                at[b]++;
+            }
+        }
+    }
+}
+
+/** Make of counts [PIECES][bands] where each piece's spots of a band go. @return all of them. */
+static int64_t place_pieces(const lens *l, int64_t *counts)
+{
+    int64_t sum = 0;
+    for (int b = 0; b < l->bands; b++) {
+        for (int p = 0; p < PIECES; p++) {
+            const int64_t count = counts[p * l->bands + b];
+            counts[p * l->bands + b] = sum;
+            sum += count;
+        }
+    }
+    return sum;
+}
+
+static bool reserve(render *r, int64_t n)
+{
+    if (n > r->room) {
+        free(r->spots);
+        r->room = n + n / 8;
+        r->spots = malloc((size_t)r->room * sizeof *r->spots);
+        if (!r->spots) {
+            r->room = 0;
+        }
+    }
+    return r->spots != NULL || n == 0;
+}
+
+/** Weight of a quadratic B-spline of three unit pieces below u. */
+static float below(float u)
+{
+    if (u <= -1.5F) {
+        return 0;
+    }
+    if (u >= 1.5F) {
+        return 1;
+    }
+    if (fabsf(u) <= 0.5F) {
+        return 0.5F + u * (0.75F - u * u / 3);
+    }
+    const float d = 1.5F - fabsf(u);
+    return u < 0 ? d * d * d / 6 : 1 - d * d * d / 6;
+}
+
+/** A spot's share of each pixel along an axis. @return the first pixel; *n of them follow. */
+static int shares(float x, float size, int *n, float share[WIDEST])
+{
+    const int first = (int)floorf(x - 1.5F * size);
+    const int last = (int)floorf(x + 1.5F * size);
+    float before = 0;
+    *n = last - first + 1;
+    for (int k = 0; k < *n; k++) {
+        const float next = k == *n - 1 ? 1 : below(((float)(first + k + 1) - x) / size);
+        share[k] = next - before;
+        before = next;
+    }
+    return first;
+}
+
+static void draw_spot(const render *r, const spot *s, const tint *colour, int low, int high)
+{
+    float across[WIDEST], down[WIDEST];
+    int columns, rows;
+    const int left = shares(s->x, s->size, &columns, across);
+    const int top = shares(s->y, s->size, &rows, down);
+    const int begin = left < 0 ? -left : 0;
+    const int end = left + columns > r->width ? r->width - left : columns;
+    for (int j = top < low ? low - top : 0; j < rows && top + j < high; j++) {
+        const float weight = s->weight * down[j];
+        float *to = r->light + ((ptrdiff_t)(top + j) * r->width + left + begin) * CHANNELS;
+        for (int i = begin; i < end; i++, to += CHANNELS) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): i < columns */
+            const float part = weight * across[i];
+            for (int c = 0; c < CHANNELS; c++) {
+                to[c] += part * colour->channel[c];
+            }
+        }
+    }
+}
+
+static void draw_band(const render *r, int band, const spot *spots, int64_t n, const tint *shade,
+                      float afterglow)
+{
+    const int low = band * BAND, high = low + BAND < r->height ? low + BAND : r->height;
+    float *light = r->light + (ptrdiff_t)low * r->width * CHANNELS;
+    for (ptrdiff_t e = 0; e < (ptrdiff_t)(high - low) * r->width * CHANNELS; e++) {
+        light[e] *= afterglow;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const float at = spots[k].value * (SHADES - 1) + 0.5F;
+        const int which = at > 0 ? at < SHADES - 1 ? (int)at : SHADES - 1 : 0;
+        draw_spot(r, &spots[k], &shade[which], low, high);
+    }
+}
+
+static void make_shades(const render_scene *scene, tint *shade)
+{
+    for (int k = 0; k < SHADES; k++) {
+        palette_light(scene->palette, (double)k / (SHADES - 1), shade[k].channel);
+        shade[k].channel[WEIGHT] = 1;
+    }
+}
+
+/** The loops over pieces of the particles and over bands of rows. */
+struct gather_loop {
+    render *render;
+    const lens *lens;
+    int64_t *at; /**< [PIECES][bands] spots, then where the next one goes */
+    spot *spots; /**< [spots]; NULL while they are counted */
+    const tint *shade;
+    float afterglow;
+};
+
+static void sort_one(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct gather_loop *loop = state;
+    sort_piece(loop->lens, (int)piece, loop->at + piece * loop->lens->bands, loop->spots);
+}
+
+static void draw_one(void *state, int64_t band, int worker)
+{
+    (void)worker;
+    const struct gather_loop *loop = state;
+    const int64_t *ends = loop->at + (ptrdiff_t)(PIECES - 1) * loop->lens->bands;
+    const int64_t first = band ? ends[band - 1] : 0;
+    draw_band(loop->render, (int)band, loop->spots + first, ends[band] - first, loop->shade,
+              loop->afterglow);
+}
+
+bool render_gather(render *r, const render_scene *scene)
+{
+    const lens l = {.scene = scene,
+                    .width = r->width,
+                    .height = r->height,
+                    .bands = (r->height + BAND - 1) / BAND,
+                    .size = spot_size(scene, r->width, r->height)};
+    int64_t *at = calloc((size_t)l.bands * (PIECES + 1), sizeof *at);
+    tint *shade = malloc(SHADES * sizeof *shade);
+    struct gather_loop loop = {r, &l, at, NULL, shade, scene->afterglow};
+    bool room = at && shade;
+    if (room) {
+        make_shades(scene, shade);
+        render__loop(r, PIECES, sort_one, &loop);
+        const int64_t n = place_pieces(&l, at);
+        room = reserve(r, n);
+    }
+    if (room) {
+        loop.spots = r->spots;
+        render__loop(r, r->spots ? PIECES : 0, sort_one, &loop);
+        render__loop(r, l.bands, draw_one, &loop);
+        r->coloured = scene->value != NULL;
+    }
+    free(shade);
+    free(at);
+    return room;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pictures of particles without a screen: each is a soft spot of light, light adds up, and what has
+ * gathered is shown on a scale of asinh. The same bits for any number of threads.
+ */
+#ifndef KITH_CLI_RENDER_H
+#define KITH_CLI_RENDER_H
+
+#include "camera.h"
+#include "palette.h"
+
+#include <pool.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct render render;
+
+/** What is drawn. */
+typedef struct render_scene {
+    int64_t n;
+    const float *pos;   /**< [n][3]; those that are not finite are left out */
+    const float *value; /**< [n]: places on the palette, 0 to 1; NULL: the colour tells density */
+    palette palette;    /**< of the values */
+    float afterglow;    /**< how much of the last scene's light is still there, 0 to below 1 */
+    camera camera;
+} render_scene;
+
+/** @param pool  threads to draw with, borrowed until render_close
+ *  @return NULL without memory. */
+render *render_open(int width, int height, struct kith__pool *pool);
+void render_close(render *r);
+
+/** Gather the light of a scene. @return false without memory. */
+bool render_gather(render *r, const render_scene *scene);
+
+/** The light that has gathered: [height][width][4], red, green, blue and the weight of spots; that
+ *  of a spot in the middle of space is 1. Row 0 is at the top. */
+const float *render_gathered(const render *r);
+
+/** Develop it: [height][width] of 0xffRRGGBB, valid until the next call. Brightness follows the
+ *  brightest places, slowly from frame to frame. */
+uint32_t *render_develop(render *r);
+
+#endif

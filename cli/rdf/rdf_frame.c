@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One frame of `kith rdf`: count its pairs and its sums over vectors q into a row of numbers, and
+ * add that row to a block. Counting a frame reads what all frames share and writes to that frame
+ * alone, so that several threads may count frames at one time.
+ */
+#include "common/box.h"
+#include "common/engine.h"
+#include "rdf.h"
+#include "common/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Add what was counted to the row of the frame. @return false: no memory */
+static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
+                     rdf_frame *f)
+{
+    const rdf_layout *l = &found->layout;
+    f->row[l->frames] = 1;
+    f->row[l->volume] = box_volume(&f->box);
+    for (int32_t a = 0; a < h->n_species; a++) {
+        f->row[l->centres + a] = (double)h->centres[a];
+    }
+    for (int64_t k = 0; k < l->partials * l->bins; k++) {
+        f->row[l->counts + k] = (double)h->counts[k];
+        f->row[l->ideal + k] = h->ideal[k];
+    }
+    if (task->weights) {
+        rdf_weights_add(found, &f->part, h, f->row);
+    }
+    return !task->force || rdf_force_add(task, found, h, f->row);
+}
+
+static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                               rdf_frame *f)
+{
+    kith_rdf_options how = found->how;
+    how.n_species = f->n_classes;
+    how.species = f->part.species;
+    how.molecules = task->without_molecules ? f->part.molecule : NULL;
+    how.bond_offsets = task->without_bonds ? f->part.bond_offsets : NULL;
+    how.bonds = task->without_bonds ? f->part.bonds : NULL;
+    how.forces = f->part.forces;
+    how.weights = task->weights ? f->part.weight : NULL;
+    kith_histogram h = {0};
+    kith_status status = kith_rdf_count(ctx, &f->part.points, &f->box, &how, &h);
+    if (status == KITH_OK && !fill_row(task, found, &h, f)) {
+        status = KITH_NO_MEMORY;
+    }
+    kith_histogram_free(&h);
+    return status;
+}
+
+bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f)
+{
+    const size_t bytes = (size_t)found->layout.width * sizeof *f->row;
+    const double start = progress_clock();
+    f->ctx = ctx;
+    f->row = f->row ? f->row : malloc(bytes);
+    if (!f->row) {
+        f->counted = KITH_NO_MEMORY;
+        return false;
+    }
+    memset(f->row, 0, bytes);
+    f->counted = count_pairs(task, found, ctx, f);
+    const double middle = progress_clock();
+    if (f->counted == KITH_OK && found->structure.direct) {
+        f->counted = rdf_structure_sum(task, found, ctx, f);
+    }
+    f->count_seconds = middle - start;
+    f->sum_seconds = progress_clock() - middle;
+    return f->counted == KITH_OK;
+}
+
+int rdf_frame_report(const rdf_task *task, const rdf_frame *f)
+{
+    return f->counted == KITH_NO_MEMORY ? report_no_memory("the sums of a frame")
+                                        : engine_status(f->ctx, f->counted, task->input);
+}
+
+int rdf_frame_add(rdf_outcome *found, const rdf_frame *f)
+{
+    double *row = rdf_blocks_row(&found->blocks);
+    if (!row) {
+        return report_no_memory("blocks");
+    }
+    const rdf_layout *l = &found->layout;
+    for (int64_t k = 0; k < l->width; k++) {
+        row[k] += f->row[k];
+    }
+    const double volume = f->row[l->volume];
+    found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
+    found->most_volume = fmax(found->most_volume, volume);
+    found->structure.most_waves = f->sums.waves.n > found->structure.most_waves
+                                      ? f->sums.waves.n
+                                      : found->structure.most_waves;
+    found->kinetic.frames += f->kinetic.frames;
+    found->kinetic.sum += f->kinetic.sum;
+    found->kinetic.squares += f->kinetic.squares;
+    found->count_seconds += f->count_seconds;
+    found->sum_seconds += f->sum_seconds;
+    found->last_index = f->index;
+    found->last_step = f->step;
+    found->frames++;
+    return STATUS_OK;
+}
+
+void rdf_frame_free(rdf_frame *f)
+{
+    rdf_part_free(&f->part);
+    rdf_sums_free(&f->sums);
+    free(f->row);
+    *f = (rdf_frame){0};
+}

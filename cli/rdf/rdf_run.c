@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The frames of a trajectory, one by one: its box, its particles, their pairs.
+ */
+#include "common/box.h"
+#include "common/engine.h"
+#include "common/lanes.h"
+#include "common/length_unit.h"
+#include "rdf.h"
+#include "common/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** The run, and its progress: of the frames where their number is known, else of the bytes read. */
+struct work {
+    const rdf_task *task;
+    rdf_outcome *found;
+    rdf_frame alone; /**< a frame that is counted before the next one is read */
+    lanes *lanes;    /**< count the frames after the first; NULL: none */
+    double before;   /**< seconds of counting before there were lanes */
+    progress bar;
+    int64_t bytes, size;
+};
+
+static int watch_reading(void *user, int64_t done, int64_t total)
+{
+    struct work *w = user;
+    const int64_t of = w->found->from.wanted;
+    w->bytes = done;
+    w->size = total;
+    return of > 0 ? progress_watch(&w->bar, w->found->frames, of)
+                  : progress_watch(&w->bar, done, total);
+}
+
+static int watch_counting(void *user, int64_t done, int64_t total)
+{
+    struct work *w = user;
+    const int64_t of = w->found->from.wanted;
+    const double frames = (double)w->found->frames + (double)done / (double)total;
+    return of > 0 && total > 0 ? progress_watch(&w->bar, (int64_t)(1e3 * frames), 1000 * of)
+                               : progress_watch(&w->bar, w->bytes, w->size);
+}
+
+int64_t rdf_partial(const rdf_classes *classes, int a, int b)
+{
+    const kith_histogram shape = {.n_species = classes->n};
+    return kith_histogram_partial(&shape, a, b);
+}
+
+/** g(r) needs a density. */
+static int check_periodic(const rdf_task *task, const io_frame *frame, const kith_box *box)
+{
+    static const char *const hint = "give it with --box LX,LY,LZ";
+    const long long index = frame->index;
+    if (!frame->particles.has_box && !task->shared.box_numbers) {
+        return report_error(STATUS_INVALID, hint,
+                            "%s: frame %lld has no box, whose density g(r) needs", task->input,
+                            index);
+    }
+    for (int k = 0; k < box->dim; k++) {
+        if (!box->periodic[k]) {
+            return report_error(STATUS_INVALID, hint,
+                                "%s: frame %lld: the box is open along %c; g(r) needs the density "
+                                "of one that is periodic",
+                                task->input, index, "xyz"[k]);
+        }
+    }
+    return STATUS_OK;
+}
+
+static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
+                       const kith_box *box)
+{
+    const double half = box_half_height(box), last = found->edges[found->how.bins];
+    if (!task->minimum_image && last > half * (1 + 1e-6)) {
+        return report_error(STATUS_INVALID,
+                            "--minimum-image goes to the box's corner, with the exact factor",
+                            "%s: frame %lld: r_max is %s, beyond half the box, %s", task->input,
+                            (long long)frame->index, report_real(last).s, report_real(half).s);
+    }
+    return STATUS_OK;
+}
+
+/** Rows that would fill most of the memory are refused before, not met halfway. */
+static int check_memory(const rdf_task *task, const rdf_outcome *found)
+{
+    const double share = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double rows = (double)rdf_blocks_most(task->blocks);
+    const double frames = found->from.wanted > 0 ? (double)found->from.wanted : rows;
+    const double bytes = fmin(rows, frames) * (double)found->layout.width * sizeof(double);
+    if (bytes > share) {
+        return report_error(STATUS_NO_MEMORY, "fewer --bins or --blocks need less",
+                            "%s: %lld histograms of %lld bins in %lld blocks are %s", task->input,
+                            (long long)found->layout.partials, (long long)found->layout.bins,
+                            (long long)task->blocks, report_bytes((int64_t)bytes).s);
+    }
+    return STATUS_OK;
+}
+
+/** Lay out the rows of the blocks. */
+static int prepare(const rdf_task *task, rdf_outcome *found)
+{
+    rdf_layout *l = &found->layout;
+    const int64_t n = found->classes.n;
+    l->bins = found->how.bins;
+    l->partials = n * (n + 1) / 2;
+    l->frames = 0;
+    l->volume = 1;
+    l->centres = 2;
+    l->counts = l->centres + n;
+    l->ideal = l->counts + l->partials * l->bins;
+    l->force = l->ideal + l->partials * l->bins;
+    l->products = l->force + (task->force ? l->partials * (l->bins + 2) : 0);
+    l->strewn = l->products + (task->weights ? l->partials * l->bins : 0);
+    l->vectors = l->strewn + (task->weights ? l->partials * l->bins : 0);
+    l->q_sum = l->vectors + found->structure.bins;
+    l->direct = l->q_sum + found->structure.bins;
+    if (task->force) {
+        kith_box whole = {.dim = found->space.box.dim};
+        found->shells = malloc((size_t)l->bins * sizeof *found->shells);
+        if (!found->shells ||
+            kith_shell_volumes(&whole, 0, l->bins, found->edges, found->shells) != KITH_OK) {
+            return report_no_memory("shells");
+        }
+    }
+    l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
+    CLI_TRY(check_memory(task, found));
+    return rdf_blocks_start(&found->blocks, l->width, task->blocks)
+               ? STATUS_OK
+               : report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld histograms of %lld bins",
+                              (long long)l->partials, (long long)l->bins);
+}
+
+/** The first frame says what all are held to. */
+static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
+{
+    CLI_TRY(rdf_check_selection(task, frame));
+    if (found->classes.n == 0) {
+        return report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles to count",
+                            task->input, (long long)frame->index);
+    }
+    found->particles = frame->particles.n;
+    found->precision = frame->particles.precision;
+    input_warn_guessed(task->input, frame);
+    CLI_TRY(length_unit_check(task->input, frame, task->unit));
+    memcpy(found->file_unit, frame->unit, sizeof found->file_unit);
+    found->first_index = frame->index;
+    if (!found->extent.known) {
+        rdf_extent_add(&found->space.box, &found->extent);
+    }
+    CLI_TRY(rdf_choose_bins(task, found));
+    CLI_TRY(rdf_weights_load(task, frame, found));
+    CLI_TRY(rdf_find_inside(task, frame, found));
+    /* A figure has S(q) beside g(r) where it can. */
+    if (task->sq || (task->plot && rdf_structure_can(task, found))) {
+        CLI_TRY(rdf_structure_begin(task, found));
+    }
+    return prepare(task, found);
+}
+
+static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
+                       int n_classes)
+{
+    const long long index = frame->index;
+    if (frame->particles.n != found->particles) {
+        return report_error(STATUS_FORMAT, "--frames chooses some",
+                            "%s: frame %lld has %lld particles, but frame %lld has %lld",
+                            task->input, index, (long long)frame->particles.n,
+                            (long long)found->first_index, (long long)found->particles);
+    }
+    if (found->frames > 0 && found->classes.n != n_classes) {
+        return report_error(STATUS_FORMAT, "--select chooses species",
+                            "%s: frame %lld has particles of '%s', which frame %lld has not",
+                            task->input, index, found->classes.item[n_classes].name,
+                            (long long)found->first_index);
+    }
+    return STATUS_OK;
+}
+
+/** Check a frame, and pick what is counted of it. @return exit status, reported */
+static int prepare_frame(const rdf_task *task, rdf_outcome *found, const io_frame *frame, bool copy,
+                         rdf_frame *f)
+{
+    const int n_classes = found->classes.n;
+    space here;
+    CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
+    CLI_TRY(space_check_volume(&here, task->input));
+    CLI_TRY(rdf_classify(task, frame, &found->classes));
+    CLI_TRY(check_periodic(task, frame, &here.box));
+    if (found->frames == 0) {
+        found->space = here;
+        CLI_TRY(begin(task, found, frame));
+    }
+    CLI_TRY(length_unit_same(task->input, frame, found->file_unit));
+    CLI_TRY(check_reach(task, found, frame, &here.box));
+    CLI_TRY(check_frame(task, found, frame, n_classes));
+    CLI_TRY(rdf_structure_check(task, found, &here.box));
+    if (task->force) {
+        CLI_TRY(rdf_force_check(task, frame));
+        f->kinetic = rdf_temperature_of(frame);
+    }
+    if (task->weights) {
+        CLI_TRY(rdf_weights_check(task, found, frame));
+    }
+    f->index = frame->index;
+    f->step = frame->has_step ? frame->step : frame->index;
+    f->particles = frame->particles.n;
+    f->box = here.box;
+    f->n_classes = found->classes.n;
+    rdf_part_free(&f->part);
+    return rdf_pick(task, found, frame, copy, &f->part);
+}
+
+static bool count_frame(void *user, kith_ctx *ctx, void *record)
+{
+    const struct work *w = user;
+    return rdf_frame_count(w->task, w->found, ctx, record);
+}
+
+static int report_frame(void *user, void *record)
+{
+    return rdf_frame_report(((const struct work *)user)->task, record);
+}
+
+static int add_frame(void *user, void *record)
+{
+    struct work *w = user;
+    const rdf_frame *f = record;
+    CLI_TRY(rdf_frame_add(w->found, f));
+    w->bar.items += f->particles;
+    return STATUS_OK;
+}
+
+static void free_frame(void *record)
+{
+    rdf_frame_free(record);
+}
+
+/** Choose how the frames after the first one are counted. */
+static void open_lanes(struct work *w)
+{
+    static const lanes_calls calls = {.bytes = sizeof(rdf_frame),
+                                      .count = count_frame,
+                                      .report = report_frame,
+                                      .add = add_frame,
+                                      .free = free_frame};
+    enum {
+        ARRAYS = 4
+    }; /* a row, a histogram, its sums and counters are as long as a row at most */
+    const rdf_outcome *found = w->found;
+    const int64_t bytes = ARRAYS * found->layout.width * (int64_t)sizeof(double);
+    const int64_t left = found->from.wanted > 0 ? found->from.wanted - 1 : -1;
+    const int n = lanes_wanted(found->ctx, found->particles, left, bytes);
+    w->lanes = n > 0 ? lanes_open(found->ctx, n, &calls, w) : NULL;
+    w->before = found->count_seconds + found->sum_seconds;
+}
+
+static int take_frame(void *user, const io_frame *frame)
+{
+    struct work *w = user;
+    rdf_outcome *found = w->found;
+    void *record = &w->alone;
+    if (w->lanes) {
+        CLI_TRY(lanes_record(w->lanes, &record));
+    }
+    CLI_TRY(prepare_frame(w->task, found, frame, w->lanes != NULL, record));
+    if (w->lanes) {
+        lanes_count(w->lanes);
+        return STATUS_OK;
+    }
+    (void)count_frame(w, found->ctx, record);
+    CLI_TRY(report_frame(w, record));
+    CLI_TRY(add_frame(w, record));
+    if (found->frames == 1) {
+        const rdf_part *part = &w->alone.part;
+        for (int64_t p = 0; p < part->points.n; p++) {
+            found->classes.item[part->species[p]].members++;
+        }
+        open_lanes(w);
+    }
+    return STATUS_OK;
+}
+
+/** Wait for the lanes. Lanes count at one time, and while frames are read: divide the time during
+ *  which any lane counted between pairs and sums, and call the rest waiting. */
+static int end_lanes(struct work *w, int status)
+{
+    rdf_outcome *found = w->found;
+    status = lanes_end(w->lanes, status);
+    const double all = found->count_seconds + found->sum_seconds;
+    const double busy = w->before + lanes_seconds(w->lanes);
+    found->count_seconds *= all > 0 ? busy / all : 0;
+    found->sum_seconds *= all > 0 ? busy / all : 0;
+    found->from.seconds = fmax(progress_clock() - w->bar.start - busy, 0);
+    lanes_close(w->lanes);
+    return status;
+}
+
+/** Go on with what there is when Ctrl-C came after some frames. */
+static int finish(const rdf_task *task, rdf_outcome *found, int status)
+{
+    if (status != STATUS_INTERRUPTED) {
+        return status;
+    }
+    if (found->frames == 0) {
+        return report_interrupted(task->shared.output);
+    }
+    found->partial = true;
+    const int64_t of = found->from.wanted;
+    snprintf(found->partial_text, sizeof found->partial_text,
+             of > 0 ? "interrupted after %lld of %lld frames" : "interrupted after %lld frames",
+             (long long)found->frames, (long long)of);
+    return STATUS_OK;
+}
+
+static int take_box(void *user, const io_frame *frame)
+{
+    const struct work *w = user;
+    const rdf_task *task = w->task;
+    space here;
+    CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
+    bool periodic = frame->particles.has_box;
+    for (int k = 0; k < here.box.dim; k++) {
+        periodic = periodic && here.box.periodic[k];
+    }
+    if (periodic) { /* else the frame is refused when its turn comes */
+        CLI_TRY(space_check_volume(&here, task->input));
+        rdf_extent_add(&here.box, &w->found->extent);
+    }
+    return STATUS_OK;
+}
+
+/** Look at the boxes of all frames where a range of r or q that is not given depends on them. */
+static int survey(const io_trajectory_options *how, struct work *w)
+{
+    const rdf_task *task = w->task;
+    const bool has_r = task->r_max > 0 || task->edges;
+    const bool has_q = !task->sq && !task->plot; /* a given --q-min may be below the smallest q */
+    io_trajectory_options boxes = *how;
+    boxes.boxes_only = true;
+    return task->shared.box_numbers || (has_r && has_q)
+               ? STATUS_OK
+               : input_survey(task->input, &boxes, task->shared.quiet, take_box, w);
+}
+
+int rdf_run(const rdf_task *task, rdf_outcome *found)
+{
+    struct work w = {.task = task, .found = found};
+    found->unit = task->unit ? task->unit : found->file_unit;
+    io_trajectory_options how = input_how(&task->shared);
+    how.read.fields |= IO_MOLECULES | IO_BONDS;
+    how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
+                      (task->without_bonds ? (unsigned)IO_BONDS : 0) |
+                      (task->force ? (unsigned)IO_FORCES : 0);
+    if (task->weights && !rdf_weights_are_file(task->weights)) {
+        how.weights = task->weights;
+        how.read.needed |= (unsigned)IO_WEIGHTS;
+    }
+    if (task->force && !task->weights) { /* velocities and masses tell a temperature */
+        how.weights = "mass";
+        how.read.fields |= IO_VELOCITIES | IO_WEIGHTS;
+    }
+    how.read.watch = watch_reading;
+    how.read.user = &w;
+    CLI_TRY(engine_open(&task->shared, watch_counting, &w, &found->ctx));
+    const int surveyed = survey(&how, &w);
+    if (surveyed != STATUS_OK) {
+        return surveyed == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : surveyed;
+    }
+    w.bar = progress_start("counting", "particles", 0, task->shared.quiet);
+    int status = input_each_frame(task->input, &how, take_frame, &w, &found->from);
+    if (w.lanes) {
+        status = end_lanes(&w, status);
+    }
+    progress_end(&w.bar);
+    rdf_frame_free(&w.alone);
+    return finish(task, found, status);
+}

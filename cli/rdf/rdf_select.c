@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which particles `kith rdf` counts, and as what.
+ */
+#include "common/name_order.h"
+#include "rdf.h"
+#include "common/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** What a species without a name is called. */
+static const char *shown(const char *name)
+{
+    return *name ? name : "unnamed";
+}
+
+/** The class of these particles, made where there is none yet. @return -1: too many. */
+static int find_class(const rdf_task *task, rdf_classes *classes, const char *name, bool first,
+                      bool second)
+{
+    for (int k = 0; k < classes->n; k++) {
+        const rdf_class *c = &classes->item[k];
+        if (task->partials ? strcmp(c->name, shown(name)) == 0
+                           : c->first == first && c->second == second) {
+            return k;
+        }
+    }
+    if (classes->n == RDF_MOST_CLASSES) {
+        return -1;
+    }
+    rdf_class *made = &classes->item[classes->n];
+    *made = (rdf_class){.first = first, .second = second};
+    const char *merged = first && task->select  ? task->select
+                         : second && task->with ? task->with
+                                                : "all";
+    snprintf(made->name, sizeof made->name, "%.*s", (int)sizeof made->name - 1,
+             task->partials ? shown(name) : merged);
+    return classes->n++;
+}
+
+/** Give species k of the frame its class. @return an exit status, reported. */
+static int classify(const rdf_task *task, const io_frame *frame, int k, rdf_classes *classes)
+{
+    const char *name = frame->names[k];
+    const char *with = task->with ? task->with : task->select;
+    const bool first = !task->select || name_position(task->select, name) >= 0;
+    const bool second = !with || name_position(with, name) >= 0;
+    const bool wanted = first || second;
+    const int class = wanted ? find_class(task, classes, name, first, second) : -1;
+    if (wanted && class < 0) {
+        return report_error(STATUS_LIMIT, "choose some with --select",
+                            "%s: --partials of more than %d species", task->input,
+                            RDF_MOST_CLASSES);
+    }
+    classes->of_name[k] = class;
+    classes->has_rest = classes->has_rest || !wanted;
+    return STATUS_OK;
+}
+
+int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *classes)
+{
+    const int n = frame->n_names, known = classes->n_names;
+    if (n == known) {
+        return STATUS_OK;
+    }
+    int *of_name = realloc(classes->of_name, (size_t)n * sizeof *of_name);
+    int *order = malloc((size_t)n * sizeof *order);
+    classes->of_name = of_name ? of_name : classes->of_name;
+    int status = of_name && order ? STATUS_OK : report_no_memory("species");
+    if (status == STATUS_OK) {
+        name_order(n - known, (const char(*)[IO_NAME_LENGTH])frame->names + known, task->select,
+                   task->with, order);
+    }
+    for (int k = 0; k < n - known && status == STATUS_OK; k++) {
+        status = classify(task, frame, known + order[k], classes);
+    }
+    classes->n_names = status == STATUS_OK ? n : known;
+    free(order);
+    return status;
+}
+
+/** The names in a frame, for a message. */
+static void list_names(const io_frame *frame, char *out, size_t room)
+{
+    size_t used = 0;
+    for (int k = 0; k < frame->n_names && used < room; k++) {
+        used += (size_t)snprintf(out + used, room - used, "%s%s", k ? ", " : "",
+                                 shown(frame->names[k]));
+    }
+}
+
+static int check_list(const rdf_task *task, const char *option, const char *list,
+                      const io_frame *frame)
+{
+    for (const char *at = list; at && *at;) {
+        const size_t word = strcspn(at, ",");
+        bool found = false;
+        for (int k = 0; k < frame->n_names; k++) {
+            found = found ||
+                    (strlen(frame->names[k]) == word && memcmp(frame->names[k], at, word) == 0);
+        }
+        if (!found) {
+            char names[256];
+            list_names(frame, names, sizeof names);
+            return report_error(STATUS_INVALID, "--by element, type or name says which is meant",
+                                "%s: %s: no particle is '%.*s'; there are: %s", task->input, option,
+                                (int)word, at, names);
+        }
+        at += word + (at[word] == ',');
+    }
+    return STATUS_OK;
+}
+
+int rdf_check_selection(const rdf_task *task, const io_frame *frame)
+{
+    CLI_TRY(check_list(task, "--select", task->select, frame));
+    return check_list(task, "--with", task->with, frame);
+}
+
+/** Make room for n particles and m bonds. */
+static bool grow(rdf_part *part, const io_frame *frame)
+{
+    const size_t n = (size_t)frame->particles.n + 1;
+    const size_t row = 3 * (size_t)frame->particles.precision;
+    const size_t m = (size_t)frame->n_bonds + 1;
+    part->pos = malloc(n * row);
+    part->force = malloc(n * row);
+    part->weight = malloc(n * sizeof *part->weight);
+    part->species = malloc(n * sizeof *part->species);
+    part->molecule = malloc(n * sizeof *part->molecule);
+    part->place = malloc(n * sizeof *part->place);
+    part->bond_offsets = calloc(n + 1, sizeof *part->bond_offsets);
+    part->bonds = malloc(m * sizeof *part->bonds);
+    return part->pos && part->force && part->weight && part->species && part->molecule &&
+           part->place && part->bond_offsets && part->bonds;
+}
+
+/** Rows of the bonds of each particle, each bond once. */
+static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
+{
+    int64_t *at = part->bond_offsets; /* [n + 2]: row p begins at at[p + 1] while it is filled */
+    for (int64_t k = 0; k < frame->n_bonds; k++) {
+        const int32_t i = part->place[frame->bond[2 * k]];
+        if (i >= 0 && part->place[frame->bond[2 * k + 1]] >= 0) {
+            at[i + 2]++;
+        }
+    }
+    for (int64_t p = 1; p <= n; p++) {
+        at[p + 1] += at[p];
+    }
+    for (int64_t k = 0; k < frame->n_bonds; k++) {
+        const int32_t i = part->place[frame->bond[2 * k]];
+        const int32_t j = part->place[frame->bond[2 * k + 1]];
+        if (i >= 0 && j >= 0) {
+            part->bonds[at[i + 1]++] = j;
+        }
+    }
+}
+
+int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, bool copy,
+             rdf_part *part)
+{
+    const rdf_classes *classes = &found->classes;
+    const bool own = copy || classes->has_rest; /* positions and forces are copied */
+    const double *weights = found->weights ? found->weights : frame->weight;
+    const io_particles *p = &frame->particles;
+    const size_t row = 3 * (size_t)p->precision;
+    if (!grow(part, frame)) {
+        return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld particles",
+                            (long long)p->n);
+    }
+    int32_t n = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        const int class = classes->of_name[frame->species[k]];
+        part->place[k] = class >= 0 ? n : -1;
+        if (class < 0) {
+            continue;
+        }
+        part->species[n] = class;
+        part->molecule[n] = task->without_molecules ? frame->molecule[k] : -1;
+        part->weight[n] = task->weights ? weights[k] : 0;
+        if (own) {
+            memcpy((char *)part->pos + (size_t)n * row, (const char *)p->pos + (size_t)k * row,
+                   row);
+            if (task->force) {
+                memcpy((char *)part->force + (size_t)n * row,
+                       (const char *)frame->force + (size_t)k * row, row);
+            }
+        }
+        n++;
+    }
+    part->points = kith_points_packed(own ? part->pos : p->pos, n, p->precision);
+    part->forces = !task->force ? NULL : own ? part->force : frame->force;
+    if (task->without_bonds) {
+        sort_bonds(frame, n, part);
+    }
+    return STATUS_OK;
+}
+
+void rdf_part_free(rdf_part *part)
+{
+    free(part->pos);
+    free(part->force);
+    free(part->weight);
+    free(part->species);
+    free(part->molecule);
+    free(part->place);
+    free(part->bonds);
+    free(part->bond_offsets);
+    *part = (rdf_part){0};
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith view: particles, halos and trajectories in a browser.
+ */
+#include "view.h"
+
+#include "common/engine.h"
+#include "common/files.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { KEY_LABELS = 0x200, KEY_LINK, KEY_MEMBERS };
+
+static const struct argp_option view_options[] = {
+    {"labels", KEY_LABELS, "FILE", 0, "the group of each particle: .npy, .grp, .hdf5 of kith fof",
+     1},
+    {"link", KEY_LINK, "LENGTH", 0, "in place of labels: find groups with this length", 1},
+    {"members", KEY_MEMBERS, "N", 0, "smaller groups found are none; default 20", 1},
+    {0}};
+
+enum { VIEW_FILM = 5 };
+
+static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
+                                             {&options_space, 0, NULL, 0},
+                                             {&options_engine, 0, NULL, 0},
+                                             {&options_viewing, 0, NULL, 0},
+                                             {&options_report, 0, NULL, 0},
+                                             [VIEW_FILM] = {&options_film, 0, NULL, 0},
+                                             {0}};
+
+static void check_task(const view_task *task, struct argp_state *state)
+{
+    options_refuse(state, !task->file, "no FILE given");
+    options_refuse(state, task->labels && task->link > 0,
+                   "groups are those of --labels or of --link: leave one out");
+    const file_use files[] = {{"FILE", task->file, FILE_READ},
+                              {"--topology", task->shared.topology, FILE_READ},
+                              {"--labels", task->labels, FILE_READ},
+                              {"--record", task->film.path, FILE_FILM}};
+    files_check(files, sizeof files / sizeof *files);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    view_task *task = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        options_parse_init(state, children, &task->shared);
+        state->child_inputs[VIEW_FILM] = &task->film;
+        return 0;
+    case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
+    case KEY_LABELS: task->labels = arg; return 0;
+    case KEY_LINK: task->link = options_positive(state, "--link", arg); return 0;
+    case KEY_MEMBERS: task->members = options_whole(state, "--members", arg, 1); return 0;
+    case ARGP_KEY_END: check_task(task, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .options = view_options,
+    .parser = parse_option,
+    .args_doc = "FILE",
+    .doc = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
+           " is printed opens on this machine; the ssh line beside it brings it to another."
+           " --record: no browser, but a film."
+           "\vExample:\n"
+           "  kith make clustered 100k --seed 1 -o halos.h5\n"
+           "  kith view halos.h5 --box 1 --link 0.003",
+    .children = children};
+
+static void send_state(const view_task *task, view_run *run)
+{
+    const bool grouped = task->labels || task->link > 0;
+    const io_particles *p = run->now;
+    web_publish_json(run->server, WEB_STATE,
+                     json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:b, s:s}", "kind", "file",
+                               "title", report_json_text(task->file), "particles",
+                               (json_int_t)(p ? p->n : 0), "frame", (json_int_t)run->frame,
+                               "frames", (json_int_t)run->frames, "colour",
+                               viewer_colour_name(run->colour), "colours",
+                               viewer_colours(p && p->velocity, grouped, "group"), "grouped",
+                               grouped, "message", run->message));
+}
+
+static void send_points(view_run *run)
+{
+    const io_particles *p = run->now;
+    web_scene scene = {.n = p->n,
+                       .precision = p->precision,
+                       .positions = p->pos,
+                       .velocities = p->velocity,
+                       .labels = run->groups.labels,
+                       .box = run->shown,
+                       .step = (double)run->frame,
+                       .time = p->has_time ? p->time : NAN,
+                       .frame = (uint32_t)run->frame,
+                       .epoch = run->epoch,
+                       .colour = run->colour,
+                       .pool = run->pool,
+                       .precise = true};
+    const int64_t shown = viewer_points(run->server, p->n);
+    if (!web_choose(&run->choice, p->n, shown)) {
+        return;
+    }
+    web_enclose(&run->shown, &scene);
+    scene.box = run->shown;
+    if (scene.colour == WEB_SPEED) {
+        viewer_speed_range(&scene, &run->choice, scene.range);
+    }
+    web_blob *blob = web_points(run->server, &scene, &run->choice, shown);
+    run->again = !blob;
+    web_publish(run->server, WEB_POINTS, blob);
+}
+
+/** Tell viewers about the frame, and what is beside the particles. */
+static void send_frame(const view_task *task, view_run *run)
+{
+    send_state(task, run);
+    if (run->now) {
+        send_points(run);
+        web_publish_json(run->server, WEB_GROUPS, view_groups_json(run));
+        web_publish_json(run->server, WEB_PLOT, view_plot_json(run));
+    }
+}
+
+static int obey(const view_task *task, view_run *run, const json_t *command)
+{
+    const json_t *frame = json_object_get(command, "frame");
+    const json_t *colour = json_object_get(command, "colour");
+    web_colour chosen = run->colour;
+    run->message[0] = '\0';
+    if (json_is_string(colour) && viewer_colour_find(json_string_value(colour), &chosen)) {
+        const bool moving = run->now && run->now->velocity;
+        const bool can = chosen == WEB_PLAIN ||
+                         (chosen == WEB_GROUP ? run->groups.labels != NULL : moving);
+        run->colour = can ? chosen : run->colour;
+        run->again = true;
+    }
+    if (json_is_integer(frame) && run->frames > 1) {
+        const json_int_t k = json_integer_value(frame);
+        if (k >= 0 && k < run->frames) {
+            const int status = view_go_to(task, run, k);
+            send_frame(task, run);
+            return status == STATUS_INTERRUPTED ? status : STATUS_OK;
+        }
+    }
+    send_state(task, run);
+    return STATUS_OK;
+}
+
+/** Serve until Ctrl-C. */
+static int serve(const view_task *task, view_run *run)
+{
+    static const double a_while = 0.25;
+    int status = STATUS_OK;
+    int64_t wanted = 0;
+    send_frame(task, run);
+    while (status == STATUS_OK && !progress_interrupted()) {
+        for (json_t *command; (command = web_next_command(run->server)) != NULL;) {
+            status = status == STATUS_OK ? obey(task, run, command) : status;
+            json_decref(command);
+        }
+        const int64_t points = web_points_wanted(run->server);
+        if (run->now && (run->again || points > wanted)) {
+            wanted = points > wanted ? points : wanted;
+            send_points(run);
+        }
+        web_wait(run->server, run->again, a_while);
+    }
+    return status == STATUS_INTERRUPTED ? STATUS_OK : status;
+}
+
+static int look(const view_task *task, view_run *run)
+{
+    progress bar = progress_start("looking", "steps", 0, true);
+    CLI_TRY(view_start(task, run));
+    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
+    const int status = view_go_to(task, run, task->shared.read.frame);
+    if (status != STATUS_OK) {
+        return report_error(status, NULL, "%s", run->message);
+    }
+    if (task->film.path) {
+        return view_record(task, run);
+    }
+    run->colour = run->groups.labels ? WEB_GROUP : run->now->velocity ? WEB_SPEED : WEB_PLAIN;
+    CLI_TRY(viewer_open(&task->shared, &run->server));
+    run->pool = kith__pool_open(kith_threads(run->ctx));
+    return serve(task, run);
+}
+
+int verb_view(int argc, char **argv)
+{
+    view_task task = {.members = 20};
+    film_options_init(&task.film);
+    task.film.turn = NAN;
+    task.film.colour = FILM_DENSITY;
+    options_parse(&arguments, argc, argv, &task);
+    progress_catch_signals();
+
+    view_run run = {.frames = 1};
+    const int status = look(&task, &run);
+    view_end(&run);
+    return status;
+}

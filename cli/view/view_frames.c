@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The frames that `kith view` steps through, and g(r) of each.
+ */
+#include "view.h"
+
+#include "common/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int trouble(view_run *run, const io_error *error)
+{
+    snprintf(run->message, sizeof run->message, "%.500s", error->text);
+    return error->status == IO_CANCELLED ? STATUS_INTERRUPTED : STATUS_FORMAT;
+}
+
+int view_start(const view_task *task, view_run *run)
+{
+    io_error error = {0};
+    io_summary summary;
+    CLI_TRY(report_io(io_inspect(task->file, &summary, &error), &error, false));
+    run->frames = summary.frames;
+    if (task->labels && run->frames > 1) {
+        return report_error(STATUS_INVALID, NULL, "%s has %lld frames; labels are of one",
+                            task->file, (long long)run->frames);
+    }
+    return STATUS_OK;
+}
+
+static int read_one(const view_task *task, view_run *run)
+{
+    io_error error = {0};
+    options read = task->shared;
+    read.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
+                       (task->labels ? (unsigned)IO_IDS : 0);
+    if (input_try(&read, task->file, &run->in, &error) != IO_OK) {
+        return trouble(run, &error);
+    }
+    run->now = &run->in.particles;
+    return STATUS_OK;
+}
+
+static int read_of_many(const view_task *task, view_run *run, int64_t frame)
+{
+    io_error error = {0};
+    const io_frame *found = NULL;
+    char from[32]; /* read until the first frame is there */
+    if (!run->trajectory || run->next != frame) {
+        snprintf(from, sizeof from, "%lld:", (long long)frame);
+        io_trajectory_options how = {.read = task->shared.read, .frames = from};
+        how.read.frame = 0;
+        how.read.fields = IO_VELOCITIES;
+        io_trajectory_close(run->trajectory);
+        run->trajectory = NULL;
+        run->now = NULL;
+        if (io_trajectory_open(task->file, &how, &run->trajectory, &error) != IO_OK) {
+            return trouble(run, &error);
+        }
+    }
+    run->now = NULL;
+    if (io_trajectory_next(run->trajectory, &found, &error) != IO_OK || !found) {
+        io_trajectory_close(run->trajectory);
+        run->trajectory = NULL;
+        snprintf(run->message, sizeof run->message, "frame %lld: %.450s", (long long)frame,
+                 error.status ? error.text : "the file ends before it");
+        return STATUS_FORMAT;
+    }
+    run->now = &found->particles;
+    run->next = frame + 1;
+    return STATUS_OK;
+}
+
+/** The index of the first particle that is nowhere; -1: all are somewhere. */
+static int64_t find_lost(const io_particles *p)
+{
+    for (int64_t e = 0; e < 3 * p->n; e++) {
+        if (!isfinite(io_real(p->pos, e, p->precision))) {
+            return e / 3;
+        }
+    }
+    return -1;
+}
+
+int view_go_to(const view_task *task, view_run *run, int64_t frame)
+{
+    CLI_TRY(run->frames > 1 ? read_of_many(task, run, frame) : read_one(task, run));
+    const int64_t lost = find_lost(run->now);
+    if (lost >= 0) {
+        run->now = NULL;
+        snprintf(run->message, sizeof run->message, "frame %lld: particle %lld is not finite",
+                 (long long)frame, (long long)lost);
+        return STATUS_NOT_FINITE;
+    }
+    run->frame = frame;
+    run->epoch++;
+    run->again = true;
+    CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
+    run->shown = run->space.box;
+    return view_group(task, run);
+}
+
+/** How far g(r) reaches: half the smallest side, but no more pairs than are counted at once. */
+static double reach(const io_particles *p, const kith_box *box)
+{
+    static const double most_pairs = 2e7, ball = 4.18879020478639;
+    double volume = 1, least = HUGE_VAL;
+    for (int k = 0; k < box->dim; k++) {
+        const double side = box->row[k][k];
+        if (!box->periodic[k] || !(side > 0)) {
+            return 0;
+        }
+        volume *= side;
+        least = side < least ? side : least;
+    }
+    const double n = (double)p->n;
+    const double r = box->dim == 3 ? cbrt(2 * most_pairs * volume / (n * n * ball))
+                                   : sqrt(2 * most_pairs * volume / (n * n * ball));
+    return fmin(r, 0.499 * least);
+}
+
+json_t *view_plot_json(view_run *run)
+{
+    enum { BINS = 200 };
+    const io_particles *p = run->now;
+    if (!p || p->n < 2) {
+        return NULL;
+    }
+    const double r_max = reach(p, &run->space.box);
+    if (!(r_max > 0)) {
+        return NULL;
+    }
+    kith_rdf_options how;
+    kith_rdf_options_init(&how);
+    how.bins = BINS;
+    how.r_max = r_max;
+    const kith_points points = kith_points_packed(p->pos, p->n, p->precision);
+    kith_histogram histogram = {0};
+    json_t *value = NULL;
+    if (kith_rdf_count(run->ctx, &points, &run->space.box, &how, &histogram) == KITH_OK) {
+        double r[BINS], g[BINS];
+        kith_rdf_g(&histogram, 0, 0, g);
+        for (int k = 0; k < BINS; k++) {
+            r[k] = (histogram.edges[k] + histogram.edges[k + 1]) / 2;
+        }
+        value = json_pack("{s:s, s:I, s:o, s:o}", "title", "g(r)", "frame", (json_int_t)run->frame,
+                          "x", report_json_reals(r, BINS), "y", report_json_reals(g, BINS));
+    }
+    kith_histogram_free(&histogram);
+    return value;
+}
+
+void view_end(view_run *run)
+{
+    web_close(run->server);
+    web_choice_free(&run->choice);
+    kith_halos_free(&run->halos);
+    if (!run->labels) {
+        kith_groups_free(&run->groups);
+    }
+    free(run->labels);
+    kith_close(run->ctx);
+    kith__pool_close(run->pool);
+    input_free(&run->in);
+    io_trajectory_close(run->trajectory);
+}

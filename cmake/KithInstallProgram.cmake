@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# kith_install_program(target destination)
+# Install a program that finds libkith.so by a path relative to itself, wherever the tree is moved.
+#
+# The program is linked a second time, with the RUNPATH of the installed tree. CMake would otherwise
+# edit the RUNPATH of the built program during installation, and for that it pads the RUNPATH with
+# trailing colons. An empty entry of a RUNPATH is the working directory: a library planted there
+# would be loaded. tests/package/runpath.py checks everything that is built.
+function(kith_install_program target destination)
+    get_filename_component(folder "${destination}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
+    file(RELATIVE_PATH to_library "${folder}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    get_target_property(name ${target} OUTPUT_NAME)
+    if(NOT name)
+        set(name ${target})
+    endif()
+    add_executable(${target}_installed $<TARGET_OBJECTS:${target}>)
+    target_link_libraries(${target}_installed PRIVATE ${libraries})
+    set_target_properties(${target}_installed PROPERTIES
+        LINKER_LANGUAGE C
+        OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/installed"
+        BUILD_WITH_INSTALL_RPATH ON
+        INSTALL_RPATH "$ORIGIN/${to_library}"
+        INSTALL_RPATH_USE_LINK_PATH ON)
+    install(TARGETS ${target}_installed DESTINATION "${destination}")
+endfunction()

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tables of numbers: plain text, CSV. The first row tells the separator (semicolon, comma, or
+ * blanks and tabs) and the number of columns, which every row must have. '#' begins a comment; a
+ * comment or a row of words right before the numbers names the columns.
+ */
+#include "core/io_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MOST_NAMES = 4096 }; /* bytes of the line that names the columns */
+
+typedef struct table {
+    io_lines lines;
+    char separator;         /* ';', ',' or ' ' for any blanks */
+    int columns;            /* fields of every row; 0: there are no rows */
+    int64_t first;          /* line of the first row */
+    char names[MOST_NAMES]; /* the line naming the columns; "": none */
+    int dim;
+    int column[3]; /* which hold x, y, z */
+} table;
+
+/** Take the next field at *at. @return false at the end; *at is NULL behind the last field. */
+static bool next_field(const char **at, char separator, io_token *field)
+{
+    if (separator == ' ')
+        return io__token_next(at, field);
+    if (!*at)
+        return false;
+    const char *begin = *at + strspn(*at, " \t");
+    const char *end = strchr(begin, separator);
+    *at = end ? end + 1 : NULL;
+    if (!end)
+        end = begin + strlen(begin);
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *field = (io_token){begin, (size_t)(end - begin)};
+    return true;
+}
+
+static int count_fields(const char *line, char separator)
+{
+    io_token field;
+    int n = 0;
+    while (next_field(&line, separator, &field))
+        n++;
+    return n;
+}
+
+static io_token unquote(io_token name)
+{
+    const bool quoted = name.length > 1 && name.text[0] == '"' && name.text[name.length - 1] == '"';
+    return quoted ? (io_token){name.text + 1, name.length - 2} : name;
+}
+
+/** Take the next line that is more than a comment. *line is NULL at the end of the file. */
+static io_status next_row(table *t, char **line)
+{
+    for (;;) {
+        IO_TRY(io__lines_next(&t->lines, line));
+        if (!*line)
+            return IO_OK;
+        const size_t blank = strspn(*line, " \t");
+        char *comment = strchr(*line, '#');
+        if (comment == *line + blank && t->columns == 0)
+            snprintf(t->names, sizeof t->names, "%s", comment + strspn(comment, "# \t"));
+        if (comment)
+            *comment = 0;
+        if ((*line)[blank])
+            return IO_OK;
+    }
+}
+
+static bool is_number(const table *t, io_token field)
+{
+    double value;
+    return field.length > 0 &&
+           io__number(field.text, t->lines.locale, &value) == field.text + field.length;
+}
+
+static bool is_names(const table *t, const char *line)
+{
+    io_token field;
+    while (next_field(&line, t->separator, &field))
+        if (is_number(t, field))
+            return false;
+    return true;
+}
+
+/** Read up to the first row of numbers, which next_row then returns again. */
+static io_status find_rows(table *t)
+{
+    char *line;
+    IO_TRY(next_row(t, &line));
+    if (!line && !t->names[0])
+        return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
+    if (!line)
+        return IO_OK;
+    t->separator = strchr(line, ';') ? ';' : strchr(line, ',') ? ',' : ' ';
+    if (is_names(t, line)) {
+        const int64_t at = t->lines.number;
+        char shown[40];
+        io__copy_name(shown, sizeof shown, line, strlen(line));
+        snprintf(t->names, sizeof t->names, "%s", line);
+        t->columns = count_fields(line, t->separator); /* comments name them no more */
+        IO_TRY(next_row(t, &line));
+        if (!line || is_names(t, line))
+            return io__file_fail(t->lines.file, IO_FORMAT,
+                                 "line %lld: '%s' is not followed by a "
+                                 "row of numbers",
+                                 (long long)at, shown);
+    }
+    t->columns = count_fields(line, t->separator);
+    t->first = t->lines.number;
+    if (count_fields(t->names, t->separator) != t->columns)
+        t->names[0] = 0;
+    io__lines_back(&t->lines);
+    return IO_OK;
+}
+
+static int find_name(const table *t, io_token wanted)
+{
+    const char *at = t->names;
+    io_token name;
+    for (int k = 0; t->names[0] && next_field(&at, t->separator, &name); k++) {
+        name = unquote(name);
+        if (name.length == wanted.length && strncasecmp(name.text, wanted.text, name.length) == 0)
+            return k;
+    }
+    return -1;
+}
+
+static io_status choose_named(table *t, const char *columns)
+{
+    io_token name;
+    bool more;
+    while ((more = next_field(&columns, ',', &name)) && t->dim < 3) {
+        char *end = NULL;
+        long column = strtol(name.text, &end, 10);
+        const bool is_index = name.length > 0 && end == name.text + name.length;
+        if (!is_index)
+            column = find_name(t, name);
+        if (column < 0 || column >= t->columns)
+            return io__file_fail(t->lines.file, IO_INVALID, "has no column '%.*s': it has %d, %s%s",
+                                 io__token_shown(name), name.text, t->columns,
+                                 t->names[0] ? "named " : "without names; the first is 0",
+                                 t->names);
+        t->column[t->dim++] = (int)column;
+    }
+    if (more || t->dim < 2)
+        return io__file_fail(t->lines.file, IO_INVALID, "columns '%s': expected two or three",
+                             t->lines.file->options->columns);
+    return IO_OK;
+}
+
+/** Those asked for, else those named x, y, z, else the first. */
+static io_status choose_columns(table *t)
+{
+    static const char *const axes[3] = {"x", "y", "z"};
+    if (t->lines.file->options->columns)
+        return choose_named(t, t->lines.file->options->columns);
+    if (t->columns < 2)
+        return io__lines_fail(&t->lines, IO_FORMAT, "has one column; expected two or three");
+    t->dim = t->columns < 3 ? 2 : 3;
+    bool named = true;
+    for (int axis = 0; axis < t->dim; axis++) {
+        t->column[axis] = find_name(t, (io_token){axes[axis], 1});
+        named = named && t->column[axis] >= 0;
+    }
+    for (int axis = 0; axis < t->dim && !named; axis++)
+        t->column[axis] = axis;
+    return IO_OK;
+}
+
+static io_status read_number(const table *t, io_token field, int column, double *out)
+{
+    char what[24];
+    snprintf(what, sizeof what, "column %d", column);
+    return io__lines_number(&t->lines, field, what, out);
+}
+
+/** The numbers of a line: those of the columns that were chosen, or where none were, all. */
+static io_status read_row(const table *t, const char *line, double *out)
+{
+    io_token field;
+    int k = 0;
+    for (; next_field(&line, t->separator, &field); k++) {
+        for (int axis = 0; axis < t->dim; axis++)
+            if (k == t->column[axis])
+                IO_TRY(read_number(t, field, k, &out[axis]));
+        if (t->dim == 0 && k < t->columns)
+            IO_TRY(read_number(t, field, k, &out[k]));
+    }
+    if (k != t->columns)
+        return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
+                              t->columns, (long long)t->first);
+    return IO_OK;
+}
+
+static io_status read_rows(table *t, io_particles *out)
+{
+    int64_t capacity = 0;
+    double xyz[3] = {0};
+    IO_TRY(io__particles_alloc(t->lines.file, out, 0, t->dim, KITH_DOUBLE));
+    for (;;) {
+        char *line;
+        IO_TRY(next_row(t, &line));
+        if (!line)
+            return IO_OK;
+        IO_TRY(read_row(t, line, xyz));
+        IO_TRY(io__particles_push(t->lines.file, out, &capacity, xyz));
+    }
+}
+
+static io_status read_particles(table *t, void *out)
+{
+    if (t->columns > 0)
+        IO_TRY(choose_columns(t));
+    else
+        t->dim = 3;
+    return read_rows(t, out);
+}
+
+/** Find the rows of a file, and do with them what `take` does. */
+static io_status with_rows(io_file *file, io_status (*take)(table *t, void *out), void *out)
+{
+    table t = {0};
+    io_status status = io__lines_open(&t.lines, file);
+    if (status == IO_OK)
+        status = find_rows(&t);
+    if (status == IO_OK)
+        status = take(&t, out);
+    io__lines_close(&t.lines);
+    return status;
+}
+
+io_status io__text_read(io_file *file, io_particles *out)
+{
+    return with_rows(file, read_particles, out);
+}
+
+static io_status read_vectors(table *t, void *to)
+{
+    io_vectors *out = to;
+    int64_t capacity = 0;
+    if (t->columns < 1)
+        return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
+    out->dim = t->columns;
+    out->size = KITH_DOUBLE;
+    for (;;) {
+        char *line;
+        IO_TRY(next_row(t, &line));
+        if (!line)
+            return IO_OK;
+        if (out->n == capacity) {
+            capacity = 2 * capacity + 16;
+            void *grown = realloc(out->values, (size_t)(capacity * out->dim) * sizeof(double));
+            if (!grown)
+                return io__file_fail(t->lines.file, IO_NO_MEMORY, "no memory for %lld vectors",
+                                     (long long)capacity);
+            out->values = grown;
+        }
+        IO_TRY(read_row(t, line, (double *)out->values + out->n * out->dim));
+        out->n++;
+    }
+}
+
+/** Doubles to floats, in place. */
+static void narrow(io_vectors *vectors)
+{
+    char *values = vectors->values;
+    for (int64_t k = 0; k < vectors->n * vectors->dim; k++) {
+        double wide;
+        memcpy(&wide, values + k * (int64_t)sizeof wide, sizeof wide);
+        const float value = (float)wide;
+        memcpy(values + k * (int64_t)sizeof value, &value, sizeof value);
+    }
+    vectors->size = KITH_FLOAT;
+}
+
+io_status io__text_vectors(io_file *file, io_vectors *out)
+{
+    const io_status status = with_rows(file, read_vectors, out);
+    snprintf(out->description, sizeof out->description, "text");
+    if (status == IO_OK && file->options->precision == KITH_FLOAT)
+        narrow(out);
+    return status;
+}
+
+static void describe_columns(const table *t, const char *row, io_summary *out)
+{
+    const char *names = t->names;
+    io_token field;
+    io_token name = {0};
+    for (int k = 0; next_field(&row, t->separator, &field) && k < IO_MAX_SPECIES; k++) {
+        snprintf(out->fields[k].name, IO_NAME_LENGTH, "%d", k);
+        if (t->names[0] && next_field(&names, t->separator, &name)) {
+            name = unquote(name);
+            io__copy_name(out->fields[k].name, IO_NAME_LENGTH, name.text, name.length);
+        }
+        snprintf(out->fields[k].type, IO_NAME_LENGTH, "%s",
+                 is_number(t, field) ? "number" : "word");
+        out->n_fields = k + 1;
+    }
+}
+
+static io_status inspect_rows(table *t, void *to)
+{
+    io_summary *out = to;
+    const char *kind = t->separator == ' '   ? "blanks"
+                       : t->separator == ',' ? "commas"
+                                             : "semicolons";
+    snprintf(out->description, sizeof out->description, "text, %d columns separated by %s",
+             t->columns, kind);
+    for (char *line; t->columns > 0; out->n++) {
+        IO_TRY(next_row(t, &line));
+        if (!line)
+            break;
+        if (out->n == 0)
+            describe_columns(t, line, out);
+    }
+    return IO_OK;
+}
+
+io_status io__text_inspect(io_file *file, io_summary *out)
+{
+    return with_rows(file, inspect_rows, out);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Choosing the format of a catalogue or of labels, and the labels that are plain.
+ */
+#include "catalogue_internal.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+typedef io_status (*catalogue_writer)(io_output *output, const io_catalogue *catalogue);
+
+static const struct {
+    const char *name, *endings[2];
+    catalogue_writer write;
+} formats[] = {
+    [IO_CATALOGUE_CSV] = {"csv", {".csv"}, io__catalogue_csv},
+    [IO_CATALOGUE_ROCKSTAR] = {"rockstar", {".list", ".txt"}, io__catalogue_rockstar},
+    [IO_CATALOGUE_GADGET4] = {"gadget4", {".hdf5", ".h5"}, io__catalogue_gadget4},
+    [IO_CATALOGUE_SWIFT] = {"swift", {NULL}, io__catalogue_swift},
+};
+
+bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
+{
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT; k++)
+        if (strcasecmp(name, formats[k].name) == 0) {
+            *out = (io_catalogue_format)k;
+            return true;
+        }
+    return false;
+}
+
+/** Write a file through `writer`, whole or not at all. */
+static io_status write_file(const char *path, catalogue_writer writer,
+                            const io_catalogue *catalogue, io_error *error)
+{
+    io_output output;
+    IO_TRY(io__output_open(&output, path, error));
+    const locale_t before = io__locale_enter();
+    const io_status status = writer(&output, catalogue);
+    io__locale_leave(before);
+    return io__output_end(&output, status);
+}
+
+io_status io_write_catalogue(const char *path, io_catalogue_format format,
+                             const io_catalogue *catalogue, io_error *error)
+{
+    *error = (io_error){0};
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT && format == IO_CATALOGUE_BY_NAME; k++)
+        for (int e = 0; e < 2 && formats[k].endings[e]; e++)
+            if (io__ends_with(path, formats[k].endings[e]))
+                format = (io_catalogue_format)k;
+    if (format == IO_CATALOGUE_BY_NAME)
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format of catalogues; expected .csv, .list, .txt, "
+                        ".hdf5 or .h5");
+    return write_file(path, formats[format].write, catalogue, error);
+}
+
+static io_status write_npy(io_output *output, const io_catalogue *catalogue)
+{
+    const int64_t n = catalogue->particles->n;
+    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, n, 0));
+    return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
+}
+
+static io_status write_grp(io_output *output, const io_catalogue *catalogue)
+{
+    const int64_t n = catalogue->particles->n;
+    IO_TRY(io__output_printf(output, "%lld\n", (long long)n));
+    for (int64_t p = 0; p < n; p++) {
+        char line[16];
+        IO_TRY(io__output_write(output, line,
+                                snprintf(line, sizeof line, "%d\n", catalogue->labels[p])));
+    }
+    return IO_OK;
+}
+
+io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error)
+{
+    static const struct {
+        const char *ending;
+        catalogue_writer writer;
+    } endings[] = {{".npy", write_npy},
+                   {".grp", write_grp},
+                   {".hdf5", io__labels_hdf5},
+                   {".h5", io__labels_hdf5}};
+    *error = (io_error){0};
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (io__ends_with(path, endings[k].ending))
+            return write_file(path, endings[k].writer, catalogue, error);
+    return io__fail(error, path, IO_INVALID,
+                    "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
+}
+
+io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error)
+{
+    *error = (io_error){0};
+    if (!io__ends_with(path, ".hdf5") && !io__ends_with(path, ".h5"))
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format of sorted snapshots; expected .hdf5 or .h5");
+    return write_file(path, io__sorted_snapshot, catalogue, error);
+}
+
+io_status io__catalogue_check_box(io_output *output, const io_catalogue *catalogue)
+{
+    const kith_box *box = catalogue->box;
+    int periodic = 0;
+    bool upright = true;
+    for (int k = 0; k < box->dim; k++) {
+        periodic += box->periodic[k] != 0;
+        for (int axis = 0; axis < box->dim; axis++)
+            upright = upright && (axis == k || box->row[k][axis] == 0);
+    }
+    if (periodic == 0 || (upright && periodic == box->dim))
+        return IO_OK;
+    return io__output_fail(output, IO_INVALID,
+                           "%s box has no place in this layout; expected one that is upright and "
+                           "periodic along all axes, or along none. .csv and .list take any",
+                           upright ? "a partly periodic" : "a skewed");
+}
+
+bool io__catalogue_lengths(const io_catalogue *catalogue, double out[3])
+{
+    const kith_box *box = catalogue->box;
+    for (int k = 0; k < 3; k++)
+        out[k] = box->periodic[0] ? box->row[k < box->dim ? k : 0][k < box->dim ? k : 0] : 0;
+    return out[1] == out[0] && out[2] == out[0];
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Labels of particles, read back: the group of each.
+ */
+#include "catalogue.h"
+#include "core/io_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct group {
+    int64_t number; /* as in the file */
+    int64_t members;
+} group;
+
+/** Text: the number of particles, then a label a line. */
+static io_status read_text(io_file *file, int64_t n, int64_t *out)
+{
+    io_lines lines;
+    IO_TRY(io__lines_open(&lines, file));
+    io_status status = IO_OK;
+    for (int64_t k = -1; status == IO_OK && k < n; k++) {
+        char *line = NULL;
+        double value = 0;
+        status = io__lines_next(&lines, &line);
+        if (status == IO_OK && !line) {
+            status = io__file_fail(file, IO_TRUNCATED, "ends after %lld labels; expected %lld",
+                                   (long long)(k < 0 ? 0 : k), (long long)n);
+        }
+        const char *at = line;
+        io_token token;
+        if (status == IO_OK && !io__token_next(&at, &token))
+            status = io__lines_fail(&lines, IO_FORMAT, "is empty where a label was expected");
+        if (status == IO_OK)
+            status = io__lines_number(&lines, token, "a label", &value);
+        if (status == IO_OK && (value != floor(value) || fabs(value) > INT32_MAX))
+            status = io__lines_fail(&lines, IO_FORMAT, "holds %g; expected a whole number", value);
+        if (status == IO_OK && k < 0 && value != (double)n)
+            status = io__lines_fail(&lines, IO_INVALID, "says %.0f particles; expected %lld", value,
+                                    (long long)n);
+        if (status == IO_OK && k >= 0)
+            out[k] = (int64_t)value;
+    }
+    io__lines_close(&lines);
+    return status;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_members(const void *a, const void *b)
+{
+    const group *x = a, *y = b;
+    return x->members != y->members ? (x->members < y->members) - (x->members > y->members)
+                                    : (x->number > y->number) - (x->number < y->number);
+}
+
+/** Count the members of each number. @param number  [n] sorted @param[out] out  [n] */
+static int64_t count(const int64_t *number, int64_t n, group *out)
+{
+    int64_t groups = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (number[k] < 1 || number[k] == INT32_MAX) /* INT32_MAX: SWIFT's word for none */
+            continue;
+        if (groups == 0 || out[groups - 1].number != number[k])
+            out[groups++] = (group){.number = number[k]};
+        out[groups - 1].members++;
+    }
+    return groups;
+}
+
+/** A group's rank once more in `members`, then in order of number again, to be found. */
+static void number_anew(group *groups, int64_t n_groups, const int64_t *number, int64_t n,
+                        int32_t *labels)
+{
+    qsort(groups, (size_t)n_groups, sizeof *groups, by_members);
+    for (int64_t g = 0; g < n_groups; g++)
+        groups[g].members = g + 1;
+    qsort(groups, (size_t)n_groups, sizeof *groups, by_number);
+    for (int64_t p = 0; p < n; p++) {
+        const group *found = bsearch(&number[p], groups, (size_t)n_groups, sizeof *groups,
+                                     by_number);
+        labels[p] = found ? (int32_t)found->members : 0;
+    }
+}
+
+static io_status read_numbers(const char *path, int64_t n, const int64_t *ids, int64_t *number,
+                              io_error *error)
+{
+    static const io_read_options options = {0};
+    io_file file;
+    char head[8] = {0};
+    IO_TRY(io__file_open(&file, path, &options, error));
+    io_status status = file.size >= (int64_t)sizeof head
+                           ? io__file_peek(&file, head, sizeof head, 0)
+                           : IO_OK;
+    if (status == IO_OK)
+        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_column(&file, n, true, number)
+                 : memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0
+                     ? io__hdf5_labels(&file, n, ids, number)
+                     : read_text(&file, n, number);
+    io__file_close(&file);
+    return status;
+}
+
+io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_t *labels,
+                         int64_t *groups, io_error *error)
+{
+    *error = (io_error){0};
+    int64_t *number = calloc((size_t)n + 1, sizeof *number);
+    int64_t *sorted = calloc((size_t)n + 1, sizeof *sorted);
+    group *group_of = calloc((size_t)n + 1, sizeof *group_of);
+    const bool fits = number && sorted && group_of;
+    const io_status status = fits ? read_numbers(path, n, ids, number, error)
+                                  : io__fail(error, path, IO_NO_MEMORY, "no memory for %lld labels",
+                                             (long long)n);
+    if (fits && status == IO_OK) {
+        memcpy(sorted, number, (size_t)n * sizeof *sorted);
+        qsort(sorted, (size_t)n, sizeof *sorted, by_number);
+        *groups = count(sorted, n, group_of);
+        number_anew(group_of, *groups, number, n, labels);
+    }
+    free(number);
+    free(sorted);
+    free(group_of);
+    return status;
+}

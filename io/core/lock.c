@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Locks by flock(2), which Linux passes on to the server of a network file system.
+ */
+#include "lock.h"
+
+#include "io_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { TRIES = 100 };
+
+struct io_lock {
+    int fd;
+    bool kept;
+    char *beside; /* the lock file that is to be removed; NULL: none */
+    bool listed;  /* io_remove_parts removes it, too */
+    io_lock *next;
+};
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static io_lock *taken; /* all locks of this process: a second flock(2) of its own would conflict */
+
+/** Read a line of /proc/locks, "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF": process, device
+ *  and inode. @return the process, if the line is about a lock by flock(2) on the file; else 0 */
+static long read_lock(char *line, const struct stat *file)
+{
+    enum { FLOCK = 1, PROCESS = 4, INODE = 5, WORDS };
+    char *word[WORDS] = {NULL}, *end;
+    for (int k = 0; k < WORDS; k++) {
+        line += strspn(line, " ");
+        word[k] = strsep(&line, " \n");
+        if (!line)
+            return 0;
+    }
+    const unsigned long high = strtoul(word[INODE], &end, 16);
+    const unsigned long low = *end == ':' ? strtoul(end + 1, &end, 16) : 0;
+    const unsigned long long inode = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+    const bool is_it = strcmp(word[FLOCK], "FLOCK") == 0 && inode == file->st_ino &&
+                       makedev((unsigned)high, (unsigned)low) == file->st_dev;
+    return is_it ? strtol(word[PROCESS], NULL, 10) : 0;
+}
+
+/** The process that holds a lock on an open file; 0: not known. */
+static long find_holder(int fd)
+{
+    struct stat file;
+    char line[256];
+    long holder = 0;
+    FILE *locks = fopen("/proc/locks", "re");
+    while (locks && fstat(fd, &file) == 0 && holder <= 0 && fgets(line, sizeof line, locks))
+        holder = read_lock(line, &file);
+    if (locks)
+        fclose(locks);
+    return holder > 0 ? holder : 0;
+}
+
+/** Say that another process holds the lock on an open file. */
+static io_status refuse(int fd, const char *path, io_error *error)
+{
+    const long holder = find_holder(fd);
+    if (holder > 0)
+        return io__fail(error, path, IO_SYSTEM,
+                        "process %ld is writing it; wait for it, or give another name", holder);
+    return io__fail(error, path, IO_SYSTEM,
+                    "another process is writing it; wait for it, or give another name");
+}
+
+/** Whether a name still means an open file: its holder may have removed it meanwhile. */
+static bool is_named(int fd, const char *name)
+{
+    struct stat open_file, named;
+    return fstat(fd, &open_file) == 0 && stat(name, &named) == 0 &&
+           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+/** "PATH.lock", also of "PATH/"; to be freed. NULL: no memory. */
+static char *name_beside(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *name = malloc(length + sizeof ".lock");
+    if (name)
+        sprintf(name, "%.*s.lock", (int)length, path);
+    return name;
+}
+
+static void list(io_lock *lock)
+{
+    pthread_mutex_lock(&guard);
+    lock->next = taken;
+    taken = lock;
+    pthread_mutex_unlock(&guard);
+}
+
+static void unlist(io_lock *lock)
+{
+    pthread_mutex_lock(&guard);
+    for (io_lock **at = &taken; *at; at = &(*at)->next)
+        if (*at == lock) {
+            *at = lock->next;
+            break;
+        }
+    pthread_mutex_unlock(&guard);
+}
+
+/** Whether this process holds a lock on a file. */
+static bool is_own(const char *name)
+{
+    bool own = false;
+    pthread_mutex_lock(&guard);
+    for (const io_lock *lock = taken; lock && !own; lock = lock->next)
+        own = is_named(lock->fd, name);
+    pthread_mutex_unlock(&guard);
+    return own;
+}
+
+/** Call flock(2). @return false with errno on failure */
+static bool lock_now(int fd, int kind)
+{
+    int failed;
+    while ((failed = flock(fd, kind | LOCK_NB)) < 0 && errno == EINTR)
+        ;
+    return failed == 0;
+}
+
+/** Take a shared lock on a file that exists and that can be opened.
+ *  @param[out] fd  to be closed; -1: nothing is locked */
+static io_status share(const char *path, const char *name, int *fd, io_error *error)
+{
+    *fd = is_own(name) ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || lock_now(*fd, LOCK_SH) || errno != EWOULDBLOCK)
+        return IO_OK;
+    const io_status status = refuse(*fd, path, error);
+    close(*fd);
+    *fd = -1;
+    return status;
+}
+
+io_status io__lock_share(const char *path, const char *target, int *fd, io_error *error)
+{
+    char *beside = name_beside(path);
+    *fd = -1;
+    if (!beside)
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to lock it with");
+    io_status status = share(path, beside, fd, error);
+    free(beside);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return status == IO_OK ? share(path, target, fd, error) : status;
+}
+
+/** Open and lock a file. */
+static io_status lock_file(io_lock *lock, const char *path, const char *name, io_error *error)
+{
+    for (int k = 0; k < TRIES; k++) {
+        lock->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock->fd < 0)
+            return io__fail(error, name, IO_SYSTEM, "cannot open to lock: %s", strerror(errno));
+        lock->kept = lock_now(lock->fd, LOCK_EX);
+        if (!lock->kept && errno == EWOULDBLOCK)
+            return refuse(lock->fd, path, error);
+        if (is_named(lock->fd, name))
+            return IO_OK;
+        close(lock->fd);
+        lock->fd = -1;
+    }
+    return io__fail(error, name, IO_SYSTEM, "cannot be locked: other processes remove it");
+}
+
+io_status io_lock_take(const char *path, io_lock_kind kind, io_lock **out, io_error *error)
+{
+    struct stat facts;
+    *out = NULL;
+    error = io__error_begin(error);
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+        return IO_OK;
+    io_lock *lock = calloc(1, sizeof *lock);
+    char *beside = kind == IO_LOCK_BESIDE ? name_beside(path) : NULL;
+    if (!lock || (kind == IO_LOCK_BESIDE && !beside)) {
+        free(lock);
+        free(beside);
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to lock it with");
+    }
+    lock->fd = -1;
+    lock->beside = beside;
+    const io_status status = lock_file(lock, path, beside ? beside : path, error);
+    if (status == IO_OK) {
+        lock->listed = beside && io__part_exchange(NULL, beside);
+        *out = lock;
+        list(lock);
+        return IO_OK;
+    }
+    if (lock->fd >= 0)
+        close(lock->fd);
+    free(lock);
+    free(beside);
+    return status;
+}
+
+bool io_lock_is_kept(const io_lock *lock)
+{
+    return lock->kept;
+}
+
+void io_lock_release(io_lock *lock)
+{
+    if (!lock)
+        return;
+    unlist(lock);
+    if (lock->beside && (!lock->listed || io__part_exchange(lock->beside, NULL))) {
+        (void)unlink(lock->beside); /* while it is held: the next process makes its own */
+        free(lock->beside);
+    }
+    close(lock->fd);
+    free(lock);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A buffer in front of a file. Regular files are replaced as a whole (part.c). Devices, pipes and
+ * files that are already open (/dev/stdout, /dev/fd/3) are written directly.
+ */
+#include "io_internal.h"
+#include "linked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** Begin a struct, with what every output has. */
+static io_status begin(io_output *output, const char *path, io_error *error)
+{
+    *output = (io_output){.fd = -1, .error = error, .path = strdup(path)};
+    output->buffer = malloc(IO_BLOCK);
+    return output->path && output->buffer
+               ? IO_OK
+               : io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+}
+
+/** Drop an output that could not be opened. */
+static io_status opened(io_output *output, io_status status)
+{
+    if (status != IO_OK)
+        io__output_abort(output);
+    return status;
+}
+
+/** Write into a file that is open: from its present offset on, which whoever opened it shares. */
+static io_status take_number(io_output *output, int number)
+{
+    output->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
+    if (output->fd < 0)
+        return io__output_fail(output, IO_SYSTEM, "cannot write to it: %s", strerror(errno));
+    /* Linux appends where O_APPEND is set, wherever pwrite is asked to write. */
+    const bool appends = fcntl(output->fd, F_GETFL) & O_APPEND;
+    output->base = appends ? -1 : lseek(output->fd, 0, SEEK_CUR);
+    return IO_OK;
+}
+
+static io_status open_direct(io_output *output, int flags)
+{
+    output->fd = open(output->target, flags | O_CLOEXEC, 0666);
+    if (output->fd < 0)
+        return io__output_fail(output, IO_SYSTEM, "cannot be written: %s", strerror(errno));
+    output->base = lseek(output->fd, 0, SEEK_CUR); /* -1: a pipe */
+    return IO_OK;
+}
+
+/** @param fixed  the part is path.part */
+static io_status open_beside(io_output *output, const char *path, bool fixed, io_error *error)
+{
+    io_place place = {0};
+    io_status status = begin(output, path, error);
+    if (status == IO_OK)
+        status = io__place_find(path, &place, error);
+    output->target = place.target;
+    if (status == IO_OK)
+        status = place.number >= 0 ? take_number(output, place.number)
+                 : place.regular   ? io__part_open(output, place.exists, fixed)
+                                   : open_direct(output, O_WRONLY);
+    return opened(output, status);
+}
+
+io_status io__output_open(io_output *output, const char *path, io_error *error)
+{
+    return open_beside(output, path, false, error);
+}
+
+io_status io__output_reopen(io_output *output, const char *path, io_error *error)
+{
+    return open_beside(output, path, true, error);
+}
+
+io_status io__output_stdout(io_output *output, io_error *error)
+{
+    io_status status = begin(output, "standard output", error);
+    if (status == IO_OK)
+        status = take_number(output, STDOUT_FILENO);
+    return opened(output, status);
+}
+
+/** Cut a file that was opened to append off behind the mark; one without its tail is refused. */
+static io_status cut(io_output *output, const io_mark *from)
+{
+    const int64_t keep = from->bytes;
+    char tail[IO_TAIL];
+    struct stat facts;
+    if (fstat(output->fd, &facts) < 0)
+        return io__output_fail(output, IO_SYSTEM, "cannot open to append: %s", strerror(errno));
+    if (facts.st_size < keep)
+        return io__output_fail(output, IO_TRUNCATED,
+                               "holds %lld bytes; expected the %lld that were written before",
+                               (long long)facts.st_size, (long long)keep);
+    if (from->tail_bytes > 0 &&
+        (from->tail_bytes > IO_TAIL ||
+         io__get(output->fd, tail, from->tail_bytes, from->tail_at) != from->tail_bytes ||
+         io_sum(tail, from->tail_bytes) != from->tail_sum))
+        return io__output_fail(output, IO_FORMAT,
+                               "is not the file that the earlier run wrote: bytes %lld to %lld "
+                               "differ; name that file, or remove the restart file to start anew",
+                               (long long)from->tail_at,
+                               (long long)(from->tail_at + from->tail_bytes));
+    if (S_ISREG(facts.st_mode) &&
+        (ftruncate(output->fd, keep) < 0 || lseek(output->fd, keep, SEEK_SET) < 0))
+        return io__output_fail(output, IO_SYSTEM, "cannot go on behind byte %lld: %s",
+                               (long long)keep, strerror(errno));
+    return IO_OK;
+}
+
+io_status io__output_append(io_output *output, const char *path, const io_mark *from,
+                            io_error *error)
+{
+    io_place place = {0};
+    io_status status = begin(output, path, error);
+    if (status == IO_OK)
+        status = io__place_find(path, &place, error);
+    output->target = place.target;
+    if (status == IO_OK && place.number >= 0)
+        return opened(output, take_number(output, place.number));
+    if (status == IO_OK)
+        status = open_direct(output, O_RDWR | O_CREAT);
+    if (status == IO_OK)
+        status = cut(output, from);
+    const int failed = status == IO_OK && !place.exists ? io__folder_sync(output->target) : 0;
+    if (failed)
+        status = io__output_fail(output, IO_SYSTEM, "its folder cannot be flushed to disk: %s",
+                                 strerror(failed));
+    output->written = from->bytes;
+    return opened(output, status);
+}
+
+static io_status write_all(io_output *output, const char *data, int64_t size)
+{
+    const int failed = io__put(output->fd, data, size, -1);
+    if (failed)
+        return io__output_fail(output, IO_SYSTEM, "cannot write beyond byte %lld: %s",
+                               (long long)output->written, strerror(failed));
+    output->written += size;
+    return IO_OK;
+}
+
+io_status io__output_flush(io_output *output)
+{
+    const int64_t size = output->used;
+    output->used = 0;
+    return write_all(output, output->buffer, size);
+}
+
+io_status io__output_sync(io_output *output)
+{
+    IO_TRY(io__output_flush(output));
+    const int failed = io__sync(output->fd);
+    if (failed)
+        return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(failed));
+    return IO_OK;
+}
+
+char *io__output_reserve(io_output *output, int64_t size)
+{
+    if (output->used + size > IO_BLOCK && io__output_flush(output) != IO_OK)
+        return NULL;
+    char *room = output->buffer + output->used;
+    output->used += size;
+    return room;
+}
+
+io_status io__output_write(io_output *output, const void *data, int64_t size)
+{
+    if (size > IO_BLOCK) {
+        IO_TRY(io__output_flush(output));
+        return write_all(output, data, size);
+    }
+    char *room = io__output_reserve(output, size);
+    if (!room)
+        return output->error->status;
+    memcpy(room, data, (size_t)size);
+    return IO_OK;
+}
+
+io_status io__output_printf(io_output *output, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = NULL;
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return io__output_fail(output, IO_NO_MEMORY, "no memory to write with");
+    const io_status status = io__output_write(output, text, length);
+    free(text);
+    return status;
+}
+
+io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size)
+{
+    IO_TRY(io__output_flush(output));
+    if (output->base < 0)
+        return io__output_fail(output, IO_INVALID,
+                               "is a pipe, a terminal or appended to, which cannot hold this "
+                               "format; write text, or to a regular file");
+    const int failed = io__put(output->fd, data, size, output->base + at);
+    if (failed)
+        return io__output_fail(output, IO_SYSTEM, "cannot write its header: %s", strerror(failed));
+    return IO_OK;
+}
+
+/** Close the file. @return the error, if there was none before. */
+static io_status close_file(io_output *output, io_status status)
+{
+    const int failed = output->fd >= 0 ? io__close_fd(output->fd) : 0;
+    output->fd = -1;
+    if (failed && status == IO_OK)
+        return io__output_fail(output, IO_SYSTEM, "cannot be closed: %s", strerror(failed));
+    return status;
+}
+
+/** Give the part its name. */
+static io_status settle(io_output *output)
+{
+    struct stat facts;
+    if (stat(output->target, &facts) == 0)
+        IO_TRY(io__linked_check(&facts, output->path, output->error));
+    int lock = -1;
+    IO_TRY(io__lock_share(output->path, output->target, &lock, output->error));
+    const int refused = rename(output->part, output->target) < 0 ? errno : 0;
+    if (lock >= 0)
+        close(lock);
+    if (refused)
+        return io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s", output->part,
+                               strerror(refused));
+    io__part_forget(output);
+    const int failed = io__folder_sync(output->target);
+    if (failed)
+        return io__output_fail(output, IO_SYSTEM,
+                               "is written, but its folder cannot be flushed to disk: %s",
+                               strerror(failed));
+    return IO_OK;
+}
+
+io_status io__output_commit(io_output *output)
+{
+    io_status status = close_file(output, io__output_sync(output));
+    if (status == IO_OK && output->part)
+        status = settle(output);
+    io__output_abort(output); /* removes a part that has no name, and frees */
+    return status;
+}
+
+void io__output_abort(io_output *output)
+{
+    (void)close_file(output, IO_INVALID); /* the error that led here stays */
+    io__part_drop(output);
+    free(output->path);
+    free(output->target);
+    free(output->buffer);
+    *output = (io_output){.fd = -1};
+}
+
+io_status io__output_end(io_output *output, io_status status)
+{
+    if (status == IO_OK)
+        return io__output_commit(output);
+    io__output_abort(output);
+    return status;
+}
+
+io_status io_lend(const char *path, io_output **out, io_error *error)
+{
+    error = io__error_begin(error);
+    *out = malloc(sizeof **out);
+    if (!*out)
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    io_place place;
+    io_status status = io__place_find(path, &place, error);
+    free(place.target);
+    if (status == IO_OK && !place.regular)
+        status = io__fail(error, path, IO_INVALID, "is no regular file, which this format needs");
+    if (status == IO_OK)
+        status = io__output_open(*out, path, error);
+    if (status != IO_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+const char *io_lent_name(const io_output *output)
+{
+    return output->part;
+}
+
+io_status io_lent_commit(io_output *output, io_error *error)
+{
+    output->error = io__error_begin(error);
+    const io_status status = io__output_commit(output);
+    free(output);
+    return status;
+}
+
+void io_lent_abort(io_output *output, bool keep)
+{
+    if (!output)
+        return;
+    if (keep)
+        io__part_forget(output);
+    io__output_abort(output);
+    free(output);
+}
+
+locale_t io__locale_enter(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void io__locale_leave(locale_t before)
+{
+    freelocale(uselocale(before));
+}

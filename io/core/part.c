@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Replacing a file: the new one is written beside it as path.XXXXXX.part, flushed to disk, and
+ * renamed. At each moment the name holds the old file or the whole new one. Symbolic links are
+ * followed, so that the file they lead to is replaced, or created where there is none. The new file
+ * takes over owner, group, mode, ACL and user attributes of the old one.
+ */
+#include "io_internal.h"
+#include "linked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------- parts that now are on disk */
+
+/** Names of the parts and lock files that exist. Who takes a name out of its slot owns it: its
+ *  output or lock, or the handler of a crash. A file that finds no free slot stays on disk after a
+ *  crash. */
+enum { SLOTS = 32 };
+static _Atomic(char *) parts[SLOTS];
+
+bool io__part_exchange(char *from, char *to)
+{
+    for (int k = 0; k < SLOTS; k++) {
+        char *expected = from;
+        if (atomic_compare_exchange_strong(&parts[k], &expected, to))
+            return true;
+    }
+    return false;
+}
+
+void io_remove_parts(void)
+{
+    for (int k = 0; k < SLOTS; k++) {
+        char *name = atomic_exchange(&parts[k], NULL);
+        if (name) {
+            unlink(name);
+            char *expected = NULL; /* its output frees it, if the process goes on */
+            atomic_compare_exchange_strong(&parts[k], &expected, name);
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------- where a path leads */
+
+/** The descriptor number in a path such as /dev/fd/3; -1 if the path has none. */
+static int number_of(const char *path)
+{
+    int number = -1, end = 0;
+    if (sscanf(path, "/proc/self/fd/%9d%n", &number, &end) == 1 && !path[end])
+        return number;
+    return sscanf(path, "/dev/fd/%9d%n", &number, &end) == 1 && !path[end] ? number : -1;
+}
+
+/** Follow symbolic links of the last part of a path; what it leads to may not exist. @return a path
+ *  to be freed; NULL with errno. */
+static char *follow(const char *path)
+{
+    enum { MOST_LINKS = 40 };
+    char *at = strdup(path), link[PATH_MAX];
+    for (int k = 0; at && k < MOST_LINKS; k++) {
+        const ssize_t length = number_of(at) < 0 ? readlink(at, link, sizeof link) : -1;
+        if (length < 0)
+            return at; /* no link, or none that can be read: opening it says why */
+        const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
+        char *next = NULL;
+        if (asprintf(&next, "%.*s%.*s", slash ? (int)(slash - at) + 1 : 0, at, (int)length, link) <
+            0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    errno = at ? ELOOP : ENOMEM;
+    free(at);
+    return NULL;
+}
+
+int io_open_descriptor(const char *path)
+{
+    char *target = follow(path);
+    const int number = target ? number_of(target) : -1;
+    free(target);
+    return number;
+}
+
+/** The folder of a path, to be freed by the caller; NULL if memory is exhausted. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+}
+
+/** Fail if no file can be created in the folder of a target. */
+static io_status check_folder(const char *path, const char *target, io_error *error)
+{
+    char *folder = folder_of(target);
+    io_status status = IO_OK;
+    if (!folder)
+        status = io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0)
+        status = io__fail(error, path, IO_SYSTEM, "no file can be created in the folder %s: %s",
+                          folder, strerror(errno));
+    free(folder);
+    return status;
+}
+
+/** See that no other process writes the file of a target. */
+static io_status check_unlocked(const char *path, const char *target, io_error *error)
+{
+    int fd = -1;
+    const io_status status = io__lock_share(path, target, &fd, error);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+io_status io__place_find(const char *path, io_place *place, io_error *error)
+{
+    struct stat facts;
+    *place = (io_place){.target = follow(path)};
+    if (!place->target)
+        return io__fail(error, path, errno == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
+                        "cannot create: %s", strerror(errno));
+    place->number = number_of(place->target);
+    if (place->number >= 0)
+        return IO_OK;
+    place->exists = stat(place->target, &facts) == 0;
+    place->regular = !place->exists || S_ISREG(facts.st_mode);
+    if (!place->exists && errno != ENOENT)
+        return io__fail(error, path, IO_SYSTEM, "cannot create: %s", strerror(errno));
+    if (place->exists && S_ISDIR(facts.st_mode))
+        return io__fail(error, path, IO_SYSTEM, "is a directory; expected a file to write");
+    if (place->exists && faccessat(AT_FDCWD, place->target, W_OK, AT_EACCESS) < 0)
+        return io__fail(error, path, IO_SYSTEM, "cannot be written: %s", strerror(errno));
+    if (place->exists)
+        IO_TRY(io__linked_check(&facts, path, error));
+    if (place->regular)
+        IO_TRY(check_unlocked(path, place->target, error));
+    return place->regular ? check_folder(path, place->target, error) : IO_OK;
+}
+
+io_status io_check_output(const char *path, io_error *error)
+{
+    io_place place;
+    const io_status status = io__place_find(path, &place, io__error_begin(error));
+    free(place.target);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------- making a part */
+
+/** Copy the ACL and user attributes of a file. @return 0 or an errno. */
+static int copy_attributes(const char *from, int to)
+{
+    enum { LARGEST = 1 << 16 /* bytes of a list and of a value, in Linux */ };
+    char *names = malloc(2 * (size_t)LARGEST), *value = names ? names + LARGEST : NULL;
+    const ssize_t all = names ? listxattr(from, names, LARGEST) : 0;
+    int failed = names ? 0 : ENOMEM;
+    for (ssize_t at = 0; at < all && !failed; at += (ssize_t)strlen(names + at) + 1) {
+        const char *name = names + at;
+        if (strncmp(name, "user.", 5) != 0 && strcmp(name, "system.posix_acl_access") != 0)
+            continue;
+        const ssize_t size = getxattr(from, name, value, LARGEST);
+        failed = size < 0 || fsetxattr(to, name, value, (size_t)size, 0) < 0 ? errno : 0;
+    }
+    free(names);
+    return failed;
+}
+
+/** Give a new file what the one that it replaces has. Owner and group are kept where the system
+ *  permits it. @return 0 or an errno. */
+static int take_over(const char *from, int to)
+{
+    struct stat old, new;
+    if (stat(from, &old) < 0 || fstat(to, &new) < 0)
+        return errno;
+    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+        fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0)
+        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID); /* those would be of another owner */
+    const int failed = copy_attributes(from, to);
+    return failed ? failed : fchmod(to, old.st_mode & 07777) < 0 ? errno : 0;
+}
+
+/** Create path.XXXXXX.part under a name that no file has. @param mode  before the umask */
+static int create_part(io_output *output, mode_t mode)
+{
+    enum { TRIES = 100 };
+    const size_t room = strlen(output->target) + sizeof ".XXXXXX.part";
+    output->part = malloc(room);
+    if (!output->part)
+        return -1;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 16;
+    for (int k = 0; k < TRIES; k++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        snprintf(output->part, room, "%s.%06x.part", output->target, (unsigned)(state >> 40));
+        output->listed = io__part_exchange(NULL, output->part); /* before it is there */
+        const int fd = open(output->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        if (output->listed)
+            (void)io__part_exchange(output->part, NULL);
+    }
+    free(output->part);
+    output->part = NULL;
+    errno = EEXIST;
+    return -1;
+}
+
+/** Create path.part, or take the one that a killed process left. @param mode  before the umask */
+static int take_part(io_output *output, mode_t mode)
+{
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    struct stat facts;
+    if (asprintf(&output->part, "%s.part", output->target) < 0) {
+        output->part = NULL;
+        return -1;
+    }
+    output->listed = io__part_exchange(NULL, output->part); /* before it is there */
+    const int fd = open(output->part, flags, mode);
+    if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ftruncate(fd, 0) == 0))
+        return fd;
+    io__close_fd(fd);
+    errno = EEXIST;
+    return -1;
+}
+
+io_status io__part_open(io_output *output, bool replaces, bool fixed)
+{
+    const mode_t mode = replaces ? S_IRUSR | S_IWUSR : 0666;
+    output->fd = (fixed ? take_part : create_part)(output, mode);
+    if (output->fd < 0) {
+        const int why = errno;
+        io__part_forget(output);
+        return io__output_fail(output, why == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
+                               "cannot create: %s", strerror(why));
+    }
+    const int failed = replaces ? take_over(output->target, output->fd) : 0;
+    if (failed)
+        return io__output_fail(output, failed == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
+                               "its mode or attributes cannot be kept: %s", strerror(failed));
+    return IO_OK;
+}
+
+void io__part_drop(io_output *output)
+{
+    if (!output->part)
+        return;
+    unlink(output->part);
+    io__part_forget(output);
+}
+
+void io__part_forget(io_output *output)
+{
+    if (output->part && (!output->listed || io__part_exchange(output->part, NULL)))
+        free(output->part);
+    output->part = NULL;
+}
+
+int io__folder_sync(const char *target)
+{
+    char *folder = folder_of(target);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int failed = folder ? 0 : ENOMEM;
+    if (folder && fd < 0 && errno != EACCES) /* a folder that may not be read cannot be flushed */
+        failed = errno;
+    if (fd >= 0) {
+        failed = io__sync(fd);
+        io__close_fd(fd);
+    }
+    free(folder);
+    return failed;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One pass over the text, character by character. Each character gives a piece of a few bytes.
+ */
+#include "quote.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { PIECE = 64 }; /* bytes; the longest is \u202e as a label of gnuplot */
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+/** Decode one character of UTF-8. @return its length in bytes; 0: not UTF-8, or too long a form */
+static int decode(const char *text, uint32_t *code)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    const int length = c[0] < 0x80                   ? 1
+                       : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                       : (c[0] & 0xf0) == 0xe0       ? 3
+                       : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                     : 0;
+    *code = length == 1 ? c[0] : c[0] & (0x7fu >> length);
+    for (int k = 1; k < length; k++) {
+        if ((c[k] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (c[k] & 0x3f);
+    }
+    const bool too_long = (length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000);
+    const bool surrogate = *code >= 0xd800 && *code < 0xe000;
+    return too_long || surrogate || *code > 0x10ffff ? 0 : length;
+}
+
+/** Whether a terminal or an editor does something other than to show the character. */
+static bool acts(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) ||         /* control */
+           code == 0x61c || code == 0x200e || code == 0x200f ||    /* direction of writing */
+           (code >= 0x202a && code <= 0x202e) || code == 0xfeff || /* the like; byte order */
+           (code >= 0x2066 && code <= 0x2069) ||                   /* direction of writing */
+           code == 0x2028 || code == 0x2029;                       /* end of line, paragraph */
+}
+
+/** Make the piece of one character that is shown. @return the bytes of text that it took */
+static int show(char piece[PIECE], const char *text)
+{
+    uint32_t code;
+    const int length = decode(text, &code);
+    if (length == 0)
+        snprintf(piece, PIECE, "\\x%02x", (unsigned char)*text);
+    else if (!acts(code))
+        snprintf(piece, PIECE, "%.*s", length, text);
+    else if (code == '\n' || code == '\t' || code == '\r')
+        snprintf(piece, PIECE, "\\%c", code == '\n' ? 'n' : code == '\t' ? 't' : 'r');
+    else
+        snprintf(piece, PIECE, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+    return length ? length : 1;
+}
+
+/** Escape each byte of a piece for the inside of "..." in gnuplot. A backquote would run a command,
+ *  an @ name a macro. @param also  characters that get a backslash before them */
+static void escape_gnuplot(char piece[PIECE], const char *also)
+{
+    char in[PIECE];
+    int used = 0;
+    memcpy(in, piece, PIECE);
+    for (const char *c = in; *c && used < PIECE - 8; c++) {
+        if (strchr(also, *c))
+            used += sprintf(piece + used, "\\134");
+        const bool safe = (is_plain((unsigned char)*c) || (unsigned char)*c >= 0x80) &&
+                          !strchr("\"\\`@$", *c);
+        used += sprintf(piece + used, safe ? "%c" : "\\%03o", (unsigned char)*c);
+    }
+    piece[used] = '\0';
+}
+
+/** Make the piece of one character of a name of a file, for the inside of "..." in gnuplot. @return
+ *  the bytes of text that it took */
+static int spell(char piece[PIECE], const char *text)
+{
+    uint32_t code;
+    const int length = decode(text, &code);
+    if (length > 1 && !acts(code)) {
+        snprintf(piece, PIECE, "%.*s", length, text);
+        return length;
+    }
+    snprintf(piece, PIECE, is_plain((unsigned char)*text) ? "%c" : "\\%03o", (unsigned char)*text);
+    if (piece[1] == '\0')
+        escape_gnuplot(piece, "");
+    return 1;
+}
+
+/** Put a backslash before each of the characters. */
+static void escape(char piece[PIECE], const char *which)
+{
+    char in[PIECE];
+    int used = 0;
+    memcpy(in, piece, PIECE);
+    for (const char *c = in; *c && used < PIECE - 4; c++)
+        used += sprintf(piece + used, strchr(which, *c) ? "\\%c" : "%c", *c);
+    piece[used] = '\0';
+}
+
+/** Whether a word has characters that must not stand in '...' as they are. */
+static bool has_control(const char *text)
+{
+    uint32_t code;
+    for (int length = 1; *text && length > 0; text += length) {
+        length = decode(text, &code);
+        if (length == 0 || acts(code))
+            return true;
+    }
+    return false;
+}
+
+/** Make the piece of one byte of a word of a shell, inside '...' or $'...'. */
+static void escape_shell(char piece[PIECE], unsigned char c, bool control)
+{
+    if (!control)
+        snprintf(piece, PIECE, c == '\'' ? "'\\''" : "%c", c);
+    else if (!is_plain(c))
+        snprintf(piece, PIECE, c == '\n' ? "\\n" : "\\%03o", c);
+    else
+        snprintf(piece, PIECE, c == '\'' || c == '\\' ? "\\%c" : "%c", c);
+}
+
+/** Make the next piece. @return the bytes of text that it took */
+static int take(char piece[PIECE], io_syntax syntax, const char *text, bool control)
+{
+    int took = 1;
+    switch (syntax) {
+    case IO_QUOTE_SHELL: escape_shell(piece, (unsigned char)*text, control); return 1;
+    case IO_QUOTE_GNUPLOT_FILE: return spell(piece, text);
+    case IO_QUOTE_WORD:
+        took = show(piece, text);
+        if (*piece == ' ')
+            snprintf(piece, PIECE, "\\x20");
+        return took;
+    default: took = show(piece, text);
+    }
+    if (syntax == IO_QUOTE_GNUPLOT_TEXT)
+        escape_gnuplot(piece, "");
+    if (syntax == IO_QUOTE_GNUPLOT_LABEL)
+        escape_gnuplot(piece, "{}^_@&~\\");
+    if (syntax == IO_QUOTE_XVG)
+        escape(piece, "\"\\");
+    return took;
+}
+
+/** What stands before and behind a word of a shell: nothing, ' or $'. Other texts have no marks. */
+static const char *mark(io_syntax syntax, const char *text, bool control, bool behind)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_@%+=:,./-";
+    const bool needed = syntax == IO_QUOTE_SHELL && (!*text || text[strspn(text, safe)] != '\0');
+    return !needed ? "" : control && !behind ? "$'" : "'";
+}
+
+void io_quote(char *out, size_t room, io_syntax syntax, const char *text)
+{
+    const bool control = has_control(text);
+    const char *const last = mark(syntax, text, control, true);
+    size_t used = (size_t)snprintf(out, room, "%s", mark(syntax, text, control, false));
+    while (*text) {
+        char piece[PIECE];
+        const int took = take(piece, syntax, text, control);
+        if (used + strlen(piece) + strlen(last) >= room)
+            break;
+        used += (size_t)sprintf(out + used, "%s", piece);
+        text += took;
+    }
+    snprintf(out + used, room - used, "%s", last);
+}
+
+void io_quote_put(FILE *out, io_syntax syntax, const char *text)
+{
+    const bool control = has_control(text);
+    fputs(mark(syntax, text, control, false), out);
+    for (const char *at = text; *at;) {
+        char piece[PIECE];
+        at += take(piece, syntax, at, control);
+        fputs(piece, out);
+    }
+    fputs(mark(syntax, text, control, true), out);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * System calls on open files, complete: a short read or write is continued, EINTR is retried. All
+ * files of kith are read and written through these functions.
+ */
+#include "io_internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+_Thread_local int io__get_failed;
+
+int64_t io__get(int fd, void *data, int64_t size, int64_t at)
+{
+    int64_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fd, (char *)data + done, (size_t)(size - done),
+                                  (off_t)(at + done));
+        if (got < 0 && errno != EINTR) {
+            io__get_failed = errno;
+            return -1;
+        }
+        if (got == 0)
+            break;
+        done += got > 0 ? got : 0;
+    }
+    return done;
+}
+
+int io__put(int fd, const void *data, int64_t size, int64_t at)
+{
+    for (int64_t done = 0; done < size;) {
+        const char *from = (const char *)data + done;
+        const size_t left = (size_t)(size - done);
+        const ssize_t put = at < 0 ? write(fd, from, left)
+                                   : pwrite(fd, from, left, (off_t)(at + done));
+        if (put < 0 && errno != EINTR)
+            return errno;
+        done += put > 0 ? put : 0;
+    }
+    return 0;
+}
+
+int io__sync(int fd)
+{
+    while (fsync(fd) < 0)
+        if (errno != EINTR)
+            return errno == EINVAL || errno == EROFS ? 0 : errno; /* those: pipes and devices */
+    return 0;
+}
+
+int io__close_fd(int fd)
+{
+    /* Linux closes the descriptor also where it returns EINTR: it must not be closed twice. */
+    return close(fd) < 0 && errno != EINTR ? errno : 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The HDF5 driver that files go through.
+ *
+ * Writing: the library cannot close a file on a full disk; it keeps the id of what it has freed and
+ * crashes when the program exits. So writing never fails here. The first error is remembered for
+ * the caller to ask after each step; from then on raw data are dropped and metadata, a few MiB, are
+ * kept in memory for the library to read back.
+ *
+ * Reading: as the default driver, without its metadata accumulator, which follows a null pointer
+ * when a damaged file asks for too much (seen in 1.10.8).
+ */
+#include "io_hdf5.h"
+#include "core/linked.h"
+
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct kept {
+    struct kept *older;
+    haddr_t at;
+    size_t size;
+    char data[];
+} kept;
+
+typedef struct sink {
+    H5FD_t shared;  /* first, as the library wants it */
+    io_sink *owner; /* NULL when reading */
+    int fd;
+    dev_t device; /* reading: with the inode, what file it is */
+    ino_t inode;
+    haddr_t eoa, eof;
+    kept *newest;
+} sink;
+
+/** Whether this thread opens a file that the caller named, not one that such a file refers to. */
+static _Thread_local bool opens_named;
+
+static bool open_to_read(sink *s, const char *name)
+{
+    struct stat facts;
+    s->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0 || fstat(s->fd, &facts) < 0 || !S_ISREG(facts.st_mode))
+        return false;
+    s->device = facts.st_dev;
+    s->inode = facts.st_ino;
+    s->eof = (haddr_t)facts.st_size;
+    return opens_named || io__linked_add(&facts);
+}
+
+/** Called for the file named by the caller and, reading, for others that it links to. */
+static H5FD_t *sink_open(const char *name, unsigned flags, hid_t plist, haddr_t most)
+{
+    io_sink *const *owner = H5Pget_driver_info(plist);
+    sink *s = calloc(1, sizeof *s);
+    (void)most;
+    if (!s)
+        return NULL;
+    s->owner = owner ? *owner : NULL;
+    s->fd = owner ? (*owner)->fd : -1;
+    if (s->owner || (!(flags & H5F_ACC_RDWR) && open_to_read(s, name)))
+        return &s->shared;
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s);
+    return NULL;
+}
+
+static herr_t sink_close(H5FD_t *file)
+{
+    sink *s = (sink *)file;
+    while (s->newest) {
+        kept *k = s->newest;
+        s->newest = k->older;
+        free(k);
+    }
+    if (!s->owner)
+        close(s->fd);
+    free(s);
+    return 0;
+}
+
+static int sink_cmp(const H5FD_t *one, const H5FD_t *two)
+{
+    const sink *a = (const sink *)one, *b = (const sink *)two;
+    if (a->owner || b->owner)
+        return (a > b) - (a < b);
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+static herr_t sink_query(const H5FD_t *file, unsigned long *flags)
+{
+    const bool reading = file && !((const sink *)file)->owner;
+    if (flags && reading)
+        *flags = H5FD_FEAT_DATA_SIEVE;
+    else if (flags)
+        *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+                 H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    return 0;
+}
+
+static haddr_t sink_get_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const sink *)file)->eoa;
+}
+
+static herr_t sink_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t at)
+{
+    (void)type;
+    ((sink *)file)->eoa = at;
+    return 0;
+}
+
+static haddr_t sink_get_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const sink *)file)->eof;
+}
+
+/** Lay what was kept over out, the oldest first. */
+static void lay_over(const kept *k, haddr_t at, size_t size, char *out)
+{
+    if (!k)
+        return;
+    lay_over(k->older, at, size, out);
+    const haddr_t from = k->at > at ? k->at : at;
+    const haddr_t to = k->at + k->size < at + size ? k->at + k->size : at + size;
+    if (from < to)
+        memcpy(out + (from - at), k->data + (from - k->at), (size_t)(to - from));
+}
+
+static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, size_t size,
+                        void *out)
+{
+    const sink *s = (const sink *)file;
+    (void)type, (void)plist;
+    const int64_t got = io__get(s->fd, out, (int64_t)size, (int64_t)at);
+    const size_t done = got > 0 ? (size_t)got : 0;
+    if (done < size && !s->owner)
+        return -1;
+    if (got < 0 && s->owner->error == 0)
+        s->owner->error = errno;
+    memset((char *)out + done, 0, size - done);
+    lay_over(s->newest, at, size, out);
+    return 0;
+}
+
+static void keep(sink *s, haddr_t at, size_t size, const void *data)
+{
+    kept *k = malloc(sizeof *k + size);
+    if (!k)
+        return;
+    k->older = s->newest;
+    k->at = at;
+    k->size = size;
+    memcpy(k->data, data, size);
+    s->newest = k;
+}
+
+static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, size_t size,
+                         const void *data)
+{
+    sink *s = (sink *)file;
+    (void)plist;
+    if (!s->owner)
+        return -1;
+    if (s->owner->error == 0)
+        s->owner->error = io__put(s->fd, data, (int64_t)size, (int64_t)at);
+    if (s->owner->error != 0 && type != H5FD_MEM_DRAW)
+        keep(s, at, size, data);
+    s->eof = at + size > s->eof ? at + size : s->eof;
+    return 0;
+}
+
+static herr_t sink_truncate(H5FD_t *file, hid_t plist, hbool_t closing)
+{
+    sink *s = (sink *)file;
+    (void)plist, (void)closing;
+    if (!s->owner)
+        return 0;
+    if (s->owner->error == 0 && ftruncate(s->fd, (off_t)s->eoa) < 0)
+        s->owner->error = errno;
+    s->eof = s->eoa;
+    return 0;
+}
+
+/** Access through this driver, for writing when there is an owner. */
+static hid_t access_plist(const char *path, io_sink *owner)
+{
+    static const H5FD_class_t driver = {
+#ifdef H5FD_CLASS_VERSION
+        .version = H5FD_CLASS_VERSION,
+        .value = (H5FD_class_value_t)600, /* from the range left to private drivers */
+#endif
+        .name = "kith",
+        .maxaddr = INT64_MAX,
+        .fc_degree = H5F_CLOSE_STRONG,
+        .fapl_size = sizeof(io_sink *),
+        .open = sink_open,
+        .close = sink_close,
+        .cmp = sink_cmp,
+        .query = sink_query,
+        .get_eoa = sink_get_eoa,
+        .set_eoa = sink_set_eoa,
+        .get_eof = sink_get_eof,
+        .read = sink_read,
+        .write = sink_write,
+        .truncate = sink_truncate,
+        .fl_map = H5FD_FLMAP_DICHOTOMY,
+    };
+    /* Registered once for all: when it is let go of, closing the last file that uses it reads what
+       was freed (1.10.8). */
+    static hid_t id = -1;
+    io__hdf5_enter(path);
+    if (id < 0)
+        id = H5FDregister(&driver);
+    const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
+    if (id >= 0 && plist >= 0)
+        H5Pset_driver(plist, id, owner ? &owner : NULL);
+    return plist;
+}
+
+hid_t io__sink_create(const char *path, io_sink *owner)
+{
+    const hid_t plist = access_plist(path, owner);
+    const hid_t file = H5Fcreate("kith", H5F_ACC_TRUNC, H5P_DEFAULT, plist);
+    H5Pclose(plist);
+    return file;
+}
+
+hid_t io__source_open(const char *path)
+{
+    const hid_t plist = access_plist(path, NULL);
+    opens_named = true;
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, plist);
+    opens_named = false;
+    H5Pclose(plist);
+    return file;
+}

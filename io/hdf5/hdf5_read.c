@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Particles from HDF5 files: from the groups of a snapshot, else coordinates alone.
+ */
+#include "io_hdf5.h"
+
+#include <stdio.h>
+
+static io_status check_arrays(io_file *file, const io_arrays *arrays)
+{
+    if (arrays->n == 0)
+        return io__file_fail(file, IO_INVALID,
+                             "has no PartType*/Coordinates, Coordinates, "
+                             "positions or particles/*/position/value; choose a dataset (`kith "
+                             "info` lists them)");
+    const io_array *first = &arrays->item[0];
+    for (int k = 0; k < arrays->n; k++) {
+        const io_array *array = &arrays->item[k];
+        if (array->columns != first->columns)
+            return io__file_fail(file, IO_FORMAT, "has %d coordinates in %s but %d in %s",
+                                 (int)first->columns, first->name, (int)array->columns,
+                                 array->name);
+        if (file->options->frame >= array->frames)
+            return io__file_fail(file, IO_INVALID,
+                                 "has %lld frames in %s, counted from 0; frame "
+                                 "%lld was asked for",
+                                 (long long)array->frames, array->name,
+                                 (long long)file->options->frame);
+    }
+    return IO_OK;
+}
+
+/** The box that /Header/BoxSize says. */
+static io_status read_box(io_file *file, hid_t id, bool *has_box, kith_box *out)
+{
+    io_header header = {.files = 1};
+    IO_TRY(io__hdf5_box(file, id, header.box));
+    IO_TRY(io__header_check(file, &header));
+    *out = io__header_box(&header, has_box);
+    return IO_OK;
+}
+
+io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out)
+{
+    IO_TRY(check_arrays(file, arrays));
+    const int dim = (int)arrays->item[0].columns;
+    int64_t n = 0;
+    kith_precision native = KITH_FLOAT;
+    for (int k = 0; k < arrays->n; k++) {
+        n += arrays->item[k].n;
+        native = arrays->item[k].precision == KITH_DOUBLE ? KITH_DOUBLE : native;
+    }
+    IO_TRY(io__particles_alloc(file, out, n, dim, native));
+    IO_TRY(read_box(file, id, &out->has_box, &out->box));
+    if (!out->has_box)
+        IO_TRY(
+            io__h5md_box(file, &arrays->item[0], file->options->frame, &out->has_box, &out->box));
+    out->box.dim = out->dim;
+    io_progress progress = {0, 3 * n};
+    int64_t row = 0;
+    for (int k = 0; k < arrays->n; row += arrays->item[k++].n) {
+        const io_field field = io__particles_field(out, IO_POSITIONS, row, 0, (io_scalar){0});
+        IO_TRY(io__array_read(file, &arrays->item[k], file->options->frame, &field, &progress));
+    }
+    return IO_OK;
+}
+
+/** Open the file, tell whether it is a snapshot, and if not find its coordinates. */
+static io_status open_file(io_file *file, hid_t *id, bool *is_snapshot, io_arrays *arrays)
+{
+    *arrays = (io_arrays){0};
+    IO_TRY(io__hdf5_open(file, id));
+    if (!file->options->dataset)
+        IO_TRY(io__hdf5_is_snapshot(file, *id, is_snapshot));
+    return *is_snapshot ? IO_OK : io__arrays_open(file, *id, arrays);
+}
+
+static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_summary *out)
+{
+    snprintf(out->description, sizeof out->description, "HDF5%s%.200s",
+             arrays->n > 0 ? ", coordinates in " : ", no coordinates found",
+             arrays->n > 0 ? arrays->item[0].name : "");
+    for (int k = 0; k < arrays->n; k++) {
+        const io_array *array = &arrays->item[k];
+        out->n += array->n;
+        out->frames = array->frames;
+        if (out->precision != KITH_DOUBLE)
+            out->precision = array->precision;
+    }
+    int n;
+    IO_TRY(io__attribute_read(file, id, "Header", "Time", &out->time, 1, &n));
+    out->has_time = n > 0;
+    io__hdf5_list(id, out);
+    IO_TRY(io__h5md_unit(file, arrays, out->unit));
+    IO_TRY(read_box(file, id, &out->has_box, &out->box));
+    if (!out->has_box && arrays->n > 0)
+        IO_TRY(io__h5md_box(file, &arrays->item[0], 0, &out->has_box, &out->box));
+    return IO_OK;
+}
+
+/** Read the particles, or where `out` is NULL describe them. */
+static io_status visit(io_file *file, io_particles *out, io_summary *summary)
+{
+    io_arrays arrays;
+    hid_t id = -1;
+    bool is_snapshot = false;
+    io_status status = open_file(file, &id, &is_snapshot, &arrays);
+    if (status == IO_OK && !is_snapshot)
+        status = out ? io__arrays_read(file, id, &arrays, out)
+                     : summarise(file, id, &arrays, summary);
+    io__arrays_close(&arrays);
+    io__close(id);
+    if (status == IO_OK && is_snapshot)
+        status = out ? io__snapshot_read(file, &io__hdf5_snapshot, out)
+                     : io__snapshot_inspect(file, &io__hdf5_snapshot, summary);
+    return status;
+}
+
+io_status io__hdf5_read(io_file *file, io_particles *out)
+{
+    return visit(file, out, NULL);
+}
+
+io_status io__hdf5_inspect(io_file *file, io_summary *out)
+{
+    return visit(file, NULL, out);
+}

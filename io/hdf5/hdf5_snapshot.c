@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Snapshots in HDF5: a group PartType0, PartType1, ... for each type, in it a dataset for each
+ * field. Datasets may say which powers of the scale factor a and of h their numbers are to be
+ * multiplied with; where they do not, those of Gadget or SWIFT are taken.
+ *
+ * Black holes of SWIFT have two masses. DynamicalMasses enters the gravity and is read.
+ * SubgridMasses belongs to the model of accretion and is not read.
+ */
+#include "io_hdf5.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAMES = 3 };
+static const struct {
+    unsigned field;
+    const char *names[NAMES];
+} datasets[] = {{IO_POSITIONS, {"Coordinates"}},
+                {IO_VELOCITIES, {"Velocities", "Velocity"}},
+                {IO_IDS, {"ParticleIDs"}},
+                {IO_MASSES, {"Masses", "Mass", "DynamicalMasses"}},
+                {IO_POTENTIALS, {"Potential", "Potentials"}},
+                {IO_DENSITIES, {"Density", "Densities"}}};
+enum { DATASETS = sizeof datasets / sizeof *datasets };
+
+typedef struct source {
+    hid_t id;
+    bool swift;
+} source;
+
+/** Find the name of a type's dataset. @return false when the type has not the field. */
+static bool find_dataset(hid_t id, int type, unsigned field, char out[IO_HDF5_NAME])
+{
+    for (int k = 0; k < DATASETS; k++)
+        for (int name = 0; name < NAMES && datasets[k].names[name]; name++) {
+            snprintf(out, IO_HDF5_NAME, "PartType%d/%s", type, datasets[k].names[name]);
+            if (datasets[k].field == field && io__hdf5_exists(id, out))
+                return true;
+        }
+    return false;
+}
+
+/** What numbers of a field are multiplied with, to be comoving lengths, peculiar velocities and
+ *  masses; and the exponent of h that they keep. */
+static io_status find_scale(io_file *file, const source *s, const io_cosmology *universe,
+                            unsigned field, const char *dataset, double *scale, double *h)
+{
+    double a = field == IO_POSITIONS ? 1 : field == IO_VELOCITIES && !s->swift ? 0.5 : 0;
+    *h = (field == IO_POSITIONS || field == IO_MASSES) && !s->swift ? -1 : 0;
+    IO_TRY(io__hdf5_exponents(file, s->id, dataset, &a, h));
+    *scale = 1;
+    if (universe->known && field == IO_POSITIONS)
+        *scale = pow(universe->a, a - 1);
+    else if (universe->known && field == IO_VELOCITIES)
+        *scale = pow(universe->a, a) * pow(universe->h, *h);
+    else if (universe->known && field == IO_MASSES)
+        *scale = pow(universe->a, a);
+    return IO_OK;
+}
+
+/** The exponents of h that a type's lengths and masses go with. */
+static io_status find_exponents(io_file *file, const source *s, int type, io_header *header)
+{
+    static const unsigned fields[2] = {IO_POSITIONS, IO_MASSES};
+    double *const exponents[2] = {&header->length_h[type], &header->mass_h[type]};
+    header->length_h[type] = header->units.length_h;
+    header->mass_h[type] = header->units.mass_h;
+    for (int k = 0; k < 2 && header->cosmology.known; k++) {
+        char name[IO_HDF5_NAME];
+        double scale;
+        if (find_dataset(s->id, type, fields[k], name))
+            IO_TRY(find_scale(file, s, &header->cosmology, fields[k], name, &scale, exponents[k]));
+    }
+    return IO_OK;
+}
+
+/** See that coordinates are what the header counts. */
+static io_status check_coordinates(io_file *file, const io_array *array, int type,
+                                   const io_header *header)
+{
+    IO_TRY(io__array_check_coordinates(file, array));
+    if (array->rank != 2)
+        return io__file_fail(file, IO_FORMAT, "dataset %s has %d dimensions; expected (n, 3)",
+                             array->name, array->rank);
+    if (header->n[type] >= 0 && header->n[type] != array->n)
+        return io__file_fail(file, array->n < header->n[type] ? IO_TRUNCATED : IO_FORMAT,
+                             "Header/NumPart_ThisFile counts %lld particles of PartType%d, but %s "
+                             "has %lld",
+                             (long long)header->n[type], type, array->name, (long long)array->n);
+    if (array->n > 0 && header->dim != 0 && header->dim != array->columns)
+        return io__file_fail(file, IO_FORMAT, "has %d coordinates in %s, but %d in types before",
+                             (int)array->columns, array->name, header->dim);
+    return IO_OK;
+}
+
+static io_status open_type(io_file *file, const source *s, int type, io_header *header)
+{
+    char name[IO_HDF5_NAME];
+    io_array array;
+    snprintf(name, sizeof name, "PartType%d", type);
+    if (!io__hdf5_exists(s->id, name) && header->n[type] > 0)
+        return io__file_fail(file, IO_FORMAT,
+                             "Header/NumPart_ThisFile counts %lld particles of %s, but there is no "
+                             "such group",
+                             (long long)header->n[type], name);
+    if (!find_dataset(s->id, type, IO_POSITIONS, name)) {
+        if (header->n[type] > 0)
+            header->total[type] = -1; /* AREPO's tracers have no place of their own */
+        header->n[type] = 0;
+        return IO_OK;
+    }
+    IO_TRY(io__array_open(file, s->id, name, 3, &array));
+    const io_status status = check_coordinates(file, &array, type, header);
+    io__array_close(&array);
+    IO_TRY(status);
+    header->n[type] = array.n;
+    header->precision[type] = array.precision;
+    if (array.n == 0)
+        return IO_OK;
+    header->dim = (int)array.columns;
+    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1)
+        if ((field == IO_MASSES && header->mass[type] > 0) ||
+            find_dataset(s->id, type, field, name))
+            header->fields[type] |= field;
+    return find_exponents(file, s, type, header);
+}
+
+static io_status open_snapshot(io_file *file, io_header *out, void **private)
+{
+    source *s = calloc(1, sizeof *s);
+    *private = s;
+    if (!s)
+        return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
+    IO_TRY(io__hdf5_open(file, &s->id));
+    if (file->options->frame > 0)
+        return io__file_fail(file, IO_INVALID,
+                             "is a snapshot of one frame, counted from 0; frame %lld was asked for",
+                             (long long)file->options->frame);
+    IO_TRY(io__hdf5_is_swift(file, s->id, &s->swift));
+    IO_TRY(io__hdf5_header(file, s->id, out));
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        IO_TRY(open_type(file, s, type, out));
+    return IO_OK;
+}
+
+static void close_snapshot(void *private)
+{
+    source *s = private;
+    if (s)
+        io__close(s->id);
+    free(s);
+}
+
+/** See that a field's array fits the particles it is for. */
+static io_status check_field(io_file *file, const io_array *array, unsigned field, int64_t n,
+                             int64_t columns)
+{
+    if (array->rank == 3 || array->columns != columns)
+        return io__file_fail(file, IO_FORMAT, "dataset %s has %lld columns; expected %lld",
+                             array->name, (long long)array->columns, (long long)columns);
+    if (array->n != n)
+        return io__file_fail(file, array->n < n ? IO_TRUNCATED : IO_FORMAT,
+                             "dataset %s has %lld rows; expected %lld, as many as coordinates",
+                             array->name, (long long)array->n, (long long)n);
+    if (field == IO_IDS && array->kind == 'f')
+        return io__file_fail(file, IO_FORMAT, "dataset %s holds fractions; expected whole numbers",
+                             array->name);
+    return IO_OK;
+}
+
+static io_status read_field(io_file *file, const source *s, const io_header *header, int type,
+                            unsigned field, const io_wanted *wanted, io_progress *progress)
+{
+    char name[IO_HDF5_NAME];
+    io_array array;
+    double h;
+    io_field to = io__particles_field(wanted->out, field, wanted->row[type], 0, (io_scalar){0});
+    if (!find_dataset(s->id, type, field, name))
+        return io__file_fail(file, IO_FORMAT, "has changed while it was read");
+    IO_TRY(find_scale(file, s, &header->cosmology, field, name, &to.scale, &h));
+    IO_TRY(io__array_open(file, s->id, name, 3, &array));
+    io_status status = check_field(file, &array, field, header->n[type], to.columns);
+    if (status == IO_OK)
+        status = io__array_read(file, &array, 0, &to, progress);
+    io__array_close(&array);
+    return status;
+}
+
+static io_status read_snapshot(io_file *file, const io_header *header, void *private,
+                               const io_wanted *wanted)
+{
+    io_progress progress = {0, 0};
+    for (int step = 0; step < 2; step++) /* count, then read */
+        for (int type = 0; type < IO_MOST_TYPES; type++)
+            for (int k = 0; k < DATASETS; k++) {
+                const unsigned field = datasets[k].field;
+                if (!wanted->type[type] || header->n[type] == 0 || !(wanted->fields & field) ||
+                    (field == IO_MASSES && header->mass[type] > 0))
+                    continue;
+                if (step == 0)
+                    progress.all += header->n[type] * io__field_width(field);
+                else
+                    IO_TRY(read_field(file, private, header, type, field, wanted, &progress));
+            }
+    return IO_OK;
+}
+
+static void describe(const io_header *header, void *private, io_summary *out)
+{
+    const source *s = private;
+    (void)header;
+    snprintf(out->description, sizeof out->description, "HDF5 snapshot, as of %s",
+             s->swift ? "SWIFT" : "Gadget");
+    io__hdf5_list(s->id, out);
+}
+
+static const char *place(unsigned field)
+{
+    return field == IO_MASSES       ? "a dataset Masses, Mass or DynamicalMasses, or a mass in "
+                                      "Header/MassTable"
+           : field == IO_VELOCITIES ? "a dataset Velocities or Velocity"
+           : field == IO_IDS        ? "a dataset ParticleIDs"
+           : field == IO_POTENTIALS ? "a dataset Potential or Potentials"
+                                    : "a dataset Density or Densities";
+}
+
+const io_snapshot_format io__hdf5_snapshot = {open_snapshot, read_snapshot, describe,
+                                              close_snapshot, place};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * HDF5 out: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in the
+ * layout of Gadget.
+ */
+#include "io_hdf5.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 15 }; /* pairs: a chunk of vectors fits the library's cache of 1 MiB */
+
+/** What a writer of pairs keeps open. */
+typedef struct list_file {
+    io_sink sink;
+    hid_t file;
+    hid_t dataset[IO_PAIR_COLUMNS];
+} list_file;
+
+static hid_t element_type(const io_column *column)
+{
+    if (column->kind == 'i')
+        return H5T_NATIVE_INT32;
+    return column->size == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+static hid_t create_column(hid_t file, const io_column *column)
+{
+    const int rank = column->count == 1 ? 1 : 2;
+    const hsize_t width = (hsize_t)column->count;
+    const hsize_t none[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {CHUNK, width};
+    const hid_t space = H5Screate_simple(rank, none, most);
+    const hid_t dataset = io__create_dataset(file, column->name, element_type(column), space,
+                                             chunk);
+    H5Sclose(space);
+    return dataset;
+}
+
+static io_status create_list(io_pairs_writer *writer, list_file *list)
+{
+    io_output *output = &writer->output;
+    if (!output->part)
+        return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    list->sink.fd = output->fd;
+    list->file = io__sink_create(output->path, &list->sink);
+    IO_TRY(io__hdf5_step(output, &list->sink, list->file >= 0));
+    for (int k = 0; k < writer->n_columns; k++) {
+        list->dataset[k] = create_column(list->file, &writer->columns[k]);
+        IO_TRY(io__hdf5_step(output, &list->sink, list->dataset[k] >= 0));
+    }
+    const io_pairs_layout *layout = &writer->layout;
+    const char *given = layout->command ? layout->command : "";
+    char command[4096];
+    io__copy_name(command, sizeof command, given, strlen(given));
+    const bool done = io__put_text(list->file, "command", command) &&
+                      io__put_text(list->file, "kith_version", KITH_VERSION) &&
+                      io__put_number(list->file, "cutoff", layout->cutoff) &&
+                      io__put_count(list->file, "n_particles", layout->n_particles);
+    return io__hdf5_step(output, &list->sink, done);
+}
+
+static io_status begin(io_pairs_writer *writer)
+{
+    list_file *list = calloc(1, sizeof *list);
+    if (!list)
+        return io__output_fail(&writer->output, IO_NO_MEMORY, "no memory to write with");
+    list->file = -1;
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++)
+        list->dataset[k] = -1;
+    writer->private = list;
+    return create_list(writer, list);
+}
+
+/** Lengthen a dataset to first + n rows and write the last n. */
+static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_t n)
+{
+    const int rank = column->count == 1 ? 1 : 2;
+    const hsize_t width = (hsize_t)column->count;
+    const hsize_t shape[2] = {first + n, width}, begin_at[2] = {first, 0}, count[2] = {n, width};
+    if (H5Dset_extent(dataset, shape) < 0)
+        return false;
+    const hid_t to = H5Dget_space(dataset);
+    const hid_t from = H5Screate_simple(rank, count, NULL);
+    const bool done = H5Sselect_hyperslab(to, H5S_SELECT_SET, begin_at, NULL, count, NULL) >= 0 &&
+                      H5Dwrite(dataset, element_type(column), from, to, H5P_DEFAULT,
+                               column->data) >= 0;
+    H5Sclose(from);
+    H5Sclose(to);
+    return done;
+}
+
+static io_status write_block(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    const list_file *list = writer->private;
+    bool done = true;
+    io__hdf5_enter(writer->output.path);
+    for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
+        done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
+    return io__hdf5_step(&writer->output, &list->sink, done);
+}
+
+static void close_list(const char *path, list_file *list)
+{
+    io__hdf5_enter(path);
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
+        io__close(list->dataset[k]);
+        list->dataset[k] = -1;
+    }
+    io__close(list->file);
+    list->file = -1;
+}
+
+static io_status end(io_pairs_writer *writer)
+{
+    list_file *list = writer->private;
+    close_list(writer->output.path, list);
+    return io__hdf5_step(&writer->output, &list->sink, true);
+}
+
+static void drop(io_pairs_writer *writer)
+{
+    list_file *list = writer->private;
+    if (!list)
+        return;
+    list->sink.error = list->sink.error ? list->sink.error : ECANCELED;
+    close_list(writer->output.path, list);
+    free(list);
+    writer->private = NULL;
+}
+
+const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
+
+/** Upright, periodic along all axes, beginning at 0. */
+static bool is_simple(const kith_box *box)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (!box->periodic[axis] || box->origin[axis] != 0)
+            return false;
+        for (int other = 0; other < 3; other++)
+            if (other != axis && box->row[axis][other] != 0)
+                return false;
+    }
+    return true;
+}
+
+/** /Header as Gadget has it; the box when it is simple. */
+static bool put_header(hid_t file, const io_particles *particles)
+{
+    const double nothing[6] = {0};
+    const uint32_t counts[6] = {0, (uint32_t)particles->n};
+    const int32_t one = 1;
+    const kith_box *box = &particles->box;
+    const double length[3] = {box->row[0][0], box->row[1][1], box->row[2][2]};
+    const bool has_box = particles->has_box && is_simple(box);
+    const bool cube = length[0] == length[1] && length[1] == length[2];
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = io__put_numbers(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts, 6) &&
+                      io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT32, counts, 6) &&
+                      io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, 6) &&
+                      io__put_numbers(header, "Time", H5T_NATIVE_DOUBLE, nothing, 1) &&
+                      io__put_numbers(header, "NumFilesPerSnapshot", H5T_NATIVE_INT32, &one, 1) &&
+                      io__put_numbers(header, "BoxSize", H5T_NATIVE_DOUBLE,
+                                      has_box ? length : nothing, has_box && !cube ? 3 : 1);
+    io__close(header);
+    return done;
+}
+
+/** Write the first `dim` numbers of each row. @param values  [n][3] */
+static bool put_rows(hid_t group, const char *name, const io_particles *particles,
+                     const void *values)
+{
+    const hid_t type = particles->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    const hsize_t n = (hsize_t)particles->n, dim = particles->dim == 2 ? 2 : 3;
+    const hsize_t memory[2] = {n, 3}, shape[2] = {n, dim}, none[2] = {0, 0};
+    const hid_t from = H5Screate_simple(2, memory, NULL);
+    const hid_t to = H5Screate_simple(2, shape, NULL);
+    const hid_t dataset = io__create_dataset(group, name, type, to, NULL);
+    bool done = dataset >= 0;
+    if (done && n > 0)
+        done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&
+               H5Dwrite(dataset, type, from, to, H5P_DEFAULT, values) >= 0;
+    io__close(dataset);
+    H5Sclose(to);
+    H5Sclose(from);
+    return done;
+}
+
+static bool put_particles(hid_t file, const void *what)
+{
+    const io_particles *particles = what;
+    if (!put_header(file, particles))
+        return false;
+    const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = put_rows(group, "Coordinates", particles, particles->pos) &&
+                      (!particles->velocity ||
+                       put_rows(group, "Velocities", particles, particles->velocity));
+    io__close(group);
+    return done;
+}
+
+io_status io__hdf5_write(io_output *output, const io_particles *particles)
+{
+    return io__hdf5_file(output, put_particles, particles);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Snapshots, of one file or many. A survey of all headers finds how many particles of each type
+ * there are, which fields they all have, and whether the files belong together; then each file is
+ * read to its places in the arrays. Arrays are in order of type, then of file.
+ */
+#include "core/io_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct snapshot {
+    const io_snapshot_format *format;
+    io_file *file;    /* the one that was named */
+    io_header header; /* of that file */
+    io_set set;       /* its sisters; not used when there are none */
+    io_species species;
+    int64_t n[IO_MOST_TYPES]; /* particles found in all files */
+    int dim;
+    kith_precision precision; /* of the positions that are wanted */
+    int64_t bytes;            /* of all files; 0 until they were surveyed */
+    int64_t done;             /* of those before the one in hand */
+    io_wanted wanted;
+    unsigned some;       /* fields that at least one type has, of those wanted */
+    io_summary *summary; /* being made */
+} snapshot;
+
+typedef io_status (*io_visit)(snapshot *s, io_file *file, const io_header *header, void *private);
+
+/** Open a file of the snapshot, see that it belongs to it, do something with it. */
+static io_status visit_file(snapshot *s, io_file *file, io_visit visit)
+{
+    io_header header = {0};
+    void *private = NULL;
+    io_status status = s->format->open(file, &header, &private);
+    if (status == IO_OK)
+        status = io__header_check(file, &header);
+    if (status == IO_OK && file != s->file)
+        status = io__header_same(file, &header, &s->header, s->file->path);
+    if (status == IO_OK)
+        status = visit(s, file, &header, private);
+    s->format->close(private);
+    return status;
+}
+
+static io_status visit_member(snapshot *s, int64_t number, io_visit visit)
+{
+    io_file file;
+    io_error *error = s->file->error;
+    io_status status = io__file_open(&file, io__set_member(&s->set, number), s->file->options,
+                                     error);
+    if (status == IO_OK) {
+        file.before = s->done;
+        file.total = s->bytes;
+        file.watched = s->file->watched;
+        status = visit_file(s, &file, visit);
+        s->file->watched = file.watched;
+        s->done += file.size;
+    } else {
+        const io_error cause = *error;
+        io__file_fail(s->file, status, "is one of the %lld files of a snapshot, but %s",
+                      (long long)s->header.files, cause.text);
+    }
+    io__file_close(&file);
+    return status;
+}
+
+/** Visit every file of the snapshot, in order. */
+static io_status visit_all(snapshot *s, io_visit visit)
+{
+    s->done = 0;
+    if (s->header.files == 1)
+        return visit_file(s, s->file, visit);
+    for (int64_t number = 0; number < s->header.files; number++)
+        IO_TRY(visit_member(s, number, visit));
+    return IO_OK;
+}
+
+/** Fail when this file lacks a field that is needed of particles of this type. */
+static io_status check_needed(const snapshot *s, io_file *file, const io_header *header, int type,
+                              unsigned needed)
+{
+    const unsigned missing = needed & ~header->fields[type] & ~(unsigned)IO_TYPES;
+    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1)
+        if (missing & field)
+            return io__file_fail(
+                file, IO_MISSING,
+                "has no %s of its %lld particles of PartType%d (%s)%s; expected "
+                "%s. Write them too, or choose other species",
+                io__field_name(field), (long long)header->n[type], type, io_type_name(type),
+                s->some & field ? ", but of other particles" : "", s->format->place(field));
+    return IO_OK;
+}
+
+/** Fail when this file lacks masses, velocities or ids of a type, and other types or files of the
+ *  snapshot have them. Without this check the field would be dropped for all particles. */
+static io_status check_partial(snapshot *s, io_file *file, const io_header *header, void *private)
+{
+    (void)private;
+    const unsigned whole = s->some & (IO_MASSES | IO_VELOCITIES | IO_IDS);
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        if (s->wanted.type[type] && header->n[type] > 0)
+            IO_TRY(check_needed(s, file, header, type, whole));
+    return IO_OK;
+}
+
+/** See that lengths, and masses if wanted, go with the same powers of h in all types. */
+static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
+{
+    io_units *units = &s->header.units;
+    const bool first = s->dim == 0; /* nothing was found before */
+    if (first) {
+        units->length_h = header->length_h[type];
+        units->mass_h = header->mass_h[type];
+    }
+    const bool masses_agree = header->mass_h[type] == units->mass_h ||
+                              !(s->wanted.fields & IO_MASSES);
+    if (header->length_h[type] == units->length_h && masses_agree)
+        return IO_OK;
+    return io__file_fail(file, IO_FORMAT,
+                         "mixed units: PartType%d has lengths with h^%g and masses with h^%g, but "
+                         "types before have h^%g and h^%g; expected one unit. Choose species that "
+                         "agree",
+                         type, header->length_h[type], header->mass_h[type], units->length_h,
+                         units->mass_h);
+}
+
+static io_status survey_file(snapshot *s, io_file *file, const io_header *header, void *private)
+{
+    (void)private;
+    s->bytes += file->size;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        s->n[type] += header->n[type];
+        if (!s->wanted.type[type] || header->n[type] == 0)
+            continue;
+        IO_TRY(check_needed(s, file, header, type, file->options->needed));
+        IO_TRY(check_units(s, file, header, type));
+        s->some |= header->fields[type] & io__fields_wanted(s->file);
+        s->wanted.fields &= header->fields[type] | IO_TYPES | IO_POSITIONS;
+        if (header->precision[type] == KITH_DOUBLE)
+            s->precision = KITH_DOUBLE;
+        if (s->dim != 0 && s->dim != header->dim)
+            return io__file_fail(file, IO_FORMAT, "has %d coordinates, but %s %d", header->dim,
+                                 s->file->path, s->dim);
+        s->dim = header->dim;
+    }
+    return IO_OK;
+}
+
+/** See that the files hold what their headers count in all. Gadget keeps the counts' upper 32 bits
+ *  apart; LGADGET, which has one type only, where the next type's count would be. */
+static io_status check_totals(const snapshot *s)
+{
+    const int64_t *total = s->header.total;
+    bool said = s->header.files > 1; /* initial conditions often say nothing */
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        said = said || total[type] > 0;
+    if (!said)
+        return IO_OK;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        const int64_t high = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 ? total[type + 1] : 0;
+        const bool is_long = high > 0 && total[type] == (s->n[type] & UINT32_MAX) &&
+                             high == s->n[type] >> 32;
+        if (!is_long && total[type] >= 0 && total[type] != s->n[type])
+            return io__file_fail(s->file, IO_FORMAT,
+                                 "counts %lld particles of PartType%d in all, but the %lld files "
+                                 "of the snapshot hold %lld",
+                                 (long long)total[type], type, (long long)s->header.files,
+                                 (long long)s->n[type]);
+        type += is_long;
+    }
+    return IO_OK;
+}
+
+static io_status keep_header(snapshot *s, io_file *file, const io_header *header, void *private)
+{
+    (void)file, (void)private;
+    s->header = *header;
+    return IO_OK;
+}
+
+/** Find out all there is to know without reading particles. */
+static io_status survey(snapshot *s)
+{
+    bool numbered = false;
+    IO_TRY(visit_file(s, s->file, keep_header));
+    if (s->header.files > 1) {
+        IO_TRY(io__set_split(s->file, &s->set, &numbered));
+        if (!numbered)
+            return io__file_fail(s->file, IO_INVALID,
+                                 "is one of the %lld files of a snapshot, but has no number; "
+                                 "expected a name such as snap.0.hdf5 or snap.0",
+                                 (long long)s->header.files);
+    }
+    IO_TRY(io__species_parse(s->file, &s->species));
+    s->wanted.fields = io__fields_wanted(s->file) | IO_POSITIONS;
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        s->wanted.type[type] = io__species_wants(&s->species, type, 0);
+    IO_TRY(visit_all(s, survey_file));
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        io__species_wants(&s->species, type, s->n[type]);
+    if (s->some & ~s->wanted.fields)
+        IO_TRY(visit_all(s, check_partial));
+    return check_totals(s);
+}
+
+/** Bring what is wanted of a file to its place, and move the places behind it. */
+static io_status read_file(snapshot *s, io_file *file, const io_header *header, void *private)
+{
+    io_particles *out = s->wanted.out;
+    int64_t *row = s->wanted.row;
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        if (s->wanted.type[type] && header->n[type] > s->n[type])
+            return io__file_fail(file, IO_FORMAT, "has changed while it was read");
+    IO_TRY(s->format->read(file, header, private, &s->wanted));
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        const int64_t n = s->wanted.type[type] ? header->n[type] : 0;
+        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++)
+            io_put_real(out->mass, k, out->precision, header->mass[type]);
+        if (out->type && n > 0)
+            memset(out->type + row[type], type, (size_t)n);
+        row[type] += n;
+        s->n[type] -= n;
+    }
+    return IO_OK;
+}
+
+static io_status read_all(snapshot *s, io_particles *out)
+{
+    const io_header *header = &s->header;
+    int64_t n = 0;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        s->wanted.row[type] = n;
+        n += s->wanted.type[type] ? s->n[type] : 0;
+    }
+    memcpy(out->in_file, s->n, sizeof out->in_file);
+    out->partial = s->some & ~s->wanted.fields;
+    IO_TRY(io__particles_alloc(s->file, out, n, s->dim ? s->dim : 3, s->precision));
+    IO_TRY(io__particles_add(s->file, out, s->wanted.fields & ~(unsigned)IO_POSITIONS));
+    out->box = io__header_box(header, &out->has_box);
+    out->box.dim = out->dim;
+    out->bytes = s->bytes;
+    out->has_time = header->has_time;
+    out->time = header->time;
+    out->cosmology = header->cosmology;
+    out->units = header->units;
+    memcpy(out->mass_of_type, header->mass, sizeof out->mass_of_type);
+    s->wanted.out = out;
+    IO_TRY(visit_all(s, read_file));
+    for (int type = 0; type < IO_MOST_TYPES; type++)
+        if (s->wanted.type[type] && s->n[type] != 0)
+            return io__file_fail(s->file, IO_FORMAT, "has changed while it was read");
+    if (header->files > 1) { /* of which the file is now the last */
+        s->file->before = s->bytes - s->file->size;
+        s->file->total = s->bytes;
+    }
+    return IO_OK;
+}
+
+io_status io__snapshot_read(io_file *file, const io_snapshot_format *format, io_particles *out)
+{
+    snapshot s = {.format = format, .file = file, .precision = KITH_FLOAT};
+    io_status status = survey(&s);
+    if (status == IO_OK)
+        status = io__species_check(file, &s.species);
+    if (status == IO_OK)
+        status = read_all(&s, out);
+    io__set_free(&s.set);
+    return status;
+}
+
+static io_status describe(snapshot *s, io_file *file, const io_header *header, void *private)
+{
+    (void)file;
+    s->format->describe(header, private, s->summary);
+    return IO_OK;
+}
+
+io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, io_summary *out)
+{
+    snapshot s = {.format = format, .file = file, .precision = KITH_FLOAT, .summary = out};
+    io_status status = survey(&s);
+    if (status == IO_OK)
+        status = visit_file(&s, file, describe);
+    io__set_free(&s.set);
+    out->files = (int)s.header.files;
+    out->bytes = s.bytes;
+    out->precision = s.precision;
+    out->box = io__header_box(&s.header, &out->has_box);
+    out->box.dim = s.dim ? s.dim : 3;
+    out->has_time = s.header.has_time;
+    out->time = s.header.time;
+    out->cosmology = s.header.cosmology;
+    out->units = s.header.units;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (s.n[type] == 0)
+            continue;
+        out->n += s.n[type];
+        out->species[out->n_species].n = s.n[type];
+        out->species[out->n_species].mass = s.header.mass[type];
+        snprintf(out->species[out->n_species++].name, IO_NAME_LENGTH, "PartType%d", type);
+    }
+    return status;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Frames through chemfiles. It hands out doubles, lengths in Angstrom, and objects for each atom,
+ * whose names are asked for once where the format cannot change them.
+ */
+#include "chemfiles_elements.h"
+#include "chemfiles_load.h"
+#include "core/foreign.h"
+#include "frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct chemfiles_state {
+    const io_chemfiles *api;
+    void *trajectory, *frame;
+    io_naming by;          /* where elements come from */
+    bool constant;         /* the format has no names, or those of a topology file */
+    int64_t told;          /* atoms that those below are of */
+    int32_t *species;      /* [told] */
+    double *weight;        /* [told], where they are asked for */
+    int64_t residue_atoms; /* that the residues below are of; 0: they are not known yet */
+    int32_t *residue;      /* [residue_atoms], where `constant` */
+} chemfiles_state;
+
+/** Before calls of the library: note the file that they work on. */
+static void enter(const io_frames *frames, const char *path)
+{
+    char library[48];
+    const chemfiles_state *state = frames->state;
+    snprintf(library, sizeof library, "chemfiles %.32s", state->api->version());
+    io_foreign_file(library, path);
+}
+
+static void release(const io_chemfiles *api, const void *object)
+{
+    (void)IO_FOREIGN((api->free(object), 0));
+}
+
+static io_status fail(io_frames *frames, const char *what)
+{
+    const chemfiles_state *state = frames->state;
+    return io__file_fail(frames->file, IO_FORMAT, "%s: chemfiles %.32s says: %s", what,
+                         state->api->version(), state->api->last_error());
+}
+
+/** fail about frame `next`. */
+static io_status fail_frame(io_frames *frames)
+{
+    char what[64];
+    snprintf(what, sizeof what, "frame %lld cannot be read", (long long)frames->next);
+    return fail(frames, what);
+}
+
+static io_status open_trajectory(io_frames *frames, const char *format)
+{
+    chemfiles_state *state = frames->state;
+    const io_chemfiles *api = state->api;
+    const char *topology = frames->options->topology;
+    uint64_t count = 0;
+    enter(frames, frames->file->path);
+    state->trajectory = IO_FOREIGN(api->trajectory_with_format(frames->file->path, 'r', format));
+    if (!state->trajectory)
+        return fail(frames, "cannot be opened");
+    if (topology)
+        enter(frames, topology);
+    if (topology &&
+        IO_FOREIGN(api->trajectory_topology_file(state->trajectory, topology, "")) != 0) {
+        char what[256];
+        snprintf(what, sizeof what, "the topology %.200s cannot be used", topology);
+        return fail(frames, what);
+    }
+    enter(frames, frames->file->path);
+    if (IO_FOREIGN(api->trajectory_size(state->trajectory, &count)) != 0)
+        return fail(frames, "its frames cannot be counted");
+    state->frame = IO_FOREIGN(api->frame());
+    if (!state->frame)
+        return fail(frames, "no memory for a frame");
+    frames->count = (int64_t)count;
+    return IO_OK;
+}
+
+/** Set the unit of lengths. chemfiles gives Angstrom for formats whose definition says a unit. XYZ
+ *  has none; LAMMPS dumps have that of their first lines, a property of chemfiles' frame 0. */
+static io_status take_unit(io_frames *frames, const char *format)
+{
+    const chemfiles_state *state = frames->state;
+    const io_chemfiles *api = state->api;
+    char name[64] = "";
+    snprintf(name, sizeof name, "%s", format);
+    if (!name[0] && IO_FOREIGN(api->guess_format(frames->file->path, name, sizeof name)) != 0)
+        return IO_OK; /* opening the file failed already, or succeeds by other means: no unit */
+    if (strncmp(name, "XYZ", 3) != 0 && strncmp(name, "LAMMPS", 6) != 0) {
+        io__frames_unit("A", frames->unit);
+        return IO_OK;
+    }
+    if (strncmp(name, "LAMMPS", 6) != 0 || frames->count < 1)
+        return IO_OK;
+    if (IO_FOREIGN(api->trajectory_read_at(state->trajectory, 0, state->frame)) != 0)
+        return fail_frame(frames);
+    char system[16] = "";
+    void *property = IO_FOREIGN(api->frame_get_property(state->frame, "lammps_units"));
+    if (property && IO_FOREIGN(api->property_get_string(property, system, sizeof system)) == 0)
+        io__frames_system(frames, system);
+    release(api, property);
+    return IO_OK;
+}
+
+static io_status open_frames(io_frames *frames)
+{
+    char head[IO_HEAD + 1];
+    const int64_t size = frames->file->size < IO_HEAD ? frames->file->size : IO_HEAD;
+    chemfiles_state *state = frames->state;
+    IO_TRY(io__file_read(frames->file, head, size, 0));
+    head[size] = 0;
+    const io_chemfiles_kind *kind = io__chemfiles_kind(head, size);
+    if (!kind)
+        return io__file_fail(frames->file, IO_FORMAT, "changes while it is read");
+    IO_TRY(io__chemfiles_load(frames->file,
+                              kind->packed ? ", or unpack the file (gunzip, bunzip2, unxz)" : "",
+                              &state->api));
+    enter(frames, frames->file->path);
+    state->constant = kind->nameless || frames->options->topology != NULL;
+    snprintf(frames->description, sizeof frames->description, "%s, by chemfiles %.32s", kind->name,
+             state->api->version());
+    IO_TRY(open_trajectory(frames, kind->format));
+    state->by = frames->options->topology
+                    ? io__chemfiles_naming(state->api, frames->options->topology, "")
+                    : io__chemfiles_naming(state->api, frames->file->path, kind->format);
+    return take_unit(frames, kind->format);
+}
+
+static void close_frames(io_frames *frames)
+{
+    chemfiles_state *state = frames->state;
+    if (state->trajectory)
+        enter(frames, frames->file->path);
+    if (state->frame)
+        release(state->api, state->frame);
+    if (state->trajectory)
+        (void)IO_FOREIGN((state->api->trajectory_close(state->trajectory), 0));
+    free(state->species);
+    free(state->weight);
+    free(state->residue);
+}
+
+static void copy_reals(const io_particles *particles, double (*from)[3], void *to)
+{
+    for (int64_t p = 0; p < particles->n; p++)
+        for (int axis = 0; axis < 3; axis++)
+            io_put_real(to, 3 * p + axis, particles->precision, from[p][axis]);
+}
+
+/** Tilts that are but the rounding of the cosine of a right angle are none. */
+static double tilt(double along, double length)
+{
+    return fabs(along) > 1e-10 * fabs(length) ? along : 0;
+}
+
+static io_status read_cell(io_frames *frames, io_frame *out)
+{
+    const chemfiles_state *state = frames->state;
+    double matrix[3][3];
+    void *cell = IO_FOREIGN(state->api->cell_from_frame(state->frame));
+    const bool done = cell && IO_FOREIGN(state->api->cell_matrix(cell, matrix)) == 0;
+    release(state->api, cell);
+    if (!done)
+        return fail_frame(frames);
+    kith_box *box = &out->particles.box;
+    *box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
+    for (int row = 0; row < 3; row++)
+        for (int axis = 0; axis < 3; axis++)
+            box->row[row][axis] = tilt(state->api->columns ? matrix[axis][row] : matrix[row][axis],
+                                       matrix[row][row]);
+    out->particles.has_box = true; /* an infinite cell is all zeros */
+    return IO_OK;
+}
+
+/** A number that belongs to the frame. @return whether it is there. */
+static bool get_number(const chemfiles_state *state, const char *name, double *out)
+{
+    void *property = IO_FOREIGN(state->api->frame_get_property(state->frame, name));
+    const bool found = property && IO_FOREIGN(state->api->property_get_double(property, out)) == 0;
+    release(state->api, property);
+    return found;
+}
+
+/** The mass of an element: what chemfiles gives an atom whose type this is. */
+static bool mass_of(const io_chemfiles *api, const char *element, double *mass)
+{
+    void *atom = IO_FOREIGN(api->atom(element));
+    const bool done = atom && IO_FOREIGN(api->atom_mass(atom, mass)) == 0;
+    release(api, atom);
+    return done;
+}
+
+/** Tell what an atom is. @param element  NULL: not needed  @param weight  NULL: not needed */
+static io_status tell_atom(io_frames *frames, int64_t p, const char *element, int32_t *species,
+                           double *weight)
+{
+    const chemfiles_state *state = frames->state;
+    const io_chemfiles *api = state->api;
+    const io_label label = frames->options->label;
+    char text[IO_NAME_LENGTH] = "";
+    void *atom = IO_FOREIGN(api->atom_from_frame(state->frame, (uint64_t)p));
+    bool done = atom != NULL;
+    if (done && label == IO_LABEL_ELEMENT)
+        snprintf(text, sizeof text, "%s", element);
+    else if (done && label != IO_LABEL_NAME)
+        done = IO_FOREIGN(api->atom_type(atom, text, sizeof text)) == 0;
+    if (done && (label == IO_LABEL_NAME || (label == IO_LABEL_ANY && !text[0])))
+        done = IO_FOREIGN(api->atom_name(atom, text, sizeof text)) == 0;
+    const bool mass = weight && strcmp(frames->options->weights, "mass") == 0;
+    if (done && weight)
+        done = mass && state->by != IO_NAMED_BY_TYPE ? mass_of(api, element, weight)
+               : mass                                ? IO_FOREIGN(api->atom_mass(atom, weight)) == 0
+                      : IO_FOREIGN(api->atom_charge(atom, weight)) == 0;
+    release(api, atom);
+    if (!done)
+        return fail_frame(frames);
+    if (mass && !(*weight > 0) && state->by == IO_NAMED_BY_TYPE)
+        return io__file_fail(frames->file, IO_MISSING, "no mass is known of atom %lld%s%s%s",
+                             (long long)p, text[0] ? ", '" : ", which has no name", text,
+                             text[0] ? "'" : "");
+    return io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)},
+                             species);
+}
+
+/** Tell what all atoms are, in state->species and, where wanted, state->weight. */
+static io_status tell_atoms(io_frames *frames, int64_t n, bool weights)
+{
+    const chemfiles_state *state = frames->state;
+    const bool by_element = frames->options->label == IO_LABEL_ELEMENT;
+    const bool mass = weights && strcmp(frames->options->weights, "mass") == 0;
+    const char *names = frames->options->topology ? frames->options->topology : frames->file->path;
+    char(*element)[IO_ELEMENT_LENGTH] = NULL;
+    io_status status = IO_OK;
+    if (by_element || (mass && state->by != IO_NAMED_BY_TYPE)) {
+        element = malloc(((size_t)n + 1) * sizeof *element);
+        status = element ? io__chemfiles_elements(frames, state->api, state->frame, state->by,
+                                                  names, n, element)
+                         : io__file_fail(frames->file, IO_NO_MEMORY, "no memory for elements");
+    }
+    for (int64_t p = 0; p < n && status == IO_OK; p++)
+        status = tell_atom(frames, p, element ? element[p] : NULL, &state->species[p],
+                           weights ? &state->weight[p] : NULL);
+    free(element);
+    return status;
+}
+
+/** Species, and weights where they are asked for. */
+static io_status read_facts(io_frames *frames, io_frame *out)
+{
+    chemfiles_state *state = frames->state;
+    const int64_t n = out->particles.n;
+    if (!state->constant || !state->species || state->told != n) {
+        free(state->species);
+        free(state->weight);
+        state->told = 0;
+        state->species = malloc(((size_t)n + 1) * sizeof *state->species);
+        state->weight = malloc(((size_t)n + 1) * sizeof *state->weight);
+        if (!state->species || !state->weight)
+            return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
+                                 (long long)n);
+        IO_TRY(tell_atoms(frames, n, out->weight != NULL));
+        state->told = n;
+    }
+    memcpy(out->species, state->species, (size_t)n * sizeof *out->species);
+    if (out->weight)
+        memcpy(out->weight, state->weight, (size_t)n * sizeof *out->weight);
+    return IO_OK;
+}
+
+/** Whether atoms have a number of that name. */
+static bool has_weights(const io_frames *frames)
+{
+    const char *name = frames->options->weights;
+    return name && (strcmp(name, "mass") == 0 || strcmp(name, "charge") == 0);
+}
+
+static io_status copy_bonds(io_frames *frames, const void *topology, io_frame *out)
+{
+    const chemfiles_state *state = frames->state;
+    uint64_t(*ij)[2] = malloc(((size_t)out->n_bonds + 1) * sizeof *ij);
+    if (!ij)
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for bonds");
+    bool done = IO_FOREIGN(state->api->topology_bonds(topology, ij, (uint64_t)out->n_bonds)) == 0;
+    for (int64_t k = 0; k < out->n_bonds && done; k++)
+        for (int end = 0; end < 2; end++) {
+            out->bond[2 * k + end] = (int32_t)ij[k][end];
+            done = done && ij[k][end] < (uint64_t)out->particles.n;
+        }
+    free(ij);
+    return done ? IO_OK : fail_frame(frames);
+}
+
+/** Give the atoms of residue k this number. */
+static io_status copy_residue(io_frames *frames, const void *topology, uint64_t k, io_frame *out)
+{
+    const io_chemfiles *api = ((const chemfiles_state *)frames->state)->api;
+    uint64_t n = 0;
+    void *residue = IO_FOREIGN(api->residue_from_topology(topology, k));
+    const bool counted = residue && IO_FOREIGN(api->residue_atoms_count(residue, &n)) == 0;
+    uint64_t *atoms = counted ? malloc((size_t)(n + 1) * sizeof *atoms) : NULL;
+    const bool done = atoms && IO_FOREIGN(api->residue_atoms(residue, atoms, n)) == 0;
+    for (uint64_t a = 0; a < n && done; a++)
+        if (atoms[a] < (uint64_t)out->particles.n)
+            out->molecule[atoms[a]] = (int32_t)k;
+    const bool lacking = counted && !atoms;
+    free(atoms);
+    release(api, residue);
+    return done      ? IO_OK
+           : lacking ? io__file_fail(frames->file, IO_NO_MEMORY, "no memory for residues")
+                     : fail_frame(frames);
+}
+
+static io_status copy_residues(io_frames *frames, const void *topology, uint64_t residues,
+                               io_frame *out)
+{
+    chemfiles_state *state = frames->state;
+    const int64_t n = out->particles.n;
+    const size_t bytes = (size_t)n * sizeof *out->molecule;
+    if (state->residue && state->residue_atoms == n) {
+        memcpy(out->molecule, state->residue, bytes);
+        return IO_OK;
+    }
+    for (int64_t p = 0; p < n; p++)
+        out->molecule[p] = -1;
+    for (uint64_t k = 0; k < residues; k++)
+        IO_TRY(copy_residue(frames, topology, k, out));
+    if (!state->constant)
+        return IO_OK;
+    free(state->residue);
+    state->residue = malloc(bytes + 1);
+    if (!state->residue)
+        return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for residues");
+    state->residue_atoms = n;
+    memcpy(state->residue, out->molecule, bytes);
+    return IO_OK;
+}
+
+/** Read the atoms that a topology describes. */
+static io_status read_atoms(io_frames *frames, const void *topology, io_frame *out)
+{
+    const chemfiles_state *state = frames->state;
+    const io_chemfiles *api = state->api;
+    uint64_t n = 0, same = 0, bonds = 0, residues = 0;
+    bool moving = false;
+    double(*xyz)[3] = NULL, (*velocity)[3] = NULL;
+    if (IO_FOREIGN(api->topology_bonds_count(topology, &bonds)) != 0 ||
+        IO_FOREIGN(api->topology_residues_count(topology, &residues)) != 0 ||
+        IO_FOREIGN(api->frame_atoms_count(state->frame, &n)) != 0 ||
+        IO_FOREIGN(api->frame_positions(state->frame, &xyz, &same)) != 0 || same != n ||
+        IO_FOREIGN(api->frame_has_velocities(state->frame, &moving)) != 0 ||
+        (moving && IO_FOREIGN(api->frame_velocities(state->frame, &velocity, &same)) != 0) ||
+        same != n)
+        return fail_frame(frames);
+    IO_TRY(io__frame_alloc(frames, out, (int64_t)n, KITH_DOUBLE,
+                           (moving ? IO_VELOCITIES : 0u) | (residues > 0 ? IO_MOLECULES : 0u) |
+                               (bonds > 0 ? IO_BONDS : 0u) |
+                               (has_weights(frames) ? IO_WEIGHTS : 0u)));
+    copy_reals(&out->particles, xyz, out->particles.pos);
+    if (out->particles.velocity)
+        copy_reals(&out->particles, velocity, out->particles.velocity);
+    if (out->molecule)
+        IO_TRY(copy_residues(frames, topology, residues, out));
+    if (!(out->fields & IO_BONDS))
+        return IO_OK;
+    IO_TRY(io__frame_alloc_bonds(frames, out, (int64_t)bonds));
+    return copy_bonds(frames, topology, out);
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    const chemfiles_state *state = frames->state;
+    enter(frames, frames->file->path);
+    if (IO_FOREIGN(state->api->trajectory_read_at(state->trajectory, (uint64_t)frames->next,
+                                                  state->frame)))
+        return fail_frame(frames);
+    if (frames->options->boxes_only) {
+        IO_TRY(io__frame_alloc(frames, out, 0, KITH_DOUBLE, 0));
+        return read_cell(frames, out);
+    }
+    void *topology = IO_FOREIGN(state->api->topology_from_frame(state->frame));
+    const io_status status = topology ? read_atoms(frames, topology, out) : fail_frame(frames);
+    release(state->api, topology);
+    if (status != IO_OK)
+        return status;
+    IO_TRY(read_cell(frames, out));
+    IO_TRY(read_facts(frames, out));
+    double step = 0;
+    out->particles.has_time = get_number(state, "time", &out->particles.time);
+    out->has_step = get_number(state, "simulation_step", &step) && fabs(step) < 0x1p53;
+    out->step = out->has_step ? (int64_t)step : 0;
+    const double part = (double)(frames->next + 1) / (double)frames->count;
+    return io__file_watch(frames->file, (int64_t)(part * (double)frames->file->size));
+}
+
+const io_frames_format io__frames_chemfiles = {.state = sizeof(chemfiles_state),
+                                               .open = open_frames,
+                                               .read = read_frame,
+                                               .close = close_frames};

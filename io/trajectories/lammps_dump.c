@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * LAMMPS text dumps (dump atom and dump custom): for each frame a few "ITEM:" sections, then a line
+ * for each atom, whose columns the last section names.
+ * https://docs.lammps.org/dump.html
+ */
+#include "frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct dump_state {
+    io_rows rows;
+    bool scaled; /* coordinates are fractions of the box */
+} dump_state;
+
+static const char *after(const char *line, const char *words)
+{
+    const size_t length = strlen(words);
+    return strncmp(line, words, length) == 0 ? line + length : NULL;
+}
+
+static io_status next_line(io_lines *lines, char **line)
+{
+    IO_TRY(io__lines_next(lines, line));
+    if (!*line)
+        return io__lines_fail(lines, IO_TRUNCATED, "the file ends within the head of a frame");
+    return IO_OK;
+}
+
+/** Read n numbers, all that a line has. */
+static io_status read_numbers(io_lines *lines, const char *what, int n, double *out)
+{
+    char *line;
+    io_token token;
+    IO_TRY(next_line(lines, &line));
+    const char *at = line;
+    for (int k = 0; k < n; k++) {
+        if (!io__token_next(&at, &token))
+            return io__lines_fail(lines, IO_FORMAT, "%s: %d numbers; expected %d", what, k, n);
+        IO_TRY(io__lines_number(lines, token, what, &out[k]));
+    }
+    if (io__token_next(&at, &token))
+        return io__lines_fail(lines, IO_FORMAT, "%s: more than %d numbers", what, n);
+    return IO_OK;
+}
+
+/** The box of bounds and tilts: the bounds are those of the slanted box, of all its corners. */
+static void set_bounds(kith_box *box, double bound[3][4])
+{
+    const double xy = bound[0][2], xz = bound[1][2], yz = bound[2][2];
+    const double least = fmin(fmin(0, xy), fmin(xz, xy + xz));
+    const double most = fmax(fmax(0, xy), fmax(xz, xy + xz));
+    const double low[3] = {bound[0][0] - least, bound[1][0] - fmin(0, yz), bound[2][0]};
+    const double high[3] = {bound[0][1] - most, bound[1][1] - fmax(0, yz), bound[2][1]};
+    for (int axis = 0; axis < 3; axis++) {
+        box->origin[axis] = low[axis];
+        box->row[axis][axis] = high[axis] - low[axis];
+    }
+    box->row[1][0] = xy;
+    box->row[2][0] = xz;
+    box->row[2][1] = yz;
+}
+
+/** Read the box; kinds is "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp". */
+static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
+{
+    io_token token;
+    const char *flags = strstr(kinds, "abc origin");
+    const bool general = flags != NULL, tilted = strstr(kinds, "xy xz yz") != NULL;
+    const int n = general ? 4 : tilted ? 3 : 2;
+    double number[3][4] = {{0}};
+    *out = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
+    flags = kinds + (general ? strlen(" abc origin") : tilted ? strlen(" xy xz yz") : 0);
+    for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++)
+        out->periodic[axis] = token.text[0] == 'p';
+    for (int axis = 0; axis < 3; axis++)
+        IO_TRY(read_numbers(lines, "bounds of the box", n, number[axis]));
+    for (int axis = 0; axis < 3 && general; axis++) {
+        memcpy(out->row[axis], number[axis], sizeof out->row[axis]);
+        out->origin[axis] = number[axis][3];
+    }
+    if (general)
+        return IO_OK;
+    set_bounds(out, number);
+    for (int axis = 0; axis < 3; axis++)
+        if (out->row[axis][axis] < 0)
+            return io__lines_fail(lines, IO_FORMAT, "the box ends before it begins: %g to %g",
+                                  number[axis][0], number[axis][1]);
+    return IO_OK;
+}
+
+static int find_name(const char *names, const char *wanted)
+{
+    io_token token;
+    for (int column = 0; io__token_next(&names, &token); column++)
+        if (io__token_is(token, wanted))
+            return column;
+    return -1;
+}
+
+/** Give three columns of these names a role. @return whether all are there. */
+static bool add_three(io_roles *roles, const char *names, const char *const wanted[3], int role)
+{
+    int column[3];
+    for (int axis = 0; axis < 3; axis++)
+        column[axis] = find_name(names, wanted[axis]);
+    if (column[0] < 0 || column[1] < 0 || column[2] < 0)
+        return false;
+    for (int axis = 0; axis < 3; axis++)
+        io__roles_add(roles, column[axis], role + axis);
+    return true;
+}
+
+/** Find out what the columns hold, the coordinates being wrapped, unwrapped, or scaled. */
+static io_status read_names(io_frames *frames, const char *names)
+{
+    dump_state *state = frames->state;
+    const io_lines *lines = &state->rows.lines;
+    io_roles *roles = &state->rows.head.roles;
+    static const char *const positions[][3] = {
+        {"x", "y", "z"}, {"xu", "yu", "zu"}, {"xs", "ys", "zs"}, {"xsu", "ysu", "zsu"}};
+    static const char *const velocities[3] = {"vx", "vy", "vz"}, *const forces[3] = {"fx", "fy",
+                                                                                     "fz"};
+    static const struct {
+        const char *name;
+        int role;
+    } single[] = {{"id", IO_ROLE_ID}, {"mol", IO_ROLE_MOLECULE}};
+    const io_label label = frames->options->label;
+    const bool element = label == IO_LABEL_ELEMENT ||
+                         (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
+    const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
+    int way = 0;
+    while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION))
+        way++;
+    if (way == 4)
+        return io__lines_fail(lines, IO_FORMAT,
+                              "has no coordinates x y z, xu yu zu, xs ys zs or xsu ysu zsu among "
+                              "'%.200s'",
+                              names);
+    state->scaled = way >= 2;
+    add_three(roles, names, velocities, IO_ROLE_VELOCITY);
+    add_three(roles, names, forces, IO_ROLE_FORCE);
+    for (size_t k = 0; k < sizeof single / sizeof *single; k++)
+        if (find_name(names, single[k].name) >= 0)
+            io__roles_add(roles, find_name(names, single[k].name), single[k].role);
+    if (find_name(names, species) >= 0)
+        io__roles_add(roles, find_name(names, species), IO_ROLE_LABEL);
+    else if (label != IO_LABEL_ANY)
+        return io__lines_fail(lines, IO_INVALID, "has no column '%s' among '%.200s'", species,
+                              names);
+    const char *weights = frames->options->weights;
+    const int column = weights ? find_name(names, weights) : -1;
+    return column >= 0 ? io__roles_add_weight(lines, roles, column) : IO_OK;
+}
+
+/** Read a section of the head, of which line is the title. */
+static io_status read_section(io_frames *frames, char *line)
+{
+    dump_state *state = frames->state;
+    io_lines *lines = &state->rows.lines;
+    io_rows_head *out = &state->rows.head;
+    double number = 0;
+    const char *rest = after(line, "ITEM: BOX BOUNDS");
+    if (rest) {
+        char kinds[64];
+        io__copy_name(kinds, sizeof kinds, rest, strlen(rest));
+        out->has_box = true;
+        return read_box(lines, kinds, &out->box);
+    }
+    if (after(line, "ITEM: TIMESTEP")) {
+        IO_TRY(read_numbers(lines, "time step", 1, &number));
+        out->has_step = fabs(number) < 0x1p53;
+        out->step = out->has_step ? (int64_t)number : 0;
+        return IO_OK;
+    }
+    if (after(line, "ITEM: TIME")) {
+        out->has_time = true;
+        return read_numbers(lines, "time", 1, &out->time);
+    }
+    if (after(line, "ITEM: UNITS")) { /* once in a file, before its first frame */
+        IO_TRY(next_line(lines, &line));
+        line[strcspn(line, " \t\r")] = 0;
+        io__frames_system(frames, line);
+        return IO_OK;
+    }
+    if (!after(line, "ITEM: NUMBER OF ATOMS"))
+        return io__lines_fail(lines, IO_FORMAT,
+                              "'%.40s'; expected ITEM: TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, "
+                              "then ATOMS, or the end of the file",
+                              line);
+    IO_TRY(next_line(lines, &line));
+    return io__lines_count(lines, line, "the number of atoms", &out->n);
+}
+
+static io_status read_head(io_frames *frames, char *line)
+{
+    dump_state *state = frames->state;
+    io_lines *lines = &state->rows.lines;
+    io_rows_head *head = &state->rows.head;
+    const char *names;
+    head->n = -1; /* not said yet */
+    while (!(names = after(line, "ITEM: ATOMS")) || head->n < 0) {
+        IO_TRY(read_section(frames, line));
+        IO_TRY(next_line(lines, &line));
+    }
+    IO_TRY(io__lines_check_atoms(lines, head->n));
+    return read_names(frames, names);
+}
+
+static io_status open_frames(io_frames *frames)
+{
+    dump_state *state = frames->state;
+    snprintf(frames->description, sizeof frames->description, "LAMMPS dump");
+    return io__lines_open(&state->rows.lines, frames->file);
+}
+
+/** Make coordinates of fractions: origin + xs a + ys b + zs c. */
+static void unscale(const kith_box *box, io_particles *particles)
+{
+    const kith_precision precision = particles->precision;
+    for (int64_t p = 0; p < particles->n; p++) {
+        double s[3];
+        for (int axis = 0; axis < 3; axis++)
+            s[axis] = io_real(particles->pos, 3 * p + axis, precision);
+        for (int axis = 0; axis < 3; axis++)
+            io_put_real(particles->pos, 3 * p + axis, precision,
+                        box->origin[axis] + s[0] * box->row[0][axis] + s[1] * box->row[1][axis] +
+                            s[2] * box->row[2][axis]);
+    }
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    const dump_state *state = frames->state;
+    IO_TRY(io__rows_read(frames, out));
+    if (state->scaled)
+        unscale(&state->rows.head.box, &out->particles);
+    return IO_OK;
+}
+
+const io_frames_format io__frames_lammps = {.state = sizeof(dump_state),
+                                            .open = open_frames,
+                                            .peek = io__rows_peek,
+                                            .skip = io__rows_skip,
+                                            .read = read_frame,
+                                            .close = io__rows_close,
+                                            .head = read_head,
+                                            .text = true};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * io_trajectory: a file, the frames chosen of it, and the thread that reads ahead. The thread has
+ * the readers to itself, with an error of its own; what it knows of progress and what it is told of
+ * stopping goes through atomics, so that the caller's watch is called by the caller's thread.
+ *
+ * There are two frames. The thread fills them in turn, and waits while both are filled or with the
+ * caller, who takes them in turn. A slot's contents are the thread's until `ready` is set and the
+ * caller's until it is cleared, both under the lock.
+ */
+#include "trajectory.h"
+
+#include "frames.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { WATCH_EVERY = 50 /* milliseconds */, SLOTS = 2, SIGNAL_STACK = 1 << 15 /* bytes */ };
+
+struct io_trajectory {
+    char *path;
+    io_trajectory_options options; /* its read.watch and read.user are the trajectory's own */
+    kith_watch_fn watch;           /* the caller's */
+    void *user;
+    io_file file;
+    io_error error; /* of the readers */
+    io_frames frames;
+    int64_t begin, end, step; /* chosen are begin, begin + step, ... before end */
+    int64_t index;            /* the frame to be read next */
+    int64_t given;            /* frames handed out */
+    atomic_llong done;        /* bytes of the file dealt with */
+    struct {
+        io_frame frame;
+        bool ready; /* filled, not yet given back */
+        bool found;
+        io_status status;
+    } slot[SLOTS];
+    int next;         /* the slot that the caller takes next */
+    bool taken;       /* the caller has the one before */
+    bool threaded;    /* else the caller's thread reads, into the first slot */
+    atomic_bool stop; /* reading should come to an end */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+/** Parse "a:b:step"; what is left out keeps its value. @return the parts found; 0: malformed. */
+static int parse_parts(const char *text, int64_t part[3])
+{
+    for (int n = 0; n < 3; n++) {
+        char *end = NULL;
+        const long long value = strtoll(text, &end, 10);
+        if (end > text)
+            part[n] = value < INT64_MAX ? value : INT64_MAX - 1;
+        else if (*text != ':' && (*text || n == 0))
+            return 0;
+        if (!*end)
+            return end == text && n == 0 ? 0 : n + 1;
+        if (*end != ':')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+/** Count from the end what is negative. */
+static int64_t from_end(int64_t at, int64_t n)
+{
+    return at >= 0 ? at : at + n > 0 ? at + n : 0;
+}
+
+static io_status choose_frames(io_trajectory *t)
+{
+    int64_t part[3] = {0, INT64_MAX, 1};
+    const char *text = t->options.frames;
+    const int parts = text ? parse_parts(text, part) : 2;
+    if (parts == 0 || part[2] < 1)
+        return io__file_fail(&t->file, IO_INVALID,
+                             "frames '%s'; expected a number, or begin:end or begin:end:step as in "
+                             "Python, with a step of 1 or more",
+                             text);
+    int64_t n = t->frames.count;
+    if (part[0] < 0 || part[1] < 0)
+        IO_TRY(io__frames_count(&t->frames, &n));
+    if (parts == 1 && part[0] < 0 && part[0] < -n)
+        part[0] = INT64_MAX - 1; /* there is no such frame */
+    t->index = t->begin = from_end(part[0], n);
+    t->end = parts == 1 ? t->begin + 1 : from_end(part[1], n);
+    t->step = part[2];
+    return IO_OK;
+}
+
+/** Called by the readers, in their thread. */
+static int watch_readers(void *user, int64_t done, int64_t total)
+{
+    io_trajectory *t = user;
+    atomic_store(&t->done, done);
+    if (t->threaded)
+        return atomic_load(&t->stop);
+    return t->watch ? t->watch(t->user, done, total) : 0;
+}
+
+/** Read the frame that is next in the range; *found false: there is none. */
+static io_status fill(io_trajectory *t, io_frame *out, bool *found)
+{
+    *found = false;
+    if (t->index >= t->end)
+        return IO_OK;
+    IO_TRY(io__frames_read(&t->frames, t->index, out, found));
+    t->index = t->index < t->end - t->step ? t->index + t->step : t->end;
+    return IO_OK;
+}
+
+/** The thread. */
+static void *read_ahead(void *user)
+{
+    io_trajectory *t = user;
+    bool more = true;
+    char room[SIGNAL_STACK]; /* for a handler, when the thread's own stack has overflowed */
+    stack_t before;
+    (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before);
+    for (int at = 0; more; at = (at + 1) % SLOTS) {
+        pthread_mutex_lock(&t->lock);
+        while (t->slot[at].ready && !atomic_load(&t->stop))
+            pthread_cond_wait(&t->changed, &t->lock);
+        pthread_mutex_unlock(&t->lock);
+        if (atomic_load(&t->stop))
+            break;
+        bool found = false;
+        const io_status status = fill(t, &t->slot[at].frame, &found);
+        more = status == IO_OK && found;
+        pthread_mutex_lock(&t->lock);
+        t->slot[at].found = found;
+        t->slot[at].status = status;
+        t->slot[at].ready = true;
+        pthread_cond_broadcast(&t->changed);
+        pthread_mutex_unlock(&t->lock);
+    }
+    (void)sigaltstack(&before, NULL); /* room ends with this function, the thread later */
+    return NULL;
+}
+
+static void make_lock(io_trajectory *t)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_mutex_init(&t->lock, NULL);
+}
+
+static io_status open_file(io_trajectory *t, const char *path)
+{
+    io_format format = IO_UNKNOWN;
+    IO_TRY(io__set_resolve(path, &t->path, &t->error));
+    IO_TRY(io__file_open(&t->file, t->path, &t->options.read, &t->error));
+    IO_TRY(io__detect(&t->file, &format));
+    IO_TRY(io__check_options(&t->file, format));
+    IO_TRY(io__frames_open(&t->frames, &t->file, format, &t->options));
+    IO_TRY(choose_frames(t));
+    t->threaded = !t->frames.format->calling_thread;
+    if (!t->threaded || pthread_create(&t->thread, NULL, read_ahead, t) == 0)
+        return IO_OK;
+    t->threaded = false;
+    return io__file_fail(&t->file, IO_SYSTEM, "no thread could be had to read with");
+}
+
+io_status io_trajectory_open(const char *path, const io_trajectory_options *options,
+                             io_trajectory **out, io_error *error)
+{
+    io_trajectory *t = calloc(1, sizeof *t);
+    *out = NULL;
+    error = io__error_begin(error);
+    if (!t)
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to read a trajectory");
+    t->file.fd = -1;
+    t->options = options ? *options : (io_trajectory_options){0};
+    t->watch = t->options.read.watch;
+    t->user = t->options.read.user;
+    t->options.read.watch = watch_readers;
+    t->options.read.user = t;
+    t->options.read.frame = 0;
+    make_lock(t);
+    const io_status status = open_file(t, path);
+    if (status == IO_OK) {
+        *out = t;
+    } else {
+        *error = t->error;
+        io_trajectory_close(t);
+    }
+    return status;
+}
+
+static struct timespec deadline(int milliseconds)
+{
+    const long second = 1000000000;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_nsec += milliseconds * (second / 1000);
+    time.tv_sec += time.tv_nsec / second;
+    time.tv_nsec %= second;
+    return time;
+}
+
+/** Give back the slot before the next, and wait a while until the next is ready. */
+static bool wait_for_next(io_trajectory *t)
+{
+    const struct timespec end = deadline(WATCH_EVERY);
+    pthread_mutex_lock(&t->lock);
+    if (t->taken) {
+        t->slot[(t->next + SLOTS - 1) % SLOTS].ready = false;
+        t->taken = false;
+        pthread_cond_broadcast(&t->changed);
+    }
+    while (!t->slot[t->next].ready)
+        if (pthread_cond_timedwait(&t->changed, &t->lock, &end) == ETIMEDOUT)
+            break;
+    const bool ready = t->slot[t->next].ready;
+    pthread_mutex_unlock(&t->lock);
+    return ready;
+}
+
+/** Take the next frame; *frame stays NULL when there is none. @return false: not there yet. */
+static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
+{
+    const int at = t->next;
+    if (!t->threaded)
+        t->slot[at].status = fill(t, &t->slot[at].frame, &t->slot[at].found);
+    else if (!wait_for_next(t))
+        return false;
+    *status = t->slot[at].status;
+    if (*status != IO_OK || !t->slot[at].found)
+        return true; /* and the same again: the thread has ended, the slot stays ready */
+    *frame = &t->slot[at].frame;
+    if (t->threaded) {
+        t->next = (at + 1) % SLOTS;
+        t->taken = true;
+    }
+    return true;
+}
+
+static io_status check_any(io_trajectory *t, io_error *error)
+{
+    if (t->given > 0 || !t->options.frames)
+        return IO_OK;
+    const int64_t n = t->frames.count < 0 ? t->frames.next : t->frames.count;
+    return io__fail(error, t->path, IO_INVALID,
+                    "has %lld frames, counted from 0; frames '%s' chooses none", (long long)n,
+                    t->options.frames);
+}
+
+io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, io_error *error)
+{
+    io_trajectory *t = trajectory;
+    error = io__error_begin(error);
+    io_status status = IO_OK;
+    *frame = NULL;
+    for (bool taken = false; !taken;) {
+        const int64_t done = atomic_load(&t->done);
+        if (t->watch && t->watch(t->user, done, t->file.size) != 0)
+            return io__fail(error, t->path, IO_CANCELLED, "reading was stopped");
+        taken = take(t, frame, &status);
+    }
+    if (status != IO_OK)
+        *error = t->error;
+    else if (*frame)
+        t->given++;
+    else
+        status = check_any(t, error);
+    return status;
+}
+
+int64_t io_trajectory_frames(const io_trajectory *trajectory)
+{
+    const io_trajectory *t = trajectory;
+    const int64_t n = t->frames.count, end = n < 0 || t->end < n ? t->end : n;
+    if (end == INT64_MAX || (n < 0 && t->options.frames))
+        return -1;
+    return t->begin < end ? (end - t->begin - 1) / t->step + 1 : 0;
+}
+
+const char *io_trajectory_description(const io_trajectory *trajectory)
+{
+    return trajectory->frames.description;
+}
+
+void io_trajectory_close(io_trajectory *trajectory)
+{
+    io_trajectory *t = trajectory;
+    if (!t)
+        return;
+    atomic_store(&t->stop, true);
+    if (t->threaded) {
+        pthread_mutex_lock(&t->lock);
+        pthread_cond_broadcast(&t->changed);
+        pthread_mutex_unlock(&t->lock);
+        pthread_join(t->thread, NULL);
+    }
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    for (int k = 0; k < SLOTS; k++)
+        io__frame_free(&t->slot[k].frame);
+    io__frames_close(&t->frames);
+    io__file_close(&t->file);
+    free(t->path);
+    free(t);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Trajectories of the formats that io_read reads: snapshots, tables, arrays. Each frame is read as
+ * io_read would; all but arrays have one.
+ */
+#include "frames.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static io_status open_frames(io_frames *frames)
+{
+    io_summary summary = {.frames = 1};
+    snprintf(frames->description, sizeof frames->description, "%s",
+             io_format_name(frames->file_format));
+    if (frames->file_format == IO_NPY)
+        IO_TRY(io__npy_inspect(frames->file, &summary));
+    frames->count = summary.frames;
+    return IO_OK;
+}
+
+/** Name the species of snapshots by their types. */
+static io_status name_types(io_frames *frames, io_frame *out)
+{
+    static const char *const names[] = {"gas", "dark", "disk", "bulge", "star", "bh", "neutrino"};
+    enum { NAMES = sizeof names / sizeof *names };
+    int32_t number[UINT8_MAX + 1];
+    bool known[UINT8_MAX + 1] = {false};
+    for (int64_t p = 0; p < out->particles.n; p++) {
+        const uint8_t type = out->particles.type[p];
+        if (!known[type]) {
+            char name[16];
+            snprintf(name, sizeof name, "PartType%d", type);
+            const char *text = type < NAMES ? names[type] : name;
+            IO_TRY(io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)},
+                                     &number[type]));
+            known[type] = true;
+        }
+        out->species[p] = number[type];
+    }
+    return IO_OK;
+}
+
+static io_status read_frame(io_frames *frames, io_frame *out)
+{
+    io_file *file = frames->file;
+    const io_read_options *given = file->options;
+    io_read_options options = *given;
+    options.frame = frames->next;
+    const bool masses = frames->options->weights && strcmp(frames->options->weights, "mass") == 0;
+    options.fields |= IO_TYPES | (masses ? (unsigned)IO_MASSES : 0);
+    io_particles read = {0};
+    file->options = &options;
+    io_status status = io__read_as(file, frames->file_format, &read);
+    file->options = given;
+    if (status != IO_OK) {
+        io_particles_free(&read);
+        return status;
+    }
+    IO_TRY(io__frame_adopt(frames, out, read, masses && read.mass ? IO_WEIGHTS : 0));
+    for (int64_t p = 0; p < read.n && out->weight; p++)
+        out->weight[p] = io_real(read.mass, p, read.precision);
+    io_unit_name units;
+    io_unit_names(&read.units, &units);
+    if (read.units.source == IO_UNITS_FILE)
+        io__frames_unit(units.length, frames->unit);
+    return read.type ? name_types(frames, out) : io__frame_unnamed(frames, out);
+}
+
+const io_frames_format io__frames_whole = {
+    .open = open_frames, .read = read_frame, .selects = true};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Cancellation: the calling thread calls the watch callback some 30 times a second and passes the
+ * answer on to the other threads in a flag.
+ */
+#include "cancel.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "context.h"
+
+static const double watch_interval = 0.03; /* seconds */
+
+/* Its address identifies a thread. */
+static _Thread_local char this_thread;
+
+double kith__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool is_wanted(const kith_ctx *ctx)
+{
+    return __atomic_load_n(&ctx->cancel.wanted, __ATOMIC_RELAXED);
+}
+
+void kith__cancel_reset(kith_ctx *ctx)
+{
+    ctx->cancel = (struct kith__cancel){.caller = &this_thread,
+                                        .due = ctx->watch ? kith__seconds() + watch_interval : 0,
+                                        .total = 1};
+}
+
+void kith__cancel_never(kith_ctx *ctx)
+{
+    ctx->cancel.due = INFINITY;
+}
+
+bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total)
+{
+    struct kith__cancel *cancel = &ctx->cancel;
+    cancel->done = done;
+    cancel->total = total;
+    if (isinf(cancel->due)) {
+        return false;
+    }
+    if (!is_wanted(ctx) && ctx->watch && ctx->watch(ctx->user, done, total) != 0) {
+        __atomic_store_n(&cancel->wanted, true, __ATOMIC_RELAXED);
+    }
+    cancel->due = kith__seconds() + watch_interval;
+    return is_wanted(ctx);
+}
+
+bool kith__cancelled(kith_ctx *ctx)
+{
+    struct kith__cancel *cancel = &ctx->cancel;
+    if (!is_wanted(ctx) && ctx->watch && cancel->caller == &this_thread &&
+        kith__seconds() >= cancel->due) {
+        kith__watch(ctx, cancel->done, cancel->total);
+    }
+    return is_wanted(ctx);
+}
+
+bool kith__report(kith_ctx *ctx, int64_t done, int64_t total)
+{
+    ctx->cancel.done = done;
+    ctx->cancel.total = total;
+    return kith__cancelled(ctx);
+}
+
+kith_status kith__proceed(kith_ctx *ctx)
+{
+    KITH_CHECK(ctx, !kith__cancelled(ctx), KITH_CANCELLED, "cancelled by the watch callback");
+    return KITH_OK;
+}

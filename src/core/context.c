@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening and closing a context: options, environment, choice of backend, messages.
+ */
+#include "context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend.h"
+
+static _Thread_local char thread_message[512];
+
+kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ...)
+{
+    char *message = ctx ? ctx->message : thread_message;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof thread_message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void kith__forget_failure(void)
+{
+    thread_message[0] = '\0';
+}
+
+kith_status kith__enter(kith_ctx *ctx)
+{
+    KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
+    /* C11's atomic types are unknown to the CUDA compiler, which reads context.h, too */
+    KITH_CHECK(NULL, __atomic_exchange_n(&ctx->busy, 1, __ATOMIC_ACQUIRE) == 0, KITH_BUSY,
+               "the context is in use by a call of another thread, or by the call that this "
+               "callback belongs to");
+    ctx->message[0] = '\0';
+    kith__cancel_reset(ctx);
+    return KITH_OK;
+}
+
+kith_status kith__exit(kith_ctx *ctx, kith_status status)
+{
+    if (status == KITH_OK) {
+        ctx->message[0] = '\0'; /* of what failed inside, and was mended */
+    }
+    __atomic_store_n(&ctx->busy, 0, __ATOMIC_RELEASE);
+    return status;
+}
+
+kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value)
+{
+    KITH_CHECK(ctx, value == 0 || value == 1, KITH_INVALID, "%s is %d, expected 0 or 1", name,
+               value);
+    return KITH_OK;
+}
+
+int kith__threads_for(const kith_ctx *ctx, int64_t n)
+{
+    enum { PARTICLES_PER_THREAD = 4096 };
+    const int64_t useful = 1 + n / PARTICLES_PER_THREAD;
+    return useful < ctx->threads ? (int)useful : ctx->threads;
+}
+
+void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
+{
+    enum { RANGES_EACH = 4, LEAST = 512 };
+    const int threads = kith__threads_for(ctx, n);
+    const int64_t even = n / (threads * RANGES_EACH) + 1;
+    kith__pool_chunks(ctx->pool, threads, n,
+                      even > KITH_RANGE ? KITH_RANGE
+                      : even > LEAST    ? even
+                                        : LEAST,
+                      fn, state);
+}
+
+int64_t kith__prefix_sum(int64_t *counts, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t count = counts[k];
+        counts[k] = sum;
+        sum += count;
+    }
+    return sum;
+}
+
+void kith_options_init(kith_options *options)
+{
+    if (options) {
+        *options = (kith_options){.size = sizeof *options};
+    }
+}
+
+/** Is the call that a context serves to stop? (kith__pool_watch) */
+static bool is_cancelled(void *ctx)
+{
+    return kith__cancelled(ctx);
+}
+
+kith_status kith_open(const kith_options *options, kith_ctx **out)
+{
+    kith__forget_failure();
+    KITH_CHECK(NULL, out != NULL, KITH_INVALID, "kith_open: out is NULL");
+    *out = NULL;
+    kith_options defaults;
+    kith_options_init(&defaults);
+    options = options ? options : &defaults;
+    KITH_CHECK_SIZE(NULL, "options", options, kith_options_init);
+    KITH_CHECK(NULL, options->threads >= 0 && options->threads <= 4096, KITH_INVALID,
+               "options.threads is %d, expected 0 (all cores) to 4096", options->threads);
+
+    const char *name = options->backend ? options->backend : getenv("KITH_BACKEND");
+    kith_ctx *ctx = calloc(1, sizeof *ctx);
+    KITH_CHECK(NULL, ctx != NULL, KITH_NO_MEMORY, "out of memory for a context");
+    ctx->threads = options->threads ? options->threads : kith__default_threads();
+    ctx->pool = kith__pool_open(ctx->threads);
+    if (ctx->pool) {
+        kith__pool_watch(ctx->pool, is_cancelled, ctx);
+    }
+    ctx->watch = options->watch;
+    ctx->user = options->user;
+    ctx->stream = options->stream;
+    const kith_status status = ctx->pool
+                                   ? kith__backend_open(ctx, name && *name ? name : "auto")
+                                   : kith__fail(ctx, KITH_NO_MEMORY, "out of memory for threads");
+    if (status != KITH_OK) {
+        snprintf(thread_message, sizeof thread_message, "%s", ctx->message);
+        kith__pool_close(ctx->pool);
+        free(ctx);
+        return status;
+    }
+    *out = ctx;
+    return KITH_OK;
+}
+
+void kith_close(kith_ctx *ctx)
+{
+    if (ctx) {
+        ctx->backend->close(ctx);
+        kith__work_free(&ctx->work);
+        kith__pool_close(ctx->pool);
+        free(ctx);
+    }
+}
+
+const char *kith_message(const kith_ctx *ctx)
+{
+    return ctx ? ctx->message : thread_message;
+}
+
+const char *kith_backend(const kith_ctx *ctx)
+{
+    return ctx ? ctx->name : "";
+}
+
+int kith_threads(const kith_ctx *ctx)
+{
+    return ctx ? ctx->threads : 0;
+}
+
+int64_t kith_scratch_bytes(const kith_ctx *ctx)
+{
+    return ctx ? kith__work_bytes(&ctx->work) + ctx->backend->scratch_bytes(ctx) : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The list of questions. A question NAME has a folder src/NAME/, whose header defines `struct
+ * kith__NAME_backend`, the operations that a backend offers for it, and whose folders cpu/ and gpu/
+ * define the constant tables kith__cpu_NAME and kith__cuda_NAME of that type. Beside this list,
+ * src/CMakeLists.txt names the folder.
+ */
+#ifndef KITH_QUESTIONS_H
+#define KITH_QUESTIONS_H
+
+/** Expand X(NAME) for each question. */
+#define KITH_QUESTIONS(X) X(pairs) X(fof) X(halos) X(rdf) X(waves) X(debye) X(overlap) X(flock)
+
+/** Numbers of the buffers of a context's scratch: the first KITH_WORK_EACH are the engine's, and
+ *  each question has as many, from KITH_WORK_OF(NAME) on. */
+#define KITH_OWNER(question) KITH_OWNER_##question,
+enum { KITH_OWNER_ENGINE, KITH_QUESTIONS(KITH_OWNER) KITH_OWNERS };
+#undef KITH_OWNER
+enum { KITH_WORK_EACH = 32, KITH_WORK_SLOTS = KITH_WORK_EACH * KITH_OWNERS };
+#define KITH_WORK_OF(question) (KITH_OWNER_##question * KITH_WORK_EACH)
+
+#endif

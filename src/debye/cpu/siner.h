@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kernel of Debye's sums on CPU cores.
+ */
+#ifndef KITH_CPU_SINER_H
+#define KITH_CPU_SINER_H
+
+#include "debye/debye.h"
+#include "engine/cpu/isa.h"
+#include "engine/cpu/sweep.h"
+
+/** Sum over the pairs of a piece with each species at a run of q: task `block` of sweep->job, a
+ *  kith__debye. */
+kith__block_fn KITH_EACH_ISA(sum_sines);
+
+#endif

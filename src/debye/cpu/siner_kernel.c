@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sin(q r) / r of pairs, LANES at a time on every instruction set, so that sums have one order.
+ * Compiled once for each instruction set.
+ */
+#include "siner.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 8, START = 16 }; /* the start of a group costs as much as so many q */
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/** LANES pairs on their way through the q of a run. */
+struct group {
+    lanes before, now; /**< sin(q r) / r of the q before and of this one */
+    lanes twice;       /**< 2 cos(q_width r) */
+};
+
+/** Start particle i with places [j, j + LANES) of which [begin, end) count. */
+static struct group start(const struct kith__debye *d, double q, int64_t i, int64_t j,
+                          int64_t begin, int64_t end)
+{
+    struct group g;
+    for (int l = 0; l < LANES; l++) {
+        const double x = d->xyz[0][j + l] - d->xyz[0][i];
+        const double y = d->xyz[1][j + l] - d->xyz[1][i];
+        const double z = d->xyz[2][j + l] - d->xyz[2][i];
+        const double r = fmax(sqrt(x * x + y * y + z * z), d->least);
+        const double part = j + l >= begin && j + l < end ? 1 / r : 0;
+        g.now[l] = part * sin(q * r);
+        g.before[l] = part * sin((q - d->q_width) * r);
+        g.twice[l] = 2 * cos(d->q_width * r);
+    }
+    return g;
+}
+
+void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
+{
+    const struct kith__debye *d = sweep->job;
+    const int64_t piece = task % d->pieces, run = task / d->pieces;
+    const struct kith__piece *p = &d->piece[piece];
+    const int64_t first = run * KITH_DEBYE_RUN;
+    const int n_q = d->n_q - first < KITH_DEBYE_RUN ? (int)(d->n_q - first) : KITH_DEBYE_RUN;
+    const double q = d->q_min + (double)first * d->q_width;
+    for (int32_t b = p->species; b < d->n_species; b++) {
+        lanes sums[KITH_DEBYE_RUN];
+        memset(sums, 0, sizeof sums);
+        int64_t pairs = 0;
+        for (int64_t i = p->begin; i < p->end && !sweep->failed; i++) {
+            const int64_t begin = b == p->species ? i + 1 : d->first[b];
+            const int64_t end = d->first[b + 1];
+            pairs += end - begin;
+            for (int64_t j = begin / LANES * LANES;
+                 j < end && kith__sweep_goes_on(sweep, LANES * (n_q + START)); j += LANES) {
+                struct group g = start(d, q, i, j, begin, end);
+                for (int k = 0; k < n_q; k++) {
+                    sums[k] += g.now;
+                    const lanes next = g.twice * g.now - g.before;
+                    g.before = g.now;
+                    g.now = next;
+                }
+            }
+        }
+        double *to = d->sums + (piece * d->n_species + b) * d->n_q + first;
+        for (int k = 0; k < n_q; k++) {
+            for (int l = 0; l < LANES; l++) {
+                to[k] += sums[k][l];
+            }
+        }
+        if (q == 0) { /* each is 1 */
+            to[0] = (double)pairs;
+        }
+    }
+}

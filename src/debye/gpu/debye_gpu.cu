@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Debye's sums: a block has a piece, a particle for each thread, which meets all later ones; for
+ * each pair sin(q r) / r goes through the q of a run by two products, in double.
+ */
+#include "engine/gpu/device.cuh"
+#include "debye_gpu.h"
+
+enum { THREADS = KITH_DEBYE_PIECE, DEBYE_WARPS = THREADS / LANES };
+
+/** Add a thread's pairs with [begin, end), which are in shared memory. */
+static __device__ __forceinline__ void add_tile(const struct kith__debye &d, double q,
+                                                const double3 &i, const double3 *tile, int begin,
+                                                int end, double sums[KITH_DEBYE_RUN])
+{
+    for (int j = begin; j < end; j++) {
+        const double x = tile[j].x - i.x, y = tile[j].y - i.y, z = tile[j].z - i.z;
+        const double r = fmax(sqrt(x * x + y * y + z * z), d.least);
+        const double part = 1 / r;
+        double now = part * sin(q * r);
+        double before = part * sin((q - d.q_width) * r);
+        const double twice = 2 * cos(d.q_width * r);
+#pragma unroll
+        for (int k = 0; k < KITH_DEBYE_RUN; k++) {
+            sums[k] += now;
+            const double next = twice * now - before;
+            before = now;
+            now = next;
+        }
+    }
+}
+
+/** Add up the threads' sums, and write those that are wanted. */
+static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_RUN], int n_q,
+                                                  double *to)
+{
+    __shared__ double part[DEBYE_WARPS][KITH_DEBYE_RUN];
+#pragma unroll
+    for (int k = 0; k < KITH_DEBYE_RUN; k++) {
+        const double sum = sum_lanes(sums[k]);
+        if (my_lane() == 0) {
+            part[my_warp()][k] = sum;
+        }
+    }
+    __syncthreads();
+    const int k = (int)threadIdx.x;
+    if (k < n_q) {
+        double sum = 0;
+        for (int w = 0; w < DEBYE_WARPS; w++) {
+            sum += part[w][k];
+        }
+        to[k] = sum;
+    }
+    __syncthreads();
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    debye_kernel(const struct kith__debye d, int64_t first_piece, int64_t first, int n_q, double q)
+{
+    __shared__ double3 tile[THREADS];
+    const int64_t piece = first_piece + blockIdx.x;
+    const struct kith__piece p = d.piece[piece];
+    const int me = (int)threadIdx.x;
+    const int64_t mine = p.begin + me;
+    const bool there = mine < p.end;
+    const int64_t at = there ? mine : p.begin;
+    const double3 i = make_double3(d.xyz[0][at], d.xyz[1][at], d.xyz[2][at]);
+    for (int32_t b = p.species; b < d.n_species; b++) {
+        double sums[KITH_DEBYE_RUN];
+#pragma unroll
+        for (int k = 0; k < KITH_DEBYE_RUN; k++) {
+            sums[k] = 0;
+        }
+        const int64_t end = d.first[b + 1];
+        const int64_t start = b == p.species ? p.begin : d.first[b];
+        for (int64_t from = start; from < end; from += THREADS) {
+            const int64_t j = from + me;
+            __syncthreads();
+            if (j < end) {
+                tile[me] = make_double3(d.xyz[0][j], d.xyz[1][j], d.xyz[2][j]);
+            }
+            __syncthreads();
+            const int n = end - from < THREADS ? (int)(end - from) : THREADS;
+            const int own = b == p.species && from == start ? me + 1 : 0;
+            add_tile(d, q, i, tile, own, there ? n : 0, sums);
+        }
+        write_sums(sums, n_q, d.sums + (piece * d.n_species + b) * d.n_q + first);
+    }
+}
+
+gpuError_t kith__gpu_debye_run(const struct kith__debye *d, int64_t run, int64_t piece,
+                               int64_t pieces, gpuStream_t stream)
+{
+    const int64_t first = run * KITH_DEBYE_RUN;
+    const int64_t left = d->n_q - first;
+    const int n_q = left < KITH_DEBYE_RUN ? (int)left : KITH_DEBYE_RUN;
+    KITH_LAUNCH(debye_kernel, pieces, THREADS, stream, *d, piece, first, n_q,
+                d->q_min + (double)first * d->q_width);
+    return gpuGetLastError();
+}

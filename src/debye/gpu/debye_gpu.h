@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Debye's sums in device memory.
+ */
+#ifndef KITH_GPU_DEBYE_H
+#define KITH_GPU_DEBYE_H
+
+#include "debye/debye.h"
+#include "engine/gpu/gpu_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Sum the pairs of some pieces at the q of one run. Arrays are in device memory. */
+gpuError_t kith__gpu_debye_run(const struct kith__debye *debye, int64_t run, int64_t piece,
+                               int64_t pieces, gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The CPU backend: the choice of an instruction set, and what each thread holds.
+ */
+#include "core/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_state.h"
+
+/* Instruction sets that this build has, in the order of KITH_EACH_ISA: the later the better. */
+static const char *const isas[] = {
+    "baseline",
+#ifdef KITH_HAVE_AVX2
+    "avx2",
+#endif
+#ifdef KITH_HAVE_AVX512
+    "avx512",
+#endif
+};
+
+/** Does this processor have an instruction set? */
+static bool can_run(const char *isa)
+{
+    bool can = strcmp(isa, "baseline") == 0;
+#if defined(KITH_HAVE_AVX2) || defined(KITH_HAVE_AVX512)
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
+    can = can || (avx2 && strcmp(isa, "avx2") == 0) ||
+          (avx2 && strcmp(isa, "avx512") == 0 && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+#endif
+    return can;
+}
+
+/** The best instruction set that runs here, of those with that name, if it is not ""; -1: none. */
+static int choose(const char *name)
+{
+    int isa = (int)(sizeof isas / sizeof isas[0]) - 1;
+    while (isa >= 0 && ((*name && strcmp(name, isas[isa]) != 0) || !can_run(isas[isa]))) {
+        isa--;
+    }
+    return isa;
+}
+
+static bool is_known(const char *variant)
+{
+    static const char *const known[] = {"", "baseline", "avx2", "avx512"};
+    bool found = false;
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        found = found || strcmp(variant, known[k]) == 0;
+    }
+    return found;
+}
+
+static kith_status cpu_open(kith_ctx *ctx, const char *variant)
+{
+    KITH_CHECK(ctx, is_known(variant), KITH_INVALID,
+               "backend \"cpu:%s\" is unknown; known are cpu, cpu:baseline, cpu:avx2, cpu:avx512",
+               variant);
+    const int isa = choose(variant);
+    KITH_CHECK(ctx, isa >= 0, KITH_NO_BACKEND,
+               "backend \"cpu:%s\": this processor or build has no such instructions", variant);
+
+    struct kith__cpu *cpu = calloc(1, sizeof *cpu);
+    struct kith__sweep *sweeps = calloc((size_t)ctx->threads, sizeof *sweeps);
+    if (!cpu || !sweeps) {
+        free(cpu);
+        free(sweeps);
+        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    }
+    *cpu = (struct kith__cpu){.isa = isa, .sweeps = sweeps};
+    for (int t = 0; t < ctx->threads; t++) {
+        sweeps[t].ctx = ctx;
+    }
+    ctx->state = cpu;
+    snprintf(ctx->name, sizeof ctx->name, "cpu:%s", isas[isa]);
+    return KITH_OK;
+}
+
+static void cpu_close(kith_ctx *ctx)
+{
+    struct kith__cpu *cpu = ctx->state;
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__sweep_free(&cpu->sweeps[t]);
+    }
+    kith_pairs_free(&cpu->staging);
+    free(cpu->sweeps);
+    free(cpu);
+}
+
+static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
+{
+    const struct kith__cpu *cpu = ctx->state;
+    int64_t bytes = 0;
+    for (int t = 0; t < ctx->threads; t++) {
+        const struct kith__sweep *s = &cpu->sweeps[t];
+        bytes += (int64_t)(sizeof *s + s->tile.memory.bytes + s->spare.memory.bytes);
+        for (int b = 0; b < KITH_SWEEP_BUFFERS; b++) {
+            bytes += (int64_t)s->memory[b].bytes;
+        }
+    }
+    return bytes;
+}
+
+#define DECLARE(question) extern const struct kith__##question##_backend kith__cpu_##question;
+KITH_QUESTIONS(DECLARE)
+
+const struct kith__backend kith__cpu_backend = {.name = "cpu",
+                                                .open = cpu_open,
+                                                .close = cpu_close,
+                                                .scratch_bytes = cpu_scratch_bytes,
+#define ENTRY(question) .question = &kith__cpu_##question,
+                                                KITH_QUESTIONS(ENTRY)};

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building the grid: survey the coordinates, choose the cells, sort the particles by cell (a stable
+ * radix sort of the pair (cell, index) packed in 64 bits), write the coordinates in that order.
+ */
+#include "grid.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/survey.h"
+#include "sort.h"
+#include "cpu_state.h"
+#include "keys.h"
+
+/* Axes longer than this leave out empty cells when the table would be too large. */
+static const int64_t long_axis = 64;
+
+/** Number of the plain cell `cell` among those that were not left out. */
+static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
+{
+    const int64_t *place = axis->places; /* halved without branches: they would be guesses */
+    for (int64_t n = axis->n_places; n > 1;) {
+        const int64_t half = n / 2;
+        place += (place[half - 1] < cell) * half;
+        n -= half;
+    }
+    return axis->ranks[place - axis->places];
+}
+
+/** Where the spare elements of the first set are. */
+static int spare_slot(const struct kith__question *q)
+{
+    return q->part > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
+}
+
+/** Bytes of the coordinates along one axis: vectors are read from any place. */
+static size_t axis_room(const struct kith__question *q, int64_t n)
+{
+    const size_t align = KITH_ALIGN;
+    return ((size_t)n * (size_t)q->precision + 3 * align - 1) / align * align;
+}
+
+#define KITH_TWICE "engine/cpu/grid_real.h"
+#include "core/twice.h"
+
+/** Fractional coordinates of particle p of the caller's. */
+static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
+                   double f[3])
+{
+    double r[3];
+    int32_t image[3];
+    (void)kith__load(q, points, p, r, image);
+    kith__fractions_d(&q->box_d, r, f);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/** Median of some particles' fractional coordinates: where most of them are, whatever outliers. */
+static void find_anchor(const struct kith__question *q, double anchor[3])
+{
+    enum { SAMPLE = 255 };
+    double f[3][SAMPLE];
+    const int64_t n = q->a.n < SAMPLE ? q->a.n : SAMPLE;
+    for (int64_t s = 0; s < n; s++) {
+        double at[3];
+        locate(q, &q->a, q->a.n * s / n, at);
+        for (int k = 0; k < 3; k++) {
+            f[k][s] = at[k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        qsort(f[k], (size_t)n, sizeof f[k][0], ascending);
+        anchor[k] = n ? f[k][n / 2] : 0;
+    }
+}
+
+/** Write the cells of particles [begin, end) along axis k to cell, leaving out most repetitions.
+ *  @return how many were written. */
+static int64_t list_cells(const struct kith__question *q, int k, const struct kith__axis *axis,
+                          int64_t begin, int64_t end, uint64_t *cell)
+{
+    enum { SEEN_BITS = 10 };
+    uint64_t seen[1 << SEEN_BITS]; /* the last cell of each hash value */
+    memset(seen, 0xff, sizeof seen);
+    int64_t listed = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const bool in_a = p < q->a.n;
+        double f[3];
+        locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
+        const uint64_t c = (uint64_t)kith__plain_cell(axis, f[k]);
+        uint64_t *last = &seen[c * 0x9e3779b97f4a7c15u >> (64 - SEEN_BITS)];
+        if (*last != c) {
+            *last = c;
+            cell[listed++] = c;
+        }
+    }
+    return listed;
+}
+
+/** The list of the cells that particles occupy along one axis, by several threads. */
+struct cell_loop {
+    const struct kith__question *question;
+    int k; /**< the axis */
+    const struct kith__axis *axis;
+    uint64_t *cell;         /**< [particles] the list */
+    uint64_t *spare;        /**< [particles] each range's own list */
+    _Atomic int64_t listed; /**< cells in the list, in any order, some several times */
+};
+
+static void list_range(void *state, int64_t begin, int64_t end)
+{
+    struct cell_loop *loop = state;
+    const int64_t found = list_cells(loop->question, loop->k, loop->axis, begin, end,
+                                     loop->spare + begin);
+    memcpy(loop->cell + atomic_fetch_add(&loop->listed, found), loop->spare + begin,
+           (size_t)found * sizeof *loop->cell);
+}
+
+/** The cells that particles occupy along axis k, ascending, each once; returns their number, and
+ *  where they are in *places. */
+static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
+                              const struct kith__axis *axis, uint64_t **places)
+{
+    const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
+    uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    uint64_t *spare = ctx->work.slot[spare_slot(q)].data;
+    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    struct cell_loop loop = {.question = q, .k = k, .axis = axis, .cell = cell, .spare = spare};
+    kith__loop(ctx, n, list_range, &loop);
+    const int64_t listed = loop.listed;
+    const int bits = kith__bit_length((uint64_t)axis->plain_n);
+    uint64_t *sorted = kith__sort(ctx, cell, spare, listed, 0, bits, bins);
+    int64_t found = 0;
+    for (int64_t p = 0; p < listed; p++) {
+        if (found == 0 || sorted[p] != sorted[found - 1]) {
+            sorted[found++] = sorted[p];
+        }
+    }
+    *places = sorted;
+    return found;
+}
+
+/**
+ * Leave out empty cells along axis k: occupied cells keep their distance up to the reach, and wider
+ * gaps become one cell more than the reach. An axis then has O(n) cells, however long it is.
+ */
+static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q, int k,
+                                   struct kith__axis *axis)
+{
+    uint64_t *occupied;
+    const int64_t n = occupied_cells(ctx, q, k, axis, &occupied);
+    KITH_TRY(kith__proceed(ctx));
+    int64_t *places = kith__work_need(&ctx->work, KITH_GRID_PLACES + k,
+                                      (size_t)n * 2 * sizeof *places);
+    KITH_CHECK(ctx, places != NULL, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)n);
+    int64_t *ranks = places + n;
+    const int64_t widest = axis->reach + 1;
+    for (int64_t c = 0; c < n; c++) {
+        places[c] = (int64_t)occupied[c];
+        const int64_t gap = c ? places[c] - places[c - 1] : 0;
+        ranks[c] = c ? ranks[c - 1] + (gap < widest ? gap : widest) : 0;
+    }
+    const int64_t around = places[0] + axis->plain_n - places[n - 1];
+    axis->n = ranks[n - 1] + (!axis->periodic ? 1 : around < widest ? around : widest);
+    axis->places = places;
+    axis->ranks = ranks;
+    axis->n_places = n;
+    return KITH_OK;
+}
+
+/** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
+ *  fit 62 bits. And whether there is to be a table of them. */
+static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__survey *survey, struct kith__grid *grid)
+{
+    const int64_t most = kith__table_limit(q);
+    const int64_t limit = q->part > 0 ? most - most / 4 : most; /* parts are kept beside it */
+    const double near = grid->near = kith__cell_side(q, survey);
+    double anchor[3];
+    find_anchor(q, anchor);
+    const int parts = q->part > 0 ? kith__choose_parts(q, survey, anchor, limit) : 1;
+    double side = q->part > 0 ? parts * q->part : near;
+    while (true) {
+        grid->cells = kith__choose_axes(q, survey, anchor, side, grid->axis);
+        if (q->part > 0) {
+            grid->far = kith__divide(q, survey, parts, near, grid->axis) || grid->far;
+        }
+        for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
+            if (grid->axis[k].n > long_axis) {
+                KITH_TRY(leave_out_empty(ctx, q, k, &grid->axis[k]));
+                grid->cells = kith__count_cells(grid->axis);
+            }
+        }
+        if (grid->cells >= 0) {
+            grid->table = grid->cells <= limit;
+            return KITH_OK;
+        }
+        side *= 2;
+        grid->far = true; /* parts are then too wide to mean anything */
+    }
+}
+
+/** Bits of a key, and of an index of n particles. */
+static int key_length(const struct kith__grid *grid)
+{
+    return kith__bit_length((uint64_t)grid->cells - 1) + kith__part_bits(grid->axis);
+}
+
+static int index_length(int64_t n)
+{
+    return kith__bit_length((uint64_t)n - 1);
+}
+
+/** What the keys of plain coordinates follow from. @return false where there is more to them. */
+static bool lay_rulers(const struct kith__question *q, const struct kith__grid *grid,
+                       struct kith__ruler ruler[3])
+{
+    bool plain = grid->plain && q->box_d.orthorhombic && key_length(grid) <= KITH_PLAIN_BITS;
+    for (int k = 0; k < 3; k++) {
+        const struct kith__axis *axis = &grid->axis[k];
+        ruler[k] = (struct kith__ruler){.origin = q->box_d.origin[k],
+                                        .inverse = q->box_d.inverse[k][k],
+                                        .anchor = axis->anchor,
+                                        .scale = axis->scale,
+                                        .first = (double)axis->first,
+                                        .last_cell = (double)(axis->n - 1),
+                                        .parts = axis->parts,
+                                        .last_part = axis->parts - 1,
+                                        .part_scale = (double)((int64_t)1 << axis->part_bits)};
+        plain = plain && !axis->n_places && axis->n < INT32_MAX;
+    }
+    return plain;
+}
+
+/** Elements on their way into order, and keys where they do not fit them. */
+struct elements {
+    uint64_t *now, *spare, *keys;
+};
+
+/** The loop that makes the elements to sort. */
+struct element_loop {
+    kith_ctx *ctx;
+    const struct kith__question *question;
+    const kith_points *points;
+    const struct kith__grid *grid;
+    bool plain; /**< keys follow from the rulers */
+    const struct kith__ruler *ruler;
+    int low; /**< bits of an index */
+    uint64_t *elements, *keys;
+};
+
+static void make_element_range(void *state, int64_t begin, int64_t end)
+{
+    const struct element_loop *loop = state;
+    const struct kith__question *q = loop->question;
+    static kith__elements_fn *const write_elements[] = {KITH_EACH_ISA(write_elements)};
+    if (loop->plain) {
+        write_elements[kith__isa(loop->ctx)](q, loop->points, loop->ruler, begin, end, loop->low,
+                                             loop->elements);
+    } else if (q->precision == KITH_FLOAT) {
+        make_elements_f(q, loop->points, loop->grid, begin, end, loop->low, loop->elements,
+                        loop->keys);
+    } else {
+        make_elements_d(q, loop->points, loop->grid, begin, end, loop->low, loop->elements,
+                        loop->keys);
+    }
+}
+
+/** The loop that replaces the lower part of the keys, by which elements are sorted, by the rest. */
+struct upper_loop {
+    uint64_t *element;
+    const uint64_t *keys;
+    int low;    /**< bits of an index */
+    int sorted; /**< bits of a key by which elements are sorted */
+};
+
+static void set_upper_keys(void *state, int64_t begin, int64_t end)
+{
+    const struct upper_loop *loop = state;
+    const uint64_t index = ((uint64_t)1 << loop->low) - 1;
+    for (int64_t s = begin; s < end; s++) {
+        const uint64_t p = loop->element[s] & index;
+        loop->element[s] = (loop->keys[p] >> loop->sorted) << loop->low | p;
+    }
+}
+
+/**
+ * Sort particles by key. Elements hold the key above the index; keys that do not fit are sorted by
+ * their lower part, then by the rest. @return room->now or room->spare, in order, with the index in
+ * the lower bits.
+ */
+static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
+                           const struct kith__grid *grid, const struct elements *room)
+{
+    uint64_t *elements = room->now, *spare = room->spare, *keys = room->keys;
+    const int64_t n = points->n;
+    const int low = index_length(n);
+    const int bits = key_length(grid);
+    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    struct kith__ruler ruler[3];
+    const bool plain = !keys && lay_rulers(q, grid, ruler);
+    struct element_loop make = {ctx, q, points, grid, plain, ruler, low, elements, keys};
+    kith__loop(ctx, n, make_element_range, &make);
+    uint64_t *half = kith__sort(ctx, elements, spare, n, low, keys ? 64 : low + bits, bins);
+    if (!keys) {
+        return half;
+    }
+    const int sorted = 64 - low;
+    struct upper_loop upper = {half, keys, low, sorted};
+    kith__loop(ctx, n, set_upper_keys, &upper);
+    return kith__sort(ctx, half, half == elements ? spare : elements, n, low, low + bits - sorted,
+                      bins);
+}
+
+/** The loops that split sorted elements and fill the table of first particles. */
+struct split_loop {
+    struct kith__sorted *sorted;
+    int low;              /**< bits of an index */
+    const uint64_t *keys; /**< of each particle, where elements do not hold them whole; else NULL */
+    int64_t cells;
+};
+
+/** Split elements [begin, end) into index and key. */
+static void split_elements(void *state, int64_t begin, int64_t end)
+{
+    const struct split_loop *loop = state;
+    const struct kith__sorted *sorted = loop->sorted;
+    const uint64_t index = ((uint64_t)1 << loop->low) - 1;
+    for (int64_t s = begin; s < end; s++) {
+        const uint64_t element = sorted->key[s];
+        sorted->id[s] = (int32_t)(element & index);
+        sorted->key[s] = loop->keys ? loop->keys[element & index] : element >> loop->low;
+    }
+}
+
+/** Fill the table of first particles for the keys of slots [begin, end) of n + 1. */
+static void fill_table(void *state, int64_t begin, int64_t end)
+{
+    const struct split_loop *loop = state;
+    const struct kith__sorted *sorted = loop->sorted;
+    const int64_t n = sorted->n, cells = loop->cells;
+    for (int64_t s = begin; s < end; s++) {
+        const int64_t from = s == 0 ? 0 : (int64_t)sorted->key[s - 1] + 1;
+        const int64_t to = s == n ? cells : (int64_t)sorted->key[s];
+        for (int64_t cell = from; cell <= to; cell++) {
+            sorted->start[cell] = (uint32_t)s;
+        }
+    }
+}
+
+/** Make room for a set of sorted->n particles. With parts, sorted->id is the caller's, and spare
+ *  elements are where coordinates will be. */
+static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__grid *grid, int set, bool table, bool is_long,
+                            struct kith__sorted *sorted, struct elements *elements)
+{
+    struct kith__work *work = &ctx->work;
+    const int slot = set * KITH_GRID_SLOTS;
+    const size_t n = (size_t)sorted->n;
+    const size_t axis = axis_room(q, sorted->n);
+    size_t room = n * sizeof(uint64_t);
+    if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
+        room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
+    }
+    room += (size_t)2 * KITH_ALIGN; /* two arrays of half the size fit, one read from any place */
+    char *xyz = kith__work_need(work, slot + KITH_GRID_XYZ, 3 * axis);
+    elements->now = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
+    elements->spare = (uint64_t *)(void *)xyz;
+    elements->keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
+    if (!(q->part > 0)) {
+        elements->spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
+        sorted->id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t));
+    }
+    KITH_CHECK(
+        ctx, xyz && elements->now && elements->spare && (elements->keys || !is_long) && sorted->id,
+        KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)n);
+    sorted->x = xyz;
+    sorted->y = xyz + axis;
+    sorted->z = xyz + 2 * axis;
+    return KITH_OK;
+}
+
+/** Sort a set, but for its coordinates. @param table  fill a table in memory that is free */
+static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
+                            const kith_points *points, const struct kith__grid *grid, int set,
+                            bool table, struct kith__sorted *sorted)
+{
+    const int low = index_length(points->n);
+    const bool is_long = key_length(grid) + low > 64;
+    struct elements elements;
+    sorted->n = points->n;
+    KITH_TRY(need_set(ctx, q, grid, set, table, is_long, sorted, &elements));
+    const uint64_t *keys = elements.keys;
+    sorted->key = sort_keys(ctx, q, points, grid, &elements);
+    struct split_loop loop = {sorted, low, is_long ? keys : NULL, grid->cells};
+    kith__loop(ctx, sorted->n, split_elements, &loop);
+    if (table) {
+        sorted->start = (uint32_t *)(sorted->key == elements.now ? elements.spare : elements.now);
+        kith__loop(ctx, sorted->n + 1, fill_table, &loop);
+    }
+    return kith__proceed(ctx);
+}
+
+/** The loop that copies coordinates in the order of the cells. */
+struct gather_loop {
+    const struct kith__question *question;
+    const kith_points *points;
+    bool plain;
+    struct kith__sorted *sorted;
+};
+
+static void gather_range(void *state, int64_t begin, int64_t end)
+{
+    const struct gather_loop *loop = state;
+    (loop->question->precision == KITH_FLOAT ? gather_f : gather_d)(
+        loop->question, loop->points, begin, end, loop->plain, loop->sorted);
+}
+
+static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
+                       const struct kith__grid *grid, struct kith__sorted *sorted)
+{
+    struct gather_loop loop = {q, points, grid->plain, sorted};
+    kith__loop(ctx, sorted->n, gather_range, &loop);
+}
+
+/** Survey the particles and choose the cells; none where there are no particles. */
+static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+{
+    struct kith__survey survey;
+    *grid = (struct kith__grid){.cells = 0};
+    KITH_TRY(kith__survey_all(ctx, q, &survey, &grid->plain));
+    grid->wrapped = survey.images > 0;
+    if (q->a.n == 0 || q->b.n == 0) {
+        return KITH_OK;
+    }
+    const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t) +
+                       (size_t)2 * KITH_ALIGN;
+    const size_t spare = q->part > 0 ? 3 * axis_room(q, q->a.n) : all;
+    const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
+    KITH_CHECK(ctx,
+               kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&
+                   kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, all) &&
+                   kith__work_need(&ctx->work, spare_slot(q), spare),
+               KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)q->a.n);
+    return choose_cells(ctx, q, &survey, grid);
+}
+
+kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+{
+    KITH_TRY(prepare(ctx, q, grid));
+    if (grid->cells == 0) {
+        return KITH_OK; /* nothing to sweep */
+    }
+    KITH_TRY(sort_set(ctx, q, &q->a, grid, 0, grid->table && !q->cross, &grid->a));
+    gather_set(ctx, q, &q->a, grid, &grid->a);
+    grid->b = grid->a;
+    if (q->cross) {
+        KITH_TRY(sort_set(ctx, q, &q->b, grid, 1, grid->table, &grid->b));
+        gather_set(ctx, q, &q->b, grid, &grid->b);
+    }
+    return kith__proceed(ctx);
+}
+
+kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *q, int32_t *id,
+                            struct kith__grid *grid)
+{
+    KITH_TRY(prepare(ctx, q, grid));
+    grid->a.id = id;
+    return grid->cells > 0 ? sort_set(ctx, q, &q->a, grid, 0, false, &grid->a) : KITH_OK;
+}
+
+void kith__grid_gather(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
+{
+    gather_set(ctx, q, &q->a, grid, &grid->a);
+    grid->b = grid->a;
+}
+
+int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)
+{
+    /* Gallop away from the guess until [low, high] holds the answer, then halve. */
+    const uint64_t *keys = sorted->key;
+    int64_t low = near;
+    int64_t high = near;
+    for (int64_t step = 1; low > 0 && keys[low - 1] >= key; step *= 2) {
+        high = low - 1;
+        low = low > step ? low - step : 0;
+    }
+    for (int64_t step = 1; high < sorted->n && keys[high] < key; step *= 2) {
+        low = high + 1;
+        high = high + step < sorted->n ? high + step : sorted->n;
+    }
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (keys[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

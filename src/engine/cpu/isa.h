@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Functions that are compiled once for each instruction set: those of files named *_kernel.c. There
+ * KITH_ISA is the name of the set, and KITH_OF_ISA(sum) the name kith__sum_avx2. A header declares
+ * them by
+ *
+ *     kith__block_fn KITH_EACH_ISA(sum);
+ *
+ * as kith__sum_baseline, kith__sum_avx2, kith__sum_avx512, those that this build has. The caller
+ * chooses by the context's instruction set:
+ *
+ *     static kith__block_fn *const sum[] = {KITH_EACH_ISA(sum)};
+ *     run.block = sum[kith__isa(ctx)];
+ */
+#ifndef KITH_CPU_ISA_H
+#define KITH_CPU_ISA_H
+
+#ifdef KITH_HAVE_AVX2
+#define KITH_AVX2_OF(name) , kith__##name##_avx2
+#else
+#define KITH_AVX2_OF(name)
+#endif
+#ifdef KITH_HAVE_AVX512
+#define KITH_AVX512_OF(name) , kith__##name##_avx512
+#else
+#define KITH_AVX512_OF(name)
+#endif
+#define KITH_EACH_ISA(name) kith__##name##_baseline KITH_AVX2_OF(name) KITH_AVX512_OF(name)
+
+#define KITH_PASTE(a, b) a##b
+#define KITH_PASTE_ISA(what, isa) KITH_PASTE(what, isa)
+#define KITH_OF_ISA(what) KITH_PASTE_ISA(kith__##what##_, KITH_ISA)
+
+#endif

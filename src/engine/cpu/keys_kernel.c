@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Keys in doubles, which hold them exactly: cells and parts are whole numbers, added up digit by
+ * digit, and their bits are those of the fraction of 2^52 and the sum.
+ */
+#include "keys.h"
+#include "simd.h"
+
+/* Particles that are placed in one go. */
+enum { BLOCK = 64 };
+
+/** Coordinates of particles [begin, begin + n), [3][BLOCK]. */
+static void read_block(const struct kith__question *question, const kith_points *points,
+                       int64_t begin, int n, double at[3][BLOCK])
+{
+    const void *const axis[3] = {points->x, points->y, points->z};
+    for (int k = 0; k < 3 && k < question->dim; k++) {
+        if (question->precision == KITH_FLOAT) {
+            const float *from = (const float *)axis[k] + begin * points->stride;
+            for (int l = 0; l < n; l++) {
+                at[k][l] = (double)from[l * points->stride];
+            }
+        } else {
+            const double *from = (const double *)axis[k] + begin * points->stride;
+            for (int l = 0; l < n; l++) {
+                at[k][l] = from[l * points->stride];
+            }
+        }
+    }
+}
+
+/** Keys of D particles, from lane l of a block on, each above 2^52. */
+static inline vd keys_of(const struct kith__ruler ruler[3], double at[3][BLOCK], int l)
+{
+    vd key = {0};
+    vd parts = {0};
+    for (int k = 2; k >= 0; k--) {
+        const struct kith__ruler *a = &ruler[k];
+        vd u = ((vd_load(&at[k][l]) - a->origin) * a->inverse - a->anchor) * a->scale - a->first;
+        u = vd_max(u, (vd){0});
+        const vd cell = vd_whole(vd_min(u, a->last_cell - (vd){0}));
+        const vd part = vd_min((u - cell) * a->parts, a->last_part - (vd){0});
+        key = key * (a->last_cell + 1) + cell;
+        parts = parts * a->part_scale + vd_whole(part);
+    }
+    const double below = ruler[0].part_scale * ruler[1].part_scale * ruler[2].part_scale;
+    return key * below + parts + (double)((uint64_t)1 << KITH_PLAIN_BITS);
+}
+
+void KITH_OF_ISA(write_elements)(const struct kith__question *question, const kith_points *points,
+                                 const struct kith__ruler ruler[3], int64_t begin, int64_t end,
+                                 int low, uint64_t *elements)
+{
+    const int above = 64 - KITH_PLAIN_BITS;
+    double at[3][BLOCK] = {{0}};
+    for (int64_t p = begin; p < end; p += BLOCK) {
+        const int n = end - p < BLOCK ? (int)(end - p) : BLOCK;
+        read_block(question, points, p, n, at);
+        uint64_t block[BLOCK];
+        for (int l = 0; l < n; l += D) {
+            const vp key = (vp)keys_of(ruler, at, l) << above >> above << low;
+            memcpy(&block[l], &key, sizeof key);
+        }
+        for (int l = 0; l < n; l++) {
+            elements[p + l] = block[l] | (uint64_t)(p + l);
+        }
+    }
+}

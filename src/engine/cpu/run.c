@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A pass over blocks on the threads of the context; the calling thread reports progress.
+ */
+#include "run.h"
+
+#include <string.h>
+
+kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__grid *grid, enum kith__stencil stencil,
+                              size_t state_bytes)
+{
+    struct kith__cpu *cpu = ctx->state;
+    const size_t each = (state_bytes + KITH_ALIGN) / KITH_ALIGN * KITH_ALIGN; /* never 0 */
+    char *states = kith__work_need(&ctx->work, KITH_SWEEP_STATES, (size_t)ctx->threads * each);
+    KITH_CHECK(ctx, states != NULL, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    memset(states, 0, (size_t)ctx->threads * each);
+    for (int t = 0; t < ctx->threads; t++) {
+        struct kith__sweep *sweep = &cpu->sweeps[t];
+        sweep->question = q;
+        sweep->grid = grid;
+        sweep->stencil = stencil;
+        sweep->blur = kith__blur(q);
+        sweep->own_blur = kith__own_blur(q);
+        sweep->by_id = false;
+        sweep->upper = false;
+        sweep->id_begin = 0;
+        sweep->id_end = INT32_MAX;
+        sweep->failed = KITH_OK;
+        sweep->untold = 0;
+        kith__sweep_forget(sweep);
+        sweep->room_hits = 0;
+        sweep->state = states + (size_t)t * each;
+        sweep->columns = NULL;
+        sweep->home_enough = KITH_HOME_ENOUGH;
+        sweep->keep_places = false;
+        sweep->keep_squares = false;
+        for (int c = 0; c < KITH_CURSORS; c++) {
+            sweep->cursor[c] = 0;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Report how far a run has come; the watch callback is called when it is due. */
+static void report(const struct kith__run *run, int64_t blocks_done)
+{
+    const double part = (double)blocks_done / (double)(run->last - run->first);
+    const double done = (double)run->watch_from + part * (double)(run->watch_to - run->watch_from);
+    (void)kith__report(run->ctx, (int64_t)done, run->watch_total);
+}
+
+/** Do one block, unless a block has failed or the call is to stop. The calling thread, worker 0,
+ *  reports progress. */
+static void do_block(void *state, int64_t piece, int worker)
+{
+    struct kith__run *run = state;
+    struct kith__sweep *sweep = &((struct kith__cpu *)run->ctx->state)->sweeps[worker];
+    if (worker == 0) {
+        report(run, piece);
+    }
+    if (atomic_load_explicit(&run->status, memory_order_relaxed) != KITH_OK) {
+        return;
+    }
+    sweep->job = run->job;
+    run->block(sweep, run->first + piece);
+    if (sweep->failed) {
+        atomic_store(&run->status, sweep->failed);
+    }
+}
+
+kith_status kith__run(struct kith__run *run)
+{
+    kith_ctx *ctx = run->ctx;
+    struct kith__cpu *cpu = ctx->state;
+    const int64_t blocks = run->last - run->first;
+    const bool cancelled = kith__watch(ctx, run->watch_from, run->watch_total);
+    atomic_store(&run->status, cancelled ? KITH_CANCELLED : KITH_OK);
+    if (!cancelled) {
+        kith__pool_run(ctx->pool,
+                       run->heavy ? ctx->threads : kith__threads_for(ctx, blocks * KITH_BLOCK),
+                       blocks, do_block, run);
+    }
+    kith__sweep_level(cpu->sweeps, ctx->threads);
+    KITH_CHECK(ctx, atomic_load(&run->status) != KITH_NO_MEMORY, KITH_NO_MEMORY,
+               "out of memory in the sweep");
+    return kith__proceed(ctx);
+}

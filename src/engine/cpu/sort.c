@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Least-significant-digit radix sort. Each digit is a counting sort in three steps: count the bins
+ * of each piece of the elements, take the exclusive prefix sum, scatter. Each piece has a histogram
+ * of its own, so that the scatter is parallel and stable. O(n) for each digit.
+ */
+#include "sort.h"
+
+/** The sort by one digit. */
+struct digit_loop {
+    kith_ctx *ctx;
+    const uint64_t *from;
+    uint64_t *to;
+    int64_t n;
+    int low, width;
+    int64_t
+        *bins; /**< [pieces][KITH_SORT_BINS] counts, then where the next element of a bin goes */
+    int pieces;
+};
+
+static unsigned digit(const struct digit_loop *loop, uint64_t element)
+{
+    return (unsigned)(element >> loop->low) & ((1u << loop->width) - 1);
+}
+
+static void count_piece(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct digit_loop *loop = state;
+    int64_t *bins = loop->bins + piece * KITH_SORT_BINS;
+    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    for (int bin = 0; bin < 1 << loop->width; bin++) {
+        bins[bin] = 0;
+    }
+    int64_t p = kith__piece_begin(loop->n, loop->pieces, piece);
+    for (int64_t stop; p < end && !kith__cancelled(loop->ctx);) {
+        for (stop = p + KITH_RANGE < end ? p + KITH_RANGE : end; p < stop; p++) {
+            bins[digit(loop, loop->from[p])]++;
+        }
+    }
+}
+
+static void scatter_piece(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct digit_loop *loop = state;
+    int64_t *next = loop->bins + piece * KITH_SORT_BINS;
+    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    int64_t p = kith__piece_begin(loop->n, loop->pieces, piece);
+    for (int64_t stop; p < end && !kith__cancelled(loop->ctx);) {
+        for (stop = p + KITH_RANGE < end ? p + KITH_RANGE : end; p < stop; p++) {
+            loop->to[next[digit(loop, loop->from[p])]++] = loop->from[p];
+        }
+    }
+}
+
+/** Turn the counts into the place of each piece's first element of each bin. */
+static void scan(const struct digit_loop *loop)
+{
+    int64_t sum = 0;
+    for (int bin = 0; bin < 1 << loop->width; bin++) {
+        for (int piece = 0; piece < loop->pieces; piece++) {
+            int64_t *count = &loop->bins[(int64_t)piece * KITH_SORT_BINS + bin];
+            const int64_t here = *count;
+            *count = sum;
+            sum += here;
+        }
+    }
+}
+
+uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, int low, int high,
+                     int64_t *bins)
+{
+    const int bits = high - low;
+    const int passes = (bits + KITH_SORT_DIGIT - 1) / KITH_SORT_DIGIT;
+    const int pieces = kith__threads_for(ctx, n);
+    for (int p = 0; p < passes && !kith__cancelled(ctx); p++) {
+        const int from = low + bits * p / passes;
+        const int to = low + bits * (p + 1) / passes;
+        struct digit_loop loop = {ctx, data, spare, n, from, to - from, bins, pieces};
+        kith__pool_run(ctx->pool, ctx->threads, pieces, count_piece, &loop);
+        if (kith__cancelled(ctx)) {
+            break; /* some pieces have no count */
+        }
+        scan(&loop);
+        kith__pool_run(ctx->pool, ctx->threads, pieces, scatter_piece, &loop);
+        uint64_t *swap = data;
+        data = spare;
+        spare = swap;
+    }
+    return data;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Packing the candidates near a home into a tile. Compiled for each instruction set.
+ */
+#ifndef KITH_CPU_TILE_H
+#define KITH_CPU_TILE_H
+
+#include <math.h>
+
+#include "simd.h"
+#include "sweep.h"
+
+/* Beyond this extent, in cutoffs, floats tell nothing: every pair is decided by the definition. */
+static const double widest_home = 1000;
+
+/* An error bound that leaves nothing clear; finite, so that the tile's padding stays a miss. */
+static const float whole_band = 1e30f;
+
+/**
+ * Bound the error of r2 / cutoff^2 as the tile computes it, near 1. With u = 2^-24, the home's
+ * particles within h of the middle and all coordinates within m: rounding coordinates moves r2 by
+ * 2u(m + h); q rounds by 3u of m^2 and of h^2; of the sums that follow two are up to m^2 + 2hm and
+ * the last is r2 - h^2, without FMA the products are another 2hm; the thresholds round by
+ * u(2 + h^2). The definition's own rounding comes on top.
+ */
+static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
+{
+    struct kith__home *home = &sweep->home;
+    const double h = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
+    const bool spread = !(h < widest_home);
+    const double m = h + 1.01 + sweep->blur;
+    const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
+    home->unit = spread ? 0 : 1 / sweep->question->cutoff;
+    home->band = spread ? whole_band : (float)(units / 16777216.0 + sweep->blur);
+    home->own_band = spread ? whole_band : (float)(units / 16777216.0 + sweep->own_blur);
+    for (int k = 0; k < 3; k++) {
+        home->half[k] = spread ? 0 : (float)extent[k] * 1.0001f;
+    }
+}
+
+/** What is taken from columns 0 to 2 of a candidate at an image, packed. */
+static void find_move(const struct kith__columns *columns, int32_t image,
+                      int32_t move[KITH_COLUMNS])
+{
+    int32_t s[3];
+    kith__unpack_shift(image, s);
+    for (int c = 0; c < 3; c++) {
+        uint32_t x = 0;
+        for (int k = 0; k < 3; k++) {
+            x -= (uint32_t)s[k] * (uint32_t)columns->row[k][c];
+        }
+        move[c] = (int32_t)x;
+    }
+}
+
+/** Append the columns of those of candidates [s, s + W) that are near, moved to their image. */
+KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int at, unsigned near,
+                                const int32_t move[KITH_COLUMNS])
+{
+    for (int c = 0; c < KITH_COLUMNS; c++) {
+        const vi value = vi_load(sweep->columns->of[c] + s);
+        vi_compress(sweep->tile.column[c] + at, vi_wrapped(value, vi_set(move[c])), near);
+    }
+}
+
+/** Append candidates [s, s + n) that are within the cutoff of the box around the home. */
+static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float *x, const float *y,
+                        const float *z, int32_t shift)
+{
+    const struct kith__home *home = &sweep->home;
+    struct kith__tile *tile = &sweep->tile;
+    const int32_t *id = sweep->grid->b.id + s;
+    const vf zero = vf_set(0);
+    const vf hx = vf_set(home->half[0]);
+    const vf hy = vf_set(home->half[1]);
+    const vf hz = vf_set(home->half[2]);
+    const vf limit = vf_set((1.001f + (float)sweep->blur) * (1.001f + (float)sweep->blur));
+    const vi shifts = vi_set(shift);
+    int32_t move[KITH_COLUMNS] = {0};
+    if (sweep->columns && tile->shifted) {
+        find_move(sweep->columns, shift, move);
+    }
+    int at = tile->n;
+    for (int k = 0; k < n; k += W) {
+        const vf cx = vf_load(x + k);
+        const vf cy = vf_load(y + k);
+        const vf cz = vf_load(z + k);
+        const vf dx = vf_max(vf_abs(cx) - hx, zero);
+        const vf dy = vf_max(vf_abs(cy) - hy, zero);
+        const vf dz = vf_max(vf_abs(cz) - hz, zero);
+        unsigned near = vf_le(vf_fma(dx, dx, vf_fma(dy, dy, dz * dz)), limit);
+        if (n - k < W) {
+            near &= (1u << (n - k)) - 1;
+        }
+        vf_compress(tile->x + at, cx, near);
+        vf_compress(tile->y + at, cy, near);
+        vf_compress(tile->z + at, cz, near);
+        vf_compress(tile->q + at, vf_fma(cx, cx, vf_fma(cy, cy, cz * cz)), near);
+        vi_compress(tile->slot + at, vi_lanes() + (int32_t)(s + k), near);
+        if (sweep->columns) {
+            append_columns(sweep, s + k, at, near, move);
+        } else if (n - k >= W) {
+            vi_compress(tile->id + at, vi_load(id + k), near);
+        } else {
+            for (int lane = 0, to = at; lane < n - k; lane++) {
+                tile->id[to] = id[k + lane];
+                to += near >> lane & 1;
+            }
+        }
+        if (tile->shifted) {
+            vi_compress(tile->shift + at, shifts, near);
+        }
+        at += __builtin_popcount(near);
+    }
+    tile->n = at;
+}
+
+#define KITH_TWICE "engine/cpu/tile_real.h"
+#include "core/twice.h"
+
+static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
+
+static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
+{
+    return sweep->tile.shifted ? sweep->tile.shift[k] : no_shift;
+}
+
+/** Squared distance of slot i of a from the candidate at place k, by the definition. */
+KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k)
+{
+    const int64_t slot = sweep->tile.slot[k];
+    int32_t s[3];
+    kith__unpack_shift(tile_shift(sweep, k), s);
+    return sweep->question->precision == KITH_FLOAT ? (double)apart_f(sweep, i, slot, s)
+                                                    : apart_d(sweep, i, slot, s);
+}
+
+/** Slots of b in cells x0 to x1 of row (cy, cz). */
+static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
+                       int nth, int64_t *begin, int64_t *end)
+{
+    const struct kith__grid *grid = sweep->grid;
+    const struct kith__sorted *b = &grid->b;
+    const int64_t row = (cz * grid->axis[1].n + cy) * grid->axis[0].n;
+    if (b->start) {
+        *begin = b->start[row + x0];
+        *end = b->start[row + x1 + 1];
+    } else {
+        int64_t *cursor = &sweep->cursor[nth & (KITH_CURSORS - 1)];
+        *begin = kith__grid_search(b, (uint64_t)(row + x0), *cursor);
+        *end = *begin;
+        while (*end < b->n && b->key[*end] <= (uint64_t)(row + x1)) {
+            ++*end;
+        }
+        *cursor = *begin;
+    }
+}
+
+static int64_t floor_divide(int64_t a, int64_t n)
+{
+    return a >= 0 ? a / n : -((-a + n - 1) / n);
+}
+
+/** Append slots [begin, end) at image s; a home among them tells where it stands in the tile. */
+static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
+{
+    if (begin >= end || !kith__sweep_goes_on(sweep, end - begin) ||
+        !kith__tile_room(sweep, &sweep->tile, sweep->tile.n + (end - begin))) {
+        return;
+    }
+    struct kith__tile *tile = &sweep->tile;
+    if ((s[0] | s[1] | s[2]) && !tile->shifted) {
+        for (int k = 0; k < tile->n; k++) {
+            tile->shift[k] = no_shift;
+        }
+        tile->shifted = true;
+    }
+    const struct kith__lattice_d *box = &sweep->question->box_d;
+    double move[3];
+    for (int m = 0; m < 3; m++) {
+        move[m] = s[2] * box->row[2][m] + s[1] * box->row[1][m] + s[0] * box->row[0][m];
+    }
+    if (sweep->question->precision == KITH_FLOAT) {
+        append_f(sweep, begin, end, move, kith__pack_shift(s));
+    } else {
+        append_d(sweep, begin, end, move, kith__pack_shift(s));
+    }
+}
+
+/** Append a range that holds the home itself; none of the home's particles is left out. */
+static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t end)
+{
+    static const int32_t here[3] = {0, 0, 0};
+    struct kith__home *home = &sweep->home;
+    append_range(sweep, begin, home->begin, here);
+    for (int h = 0; h < (int)(home->end - home->begin); h++) {
+        home->self[h] = sweep->tile.n + h;
+    }
+    append_range(sweep, home->begin, home->end, here);
+    append_range(sweep, home->end, end, here);
+}
+
+/** Where the candidates of a home go on that a full tile has no room for. */
+struct walk {
+    int dy, dz;   /* row of cells, counted from the home's */
+    int nth;      /* number of the row */
+    int64_t cell; /* first cell of the row that is not in a tile yet; INT64_MIN: all its cells */
+};
+
+static struct walk start_walk(const struct kith__sweep *sweep)
+{
+    const bool forward = sweep->stencil == KITH_FORWARD;
+    return (struct walk){.dy = forward ? 0 : -sweep->grid->axis[1].reach,
+                         .dz = forward ? 0 : -sweep->grid->axis[2].reach,
+                         .cell = INT64_MIN};
+}
+
+/** Must the tile be visited before it takes more? */
+static bool tile_is_full(const struct kith__sweep *sweep)
+{
+    const bool needs_all = sweep->by_id || sweep->columns;
+    return sweep->tile.n >= KITH_TILE && !needs_all;
+}
+
+/** Append the part of one row of cells that the home can reach: row (cy, cz) at images sy, sz.
+ *  @return false when the tile is full or the sweep is to stop; walk->cell is then what is left */
+static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_t sy, int32_t sz,
+                       bool own, struct walk *walk)
+{
+    const struct kith__axis *axis = &sweep->grid->axis[0];
+    const struct kith__home *home = &sweep->home;
+    const bool forward = own && sweep->stencil == KITH_FORWARD;
+    int64_t from = home->cell[0] - (forward ? 0 : axis->reach);
+    int64_t to = home->last_x + axis->reach;
+    if (!axis->periodic) {
+        from = from < 0 ? 0 : from;
+        to = to < axis->n ? to : axis->n - 1;
+    }
+    from = walk->cell > from ? walk->cell : from;
+    while (from <= to) {
+        enum { COST = 16 }; /* of a range, in candidates */
+        if (tile_is_full(sweep) || !kith__sweep_goes_on(sweep, COST)) {
+            walk->cell = from;
+            return false;
+        }
+        const int64_t sx = floor_divide(from, axis->n);
+        const int64_t last = (sx + 1) * axis->n - 1 < to ? (sx + 1) * axis->n - 1 : to;
+        int64_t begin, end;
+        cell_range(sweep, from - sx * axis->n, last - sx * axis->n, cy, cz, walk->nth, &begin,
+                   &end);
+        if (own && sx == 0) {
+            append_own_range(sweep, forward ? home->begin : begin, end);
+        } else {
+            const int32_t s[3] = {(int32_t)sx, sy, sz};
+            append_range(sweep, begin, end, s);
+        }
+        from = last + 1;
+    }
+    walk->cell = INT64_MIN;
+    return true;
+}
+
+/** Cell c + d of an axis: false outside an open axis; else its place and image. */
+static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell, int32_t *image)
+{
+    const int64_t at = c + d;
+    if (!axis->periodic) {
+        *cell = at;
+        *image = 0;
+        return at >= 0 && at < axis->n;
+    }
+    const int64_t s = floor_divide(at, axis->n);
+    *cell = at - s * axis->n;
+    *image = (int32_t)s;
+    return true;
+}
+
+/** Append candidates from where the walk is, until the tile is full. @return whether that was the
+ *  last of them */
+static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
+{
+    const struct kith__grid *grid = sweep->grid;
+    const struct kith__home *home = &sweep->home;
+    const int ry = grid->axis[1].reach;
+    for (; walk->dz <= grid->axis[2].reach; walk->dz++, walk->dy = -ry) {
+        int64_t cz;
+        int32_t sz;
+        if (!step(&grid->axis[2], home->cell[2], walk->dz, &cz, &sz)) {
+            continue;
+        }
+        for (; walk->dy <= ry; walk->dy++, walk->nth++) {
+            int64_t cy;
+            int32_t sy;
+            const bool own = walk->dy == 0 && walk->dz == 0 && !sweep->question->cross;
+            if (step(&grid->axis[1], home->cell[1], walk->dy, &cy, &sy) &&
+                !append_row(sweep, cy, cz, sy, sz, own, walk)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/** Order the tile by the caller's index; equal ones keep their order, which is by image. */
+static void sort_tile(struct kith__sweep *sweep)
+{
+    struct kith__tile *from = &sweep->tile;
+    struct kith__tile *to = &sweep->spare;
+    const int n = from->n;
+    uint64_t *order = kith__buffer_need(&sweep->memory[KITH_SWEEP_ORDER],
+                                        2 * (size_t)(n + 1) * sizeof *order);
+    if (!order || !kith__tile_room(sweep, to, n)) {
+        sweep->failed = KITH_NO_MEMORY;
+        return;
+    }
+    uint64_t *other = order + n;
+    for (int k = 0; k < n; k++) {
+        order[k] = (uint64_t)from->id[k] << 32 | (uint64_t)k;
+    }
+    for (int low = 32; low < 64 && (uint64_t)(sweep->grid->b.n - 1) >> (low - 32); low += 8) {
+        int place[257] = {0};
+        for (int k = 0; k < n; k++) {
+            place[(order[k] >> low & 255) + 1]++;
+        }
+        for (int bin = 0; bin < 256; bin++) {
+            place[bin + 1] += place[bin];
+        }
+        for (int k = 0; k < n; k++) {
+            other[place[order[k] >> low & 255]++] = order[k];
+        }
+        uint64_t *swap = order;
+        order = other;
+        other = swap;
+    }
+    const struct kith__home *home = &sweep->home;
+    for (int k = 0; k < n; k++) {
+        const int p = (int)(order[k] & UINT32_MAX);
+        to->x[k] = from->x[p];
+        to->y[k] = from->y[p];
+        to->z[k] = from->z[p];
+        to->q[k] = from->q[p];
+        to->id[k] = from->id[p];
+        to->slot[k] = from->slot[p];
+        to->shift[k] = tile_shift(sweep, p);
+        const int64_t h = from->slot[p] - home->begin;
+        if (h >= 0 && h < home->end - home->begin && home->self[h] == p) {
+            sweep->home.self[h] = -2 - k; /* marked as moved: p may equal another's new place */
+        }
+    }
+    for (int h = 0; h < (int)(home->end - home->begin); h++) {
+        sweep->home.self[h] = home->self[h] < -1 ? -2 - home->self[h] : home->self[h];
+    }
+    to->n = n;
+    to->shifted = from->shifted;
+    const struct kith__tile swap = *from;
+    *from = *to;
+    *to = swap;
+}
+
+/** Candidates of a sorted half list come after i: by index, or the later image of i itself. */
+static void rank_tile(struct kith__sweep *sweep)
+{
+    struct kith__tile *tile = &sweep->tile;
+    for (int k = 0; k < tile->n; k++) {
+        /* later images have the last non-zero component positive: packed, above no_shift */
+        const uint32_t rank = 2u * (uint32_t)tile->id[k] + (tile_shift(sweep, k) > no_shift);
+        tile->rank[k] = (int32_t)(rank ^ 0x80000000u);
+    }
+    for (int k = tile->n; k < tile->n + KITH_LANES; k++) {
+        tile->rank[k] = INT32_MIN;
+    }
+}
+
+/** Fill the tile with the home's candidates from where the walk is. @return whether these were the
+ *  last; the tile may be empty */
+static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
+{
+    struct kith__tile *tile = &sweep->tile;
+    struct kith__home *home = &sweep->home;
+    tile->n = 0;
+    tile->shifted = false;
+    for (int h = 0; h < (int)(home->end - home->begin); h++) {
+        home->self[h] = -1;
+    }
+    const bool whole = append_stencil(sweep, walk);
+    if (sweep->failed || tile->n == 0) {
+        return whole;
+    }
+    if (sweep->by_id) {
+        sort_tile(sweep);
+    }
+    for (int k = tile->n; k < tile->n + KITH_LANES; k++) {
+        tile->x[k] = 0;
+        tile->y[k] = 0;
+        tile->z[k] = 0;
+        tile->q[k] = INFINITY;
+    }
+    if (sweep->upper) {
+        rank_tile(sweep);
+    }
+    return whole;
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * THE SWEEP: every home of a block, every particle of a home, all candidates of its tile. The
+ * operation is a constant function, inlined where it is called. Compiled for each instruction set.
+ */
+#ifndef KITH_CPU_VISIT_H
+#define KITH_CPU_VISIT_H
+
+#include "tile.h"
+
+/** One particle against its tile. */
+struct visitor {
+    int64_t slot;      /* place of i in the grid */
+    int32_t id;        /* its index with the caller */
+    int self;          /* its place in the tile, -1: not there */
+    float x, y, z;     /* -2 times its coordinates */
+    float q;           /* its squared distance from the home's middle */
+    float clear, most; /* hits are clear below, misses above */
+};
+
+/** What is done with the hits of one particle. */
+typedef void visit_fn(struct kith__sweep *sweep, const struct visitor *i);
+
+/** What is done with a tile before its particles are visited, or after. */
+typedef void tile_fn(struct kith__sweep *sweep);
+
+/** Decide borderline lanes by the definition. @return mask without those that are no pairs. */
+static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
+                                                       const struct visitor *i, int k,
+                                                       unsigned mask, unsigned borderline,
+                                                       double radius)
+{
+    const double most = kith__rounded(radius * radius, sweep->question->precision);
+    for (; borderline; borderline &= borderline - 1) {
+        const int lane = __builtin_ctz(borderline);
+        const bool near = true_square(sweep, i->slot, k + lane) <= most;
+        mask &= ~((unsigned)!near << lane);
+    }
+    return mask;
+}
+
+/** What the inner loop reads, held in registers. */
+struct run {
+    const float *x, *y, *z, *q; /* the tile */
+    vf ix, iy, iz, clear, most; /* the visitor */
+};
+
+KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct visitor *i)
+{
+    const struct kith__tile *tile = &sweep->tile;
+    return (struct run){.x = tile->x,
+                        .y = tile->y,
+                        .z = tile->z,
+                        .q = tile->q,
+                        .ix = vf_set(i->x),
+                        .iy = vf_set(i->y),
+                        .iz = vf_set(i->z),
+                        .clear = vf_set(i->clear),
+                        .most = vf_set(i->most)};
+}
+
+/** r2 - |i|^2 = q - 2 i.j of candidates [k, k + W). */
+KITH_INLINE vf apart_at(const struct run *run, int k)
+{
+    vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
+    v = vf_fma(run->iy, vf_load(run->y + k), v);
+    return vf_fma(run->iz, vf_load(run->z + k), v);
+}
+
+/** Which of candidates [k, k + W) are pairs with i. */
+KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
+                             const struct run *run, int k, vf *r2)
+{
+    const vf v = apart_at(run, k);
+    *r2 = v;
+    unsigned borderline;
+    const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
+    return __builtin_expect(borderline != 0, 0)
+               ? decide(sweep, i, k, mask, borderline, sweep->question->cutoff)
+               : mask;
+}
+
+/** Lanes of the vector at k that i may pair with, where k holds i itself. */
+KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct visitor *i, int k)
+{
+    const unsigned self = 1u << (i->self - k);
+    return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
+}
+
+/** What is stored of hits: what `of` holds for the candidate, or without it its place in the tile;
+ *  and, where r2 is not NULL, r2 / cutoff^2. */
+struct taken {
+    const int32_t *of;
+    bool upper;   /* only of candidates that rank after i */
+    bool nothing; /* they are only counted */
+    int32_t *to;
+    float *r2;
+};
+
+/** Take the hits at k, in order, behind n others. @return how many. */
+KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
+                     vf r2, const struct taken *taken, int n)
+{
+    if (taken->upper) {
+        const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
+        mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
+    }
+    if (!taken->nothing) {
+        vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
+    }
+    if (taken->r2) {
+        vf_compress(taken->r2 + n, r2 + vf_set(i->q), mask);
+    }
+    return __builtin_popcount(mask);
+}
+
+/** Collect the hits of i in order. @return their number; arrays need room for tile.n + W. */
+KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
+                             struct taken taken)
+{
+    const struct run run = start_run(sweep, i);
+    const int end = sweep->tile.n;
+    const int own = i->self < 0 ? -W : i->self / W * W;
+    vf r2;
+    int n = 0;
+    int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
+    for (; k < own; k += W) {
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
+        n += take(sweep, i, k, mask, r2, &taken, n);
+    }
+    if (own >= 0) {
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2) & lanes_beside(sweep, i, k);
+        n += take(sweep, i, k, mask, r2, &taken, n);
+        k += W;
+    }
+    for (; k < end; k += W) {
+        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
+        n += take(sweep, i, k, mask, r2, &taken, n);
+    }
+    return n;
+}
+
+/** What is kept of i and its n hits. */
+KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct visitor *i, int n)
+{
+    return (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
+}
+
+/** Number of hits of i; upper: that rank after it. */
+KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct visitor *i, bool upper)
+{
+    return collect_hits(sweep, i, (struct taken){.upper = upper, .nothing = true});
+}
+
+/** Visit each particle of the home. */
+KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
+{
+    const struct kith__home *home = &sweep->home;
+    const int n = (int)(home->end - home->begin);
+    for (int h = 0; h < n; h++) {
+        const float x = home->x[h];
+        const float y = home->y[h];
+        const float z = home->z[h];
+        const float q = x * x + y * y + z * z;
+        const struct visitor i = {.slot = home->begin + h,
+                                  .id = sweep->grid->a.id[home->begin + h],
+                                  .self = home->self[h],
+                                  .x = -2 * x,
+                                  .y = -2 * y,
+                                  .z = -2 * z,
+                                  .q = q,
+                                  .clear = 1 - home->band - q,
+                                  .most = 1 + home->band - q};
+        if (i.id >= sweep->id_begin && i.id < sweep->id_end &&
+            kith__sweep_goes_on(sweep, sweep->tile.n)) {
+            operation(sweep, &i);
+        }
+    }
+}
+
+/** Choose the home that begins at slot s, among particles that start before `limit`. */
+static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
+{
+    const struct kith__grid *grid = sweep->grid;
+    const struct kith__sorted *a = &grid->a;
+    struct kith__home *home = &sweep->home;
+    const uint64_t nx = (uint64_t)grid->axis[0].n;
+    const uint64_t ny = (uint64_t)grid->axis[1].n;
+    const uint64_t key = a->key[s];
+    const uint64_t row = key / nx;
+    home->begin = s;
+    home->cell[0] = (int64_t)(key % nx);
+    home->cell[1] = (int64_t)(row % ny);
+    home->cell[2] = (int64_t)(row / ny);
+    int64_t e = s;
+    while (e < a->n && a->key[e] == key && e - s < KITH_HOME) {
+        e++;
+    }
+    uint64_t last = key;
+    const uint64_t row_end = (row + 1) * nx;
+    /* where empty cells were left out, only true neighbours are sure to be near */
+    const uint64_t farthest = grid->axis[0].n_places ? 1 : KITH_HOME_CELLS - 1;
+    const int64_t enough = sweep->home_enough;
+    while (e < limit && e - s < enough && a->key[e] < row_end &&
+           a->key[e] - (farthest == 1 ? last : key) <= farthest) {
+        int64_t next = e;
+        while (next < a->n && a->key[next] == a->key[e] && next - s <= 2 * enough) {
+            next++;
+        }
+        if (next - s > 2 * enough) {
+            break;
+        }
+        last = a->key[e];
+        e = next;
+    }
+    home->end = e;
+    home->last_x = home->cell[0] + (int64_t)(last - key);
+}
+
+/** First place at or after s where a home may begin: the start of a cell, or of its next piece. */
+static int64_t first_home(const struct kith__sorted *a, int64_t s)
+{
+    if (s == 0 || a->key[s] != a->key[s - 1]) {
+        return s;
+    }
+    const int64_t begin = kith__grid_search(a, a->key[s], s);
+    const int64_t end = kith__grid_search(a, a->key[s] + 1, s);
+    const int64_t piece = begin + (s - begin + KITH_HOME - 1) / KITH_HOME * KITH_HOME;
+    return piece < end ? piece : end;
+}
+
+/** Does the home hold a particle that is asked about? */
+static bool home_wanted(const struct kith__sweep *sweep)
+{
+    if (sweep->id_begin == 0 && sweep->id_end == INT32_MAX) {
+        return true;
+    }
+    bool wanted = false;
+    for (int64_t s = sweep->home.begin; s < sweep->home.end; s++) {
+        const int32_t id = sweep->grid->a.id[s];
+        wanted = wanted || (id >= sweep->id_begin && id < sweep->id_end);
+    }
+    return wanted;
+}
+
+/** Begin the visits of a home. @return the start of its candidates */
+static struct walk start_home(struct kith__sweep *sweep)
+{
+    struct kith__home *home = &sweep->home;
+    memset(home->filled, 0, (size_t)(home->end - home->begin) * sizeof *home->filled);
+    if (sweep->question->precision == KITH_FLOAT) {
+        place_home_f(sweep);
+    } else {
+        place_home_d(sweep);
+    }
+    return start_walk(sweep);
+}
+
+/** Sweep a block: `operation` is called for each of its particles with a tile of its neighbours,
+ *  and again for each further tile where one does not hold them. `enter` and `leave` are NULL, or
+ *  are called before and after all particles of a tile. */
+KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, tile_fn *enter,
+                             visit_fn *operation, tile_fn *leave)
+{
+    const struct kith__sorted *a = &sweep->grid->a;
+    const int64_t end = (block + 1) * KITH_BLOCK;
+    const int64_t limit = end < a->n ? end : a->n;
+    int64_t s = first_home(a, block * KITH_BLOCK);
+    while (s < limit && !sweep->failed) {
+        choose_home(sweep, s, limit);
+        s = sweep->home.end;
+        if (!home_wanted(sweep)) {
+            continue;
+        }
+        struct walk walk = start_home(sweep);
+        for (bool whole = false; !whole && !sweep->failed;) {
+            whole = fill_tile(sweep, &walk);
+            if (enter && sweep->tile.n > 0 && !sweep->failed) {
+                enter(sweep);
+            }
+            if (sweep->tile.n > 0 && !sweep->failed) {
+                visit_home(sweep, operation);
+                if (leave) {
+                    leave(sweep);
+                }
+            }
+        }
+    }
+}
+
+#endif

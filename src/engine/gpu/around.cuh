@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where the candidates of a home are: in segments, each a part of a row of cells around it, at one
+ * image.
+ */
+#ifndef KITH_GPU_AROUND_CUH
+#define KITH_GPU_AROUND_CUH
+
+#include "gpu_cells.cuh"
+#include "gpu_sweep.h"
+
+static __device__ __forceinline__ int64_t floor_divide(int64_t a, int64_t n)
+{
+    return a >= 0 ? a / n : -((-a + n - 1) / n);
+}
+
+/** The cells around a home. */
+struct around {
+    int64_t x0, x1, y, z; /**< of the home */
+    int64_t sx;           /**< first image along x */
+    int n_sx;             /**< and how many */
+    int segments;         /**< all, also those outside an open axis */
+};
+
+/** The image of an axis that cell `at` is in: divides only far outside the box. */
+static __device__ __forceinline__ int64_t image_of(int64_t at, int64_t n)
+{
+    if ((uint64_t)at < (uint64_t)n) {
+        return 0;
+    }
+    const int64_t next = at < 0 ? -1 : 1;
+    return (uint64_t)(at - next * n) < (uint64_t)n ? next : floor_divide(at, n);
+}
+
+/** Rows of cells around a home, also those outside an open axis. */
+static __device__ __forceinline__ int rows_around(const struct kith__gpu_sweep &sweep)
+{
+    const struct kith__axis *axis = sweep.grid.plan->axis;
+    const int wide_y = 2 * axis[1].reach + 1;
+    return sweep.forward ? axis[1].reach + 1 + axis[2].reach * wide_y
+                         : wide_y * (2 * axis[2].reach + 1);
+}
+
+/** Around cells `first` to `last` of a row. */
+static __device__ inline struct around look_around(const struct kith__gpu_sweep &sweep,
+                                                   int64_t first, int64_t last)
+{
+    const struct kith__axis *axis = sweep.grid.plan->axis;
+    struct around c;
+    const int64_t row = row_of_cell(first, axis[0].n, &c.x0);
+    c.x1 = c.x0 + (last - first);
+    c.z = row_of_cell(row, axis[1].n, &c.y);
+    c.sx = 0;
+    c.n_sx = 1;
+    if (axis[0].periodic) {
+        c.sx = image_of(c.x0 - axis[0].reach, axis[0].n);
+        c.n_sx = (int)(image_of(c.x1 + axis[0].reach, axis[0].n) - c.sx) + 1;
+    }
+    c.segments = rows_around(sweep) * c.n_sx;
+    return c;
+}
+
+/** Cell c + d of an axis: false outside an open axis; else its place and image. */
+static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, int64_t c,
+                                                 int64_t d, int64_t *cell, int32_t *image)
+{
+    const int64_t at = c + d;
+    *image = axis.periodic ? (int32_t)image_of(at, axis.n) : 0;
+    *cell = at - *image * axis.n;
+    return *cell >= 0 && *cell < axis.n;
+}
+
+/** Particles [*begin, *end) of b in segment number s around a home, and their image. */
+static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
+                                           const struct around &c, int64_t home_begin, int64_t s,
+                                           int64_t *begin, int64_t *end, int32_t image[3])
+{
+    const struct kith__gpu_plan &plan = *sweep.grid.plan;
+    const struct kith__axis *axis = plan.axis;
+    *begin = *end = 0;
+    int64_t row = c.n_sx == 1 ? s : divide(s, c.n_sx);
+    const int64_t sx = c.sx + s - row * c.n_sx;
+    const int64_t wide_y = 2 * axis[1].reach + 1;
+    /* forward rows: (dy, dz) = (0, 0) to (reach, 0), then all dy for each dz > 0 */
+    row += sweep.forward ? axis[1].reach : 0;
+    const int64_t slab = divide(row, wide_y);
+    const int64_t dy = row - slab * wide_y - axis[1].reach;
+    const int64_t dz = slab - (sweep.forward ? 0 : axis[2].reach);
+    int64_t cy, cz;
+    if (!step_axis(axis[1], c.y, dy, &cy, &image[1]) ||
+        !step_axis(axis[2], c.z, dz, &cz, &image[2])) {
+        return;
+    }
+    const bool own = sweep.forward && dy == 0 && dz == 0;
+    int64_t from = own ? c.x0 : c.x0 - axis[0].reach;
+    int64_t to = c.x1 + axis[0].reach;
+    const int64_t low = sx * axis[0].n;
+    from = from > low ? from : low;
+    to = to < low + axis[0].n - 1 ? to : low + axis[0].n - 1;
+    if (from > to) {
+        return;
+    }
+    image[0] = (int32_t)sx;
+    const int64_t first = (cz * axis[1].n + cy) * axis[0].n - low;
+    *begin = first_of_cell(sweep.grid.b, plan, first + from);
+    *end = first_of_cell(sweep.grid.b, plan, first + to + 1);
+    if (own && sx == 0) {
+        *begin = home_begin + 1; /* the first particle is nobody's later neighbour here */
+    }
+}
+
+#endif

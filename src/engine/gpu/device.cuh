@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What kernels need beside the language: launching, the lanes of a warp (32 of them with CUDA, 64
+ * with HIP on CDNA), and the definitions of pair.h and cells.h by type of coordinate.
+ */
+#ifndef KITH_GPU_DEVICE_CUH
+#define KITH_GPU_DEVICE_CUH
+
+#ifdef __HIP_PLATFORM_AMD__
+#include <hip/hip_runtime.h>
+#else
+#include <cuda_runtime.h>
+#endif
+
+#include "gpu.h"
+#include "engine/cells.h"
+
+#ifndef KITH_LAUNCH
+#define KITH_LAUNCH_SHARED(kernel, blocks, threads, bytes, stream, ...) \
+    kernel<<<(unsigned)(blocks), (unsigned)(threads), bytes, stream>>>(__VA_ARGS__)
+#define KITH_LAUNCH(kernel, blocks, threads, stream, ...) \
+    KITH_LAUNCH_SHARED(kernel, blocks, threads, 0, stream, __VA_ARGS__)
+#define KITH_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
+#endif
+
+/* A kernel's parameter whose address is taken, and that no thread copies for that. */
+#ifdef __HIP_PLATFORM_AMD__
+#define KITH_IN_PLACE
+#else
+#define KITH_IN_PLACE __grid_constant__
+#endif
+
+/* ---------------------------------------------------------------------------------------- lanes */
+
+#ifdef __HIP_PLATFORM_AMD__
+typedef uint64_t lanes_t; /**< one bit a lane */
+enum { LANES = 64 };
+#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 64
+#error "the kernels are for wavefronts of 64 lanes (CDNA)"
+#endif
+static __device__ __forceinline__ lanes_t which_lanes(bool yes)
+{
+    return __ballot(yes);
+}
+static __device__ __forceinline__ int count_lanes(lanes_t lanes)
+{
+    return __popcll(lanes);
+}
+static __device__ __forceinline__ int first_lane(lanes_t lanes)
+{
+    return __ffsll((long long)lanes) - 1;
+}
+template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
+{
+    return __shfl(value, lane);
+}
+template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
+{
+    return __shfl_up(value, distance);
+}
+template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
+{
+    return __shfl_xor(value, bits);
+}
+static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value = max(value, from_partner(value, bits));
+    }
+    return value;
+}
+static __device__ __forceinline__ void sync_warp()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); /* the barrier alone orders no memory */
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+#else
+typedef uint32_t lanes_t;
+enum { LANES = 32 };
+static const unsigned all_lanes = 0xffffffffu;
+static __device__ __forceinline__ lanes_t which_lanes(bool yes)
+{
+    return __ballot_sync(all_lanes, yes);
+}
+static __device__ __forceinline__ int count_lanes(lanes_t lanes)
+{
+    return __popc(lanes);
+}
+static __device__ __forceinline__ int first_lane(lanes_t lanes)
+{
+    return __ffs((int)lanes) - 1;
+}
+template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
+{
+    return __shfl_sync(all_lanes, value, lane);
+}
+template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
+{
+    return __shfl_up_sync(all_lanes, value, (unsigned)distance);
+}
+template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
+{
+    return __shfl_xor_sync(all_lanes, value, bits);
+}
+static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
+{
+    return __reduce_max_sync(all_lanes, value);
+}
+static __device__ __forceinline__ void sync_warp()
+{
+    __syncwarp();
+}
+#endif
+
+static __device__ __forceinline__ int my_lane()
+{
+    return (int)threadIdx.x % LANES;
+}
+static __device__ __forceinline__ int my_warp()
+{
+    return (int)threadIdx.x / LANES;
+}
+
+/** Lanes before this one. */
+static __device__ __forceinline__ lanes_t lanes_below(int lane)
+{
+    return ((lanes_t)1 << lane) - 1;
+}
+
+/** Sum over the warp, in every lane. */
+template <typename T> static __device__ __forceinline__ T sum_lanes(T value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value += from_partner(value, bits);
+    }
+    return value;
+}
+
+/** Sum of the lanes up to this one. */
+template <typename T> static __device__ __forceinline__ T scan_lanes(T value, int lane)
+{
+    for (int distance = 1; distance < LANES; distance *= 2) {
+        const T below = from_below(value, distance);
+        value += lane >= distance ? below : 0;
+    }
+    return value;
+}
+
+/** The last lane whose items do not begin after item k of all. @param before  items of the lanes
+ *  before this one */
+static __device__ __forceinline__ int owner_of(int before, int k)
+{
+    int owner = 0;
+    for (int step = LANES / 2; step > 0; step /= 2) {
+        owner += from_lane(before, owner + step) <= k ? step : 0;
+    }
+    return owner;
+}
+
+/** *to = value where `yes`, to device memory and without a branch. */
+static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_t value)
+{
+#if defined(__CUDA_ARCH__)
+    asm volatile("{\n\t.reg .pred yes;\n\tsetp.ne.u32 yes, %0, 0;\n\t"
+                 "@yes st.global.s32 [%1], %2;\n\t}"
+                 :
+                 : "r"((unsigned)yes), "l"(to), "r"(value)
+                 : "memory");
+#else
+    if (yes) {
+        *to = value;
+    }
+#endif
+}
+
+/* --------------------------------------------------------------------------------- by precision */
+
+template <typename real> struct definition;
+
+#define KITH_TWICE "engine/gpu/definition_real.h"
+#include "core/twice.h"
+
+#endif

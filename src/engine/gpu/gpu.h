@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The run-time calls of the GPU, named once for CUDA and HIP. What differs between the two inside
+ * kernels is in device.cuh.
+ */
+#ifndef KITH_GPU_GPU_H
+#define KITH_GPU_GPU_H
+
+#ifdef __HIP_PLATFORM_AMD__
+#include <hip/hip_runtime_api.h>
+#define KITH_GPU_NAME(name) hip##name
+#define gpuDeviceProp hipDeviceProp_t
+#define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuFreeHost hipHostFree
+#define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, NULL, NULL, 0)
+#define gpuMallocHost(pointer, bytes) hipHostMalloc(pointer, bytes, hipHostMallocDefault)
+#define gpuSharedBytes sharedMemPerBlock
+#define gpuSharedBytesOfAll maxSharedMemoryPerMultiProcessor
+#else
+#include <cuda_runtime_api.h>
+#define KITH_GPU_NAME(name) cuda##name
+#define gpuDeviceProp struct cudaDeviceProp
+#define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuFreeHost cudaFreeHost
+#define gpuGraphInstantiate(exec, graph) cudaGraphInstantiateWithFlags(exec, graph, 0)
+#define gpuMallocHost(pointer, bytes) cudaMallocHost(pointer, bytes)
+#define gpuSharedBytes sharedMemPerBlockOptin
+#define gpuSharedBytesOfAll sharedMemPerMultiprocessor
+#endif
+
+#define gpuDeviceSynchronize KITH_GPU_NAME(DeviceSynchronize)
+#define gpuErrorNotReady KITH_GPU_NAME(ErrorNotReady)
+#define gpuError_t KITH_GPU_NAME(Error_t)
+#define gpuEventCreateWithFlags KITH_GPU_NAME(EventCreateWithFlags)
+#define gpuEventDestroy KITH_GPU_NAME(EventDestroy)
+#define gpuEventDisableTiming KITH_GPU_NAME(EventDisableTiming)
+#define gpuEventQuery KITH_GPU_NAME(EventQuery)
+#define gpuEventRecord KITH_GPU_NAME(EventRecord)
+#define gpuEventSynchronize KITH_GPU_NAME(EventSynchronize)
+#define gpuEvent_t KITH_GPU_NAME(Event_t)
+#define gpuFree KITH_GPU_NAME(Free)
+#define gpuFuncAttributes KITH_GPU_NAME(FuncAttributes)
+#define gpuFuncAttributeMaxDynamicSharedMemorySize \
+    KITH_GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize)
+#define gpuFuncGetAttributes KITH_GPU_NAME(FuncGetAttributes)
+#define gpuFuncSetAttribute KITH_GPU_NAME(FuncSetAttribute)
+#define gpuGraphDestroy KITH_GPU_NAME(GraphDestroy)
+#define gpuGraphExecDestroy KITH_GPU_NAME(GraphExecDestroy)
+#define gpuGraphExec_t KITH_GPU_NAME(GraphExec_t)
+#define gpuGraphLaunch KITH_GPU_NAME(GraphLaunch)
+#define gpuGraph_t KITH_GPU_NAME(Graph_t)
+#define gpuGetDevice KITH_GPU_NAME(GetDevice)
+#define gpuGetDeviceCount KITH_GPU_NAME(GetDeviceCount)
+#define gpuGetDeviceProperties KITH_GPU_NAME(GetDeviceProperties)
+#define gpuGetErrorString KITH_GPU_NAME(GetErrorString)
+#define gpuGetLastError KITH_GPU_NAME(GetLastError)
+#define gpuMalloc KITH_GPU_NAME(Malloc)
+#define gpuMemcpyAsync KITH_GPU_NAME(MemcpyAsync)
+#define gpuMemcpyDeviceToDevice KITH_GPU_NAME(MemcpyDeviceToDevice)
+#define gpuMemcpyDeviceToHost KITH_GPU_NAME(MemcpyDeviceToHost)
+#define gpuMemcpyHostToDevice KITH_GPU_NAME(MemcpyHostToDevice)
+#define gpuMemsetAsync KITH_GPU_NAME(MemsetAsync)
+#define gpuSetDevice KITH_GPU_NAME(SetDevice)
+#define gpuStreamBeginCapture KITH_GPU_NAME(StreamBeginCapture)
+#define gpuStreamCaptureModeThreadLocal KITH_GPU_NAME(StreamCaptureModeThreadLocal)
+#define gpuStreamCreate KITH_GPU_NAME(StreamCreate)
+#define gpuStreamCreateWithFlags KITH_GPU_NAME(StreamCreateWithFlags)
+#define gpuStreamDestroy KITH_GPU_NAME(StreamDestroy)
+#define gpuStreamEndCapture KITH_GPU_NAME(StreamEndCapture)
+#define gpuStreamNonBlocking KITH_GPU_NAME(StreamNonBlocking)
+#define gpuStreamQuery KITH_GPU_NAME(StreamQuery)
+#define gpuStreamSynchronize KITH_GPU_NAME(StreamSynchronize)
+#define gpuStreamWaitEvent KITH_GPU_NAME(StreamWaitEvent)
+#define gpuStream_t KITH_GPU_NAME(Stream_t)
+#define gpuSuccess KITH_GPU_NAME(Success)
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The cuda backend: "cuda" is the first device, "cuda:1" the second.
+ */
+#include "core/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gpu_grid.h"
+#include "gpu_state.h"
+
+static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
+
+/** A device that is lost gives no memory either: find out which it was. */
+static kith_status judge(kith_ctx *ctx, kith_status status)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    if (status != KITH_NO_MEMORY) {
+        return status;
+    }
+    const gpuError_t error = gpuStreamQuery(gpu->stream);
+    return error == gpuSuccess || error == gpuErrorNotReady
+               ? status
+               : kith__gpu_fail(ctx, error, "reserving memory");
+}
+
+/** End a call: the caller's current device is current again. */
+static kith_status leave(kith_ctx *ctx, kith_status status)
+{
+    struct kith__gpu *gpu = ctx->state;
+    status = judge(ctx, status);
+    if (gpu->outside >= 0) {
+        (void)gpuSetDevice(gpu->outside);
+        gpu->outside = -1;
+    }
+    return status;
+}
+
+static kith_status open_device(kith_ctx *ctx, int device)
+{
+    struct kith__gpu *gpu = ctx->state;
+    gpuDeviceProp properties;
+    gpu->device = device;
+    if (kith__gpu_enter(gpu) != gpuSuccess ||
+        gpuGetDeviceProperties(&properties, device) != gpuSuccess) {
+        const gpuError_t error = gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND,
+                          "backend \"cuda:%d\": the device cannot be used: %s", device,
+                          gpuGetErrorString(error));
+    }
+    gpu->processors = properties.multiProcessorCount;
+    gpu->shared = (int64_t)properties.gpuSharedBytes;
+    gpu->shared_all = (int64_t)properties.gpuSharedBytesOfAll;
+    const gpuError_t error = kith__gpu_try_kernel();
+    if (error != gpuSuccess) {
+        (void)gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND,
+                          "backend \"cuda:%d\": this build's code does not run on %s (compute "
+                          "capability %d.%d): %s",
+                          device, properties.name, properties.major, properties.minor,
+                          gpuGetErrorString(error));
+    }
+    KITH_GPU_TRY(ctx, "opening the device", gpuStreamCreate(&gpu->own_stream));
+    gpu->stream = ctx->stream ? (gpuStream_t)ctx->stream : gpu->own_stream;
+    for (int l = 0; l < KITH_GPU_LANES; l++) {
+        KITH_GPU_TRY(ctx, "opening the device",
+                     gpuEventCreateWithFlags(&gpu->lane[l].done, gpuEventDisableTiming));
+    }
+    KITH_GPU_TRY(ctx, "opening the device",
+                 gpuEventCreateWithFlags(&gpu->planned, gpuEventDisableTiming));
+    KITH_GPU_TRY(ctx, "opening the device",
+                 gpuEventCreateWithFlags(&gpu->waited, gpuEventDisableTiming));
+    KITH_GPU_TRY(ctx, "opening the device",
+                 gpuStreamCreateWithFlags(&gpu->stopping, gpuStreamNonBlocking));
+    gpu->small = kith__gpu_pinned_need(&gpu->small_memory, KITH_GPU_SMALL_BYTES + KITH_ALIGN);
+    KITH_CHECK(ctx, gpu->small != NULL, KITH_NO_MEMORY, "out of pinned memory for a context");
+    return KITH_OK;
+}
+
+static void gpu_close(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    if (gpu->process != getpid()) { /* in a child, where every call to the driver fails */
+        free(gpu);
+        return;
+    }
+    if (gpu->own_stream) {
+        (void)gpuStreamSynchronize(gpu->stream);
+        (void)gpuStreamDestroy(gpu->own_stream);
+    }
+    for (int s = 0; s < KITH_GPU_SLOTS; s++) {
+        kith__gpu_buffer_free(&gpu->slot[s]);
+    }
+    for (int l = 0; l < KITH_GPU_LANES; l++) {
+        kith__gpu_pinned_free(&gpu->lane[l].pinned);
+        if (gpu->lane[l].done) {
+            (void)gpuEventDestroy(gpu->lane[l].done);
+        }
+    }
+    if (gpu->planned) {
+        (void)gpuEventDestroy(gpu->planned);
+    }
+    if (gpu->waited) {
+        (void)gpuEventDestroy(gpu->waited);
+    }
+    if (gpu->stopping) {
+        (void)gpuStreamSynchronize(gpu->stopping);
+        (void)gpuStreamDestroy(gpu->stopping);
+    }
+    kith_pairs_free(&gpu->staging);
+    kith_pairs_free(&gpu->block);
+    kith__gpu_pinned_free(&gpu->small_memory);
+    free(gpu);
+}
+
+static kith_status gpu_open(kith_ctx *ctx, const char *variant)
+{
+    char *end = NULL;
+    const long device = *variant ? strtol(variant, &end, 10) : 0;
+    KITH_CHECK(ctx, !*variant || (*end == '\0' && device >= 0 && device < 1024), KITH_INVALID,
+               "backend \"cuda:%s\": expected the number of a device, counted from 0", variant);
+    int devices = 0;
+    const gpuError_t error = gpuGetDeviceCount(&devices);
+    if (error != gpuSuccess) {
+        (void)gpuGetLastError();
+        return kith__fail(ctx, KITH_NO_BACKEND, "backend \"cuda\": no GPU can be used here: %s",
+                          gpuGetErrorString(error));
+    }
+    KITH_CHECK(ctx, device < devices, KITH_NO_BACKEND,
+               "backend \"cuda:%ld\": this machine has %d GPU%s, counted from 0", device, devices,
+               devices == 1 ? "" : "s");
+    struct kith__gpu *gpu = calloc(1, sizeof *gpu);
+    KITH_CHECK(ctx, gpu != NULL, KITH_NO_MEMORY, "out of memory for a context");
+    ctx->state = gpu;
+    gpu->outside = -1;
+    gpu->process = getpid();
+    const kith_status status = leave(ctx, open_device(ctx, (int)device));
+    if (status != KITH_OK) {
+        gpu_close(ctx);
+        ctx->state = NULL;
+        return status == KITH_DEVICE_LOST ? KITH_NO_BACKEND : status; /* it failed before */
+    }
+    snprintf(ctx->name, sizeof ctx->name, "cuda:%ld", device);
+    return KITH_OK;
+}
+
+static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    size_t bytes = sizeof *gpu;
+    for (int s = 0; s < KITH_GPU_SLOTS; s++) {
+        bytes += gpu->slot[s].bytes;
+    }
+    return (int64_t)bytes;
+}
+
+#define DECLARE(question) extern const struct kith__##question##_backend kith__cuda_##question;
+KITH_QUESTIONS(DECLARE)
+
+const struct kith__backend kith__cuda_backend = {.name = "cuda",
+                                                 .device_memory = &device_memory,
+                                                 .open = gpu_open,
+                                                 .close = gpu_close,
+                                                 .scratch_bytes = gpu_scratch_bytes,
+                                                 .leave = leave,
+#define ENTRY(question) .question = &kith__cuda_##question,
+                                                 KITH_QUESTIONS(ENTRY)};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Finding cells in the sorted particles, and the division of the particles into homes.
+ */
+#ifndef KITH_GPU_CELLS_CUH
+#define KITH_GPU_CELLS_CUH
+
+#include "device.cuh"
+#include "gpu_grid.h"
+
+/** a / b, neither negative: divisions of 64 bits are slow, and seldom needed. */
+static __device__ __forceinline__ int64_t divide(int64_t a, int64_t b)
+{
+    return (a | b) >> 32 == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
+}
+
+/** cell = row * nx + x. */
+static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
+{
+    const int64_t row = divide(cell, nx);
+    *x = cell - row * nx;
+    return row;
+}
+
+static __device__ __forceinline__ int32_t row_of_cell(int32_t cell, int32_t nx, int32_t *x)
+{
+    const int32_t row = (int32_t)((uint32_t)cell / (uint32_t)nx);
+    *x = cell - row * nx;
+    return row;
+}
+
+/** First of n particles, from `from` on, whose key is not before `cell`. */
+static __device__ __forceinline__ int64_t find_key(const uint64_t *key, int64_t from, int64_t n,
+                                                   int64_t cell)
+{
+    while (n > 0) {
+        const int64_t half = n / 2;
+        if (key[from + half] < (uint64_t)cell) {
+            from += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return from;
+}
+
+/** First particle of the set whose cell is not before `cell`, by a table of cells or by keys. */
+static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set, bool table,
+                                                        int64_t cell)
+{
+    return table ? set.start[cell] : find_key(set.key, 0, set.n, cell);
+}
+
+/** The same, by a table of rows where that is what there is. */
+static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set,
+                                                        const struct kith__gpu_plan &plan,
+                                                        int64_t cell)
+{
+    if (plan.rows == 0) {
+        return first_of_cell(set, plan.table, cell);
+    }
+    const int64_t row = divide(cell, plan.axis[0].n);
+    if (row >= plan.rows) {
+        return set.n;
+    }
+    const int64_t from = set.start[row];
+    return find_key(set.key, from, set.start[row + 1] - from, cell);
+}
+
+/** Write the part of a table of first items that item s of n begins; key >> bits is its cell. A
+ *  warp's lanes fill their parts together, as some are long and many are empty: all must call. */
+template <typename keys>
+static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const keys &key, int bits,
+                                                  int64_t cells, uint32_t *start)
+{
+    const int64_t few = LANES;
+    int64_t from = 0;
+    int64_t to = -1; /* nothing to fill */
+    if (s <= n) {
+        from = s == 0 ? 0 : (int64_t)(key[s - 1] >> bits) + 1;
+        to = s == n ? cells : (int64_t)(key[s] >> bits);
+    }
+    const int lane = my_lane();
+    const bool many = to - from >= few;
+    const int mine = many || to < from ? 0 : (int)(to - from) + 1;
+    const int before = scan_lanes(mine, lane) - mine;
+    const int total = from_lane(before + mine, LANES - 1);
+    for (int k = lane; k - lane < total; k += LANES) {
+        const int owner = owner_of(before, k);
+        const uint32_t cell = from_lane((uint32_t)from - (uint32_t)before, owner) + (uint32_t)k;
+        if (k < total) {
+            start[cell] = (uint32_t)(s - lane + owner);
+        }
+    }
+    for (lanes_t left = which_lanes(many); left; left &= left - 1) {
+        const int filler = first_lane(left);
+        const int64_t first = from_lane(from, filler);
+        const int64_t last = from_lane(to, filler);
+        for (int64_t cell = first + lane; cell <= last; cell += LANES) {
+            start[cell] = (uint32_t)(s - lane + filler);
+        }
+    }
+}
+
+/** Is particle `other`, if there is one, in the cell of particle p? */
+static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set, int64_t p,
+                                                 int64_t other)
+{
+    return other >= 0 && other < set.n && set.key[other] == set.key[p];
+}
+
+/** Does a home begin at particle p in the widest aligned run of cells around it that has no more
+ *  than `enough` particles? These are near p: others are not looked at. */
+static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
+                                         uint32_t enough, int64_t p)
+{
+    const int64_t cell = (int64_t)set.key[p];
+    const int64_t low = p > enough ? p - enough : 0;
+    const int64_t high = p + enough < set.n ? p + enough : set.n;
+    const int64_t before = p >= enough ? (int64_t)set.key[low] : -1;
+    const int64_t after = high < set.n ? (int64_t)set.key[high] : INT64_MAX;
+    int64_t x;
+    row_of_cell(cell, nx, &x);
+    for (int64_t width = 64; width > 1; width /= 2) {
+        const int64_t from = cell - (x & (width - 1));
+        const int64_t to = from + width < cell - x + nx ? from + width : cell - x + nx;
+        if (before >= from || after < to) {
+            continue;
+        }
+        const int64_t begin = find_key(set.key, low, p - low, from);
+        if (find_key(set.key, p, high - p, to) - begin <= enough) {
+            return p == begin;
+        }
+    }
+    return true;
+}
+
+/**
+ * Does a home begin at particle p of the sorted set? A home is an aligned run of 2, 4, 8 and so on
+ * to 64 cells of a row that hold few particles together; else a cell, or an even part of one with
+ * many.
+ */
+static __device__ inline bool begins_home(const struct kith__gpu_set &set,
+                                          const struct kith__gpu_plan &plan, uint32_t most,
+                                          int64_t p)
+{
+    const uint32_t enough = most / 2;
+    const int64_t cell = (int64_t)set.key[p];
+    int64_t first = p;
+    uint32_t n = 1;
+    if (plan.table || is_beside(set, p, p - 1) || is_beside(set, p, p + 1)) {
+        first = first_of_cell(set, plan, cell); /* by keys takes long: not for one alone */
+        n = (uint32_t)(first_of_cell(set, plan, cell + 1) - first);
+    }
+    const uint32_t before = (uint32_t)(p - first); /* in the cell */
+    if (n > most) {
+        const uint32_t parts = (n + most - 1) / most;
+        return before % ((n + parts - 1) / parts) == 0;
+    }
+    if (before > 0 || n > enough) {
+        return before == 0; /* most return here: what follows divides */
+    }
+    return begins_run(set, plan.axis[0].n, enough, p);
+}
+
+#endif

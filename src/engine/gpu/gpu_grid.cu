@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building the grid: survey the coordinates, choose the cells, sort the particles by cell, write
+ * the coordinates in that order, divide them into homes.
+ */
+#include "gpu_cells.cuh"
+
+/** Threads of a block, and blocks on a multiprocessor. */
+enum {
+    THREADS = 256,
+    SURVEY_BLOCKS = 4,
+    RESIDENT = 8 /**< where all there is to do is wait for memory */
+};
+
+static int64_t blocks_for(int64_t n)
+{
+    const int64_t blocks = (n + THREADS - 1) / THREADS;
+    return blocks > 0 ? blocks : 1;
+}
+
+/* -------------------------------------------------------------------------------------- survey */
+
+/** A number whose order as an integer is that of the double. */
+static __device__ unsigned long long ordered(double value)
+{
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static __device__ double from_ordered(unsigned long long bits)
+{
+    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+}
+
+static __device__ void merge_survey(struct kith__gpu_survey *to,
+                                    const struct kith__gpu_survey *from)
+{
+    for (int k = 0; k < 3; k++) {
+        atomicMax(&to->below[k], from->below[k]);
+        atomicMax(&to->above[k], from->above[k]);
+    }
+    atomicMax(&to->bad, from->bad);
+    atomicMax(&to->far, from->far);
+    atomicMax(&to->images, from->images);
+}
+
+/** What a warp's particles tell, of what each of its lanes has seen. */
+static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_survey *warp)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        for (int k = 0; k < 3; k++) {
+            mine.lo[k] = fmin(mine.lo[k], from_partner(mine.lo[k], bits));
+            mine.hi[k] = fmax(mine.hi[k], from_partner(mine.hi[k], bits));
+        }
+        const int64_t bad = from_partner(mine.bad, bits);
+        const int64_t far = from_partner(mine.far, bits);
+        const int32_t images = from_partner(mine.images, bits);
+        mine.bad = bad < mine.bad ? bad : mine.bad;
+        mine.far = far < mine.far ? far : mine.far;
+        mine.images = images > mine.images ? images : mine.images;
+    }
+    for (int k = 0; k < 3; k++) {
+        warp->below[k] = ~ordered(mine.lo[k]);
+        warp->above[k] = ordered(mine.hi[k]);
+    }
+    warp->bad = (unsigned long long)(INT64_MAX - mine.bad);
+    warp->far = (unsigned long long)(INT64_MAX - mine.far);
+    warp->images = mine.images;
+}
+
+static __device__ struct kith__survey nothing_seen(void)
+{
+    const struct kith__survey none = {
+        {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
+    return none;
+}
+
+/** Merge what a block's particles tell into *out. All threads call. */
+template <typename real>
+static __device__ void survey_block(const struct kith__question &q, const kith_points &points,
+                                    struct kith__gpu_survey *out)
+{
+    typedef definition<real> def;
+    __shared__ struct kith__gpu_survey block;
+    if (threadIdx.x == 0) {
+        block = {};
+    }
+    __syncthreads();
+    struct kith__survey mine = nothing_seen();
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < points.n; p += step) {
+        real r[3];
+        int32_t image[3];
+        const int fits = def::load(def::box(q), points, q.dim, p, r, image);
+        def::survey_add(def::box(q), p, r, fits, image, &mine);
+    }
+    struct kith__gpu_survey warp;
+    survey_warp(mine, &warp);
+    if (my_lane() == 0) {
+        merge_survey(&block, &warp);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        merge_survey(out, &block);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- cells */
+
+/**
+ * About the median of some particles' fractional coordinates: where most of them are, whatever
+ * outliers. Found bit by bit, in the upper halves of the numbers, by a warp for each axis.
+ */
+template <typename real>
+static __device__ void find_anchor(const struct kith__question &q, double anchor[3])
+{
+    typedef definition<real> def;
+    __shared__ uint32_t upper[3][THREADS]; /* padded with what is above all */
+    const int n = q.a.n < THREADS ? (int)q.a.n : THREADS;
+    const int me = (int)threadIdx.x;
+    double f[3] = {DBL_MAX, DBL_MAX, DBL_MAX};
+    if (me < n) {
+        real r[3];
+        int32_t image[3];
+        def::load(def::box(q), q.a, q.dim, q.a.n * me / n, r, image);
+        def::fractions(def::box(q), r, f);
+    }
+    for (int k = 0; k < 3; k++) {
+        upper[k][me] = (uint32_t)(ordered(f[k]) >> 32);
+    }
+    __syncthreads();
+    if (my_warp() < 3) {
+        uint32_t median = 0;
+        for (uint32_t bit = 1u << 31; bit > 0; bit /= 2) {
+            int below = 0;
+            for (int s = my_lane(); s < THREADS; s += LANES) {
+                below += count_lanes(which_lanes(upper[my_warp()][s] < (median | bit)));
+            }
+            median |= below <= n / 2 ? bit : 0;
+        }
+        anchor[my_warp()] = from_ordered((unsigned long long)median << 32);
+    }
+    __syncthreads();
+}
+
+static __device__ void plan_cells(const struct kith__question &q, const struct kith__survey &survey,
+                                  const double anchor[3], struct kith__gpu_plan *plan)
+{
+    const int parts = q.part > 0 ? kith__choose_parts(&q, &survey, anchor, kith__table_limit(&q))
+                                 : 1;
+    plan->near = kith__cell_side(&q, &survey);
+    plan->far = false;
+    double side = q.part > 0 ? parts * q.part : plan->near;
+    while (true) {
+        plan->cells = kith__choose_axes(&q, &survey, anchor, side, plan->axis);
+        if (q.part > 0) {
+            plan->far = kith__divide(&q, &survey, parts, plan->near, plan->axis) || plan->far;
+        }
+        if (plan->cells >= 0 &&
+            kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis) <= 63) {
+            break; /* keys fit */
+        }
+        side *= 2;
+        plan->far = true;
+    }
+    plan->table = plan->cells <= kith__table_limit(&q);
+    const int64_t rows = plan->table || q.part > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
+    plan->rows = rows <= kith__table_limit(&q) ? rows : 0;
+    plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
+}
+
+/** What the surveys of all sets tell together. The plan says what is wrong with them. */
+static __device__ struct kith__survey sum_up(const struct kith__question &q,
+                                             const volatile struct kith__gpu_survey *surveys,
+                                             struct kith__gpu_plan *plan)
+{
+    struct kith__survey all = nothing_seen();
+    plan->status = KITH_OK;
+    plan->set = 0;
+    plan->index = 0;
+    for (int set = 0; set < (q.cross ? 2 : 1); set++) {
+        const volatile struct kith__gpu_survey *s = &surveys[set];
+        for (int k = 0; k < 3; k++) {
+            all.lo[k] = fmin(all.lo[k], from_ordered(~s->below[k]));
+            all.hi[k] = fmax(all.hi[k], from_ordered(s->above[k]));
+        }
+        all.images = s->images > all.images ? s->images : all.images;
+        const unsigned long long bad = s->bad;
+        const unsigned long long first = bad ? bad : s->far;
+        if (plan->status == KITH_OK && first) {
+            plan->status = bad ? KITH_NOT_FINITE : KITH_LIMIT;
+            plan->set = set;
+            plan->index = INT64_MAX - (int64_t)first;
+        }
+    }
+    plan->wrapped = all.images > 0;
+    return all;
+}
+
+/** Choose the cells, from surveys that are then ready for the next question. A block calls. */
+template <typename real>
+static __device__ void choose_cells(const struct kith__question &q,
+                                    struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
+{
+    __shared__ double anchor[3];
+    if (!q.box_d.periodic[0] || !q.box_d.periodic[1] || !q.box_d.periodic[2]) {
+        find_anchor<real>(q, anchor); /* which only open axes have */
+    }
+    if (threadIdx.x > 0) {
+        return;
+    }
+    const struct kith__survey all = sum_up(q, surveys, plan);
+    plan->cells = 0;
+    plan->bits = 0;
+    if (plan->status == KITH_OK && q.a.n > 0 && q.b.n > 0) {
+        plan_cells(q, all, anchor, plan);
+    }
+    surveys[0] = surveys[1] = {};
+}
+
+/** Survey a set of points; with a plan, the block that is done last then chooses the cells. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
+    survey(const struct kith__question q, const kith_points points, int set,
+           struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
+{
+    __shared__ bool last;
+    survey_block<real>(q, points, &surveys[set]);
+    if (!plan) {
+        return;
+    }
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(&surveys[set].blocks, 1u) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        choose_cells<real>(q, surveys, plan);
+    }
+}
+
+template <typename real>
+static gpuError_t launch_survey(const struct kith__question *q, const kith_points *points, int set,
+                                struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan,
+                                gpuStream_t stream)
+{
+    const int64_t most = 512; /* more would spend their time on merging */
+    const int64_t blocks = blocks_for(points->n) < most ? blocks_for(points->n) : most;
+    KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, *points, set, surveys, plan);
+    return gpuGetLastError();
+}
+
+template <typename real>
+static gpuError_t survey_sets(const struct kith__gpu_grid *grid, struct kith__gpu_survey *surveys,
+                              gpuStream_t stream)
+{
+    const struct kith__question *q = &grid->question;
+    gpuError_t error = gpuSuccess;
+    if (q->cross) {
+        error = launch_survey<real>(q, &q->b, 1, surveys, NULL, stream);
+    }
+    if (error == gpuSuccess) {
+        error = launch_survey<real>(q, &q->a, 0, surveys, grid->plan, stream);
+    }
+    if (error != gpuSuccess) { /* the next question finds no half of this one */
+        (void)gpuMemsetAsync(surveys, 0, 2 * sizeof *surveys, stream);
+    }
+    return error;
+}
+
+gpuError_t kith__gpu_try_kernel(void)
+{
+    gpuFuncAttributes attributes;
+    return gpuFuncGetAttributes(&attributes, (const void *)survey<double>);
+}
+
+gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
+                                  struct kith__gpu_survey *surveys, gpuStream_t stream)
+{
+    return grid->question.precision == KITH_FLOAT ? survey_sets<float>(grid, surveys, stream)
+                                                  : survey_sets<double>(grid, surveys, stream);
+}
+
+/* ---------------------------------------------------------------------------------------- sort */
+
+/** Does a word hold a particle's key and its index? That is less to sort than two arrays. */
+static __host__ __device__ bool fits_word(int bits, int id_bits)
+{
+    return bits + id_bits < 64; /* rocPRIM compares no bits that end at 64 */
+}
+
+/** The cell of each particle, and its index, in one word where that holds both. @param bits  of the
+ *  largest key; 0: the plan's */
+template <typename real>
+static __global__ void make_keys(const struct kith__question q, const kith_points points,
+                                 const struct kith__gpu_plan *plan, int bits, int id_bits,
+                                 uint64_t *key, int32_t *id)
+{
+    typedef definition<real> def;
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= points.n) {
+        return;
+    }
+    uint64_t mine = 0; /* where the plan is refused the sort runs all the same: no wait to ask */
+    if (plan->status == KITH_OK) {
+        real r[3];
+        int32_t image[3];
+        double f[3];
+        def::load(def::box(q), points, q.dim, p, r, image);
+        def::fractions(def::box(q), r, f);
+        int64_t cell[3];
+        uint64_t parts = 0;
+        for (int k = 2; k >= 0; k--) {
+            int part;
+            cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
+            parts = parts << plan->axis[k].part_bits | (uint64_t)part;
+        }
+        mine = (uint64_t)((cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0]);
+        mine = mine << kith__part_bits(plan->axis) | parts;
+    }
+    if (fits_word(bits ? bits : plan->bits, id_bits)) {
+        key[p] = mine << id_bits | (uint64_t)p;
+    } else {
+        key[p] = mine;
+        id[p] = (int32_t)p;
+    }
+}
+
+/** The row of each key. */
+struct row_number {
+    const uint64_t *key;
+    int id_bits;
+    int64_t nx;
+    __device__ uint64_t operator[](int64_t s) const
+    {
+        return (uint64_t)divide((int64_t)(key[s] >> id_bits), nx);
+    }
+};
+
+/** Write coordinates in cell order, and the part of the table that each particle begins. Where many
+ *  cells are empty, the warp fills them together. @param sorted  keys, and indices below them */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+    gather(const struct kith__question q, const kith_points points,
+           const struct kith__gpu_plan *plan, const struct kith__gpu_set set,
+           const uint64_t *sorted, int id_bits)
+{
+    typedef definition<real> def;
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (plan->status != KITH_OK) {
+        return;
+    }
+    if (s < set.n) {
+        const uint64_t key = sorted[s];
+        const uint64_t index = ((uint64_t)1 << id_bits) - 1;
+        const int32_t id = id_bits > 0 ? (int32_t)(key & index) : set.id[s];
+        real r[3];
+        int32_t image[3];
+        def::load(def::box(q), points, q.dim, id, r, image);
+        ((real *)set.x)[s] = r[0];
+        ((real *)set.y)[s] = r[1];
+        ((real *)set.z)[s] = r[2];
+        if (id_bits > 0) {
+            set.id[s] = id;
+        }
+        if (set.key != sorted) {
+            set.key[s] = key >> id_bits;
+        }
+    }
+    if (plan->table && !(q.part > 0)) {
+        fill_table(s, set.n, sorted, id_bits, plan->cells, set.start);
+    } else if (plan->rows > 0) {
+        const struct row_number row = {sorted, id_bits, plan->axis[0].n};
+        fill_table(s, set.n, row, 0, plan->rows, set.start);
+    }
+}
+
+template <typename real>
+static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits,
+                           struct kith__gpu_sort *sort, gpuStream_t stream)
+{
+    const struct kith__question *q = &grid->question;
+    struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
+    const kith_points *points = set_number ? &q->b : &q->a;
+    size_t bytes = sort->temporary_bytes;
+    uint64_t *key[2] = {set->key, sort->key};
+    int32_t *id[2] = {set->id, sort->id};
+    const int index = kith__bit_length((uint64_t)set->n);
+    const int id_bits = fits_word(bits, index) ? index : 0;
+    const gpuError_t error = id_bits > 0
+                                 ? kith__gpu_sort_words(sort->temporary, &bytes, key, set->n,
+                                                        id_bits, id_bits + bits, stream)
+                                 : kith__gpu_sort_pairs(sort->temporary, &bytes, key, id, set->n,
+                                                        bits, stream);
+    if (error != gpuSuccess) {
+        return error;
+    }
+    const bool apart = id_bits > 0 && !(q->part > 0); /* cells by themselves, in the other array */
+    set->key = key[apart ? 1 : 0];
+    set->id = id[0];
+    set->id_bits = apart ? 0 : id_bits;
+    sort->key = key[apart ? 0 : 1];
+    sort->id = id[1];
+    KITH_LAUNCH(gather<real>, blocks_for(set->n + 1), THREADS, stream, *q, *points, grid->plan,
+                *set, key[0], id_bits);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set_number, int bits,
+                               gpuStream_t stream)
+{
+    const struct kith__question *q = &grid->question;
+    const struct kith__gpu_set *set = set_number ? &grid->b : &grid->a;
+    const kith_points *points = set_number ? &q->b : &q->a;
+    const int id_bits = kith__bit_length((uint64_t)set->n);
+    if (q->precision == KITH_FLOAT) {
+        KITH_LAUNCH(make_keys<float>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
+                    bits, id_bits, set->key, set->id);
+    } else {
+        KITH_LAUNCH(make_keys<double>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
+                    bits, id_bits, set->key, set->id);
+    }
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
+                              struct kith__gpu_sort *sort, gpuStream_t stream)
+{
+    return grid->question.precision == KITH_FLOAT ? sort_set<float>(grid, set, bits, sort, stream)
+                                                  : sort_set<double>(grid, set, bits, sort, stream);
+}
+
+/* --------------------------------------------------------------------------------------- homes */
+
+/** Mark the particles at which homes begin. */
+static __global__ void mark_homes(const struct kith__gpu_grid grid)
+{
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool here = p < grid.a.n && grid.plan->status == KITH_OK &&
+                      begins_home(grid.a, *grid.plan, (uint32_t)grid.home, p);
+    const lanes_t with = which_lanes(here);
+    if (my_lane() == 0 && p < grid.a.n) {
+        ((lanes_t *)grid.marks)[p / LANES] = with;
+    }
+}
+
+gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream)
+{
+    KITH_LAUNCH(mark_homes, blocks_for(grid->a.n), THREADS, stream, *grid);
+    return gpuGetLastError();
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * THE SWEEP on a GPU. A warp takes a street, some particles beside each other in cell order, and
+ * visits the homes that begin there: up to 32 particles each, 64 for histograms. It looks around
+ * several at once: in thin places most of them meet nobody. A home's candidates, all particles of
+ * the cells around, come by one a lane. Each lane goes through the home's particles and sets one
+ * bit of a mask for each that is near its candidate. The operation, a template parameter, is handed
+ * the masks.
+ *
+ * An operation is a struct, copied for each warp, with
+ *     struct shared                            its part of shared memory, for each warp
+ *     bool begin(visit, shared)                a home with candidates begins; false: skip it
+ *     void take(visit, shared, at, mask)       whole warp: masks of this lane's DEEP candidates
+ *     void end(visit, shared)                  the home ends
+ * and, where blocks or the homes of a street have something in common, overloads of
+ *     begin_block(operation), end_block(operation)    all threads, before and after all homes
+ *     begin_street(visit, operation), end_street(visit, operation, shared)
+ * and, where candidates are to meet the home's particles without masks, overloads of
+ *     visit_candidates(...)             instead of take,
+ *     prepare_home(visit, operation)    and of what scales coordinates
+ */
+#ifndef KITH_GPU_SWEEP_CUH
+#define KITH_GPU_SWEEP_CUH
+
+#include "home.cuh"
+
+/* Homes share a warp's lanes where all candidates of these can be counted in 32 bits. */
+static const int64_t most_shared = ((int64_t)1 << 32) / LANES;
+
+enum { WARPS = 4, SWEEP_THREADS = WARPS * LANES, SWEEP_BLOCKS = 6, DEEP = 2, UNROLL = 4 };
+
+/* Candidates of one home after which is_stopped is asked. */
+enum { ASK_EACH = 64 * DEEP * LANES };
+
+/** A warp's part of shared memory. */
+template <class Operation> struct warp_shared {
+    struct visit_shared visit;
+    typename Operation::shared operation;
+};
+
+/* ------------------------------------------------------------------------------------- streets */
+
+/** First particle from p on that begins a home, or their number. */
+static __device__ __forceinline__ int64_t next_home(const struct kith__gpu_grid &grid, int64_t p)
+{
+    while (p < grid.a.n) {
+        const uint32_t left = grid.marks[p / KITH_GPU_STREET] >> p % KITH_GPU_STREET;
+        if (left) {
+            return p + __ffs((int)left) - 1;
+        }
+        p += KITH_GPU_STREET - p % KITH_GPU_STREET;
+    }
+    return grid.a.n;
+}
+
+/** List the homes that begin in the visit's street. */
+template <typename real> static __device__ __forceinline__ void list_homes(const visit<real> &v)
+{
+    const struct kith__gpu_grid &grid = v.sweep->grid;
+    const int length = v.sweep->street;
+    const int64_t first = (int64_t)v.street * length;
+    const uint32_t all = ~0u >> (KITH_GPU_STREET - length);
+    const uint32_t word = grid.marks[first / KITH_GPU_STREET];
+    const uint32_t marks = word >> first % KITH_GPU_STREET & all;
+    const int n = __popc(marks);
+    if (v.lane < KITH_GPU_STREET && marks >> v.lane & 1) {
+        v.shared->home[__popc(marks & ((1u << v.lane) - 1))] = (int32_t)first + v.lane;
+    }
+    if (v.lane == 0) {
+        v.shared->home[n] = (int32_t)next_home(grid, first + length);
+        v.shared->homes = n;
+    }
+    sync_warp();
+}
+
+/** Homes beside each other that a warp looks around at once. */
+struct outlook {
+    int first; /**< home of the street, */
+    int n;     /**< and how many */
+    int each;  /**< lanes for the segments of one; beyond LANES when n is 1 */
+};
+
+/** Choose homes of the street from o->first on, and a lane for each of their segments; and look
+ *  around this lane's home. @return which of its segments the lane has */
+template <typename real>
+static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct outlook *o,
+                                                  int32_t *home, struct around *around)
+{
+    const struct kith__gpu_grid &grid = v.sweep->grid;
+    const int left = v.shared->homes - o->first;
+    const int rows = rows_around(*v.sweep);
+    o->each = rows;
+    while (true) {
+        const int room = grid.b.n < most_shared && o->each <= LANES ? LANES / o->each : 1;
+        o->n = room < left ? room : left;
+        const int mine = o->n > 1 ? min(v.lane / o->each, o->n - 1) : 0;
+        const int32_t *const begin = &v.shared->home[o->first + mine];
+        *home = begin[0];
+        *around = look_around(*v.sweep, (int64_t)grid.a.key[begin[0]],
+                              (int64_t)grid.a.key[begin[1] - 1]);
+        const int each = rows * (int)max_lanes((uint32_t)around->n_sx);
+        if (each <= o->each) {
+            return v.lane - mine * o->each;
+        }
+        o->each = each; /* some reach more than one image of their rows */
+    }
+}
+
+/** List segments of homes from o->first on: of a single one, up to LANES from number s on. */
+template <typename real>
+static __device__ void list_segments(const visit<real> &v, struct outlook *o, int s)
+{
+    int32_t home;
+    struct around around;
+    const int segment = share_lanes(v, o, &home, &around);
+    int64_t begin = 0, end = 0;
+    int32_t image[3] = {0, 0, 0};
+    if (s + segment < around.segments) {
+        find_segment(*v.sweep, around, home, s + segment, &begin, &end, image);
+    }
+    const int64_t n = end > begin ? end - begin : 0;
+    const int64_t sum = scan_lanes(n, v.lane);
+    v.shared->range[v.lane] = {(uint32_t)sum, (uint32_t)(begin - (sum - n)),
+                               kith__pack_shift(image), 0};
+    if (v.lane == LANES - 1) {
+        v.shared->candidates = sum;
+    }
+}
+
+/* --------------------------------------------------------------------------------------- sweep */
+
+/** Hand the operation DEEP candidates a lane, from number c on, of the `total` listed. segment:
+ *  where each lane found its last ones. */
+template <typename real, class Operation>
+static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
+                                                        int64_t total, int segment[DEEP],
+                                                        Operation &operation,
+                                                        typename Operation::shared *shared)
+{
+    float r[DEEP][3];
+    float q[DEEP];
+    uint32_t mask[DEEP];
+    uint32_t least[DEEP];
+    struct candidate at[DEEP];
+    for (int d = 0; d < DEEP; d++) {
+        at[d].segment = segment[d];
+        const bool is_one = find_candidate(v, c + d * LANES, total, &at[d]);
+        const float square = load_candidate(v, &at[d], r[d]);
+        q[d] = is_one ? square : never;
+        segment[d] = at[d].segment;
+        mask[d] = 0;
+        least[d] = ~0u;
+    }
+    const int steps = (v.n + UNROLL - 1) / UNROLL * UNROLL;
+    for (int k = steps; k > 0; k -= UNROLL) {
+#pragma unroll
+        for (int u = 1; u <= UNROLL; u++) {
+            const float4 i = v.shared->i[k - u];
+#pragma unroll
+            for (int d = 0; d < DEEP; d++) {
+                const float t = excess(i, r[d][0], r[d][1], r[d][2], q[d]);
+                const uint32_t bits = __float_as_uint(t);
+                mask[d] = mask[d] << 1 | bits >> 31;
+                least[d] = min(least[d], bits);
+            }
+        }
+    }
+#pragma unroll
+    for (int d = 0; d < DEEP; d++) {
+        if (least[d] <= v.doubt) {
+            mask[d] = decide(v, at[d], r[d][0], r[d][1], r[d][2], q[d], mask[d]);
+        }
+        mask[d] &= allowed(v, at[d]);
+    }
+    operation.take(v, shared, at, mask);
+}
+
+template <typename real, class Operation>
+static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &v, const Operation &)
+{
+    return load_home(v);
+}
+
+template <class Operation> static __device__ __forceinline__ void begin_block(Operation &)
+{
+}
+template <typename real, class Operation>
+static __device__ __forceinline__ void begin_street(const visit<real> &, Operation &)
+{
+}
+template <typename real, class Operation>
+static __device__ __forceinline__ void end_street(const visit<real> &, Operation &,
+                                                  typename Operation::shared *)
+{
+}
+template <class Operation> static __device__ __forceinline__ void end_block(Operation &)
+{
+}
+
+/** Does the host want the sweep to end? Asked where one home has very many candidates. */
+template <typename real> static __device__ __forceinline__ bool is_stopped(const visit<real> &v)
+{
+    const unsigned next = v.lane == 0 ? *(const volatile unsigned *)v.sweep->next : 0;
+    return from_lane(next, 0) >= KITH_GPU_STOP; /* the whole warp goes on, or ends */
+}
+
+/** Visit homes of a street from number `first` on. @return how many */
+template <typename real, class Operation>
+static __device__ __forceinline__ int visit_homes(visit<real> &v, int first, Operation &operation,
+                                                  typename Operation::shared *shared)
+{
+    struct outlook o = {first, 1, 0};
+    bool begun = false; /* with its first candidates: in thin places there may be none */
+    for (int s = 0; s == 0 || (s < o.each && !is_stopped(v)); s += LANES) {
+        sync_warp();
+        list_segments(v, &o, s);
+        for (int h = 0; h < o.n; h++) {
+            sync_warp();
+            const bool alone = o.n == 1;
+            const int lane = h * o.each;
+            const int64_t from = h > 0 ? v.shared->range[lane - 1].end : 0;
+            const int64_t to = alone ? v.shared->candidates
+                                     : v.shared->range[lane + o.each - 1].end;
+            if (to > from && !begun) {
+                v.begin = v.shared->home[first + h];
+                v.n = v.shared->home[first + h + 1] - v.begin;
+                v.doubt = prepare_home(v, operation);
+                sync_warp();
+                begun = operation.begin(v, shared);
+                if (!begun) {
+                    continue;
+                }
+            }
+            int segment[DEEP];
+            for (int d = 0; d < DEEP; d++) {
+                segment[d] = lane;
+            }
+            for (int64_t c = from; c < to; c += DEEP * LANES) {
+                if ((c - from) % ASK_EACH == ASK_EACH - DEEP * LANES && is_stopped(v)) {
+                    break;
+                }
+                visit_candidates(v, c, to, segment, operation, shared);
+            }
+            if (begun && !alone) {
+                operation.end(v, shared);
+                begun = false;
+            }
+        }
+    }
+    if (begun) {
+        operation.end(v, shared);
+    }
+    return o.n;
+}
+
+template <typename real, class Operation>
+static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
+    sweep_kernel(const struct kith__gpu_sweep sweep, const Operation prototype)
+{
+    __shared__ struct warp_shared<Operation> warp_shared[WARPS];
+    if (sweep.grid.plan->status != KITH_OK) {
+        return;
+    }
+    Operation operation = prototype;
+    typename Operation::shared *shared = &warp_shared[my_warp()].operation;
+    visit<real> v;
+    v.sweep = &sweep;
+    v.shared = &warp_shared[my_warp()].visit;
+    v.lane = my_lane();
+    begin_block(operation);
+    while (true) {
+        unsigned taken = 0;
+        if (v.lane == 0) {
+            taken = atomicAdd(sweep.next, 1u);
+        }
+        const int64_t street = sweep.first + from_lane(taken, 0);
+        if (street >= sweep.last) {
+            break;
+        }
+        v.street = (int32_t)street;
+        list_homes(v);
+        begin_street(v, operation);
+        for (int h = 0; h < v.shared->homes;) {
+            h += visit_homes(v, h, operation, shared);
+        }
+        end_street(v, operation, shared);
+    }
+    end_block(operation);
+}
+
+/** Run an operation over the sweep's homes. @param bytes  of shared memory that its blocks have in
+ *  common */
+template <typename real, class Operation>
+static gpuError_t run_sweep(const struct kith__gpu_sweep *sweep, const Operation &operation,
+                            gpuStream_t stream, size_t bytes = 0)
+{
+    gpuError_t error = gpuMemsetAsync(sweep->next, 0, sizeof *sweep->next, stream);
+    if (error == gpuSuccess && bytes > 0) {
+        error = gpuFuncSetAttribute((const void *)sweep_kernel<real, Operation>,
+                                    gpuFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    }
+    if (error == gpuSuccess) {
+        KITH_LAUNCH_SHARED((sweep_kernel<real, Operation>), sweep->blocks, SWEEP_THREADS, bytes,
+                           stream, *sweep, operation);
+        error = gpuGetLastError();
+    }
+    return error;
+}
+
+#endif

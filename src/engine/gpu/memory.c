@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory on the device, pinned memory on the host, and copies between host arrays and the device:
+ * through two pinned buffers, so that one is filled or emptied while the other is on its way.
+ */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "gpu_state.h"
+#include "gpu_sweep.h"
+
+static const size_t lane_bytes = (size_t)8 << 20;
+static const size_t page_bytes = (size_t)64 << 10;
+
+/* Steps of an upload: the first is small, so that it starts soon, and they grow, as each costs the
+ * bus some microseconds; but not beyond what may be left to wait for once all is in lanes. */
+static const size_t first_step = (size_t)1 << 20;
+static const size_t largest_step = (size_t)4 << 20;
+
+gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
+{
+    const gpuError_t error = gpu->outside < 0 ? gpuGetDevice(&gpu->outside) : gpuSuccess;
+    return error == gpuSuccess ? gpuSetDevice(gpu->device) : error;
+}
+
+kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
+{
+    struct kith__gpu *gpu = ctx->state;
+    (void)gpuGetLastError(); /* an error that does not stick is over */
+    if (error == gpuErrorMemoryAllocation) {
+        return kith__fail(ctx, KITH_NO_MEMORY, "out of device memory while %s", doing);
+    }
+    gpu->lost = error;
+    return kith__fail(ctx, KITH_DEVICE_LOST, "the device failed while %s: %s", doing,
+                      gpuGetErrorString(error));
+}
+
+kith_status kith__gpu_begin(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    KITH_CHECK(ctx, gpu->process == getpid(), KITH_DEVICE_LOST,
+               "a child process made by fork() cannot use the GPU of its parent: start it by exec, "
+               "or use the backend \"cpu\"");
+    KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
+               "the device failed in an earlier call (%s): close the context",
+               gpuGetErrorString(gpu->lost));
+    KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
+    gpu->uploads = 0;
+    gpu->next = NULL;
+    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not this call's */
+    KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
+    return KITH_OK;
+}
+
+/** Set the stop flag that the running kernel reads. A queued kernel resets the flag, so the host
+ *  sets it again until the stream is idle. */
+static gpuError_t stop_sweep(struct kith__gpu *gpu)
+{
+    unsigned *word = (unsigned *)(void *)((char *)gpu->small_memory.data + KITH_GPU_SMALL_BYTES);
+    *word = KITH_GPU_STOP;
+    if (!gpu->next) {
+        return gpuSuccess;
+    }
+    return gpuMemcpyAsync(gpu->next, word, sizeof *word, gpuMemcpyHostToDevice, gpu->stopping);
+}
+
+kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
+{
+    enum { SPINS = 2000 };
+    static const struct timespec pause = {.tv_nsec = 50000};
+    gpuError_t error = gpuErrorNotReady;
+    if (!ctx->watch) {
+        error = gpuEventSynchronize(event);
+    }
+    for (int turn = 0; error == gpuErrorNotReady; turn++) {
+        error = gpuEventQuery(event);
+        if (error == gpuErrorNotReady) {
+            (void)gpuGetLastError(); /* which would name it at the next launch */
+        }
+        if (error == gpuErrorNotReady && turn > SPINS) {
+            nanosleep(&pause, NULL);
+            if (kith__cancelled(ctx)) {
+                KITH_GPU_TRY(ctx, doing, stop_sweep(ctx->state));
+            }
+        }
+    }
+    KITH_GPU_TRY(ctx, doing, error);
+    return KITH_OK;
+}
+
+kith_status kith__gpu_wait_all(kith_ctx *ctx, const char *doing)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_GPU_TRY(ctx, doing, gpuEventRecord(gpu->waited, gpu->stream));
+    return kith__gpu_wait(ctx, gpu->waited, doing);
+}
+
+/** Whole pages, so that small searches of any size make do with what there is. */
+static size_t in_pages(size_t bytes)
+{
+    return bytes ? (bytes + page_bytes - 1) / page_bytes * page_bytes : page_bytes;
+}
+
+void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes)
+{
+    if (!buffer->data || buffer->bytes < bytes) {
+        kith__gpu_buffer_free(buffer);
+        if (gpuMalloc(&buffer->data, in_pages(bytes)) == gpuSuccess) {
+            buffer->bytes = in_pages(bytes);
+        } else {
+            (void)gpuGetLastError();
+            buffer->data = NULL;
+        }
+    }
+    return buffer->data;
+}
+
+void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes)
+{
+    if (!buffer->data || buffer->bytes < bytes) {
+        kith__gpu_pinned_free(buffer);
+        if (gpuMallocHost(&buffer->data, in_pages(bytes)) == gpuSuccess) {
+            buffer->bytes = in_pages(bytes);
+        } else {
+            (void)gpuGetLastError();
+            buffer->data = NULL;
+        }
+    }
+    return buffer->data;
+}
+
+void kith__gpu_buffer_free(struct kith__buffer *buffer)
+{
+    (void)gpuFree(buffer->data);
+    *buffer = (struct kith__buffer){0};
+}
+
+void kith__gpu_pinned_free(struct kith__buffer *buffer)
+{
+    (void)gpuFreeHost(buffer->data);
+    *buffer = (struct kith__buffer){0};
+}
+
+void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
+{
+    return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
+}
+
+typedef void *copy_fn(void *to, const void *from, size_t bytes);
+
+/** memcpy past the caches: from there the device reads at half the speed of the bus. */
+static void *stream(void *to, const void *from, size_t bytes)
+{
+    size_t at = 0;
+#if defined(__SSE2__)
+    for (; at + 64 <= bytes && (uintptr_t)to % 16 == 0; at += 64) {
+        const __m128i *const in = (const __m128i *)(const void *)((const char *)from + at);
+        __m128i *const out = (__m128i *)(void *)((char *)to + at);
+        const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+        const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+        _mm_stream_si128(out, a);
+        _mm_stream_si128(out + 1, b);
+        _mm_stream_si128(out + 2, c);
+        _mm_stream_si128(out + 3, d);
+    }
+    _mm_sfence();
+#endif
+    memcpy((char *)to + at, (const char *)from + at, bytes - at);
+    return to;
+}
+
+/** A copy by several threads. */
+struct copy_loop {
+    copy_fn *copy_piece;
+    char *to;
+    const char *from;
+};
+
+static void copy_range(void *state, int64_t begin, int64_t end)
+{
+    const struct copy_loop *loop = state;
+    loop->copy_piece(loop->to + begin, loop->from + begin, (size_t)(end - begin));
+}
+
+/** Copy by all threads: one core cannot feed the bus. */
+static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void *from, size_t bytes)
+{
+    enum { PIECE = 1 << 16 };
+    struct copy_loop loop = {copy_piece, to, from};
+    kith__pool_chunks(ctx->pool, ctx->threads, (int64_t)bytes, PIECE, copy_range, &loop);
+}
+
+/** A lane whose last copy is over, with room for that many bytes or for lane_bytes. */
+static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
+                             struct kith__gpu_lane **lane)
+{
+    struct kith__gpu *gpu = ctx->state;
+    *lane = &gpu->lane[number % KITH_GPU_LANES];
+    KITH_TRY(kith__gpu_wait(ctx, (*lane)->done, "waiting for a transfer"));
+    KITH_TRY(kith__proceed(ctx));
+    const size_t room = bytes <= page_bytes ? page_bytes : lane_bytes;
+    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*lane)->pinned, room) != NULL, KITH_NO_MEMORY,
+               "out of pinned memory for transfers");
+    return KITH_OK;
+}
+
+/** Queue the copy of a lane's first bytes. */
+static kith_status send_lane(kith_ctx *ctx, const struct kith__gpu_lane *lane, void *to,
+                             size_t bytes)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_GPU_TRY(ctx, "uploading",
+                 gpuMemcpyAsync(to, lane->pinned.data, bytes, gpuMemcpyHostToDevice, gpu->stream));
+    KITH_GPU_TRY(ctx, "uploading", gpuEventRecord(lane->done, gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    struct kith__gpu *gpu = ctx->state;
+    size_t step = first_step;
+    for (size_t at = 0, n; at < bytes; at += n) {
+        const size_t left = bytes - at;
+        n = left < step + step / 2 ? left : step; /* no small step at the end */
+        step = 2 * step < largest_step ? 2 * step : largest_step;
+        struct kith__gpu_lane *lane;
+        KITH_TRY(take_lane(ctx, gpu->uploads++, n, &lane));
+        copy(ctx, stream, lane->pinned.data, (const char *)from + at, n);
+        KITH_TRY(send_lane(ctx, lane, (char *)to + at, n));
+    }
+    return KITH_OK;
+}
+
+/** Bring arrays that are small together by one copy. */
+static kith_status upload_small(kith_ctx *ctx, char *to, const struct kith__gpu_array *array, int n,
+                                size_t bytes)
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_lane *lane;
+    KITH_TRY(take_lane(ctx, gpu->uploads++, bytes, &lane));
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            memcpy((char *)lane->pinned.data + ((char *)array[a].at - to), array[a].from,
+                   array[a].bytes);
+        }
+    }
+    return send_lane(ctx, lane, to, bytes);
+}
+
+kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
+                                   size_t more, void **rest)
+{
+    size_t bytes = more;
+    for (int a = 0; a < n; a++) {
+        bytes += array[a].from ? array[a].bytes + KITH_ALIGN : 0;
+    }
+    char *const to = kith__gpu_need(ctx->state, slot, bytes);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of device memory for %zu bytes of arrays",
+               bytes);
+    size_t used = 0;
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            array[a].at = to + used;
+            used += (array[a].bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+        }
+    }
+    *rest = to + used;
+    if (used > 0 && used <= page_bytes) {
+        return upload_small(ctx, to, array, n, used);
+    }
+    for (int a = 0; a < n; a++) {
+        if (array[a].from) {
+            KITH_TRY(kith__gpu_upload(ctx, array[a].at, array[a].from, array[a].bytes));
+        }
+    }
+    return KITH_OK;
+}
+
+/** What a lane brings: parts of copies, one behind the other. */
+struct load {
+    int n;
+    struct kith__gpu_copy part[KITH_GPU_COPIES];
+};
+
+static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
+{
+    size_t bytes = 0;
+    for (int c = 0; c < KITH_GPU_COPIES; c++) {
+        bytes += copies[c].bytes;
+    }
+    return bytes;
+}
+
+/** Queue as much of the copies as a lane holds; they become what is left of them. */
+static kith_status load_lane(kith_ctx *ctx, size_t number,
+                             struct kith__gpu_copy copies[KITH_GPU_COPIES], struct load *load)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_lane *lane;
+    KITH_TRY(take_lane(ctx, number, bytes_left(copies), &lane));
+    size_t used = 0;
+    for (int c = 0; c < KITH_GPU_COPIES; c++) {
+        struct kith__gpu_copy *const from = &copies[c];
+        const size_t room = lane->pinned.bytes - used;
+        const size_t bytes = from->bytes < room ? from->bytes : room;
+        if (bytes > 0) {
+            KITH_GPU_TRY(ctx, "downloading",
+                         gpuMemcpyAsync((char *)lane->pinned.data + used, from->from, bytes,
+                                        gpuMemcpyDeviceToHost, gpu->stream));
+            load->part[load->n++] = (struct kith__gpu_copy){from->to, from->from, bytes};
+            *from = (struct kith__gpu_copy){from->to + bytes, from->from + bytes,
+                                            from->bytes - bytes};
+            used += bytes;
+        }
+    }
+    KITH_GPU_TRY(ctx, "downloading", gpuEventRecord(lane->done, gpu->stream));
+    return KITH_OK;
+}
+
+/** Wait for what a lane brings, and take it to where it belongs. */
+static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
+{
+    struct kith__gpu *gpu = ctx->state;
+    const struct kith__gpu_lane *lane = &gpu->lane[number % KITH_GPU_LANES];
+    KITH_TRY(kith__gpu_wait(ctx, lane->done, "downloading"));
+    KITH_TRY(kith__proceed(ctx));
+    const char *from = lane->pinned.data;
+    for (int p = 0; p < load->n; p++) {
+        copy(ctx, memcpy, load->part[p].to, from, load->part[p].bytes);
+        from += load->part[p].bytes;
+    }
+    load->n = 0;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES])
+{
+    struct load load[KITH_GPU_LANES] = {{0}};
+    bool more = bytes_left(copies) > 0;
+    for (size_t number = 0, other = 1; more || load[other].n > 0; number = other, other = !other) {
+        if (more) {
+            KITH_TRY(load_lane(ctx, number, copies, &load[number]));
+            more = bytes_left(copies) > 0;
+        }
+        if (load[other].n > 0) {
+            KITH_TRY(unload_lane(ctx, other, &load[other]));
+        }
+    }
+    return KITH_OK;
+}

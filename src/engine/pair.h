@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a pair is, written once and read by the C and the CUDA compiler: wrapping into the box, the
+ * separation of i and an image of j, and its square, in float (suffix f) and double (suffix d).
+ * (i, j, S) is a pair when kith__separation <= cutoff * cutoff, the product rounded likewise.
+ */
+#ifndef KITH_PAIR_H
+#define KITH_PAIR_H
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define KITH_FN static __host__ __device__ __forceinline__
+#else
+#define KITH_FN static inline
+#endif
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define KITH_ADD_d(a, b) __dadd_rn(a, b)
+#define KITH_SUB_d(a, b) __dsub_rn(a, b)
+#define KITH_MUL_d(a, b) __dmul_rn(a, b)
+#define KITH_DIV_d(a, b) __ddiv_rn(a, b)
+#define KITH_ADD_f(a, b) __fadd_rn(a, b)
+#define KITH_SUB_f(a, b) __fsub_rn(a, b)
+#define KITH_MUL_f(a, b) __fmul_rn(a, b)
+#define KITH_DIV_f(a, b) __fdiv_rn(a, b)
+#else
+#define KITH_ADD_d(a, b) ((a) + (b))
+#define KITH_SUB_d(a, b) ((a) - (b))
+#define KITH_MUL_d(a, b) ((a) * (b))
+#define KITH_DIV_d(a, b) ((a) / (b))
+#define KITH_ADD_f(a, b) ((a) + (b))
+#define KITH_SUB_f(a, b) ((a) - (b))
+#define KITH_MUL_f(a, b) ((a) * (b))
+#define KITH_DIV_f(a, b) ((a) / (b))
+#endif
+
+/* Operations rounded once, in the precision of a file that twice.h includes. */
+#define KITH_ADD(a, b) KITH_REAL(KITH_ADD)(a, b)
+#define KITH_SUB(a, b) KITH_REAL(KITH_SUB)(a, b)
+#define KITH_MUL(a, b) KITH_REAL(KITH_MUL)(a, b)
+#define KITH_DIV(a, b) KITH_REAL(KITH_DIV)(a, b)
+
+/**
+ * A number rounded to float. gcc 12.2 from -O2 on removes the conversions double -> float -> double
+ * where it makes one vector operation of two adjacent numbers: with it the float goes through
+ * memory. tests/pairs/test_rounding.c fails where a compiler removes the rounding.
+ */
+KITH_FN double kith__round_to_float(double x)
+{
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+    const volatile float narrow = (float)x;
+#else
+    const float narrow = (float)x;
+#endif
+    return (double)narrow;
+}
+
+/* A double rounded to the precision of a file that twice.h includes. */
+#define KITH_ROUND_d(x) (x)
+#define KITH_ROUND_f(x) kith__round_to_float(x)
+#define KITH_ROUND(x) KITH_REAL(KITH_ROUND)(x)
+
+/** The most boxes that a coordinate can be away: beyond, it is too far to wrap. */
+enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
+
+#define KITH_TWICE "engine/pair_real.h"
+#include "core/twice.h"
+
+/** An image in 30 bits, ascending by S[2], S[1], S[0]; |S| <= KITH_MAX_IMAGES. */
+KITH_FN int32_t kith__pack_shift(const int32_t s[3])
+{
+    return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;
+}
+
+KITH_FN void kith__unpack_shift(int32_t packed, int32_t s[3])
+{
+    s[0] = (packed & 1023) - 512;
+    s[1] = (packed >> 10 & 1023) - 512;
+    s[2] = (packed >> 20 & 1023) - 512;
+}
+
+#endif

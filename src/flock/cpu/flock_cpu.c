@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a flock on CPU cores: sort the state by cell, round it to integers, sweep. Each particle
+ * is moved as soon as its sums are complete, into the next state, which is in the order of the
+ * cells: the next sort then finds nearly sorted particles, and neighbours lie near in memory.
+ */
+#include "flight.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "core/atomics.h"
+
+#include "engine/cpu/run.h"
+
+/** What a predator goes for. */
+struct prey {
+    double distance, way[3];
+    int32_t id; /* of equally near ones the smallest */
+};
+
+static bool is_nearer(const struct prey *a, const struct prey *b)
+{
+    return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
+}
+
+/** The particle of [begin, end) that is nearest to a place. */
+static struct prey find_nearest(const struct kith_flock *flock, const double place[3],
+                                int64_t begin, int64_t end)
+{
+    struct prey best = {.distance = INFINITY, .id = INT32_MAX};
+    for (int64_t s = begin; s < end; s++) {
+        double r[3];
+        struct prey one = {.id = flock->now.id[s]};
+        for (int k = 0; k < 3; k++) {
+            r[k] = kith__real_at(flock->now.r[k], s, flock->question.precision);
+        }
+        kith__flock_way(&flock->question.box_d, place, r, one.way);
+        one.distance = kith__flock_length(one.way);
+        best = is_nearer(&one, &best) ? one : best;
+    }
+    return best;
+}
+
+#define KITH_TWICE "flock/cpu/flock_step_real.h"
+#include "core/twice.h"
+
+/** The search for the largest component of a velocity. */
+struct fastest_loop {
+    const struct kith_flock *flock;
+    _Atomic int64_t bits; /**< numbers of 0 or more are ordered as their bits are */
+};
+
+static void find_fastest(void *state, int64_t begin, int64_t end)
+{
+    struct fastest_loop *loop = state;
+    const bool single = loop->flock->question.precision == KITH_FLOAT;
+    const double most = (single ? fastest_f : fastest_d)(loop->flock, begin, end);
+    int64_t bits;
+    memcpy(&bits, &most, sizeof bits);
+    kith__atomic_max64(&loop->bits, bits);
+}
+
+/** Choose the units: powers of 2, from the largest radius and the largest velocity. */
+static void find_units(kith_ctx *ctx, struct kith__flight *flight)
+{
+    const struct kith_flock *flock = flight->flock;
+    const struct kith__question *q = &flock->question;
+    struct fastest_loop loop = {.flock = flock};
+    kith__loop(ctx, flock->n, find_fastest, &loop);
+    const int64_t bits = loop.bits;
+    double most;
+    memcpy(&most, &bits, sizeof most);
+    flight->velocity_unit = kith__flock_unit(most);
+    flight->offset_unit = kith__flock_unit(flight->rules->reach);
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            flight->cargo.row[k][m] = kith__flock_place(q->box_d.row[k][m],
+                                                        1 / flight->offset_unit);
+        }
+    }
+}
+
+static void round_range(void *state, int64_t begin, int64_t end)
+{
+    struct kith__flight *flight = state;
+    const bool single = flight->flock->question.precision == KITH_FLOAT;
+    (single ? round_state_f : round_state_d)(flight, begin, end);
+}
+
+/** Round what is summed to integers, in the order of the slots. */
+static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
+{
+    const int64_t n = flight->flock->n;
+    int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_CARGO,
+                                  (KITH_COLUMNS * (size_t)n + KITH_LANES) * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a step of %lld particles",
+               (long long)n);
+    for (int c = 0; c < KITH_COLUMNS; c++) {
+        flight->cargo.of[c] = to + c * n;
+    }
+    kith__loop(ctx, n, round_range, flight);
+    return kith__proceed(ctx);
+}
+
+/** Without rules that look at others there is nothing to sweep, and the order stays. */
+static void alone_block(struct kith__sweep *sweep, int64_t block)
+{
+    static const struct kith__flock_sums none;
+    struct kith__flight *flight = kith__flight_of(sweep);
+    const struct kith__herd *now = &flight->flock->now, *next = &flight->flock->next;
+    const kith_precision precision = flight->flock->question.precision;
+    const int64_t n = flight->flock->n;
+    const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
+    for (int64_t s = block * KITH_BLOCK; s < end; s++) {
+        for (int k = 0; k < 3; k++) {
+            kith__set_real(next->r[k], s, precision, kith__real_at(now->r[k], s, precision));
+            kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
+        }
+        next->id[s] = now->id[s];
+        flight->move(flight, s, &none);
+    }
+}
+
+/** The first particle that has gone where numbers end. */
+static int32_t find_lost(const struct kith_flock *flock)
+{
+    int32_t first = INT32_MAX;
+    for (int64_t s = 0; s < flock->n; s++) {
+        const double x = kith__real_at(flock->next.r[0], s, flock->question.precision);
+        first = isnan(x) && flock->next.id[s] < first ? flock->next.id[s] : first;
+    }
+    return first;
+}
+
+/** One step, into flock->next. */
+static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__run *run)
+{
+    const struct kith__question *q = &flock->question;
+    const struct kith__flock_rules *rules = &flock->rules;
+    static kith__block_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
+    struct kith__grid grid = {.cells = 0};
+    struct kith__flight flight = {.flock = flock,
+                                  .rules = rules,
+                                  .grid = rules->reach > 0 ? &grid : NULL,
+                                  .move = q->precision == KITH_FLOAT ? move_f : move_d};
+    if (flight.grid) {
+        KITH_TRY(kith__grid_build(ctx, q, &grid));
+        find_units(ctx, &flight);
+        KITH_TRY(load_cargo(ctx, &flight));
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            const double radius = rules->radius[rule], part = radius / q->cutoff;
+            flight.ratio[rule] = (float)(part * part);
+            flight.whole[rule] = radius == q->cutoff;
+            flight.square[rule] = kith__rounded(radius * radius, q->precision);
+        }
+    }
+    atomic_store(&flight.lost, false);
+    KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__sweep_of(ctx, t)->columns = &flight.cargo;
+        kith__sweep_of(ctx, t)->home_enough = KITH_FLOCK_ENOUGH;
+    }
+    run->block = flight.grid ? step_block[kith__isa(ctx)] : alone_block;
+    run->job = &flight;
+    KITH_TRY(kith__run(run));
+    return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
+}
+
+/** The search for the particle nearest to a predator. */
+struct prey_loop {
+    const struct kith_flock *flock;
+    const double *place;  /**< of the predator */
+    pthread_mutex_t lock; /**< guards `best` */
+    struct prey best;
+};
+
+static void find_prey(void *state, int64_t begin, int64_t end)
+{
+    struct prey_loop *loop = state;
+    const struct prey here = find_nearest(loop->flock, loop->place, begin, end);
+    pthread_mutex_lock(&loop->lock);
+    loop->best = is_nearer(&here, &loop->best) ? here : loop->best;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/** Let predators go for what was nearest in the old state, into the things of the new one. */
+static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
+{
+    for (int t = 0; t < rules->n_things; t++) {
+        kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_PREDATOR || flock->n == 0) {
+            continue;
+        }
+        struct prey_loop loop = {flock,
+                                 thing->place,
+                                 PTHREAD_MUTEX_INITIALIZER,
+                                 {.distance = INFINITY, .id = INT32_MAX}};
+        kith__loop(ctx, flock->n, find_prey, &loop);
+        kith__flock_chase(rules, &flock->question.box_d, loop.best.way, thing);
+    }
+}
+
+static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
+{
+    const int64_t blocks = (flock->n + KITH_BLOCK - 1) / KITH_BLOCK;
+    for (int64_t s = 0; s < steps; s++) {
+        struct kith__run run = {.ctx = ctx,
+                                .last = blocks,
+                                .watch_from = s * blocks,
+                                .watch_to = (s + 1) * blocks,
+                                .watch_total = steps * blocks};
+        struct kith__flock_rules after = flock->rules;
+        hunt(ctx, flock, &after);
+        KITH_TRY(kith__proceed(ctx));
+        KITH_TRY(step_once(ctx, flock, &run));
+        flock->rules = after;
+        const struct kith__herd old = flock->now;
+        flock->now = flock->next;
+        flock->next = old;
+        flock->step++;
+        kith__flock_aim(flock);
+    }
+    return KITH_OK;
+}
+
+const struct kith__flock_backend kith__cpu_flock = {
+    .step = step_flock,
+};

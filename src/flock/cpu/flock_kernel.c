@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sweep's operation for flocks: sums over the neighbours of a particle, in integers, so that
+ * neither the order of the particles nor the width of vectors matters.
+ */
+#include "engine/cpu/visit.h"
+#include "flight.h"
+
+/* What is added up has 24 bits: so many of them never overflow 32. */
+enum { FULL = 230 };
+
+/** How far rules reach, in squared distances of the tile: for sure within `clear`, perhaps within
+ *  `most`. */
+struct reaches {
+    bool on[KITH_RULES];
+    bool whole[KITH_RULES]; /* as far as the sweep */
+    vf clear[KITH_RULES], most[KITH_RULES];
+};
+
+/** usual: alignment and cohesion reach as far as the sweep, separation less far. */
+KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const struct visitor *i,
+                                         bool usual)
+{
+    const struct kith__flight *flight = kith__flight_of(sweep);
+    struct reaches reaches;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const float middle = flight->ratio[rule] - i->q;
+        reaches.on[rule] = usual || flight->rules->radius[rule] > 0;
+        reaches.whole[rule] = usual ? rule != KITH_SEPARATION : flight->whole[rule];
+        reaches.clear[rule] = vf_set(middle - sweep->home.band);
+        reaches.most[rule] = vf_set(middle + sweep->home.band);
+    }
+    return reaches;
+}
+
+/** The sums over a part of the neighbours, by lanes, modulo 2^32. */
+struct lanes {
+    vi sum[KITH_RULES][3];
+    int hits;          /* within the cutoff */
+    int n[KITH_RULES]; /* of rules that reach less far */
+};
+
+/** Field by field: a struct that is copied whole would not be held in registers. */
+KITH_INLINE void clear_lanes(struct lanes *lanes)
+{
+    lanes->hits = 0;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        lanes->n[rule] = 0;
+        for (int c = 0; c < 3; c++) {
+            lanes->sum[rule][c] = vi_set(0);
+        }
+    }
+}
+
+KITH_INLINE void add_axis(const struct lanes *lanes, int rule, int c, uint32_t n, uint32_t here,
+                          struct kith__flock_sums *sums)
+{
+    sums->sum[rule][c] += (int32_t)(vi_total(lanes->sum[rule][c]) - n * here);
+}
+
+KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int32_t here[3],
+                          struct kith__flock_sums *sums)
+{
+    add_axis(lanes, rule, 0, (uint32_t)n, (uint32_t)here[0], sums);
+    add_axis(lanes, rule, 1, (uint32_t)n, (uint32_t)here[1], sums);
+    add_axis(lanes, rule, 2, (uint32_t)n, (uint32_t)here[2], sums);
+    sums->n[rule] += n;
+}
+
+KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reaches, int rule)
+{
+    return !reaches->on[rule] ? 0 : reaches->whole[rule] ? lanes->hits : lanes->n[rule];
+}
+
+/** Add the lanes to the sums: offsets from `here`. Without loops, which would need the lanes in
+ *  memory. */
+KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reaches,
+                           const int32_t here[3], struct kith__flock_sums *sums)
+{
+    static const int32_t nowhere[3] = {0, 0, 0};
+    add_rule(lanes, KITH_SEPARATION, lanes_hits(lanes, reaches, KITH_SEPARATION), here, sums);
+    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, reaches, KITH_ALIGNMENT), nowhere, sums);
+    add_rule(lanes, KITH_COHESION, lanes_hits(lanes, reaches, KITH_COHESION), here, sums);
+}
+
+/** Add one candidate to the sums of a rule. */
+KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3], int rule,
+                         int place, struct kith__flock_sums *sums)
+{
+    sums->n[rule]++;
+    for (int c = 0; c < 3; c++) {
+        sums->sum[rule][c] += rule == KITH_ALIGNMENT
+                                  ? sweep->tile.column[3 + c][place]
+                                  : kith__flock_offset(here[c], sweep->tile.column[c][place]);
+    }
+}
+
+/** Add candidates [k, k + W), some of them borderline, one by one. */
+static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep *sweep,
+                                                       const struct visitor *i,
+                                                       const struct reaches *reaches,
+                                                       const int32_t here[3], int k,
+                                                       struct kith__flock_sums *sums)
+{
+    const struct run run = start_run(sweep, i);
+    const vm all = vm_all();
+    const vf r2 = apart_at(&run, k);
+    const unsigned near = vm_bits(vm_le(all, r2, run.most));
+    const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, run.clear)),
+                                 sweep->question->cutoff);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        unsigned inner = reaches->on[rule] ? hits : 0;
+        if (reaches->on[rule] && !reaches->whole[rule]) {
+            inner &= vm_bits(vm_le(all, r2, reaches->most[rule]));
+            inner = decide(sweep, i, k, inner,
+                           inner & vm_bits(vm_gt(all, r2, reaches->clear[rule])),
+                           kith__flight_of(sweep)->rules->radius[rule]);
+        }
+        for (; inner; inner &= inner - 1) {
+            add_one(sweep, here, rule, k + __builtin_ctz(inner), sums);
+        }
+    }
+}
+
+/** Those of candidates [k, k + W) that each rule sums, i itself among them. @return false where
+ *  some are borderline. */
+KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches, int k,
+                           vm near[KITH_RULES], vm *hits)
+{
+    const vf r2 = apart_at(run, k);
+    *hits = vm_le(vm_all(), r2, run->most);
+    vm unsure = vm_gt(*hits, r2, run->clear);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        near[rule] = *hits;
+        if (reaches->on[rule] && !reaches->whole[rule]) {
+            near[rule] = vm_le(*hits, r2, reaches->most[rule]);
+            unsure = (vm)(unsure | vm_gt(near[rule], r2, reaches->clear[rule]));
+        }
+    }
+    return __builtin_expect(vm_bits(unsure) == 0, 1);
+}
+
+/** Sums over all neighbours. usual: see start_reaches. */
+KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, bool usual,
+                         struct kith__flock_sums *sums)
+{
+    const struct kith__flight *flight = kith__flight_of(sweep);
+    const struct run run = start_run(sweep, i);
+    const struct reaches reaches = start_reaches(sweep, i, usual);
+    const int end = sweep->tile.n;
+    const int32_t *cargo[KITH_COLUMNS];
+    int32_t here[3];
+    for (int c = 0; c < KITH_COLUMNS; c++) {
+        cargo[c] = sweep->tile.column[c];
+    }
+    for (int c = 0; c < 3; c++) {
+        here[c] = flight->cargo.of[c][i->slot];
+    }
+    struct lanes lanes;
+    clear_lanes(&lanes);
+    for (int k = 0; k < end; k += W) {
+        vm near[KITH_RULES], hits;
+        if (!find_near(&run, &reaches, k, near, &hits)) {
+            const struct reaches same = reaches;
+            add_unsure(sweep, i, &same, here, k, sums);
+            continue;
+        }
+        const int more = __builtin_popcount(vm_bits(hits));
+        if (__builtin_expect(lanes.hits + more > FULL, 0)) {
+            add_lanes(&lanes, &reaches, here, sums);
+            clear_lanes(&lanes);
+        }
+        lanes.hits += more;
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            const int first = rule == KITH_ALIGNMENT ? 3 : 0;
+            for (int c = 0; c < 3 && reaches.on[rule]; c++) {
+                lanes.sum[rule][c] = vi_add_where(lanes.sum[rule][c], near[rule],
+                                                  vi_load(cargo[first + c] + k));
+            }
+            if (reaches.on[rule] && !reaches.whole[rule]) {
+                lanes.n[rule] += __builtin_popcount(vm_bits(near[rule]));
+            }
+        }
+    }
+    add_lanes(&lanes, &reaches, here, sums);
+    for (int rule = 0; rule < KITH_RULES && i->self >= 0; rule++) {
+        sums->n[rule] -= reaches.on[rule]; /* i itself, which is at offset 0 */
+    }
+    for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
+        sums->sum[KITH_ALIGNMENT][c] -= flight->cargo.of[3 + c][i->slot];
+    }
+}
+
+/** A neighbour among those that are nearest. */
+struct chosen {
+    double r2;
+    int32_t id, shift; /* of equally near ones the smallest come first */
+    int place;
+};
+
+/** Put one into the list of the `most` nearest, in order. @return how many there are. */
+static int choose(struct chosen *list, int n, int64_t most, const struct chosen *one)
+{
+    int at = n;
+    for (; at > 0; at--) {
+        const struct chosen *before = &list[at - 1];
+        if (before->r2 != one->r2   ? before->r2 < one->r2
+            : before->id != one->id ? before->id < one->id
+                                    : before->shift < one->shift) {
+            break;
+        }
+    }
+    if (at >= most) {
+        return n;
+    }
+    n = n < most ? n + 1 : n;
+    memmove(&list[at + 1], &list[at], (size_t)(n - 1 - at) * sizeof *list);
+    list[at] = *one;
+    return n;
+}
+
+/** Add one neighbour to the sums of the rules that reach it. */
+static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
+                       const struct chosen *one, struct kith__flock_sums *sums)
+{
+    const struct kith__flight *flight = kith__flight_of(sweep);
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        if (flight->rules->radius[rule] > 0 && one->r2 <= flight->square[rule]) {
+            add_one(sweep, here, rule, one->place, sums);
+        }
+    }
+}
+
+/** Sums over those neighbours that are seen, and nearest: one by one, all by the definition. */
+static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
+                       struct kith__flock_sums *sums)
+{
+    const struct kith__flight *flight = kith__flight_of(sweep);
+    const struct kith__flock_rules *rules = flight->rules;
+    sweep->n_hits = 0;
+    if (!kith__hits_room(sweep, sweep->tile.n)) {
+        return;
+    }
+    const int n = collect_hits(sweep, i, (struct taken){.to = sweep->hit_id});
+    struct chosen list[KITH_MOST_NEAREST + 1];
+    int listed = 0;
+    int32_t here[3];
+    double v[3];
+    for (int c = 0; c < 3; c++) {
+        here[c] = flight->cargo.of[c][i->slot];
+        v[c] = kith__real_at(flight->flock->next.v[c], i->slot, sweep->question->precision);
+    }
+    for (int h = 0; h < n; h++) {
+        const int place = sweep->hit_id[h];
+        double d[3];
+        for (int c = 0; c < 3; c++) {
+            d[c] = kith__flock_offset(here[c], sweep->tile.column[c][place]);
+        }
+        if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
+            continue;
+        }
+        const struct chosen one = {.r2 = true_square(sweep, i->slot, place),
+                                   .id = flight->flock->next.id[sweep->tile.slot[place]],
+                                   .shift = tile_shift(sweep, place),
+                                   .place = place};
+        if (rules->nearest > 0) {
+            listed = choose(list, listed, rules->nearest, &one);
+        } else {
+            add_chosen(sweep, here, &one, sums);
+        }
+    }
+    for (int k = 0; k < listed; k++) {
+        add_chosen(sweep, here, &list[k], sums);
+    }
+}
+
+static void flock_usual_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    struct kith__flock_sums sums = {.n = {0, 0, 0}};
+    sum_all(sweep, i, true, &sums);
+    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+}
+
+static void flock_all_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    struct kith__flock_sums sums = {.n = {0, 0, 0}};
+    sum_all(sweep, i, false, &sums);
+    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+}
+
+static void flock_chosen_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    struct kith__flock_sums sums = {.n = {0, 0, 0}};
+    sum_chosen(sweep, i, &sums);
+    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+}
+
+void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
+{
+    const struct kith__flight *flight = kith__flight_of(sweep);
+    if (flight->rules->nearest > 0 || !flight->rules->sees_all) {
+        visit_block(sweep, block, NULL, flock_chosen_operation, NULL);
+    } else if (flight->whole[KITH_ALIGNMENT] && flight->whole[KITH_COHESION] &&
+               flight->rules->radius[KITH_SEPARATION] > 0) {
+        visit_block(sweep, block, NULL, flock_usual_operation, NULL);
+    } else {
+        visit_block(sweep, block, NULL, flock_all_operation, NULL);
+    }
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public calls of flocks: take particles in, have the backend step them, hand them out in the
+ * order they came.
+ */
+#include "flock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/cells.h"
+
+/** Lay both states out. Arrays are padded: vectors are read from any place. */
+static bool lay_out(struct kith_flock *flock)
+{
+    const size_t n = (size_t)flock->n;
+    const size_t real = (size_t)flock->question.precision;
+    const size_t row = (n * real + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN + KITH_ALIGN;
+    const size_t ids = (n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const int states = flock->ctx->backend->flock->fetch ? 1 : 2; /* the other is elsewhere */
+    char *at = kith__buffer_need(&flock->memory, (size_t)states * (6 * row + ids));
+    struct kith__herd *const herds[2] = {&flock->now, &flock->next};
+    for (int h = 0; h < states && at; h++) {
+        for (int k = 0; k < 3; k++, at += row) {
+            herds[h]->r[k] = at;
+        }
+        for (int k = 0; k < 3; k++, at += row) {
+            herds[h]->v[k] = at;
+        }
+        herds[h]->id = (int32_t *)(void *)at;
+        at += ids;
+    }
+    return at != NULL;
+}
+
+void kith__flock_aim(struct kith_flock *flock)
+{
+    struct kith__question *q = &flock->question;
+    void **r = flock->now.r;
+    q->a = kith_points_split(r[0], r[1], q->dim == 3 ? r[2] : NULL, flock->n, q->precision);
+    q->b = q->a;
+}
+
+/** Is r within the walls? */
+static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
+{
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        inside = inside &&
+                 (!rules->reflecting[k] || (r[k] >= rules->lo[k] && r[k] <= rules->hi[k]));
+    }
+    return inside;
+}
+
+/** Copy the caller's particle p, wrapped. */
+static kith_status take_in(struct kith_flock *flock, const kith_points *points,
+                           const kith_points *velocities, int64_t p)
+{
+    kith_ctx *ctx = flock->ctx;
+    const struct kith__question *q = &flock->question;
+    double r[3], v[3];
+    int32_t image[3];
+    const bool fits = kith__load(q, points, p, r, image);
+    kith__position(velocities, q->dim, q->precision, p, v);
+    if (!kith__is_finite(v)) {
+        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, p);
+    }
+    if (!kith__is_finite(r)) {
+        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, p);
+    }
+    if (!fits) {
+        return kith__refuse(ctx, q, "points", KITH_LIMIT, p);
+    }
+    KITH_CHECK(ctx, enclosed(&flock->rules, r), KITH_INVALID,
+               "points: particle %lld (counted from 0) is outside the walls", (long long)p);
+    for (int k = 0; k < 3; k++) {
+        kith__set_real(flock->now.r[k], p, q->precision, r[k]);
+        kith__set_real(flock->now.v[k], p, q->precision, v[k]);
+    }
+    flock->now.id[p] = (int32_t)p;
+    return KITH_OK;
+}
+
+static kith_status start(struct kith_flock *flock, const kith_points *points,
+                         const kith_points *velocities, const kith_box *box,
+                         const kith_flock_options *options)
+{
+    kith_ctx *ctx = flock->ctx;
+    const kith_box open = kith_box_open();
+    flock->box = box ? *box : open;
+    struct kith__question other;
+    KITH_TRY(kith__question_space(ctx, points, &flock->box, &flock->question));
+    KITH_CHECK(ctx, velocities != NULL, KITH_INVALID, "velocities is NULL");
+    KITH_TRY(kith__question_space(ctx, velocities, &flock->box, &other));
+    KITH_CHECK(ctx, velocities->n == points->n && velocities->precision == points->precision,
+               KITH_INVALID, "velocities: their number or precision is not that of the points");
+    KITH_CHECK(ctx, points->memory == KITH_HOST && velocities->memory == KITH_HOST,
+               KITH_UNSUPPORTED, "a flock starts from host memory");
+    flock->n = points->n;
+    KITH_TRY(kith__flock_rules_init(flock, options));
+    flock->step = options ? options->first_step : 0;
+    KITH_CHECK(ctx, lay_out(flock), KITH_NO_MEMORY, "out of memory for a flock of %lld",
+               (long long)flock->n);
+    for (int64_t p = 0; p < flock->n; p++) {
+        enum { COST = 30 };
+        if (kith__skip(ctx, p, COST)) {
+            break;
+        }
+        KITH_TRY(take_in(flock, points, velocities, p));
+    }
+    KITH_TRY(kith__proceed(ctx));
+    kith__flock_aim(flock);
+    return KITH_OK;
+}
+
+static kith_status open_flock(kith_ctx *ctx, const kith_points *points,
+                              const kith_points *velocities, const kith_box *box,
+                              const kith_flock_options *options, kith_flock **out)
+{
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, ctx->backend->flock->step != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not step flocks", ctx->name);
+    struct kith_flock *flock = calloc(1, sizeof *flock);
+    KITH_CHECK(ctx, flock != NULL, KITH_NO_MEMORY, "out of memory for a flock");
+    flock->ctx = ctx;
+    const kith_status status = start(flock, points, velocities, box, options);
+    if (status != KITH_OK) {
+        kith_flock_close(flock);
+        return status;
+    }
+    *out = flock;
+    return KITH_OK;
+}
+
+kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith_points *velocities,
+                            const kith_box *box, const kith_flock_options *options,
+                            kith_flock **out)
+{
+    kith_status status;
+    if (out) {
+        *out = NULL;
+    }
+    KITH_CALL(ctx, &status, open_flock(ctx, points, velocities, box, options, out));
+    return status;
+}
+
+static kith_status change(kith_flock *flock, const kith_flock_options *options)
+{
+    const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
+                           flock->rules.reflecting[2]};
+    KITH_TRY(kith__flock_rules_init(flock, options));
+    for (int k = 0; k < 3; k++) {
+        if (flock->rules.reflecting[k] && !before[k]) {
+            flock->walled = flock->step + 1;
+        }
+    }
+    return KITH_OK;
+}
+
+kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, change(flock, options));
+    return status;
+}
+
+static kith_status go(kith_flock *flock, int64_t steps)
+{
+    kith_ctx *ctx = flock->ctx;
+    KITH_CHECK(ctx, steps >= 0, KITH_INVALID, "steps is %lld, expected 0 or more",
+               (long long)steps);
+    return kith__leave(ctx, ctx->backend->flock->step(ctx, flock, steps));
+}
+
+kith_status kith_flock_step(kith_flock *flock, int64_t steps)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, go(flock, steps));
+    return status;
+}
+
+int64_t kith_flock_steps(const kith_flock *flock)
+{
+    return flock ? flock->step : 0;
+}
+
+kith_status kith__flock_fetch(const struct kith_flock *flock)
+{
+    kith_ctx *ctx = flock->ctx;
+    return ctx->backend->flock->fetch ? kith__leave(ctx, ctx->backend->flock->fetch(ctx, flock))
+                                      : KITH_OK;
+}
+
+kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle)
+{
+    return kith__fail(flock->ctx, KITH_NOT_FINITE,
+                      "step %lld takes particle %d (counted from 0) out of the range of numbers: "
+                      "options.time_step is %g",
+                      (long long)flock->step + 1, (int)particle, flock->rules.time_step);
+}
+
+/** The loop that writes vectors in the caller's order. */
+struct read_loop {
+    const struct kith_flock *flock;
+    void *const *from; /**< [3] components in the order of the state */
+    void *to;          /**< [n][3] */
+};
+
+static void read_range(void *state, int64_t begin, int64_t end)
+{
+    const struct read_loop *loop = state;
+    const kith_precision precision = loop->flock->question.precision;
+    for (int64_t s = begin; s < end; s++) {
+        for (int k = 0; k < 3; k++) {
+            const double x = kith__real_at(loop->from[k], s, precision);
+            kith__set_real(loop->to, 3 * (int64_t)loop->flock->now.id[s] + k, precision, x);
+        }
+    }
+}
+
+/** Write vectors [n][3] in the caller's order; to may be NULL. */
+static void read_out(const struct kith_flock *flock, void *const from[3], void *to)
+{
+    struct read_loop loop = {flock, from, to};
+    kith__loop(flock->ctx, to ? flock->n : 0, read_range, &loop);
+}
+
+static kith_status read_all(const kith_flock *flock, void *positions, void *velocities)
+{
+    kith__cancel_never(flock->ctx);
+    KITH_TRY(kith__flock_fetch(flock));
+    read_out(flock, flock->now.r, positions);
+    read_out(flock, flock->now.v, velocities);
+    return KITH_OK;
+}
+
+kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, read_all(flock, positions, velocities));
+    return status;
+}
+
+void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things)
+{
+    for (int t = 0; flock && things && t < flock->rules.n_things; t++) {
+        things[t] = flock->rules.thing[t];
+    }
+}
+
+void kith_flock_close(kith_flock *flock)
+{
+    if (flock) {
+        if (flock->device) {
+            flock->ctx->backend->flock->forget(flock);
+        }
+        kith__buffer_free(&flock->memory);
+        kith__buffer_free(&flock->glance.rank);
+        kith__buffer_free(&flock->glance.copy);
+        free(flock);
+    }
+}

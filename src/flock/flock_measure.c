@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a flock does as a whole.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flock.h"
+#include "pairs/list.h"
+
+enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
+
+static const double two_pi = 6.28318530717958647692;
+
+/** The flock in the caller's order, in double. */
+struct view {
+    double *r, *v; /* [n][3] */
+    double centre[3];
+    double (*room)[MOST_TERMS]; /* [BATCH] */
+    kith_ctx *ctx;
+    void *memory;
+};
+
+/** The loop that copies the state in the caller's order. */
+struct order_loop {
+    const struct kith_flock *flock;
+    const struct view *view;
+};
+
+static void order_range(void *state, int64_t begin, int64_t end)
+{
+    const struct order_loop *loop = state;
+    const struct kith__herd *now = &loop->flock->now;
+    const kith_precision precision = loop->flock->question.precision;
+    for (int64_t s = begin; s < end; s++) {
+        for (int k = 0; k < 3; k++) {
+            const int64_t at = 3 * (int64_t)now->id[s] + k;
+            loop->view->r[at] = kith__real_at(now->r[k], s, precision);
+            loop->view->v[at] = kith__real_at(now->v[k], s, precision);
+        }
+    }
+}
+
+static kith_status open_view(const struct kith_flock *flock, struct view *view)
+{
+    const size_t n = (size_t)flock->n;
+    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->room);
+    KITH_CHECK(flock->ctx, view->memory != NULL, KITH_NO_MEMORY,
+               "out of memory to measure a flock of %lld", (long long)flock->n);
+    view->r = view->memory;
+    view->v = view->r + 3 * n;
+    view->room = (double(*)[MOST_TERMS])(view->v + 3 * n);
+    view->ctx = flock->ctx;
+    struct order_loop loop = {flock, view};
+    kith__loop(flock->ctx, flock->n, order_range, &loop);
+    return KITH_OK;
+}
+
+/** What particle p adds to sums. */
+typedef void terms_fn(const struct kith__question *q, const struct view *view, int64_t p,
+                      double *terms);
+
+/** The loop that finds the terms of one batch of particles. */
+struct terms_loop {
+    const struct kith__question *question;
+    const struct view *view;
+    int64_t first; /**< particle of the batch */
+    terms_fn *find;
+};
+
+static void find_terms(void *state, int64_t begin, int64_t end)
+{
+    const struct terms_loop *loop = state;
+    for (int64_t k = begin; k < end; k++) {
+        loop->find(loop->question, loop->view, loop->first + k, loop->view->room[k]);
+    }
+}
+
+/** Add the terms of all up, in the order of the particles: threads find them, one adds. */
+static void add_up(kith_ctx *ctx, const struct kith__question *q, const struct view *view,
+                   int64_t n, int terms, terms_fn *find, double *sum)
+{
+    double(*const room)[MOST_TERMS] = view->room;
+    memset(sum, 0, (size_t)terms * sizeof *sum);
+    for (int64_t first = 0; first < n && !kith__cancelled(ctx); first += BATCH) {
+        const int64_t some = n - first < BATCH ? n - first : BATCH;
+        struct terms_loop loop = {q, view, first, find};
+        kith__loop(view->ctx, some, find_terms, &loop);
+        for (int64_t k = 0; k < some; k++) {
+            for (int t = 0; t < terms; t++) {
+                sum[t] += room[k][t];
+            }
+        }
+    }
+}
+
+static void find_centre_terms(const struct kith__question *q, const struct view *view, int64_t p,
+                              double *terms)
+{
+    for (int k = 0; k < 3; k++) {
+        const double f = kith__fraction_d(&q->box_d, view->r + 3 * p, k);
+        terms[k] = f;
+        terms[3 + k] = cos(two_pi * f);
+        terms[6 + k] = sin(two_pi * f);
+    }
+}
+
+/** The centre in fractional coordinates: the mean; of the angles along periodic axes. */
+static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n)
+{
+    double sum[CENTRE_TERMS];
+    add_up(ctx, q, view, n, CENTRE_TERMS, find_centre_terms, sum);
+    for (int k = 0; k < 3; k++) {
+        view->centre[k] = q->box_d.periodic[k] ? atan2(sum[6 + k], sum[3 + k]) / two_pi
+                                               : sum[k] / (double)n;
+    }
+}
+
+/** From the centre to a particle: the nearest image in fractional coordinates. */
+static void from_centre(const struct kith__question *q, const double centre[3], const double r[3],
+                        double s[3])
+{
+    double f[3];
+    for (int k = 0; k < 3; k++) {
+        f[k] = kith__fraction_d(&q->box_d, r, k) - centre[k];
+        f[k] -= q->box_d.periodic[k] ? rint(f[k]) : 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double(*row)[3] = q->box_d.row;
+        s[k] = (f[0] * row[0][k] + f[1] * row[1][k]) + f[2] * row[2][k];
+    }
+}
+
+/** Heading, angular motion, speed, and the most angular motion there could be. */
+static void find_motion_terms(const struct kith__question *q, const struct view *view, int64_t p,
+                              double *terms)
+{
+    const double *v = view->v + 3 * p;
+    double s[3];
+    from_centre(q, view->centre, view->r + 3 * p, s);
+    const double speed = kith__flock_length(v);
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3;
+        const int b = (k + 2) % 3;
+        terms[k] = speed > 0 ? v[k] / speed : 0;
+        terms[3 + k] = s[a] * v[b] - s[b] * v[a];
+    }
+    terms[6] = speed;
+    terms[7] = speed * kith__flock_length(s);
+}
+
+static void measure(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n,
+                    kith_flock_measures *out)
+{
+    double sum[MOTION_TERMS];
+    find_centre(ctx, q, view, n);
+    add_up(ctx, q, view, n, MOTION_TERMS, find_motion_terms, sum);
+    *out = (kith_flock_measures){
+        .polarisation = kith__flock_length(sum) / (double)n,
+        .milling = sum[7] > 0 ? kith__flock_length(sum + 3) / sum[7] : 0,
+        .mean_speed = sum[6] / (double)n,
+    };
+}
+
+static kith_status measure_all(kith_flock *flock, kith_flock_measures *out)
+{
+    kith_ctx *ctx = flock->ctx;
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    int64_t pairs = 0;
+    const struct kith__question *q = &flock->question;
+    if (flock->rules.reach > 0) {
+        KITH_TRY(
+            kith__pairs_count(ctx, &q->a, &flock->box, flock->rules.reach, NULL, &pairs, NULL));
+    }
+    struct view view;
+    KITH_TRY(kith__flock_fetch(flock));
+    KITH_TRY(open_view(flock, &view));
+    kith_flock_measures found;
+    measure(ctx, q, &view, flock->n, &found);
+    free(view.memory);
+    KITH_TRY(kith__proceed(ctx));
+    *out = found;
+    out->neighbours = 2 * (double)pairs / (double)flock->n;
+    return KITH_OK;
+}
+
+kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, measure_all(flock, out));
+    return status;
+}

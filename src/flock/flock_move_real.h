@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a particle goes, for one precision. Included by flock_rules.h, see twice.h.
+ */
+
+/** Take a particle from r, v to where its sums lead it. @return 0 where numbers end: r and v are
+ *  then not to be used. */
+KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
+                                        const struct kith__lattice_d *box,
+                                        const struct KITH_REAL(kith__lattice) *lattice,
+                                        const struct kith__flock_sums *sums,
+                                        const double unit[KITH_RULES], int64_t step, int64_t id,
+                                        real r[3], real v[3])
+{
+    double x[3], old[3], u[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = (double)r[k];
+        old[k] = (double)v[k];
+    }
+    kith__flock_wish(rules, box, sums, unit, step, id, x, old, u);
+    for (int k = 0; k < 3; k++) {
+        u[k] = KITH_ROUND(u[k]);
+        x[k] += u[k] * rules->time_step;
+        if (rules->reflecting[k]) {
+            kith__flock_reflect(rules, k, &x[k], &u[k]);
+        }
+    }
+    if (rules->n_things > 0) {
+        double place[3] = {x[0], x[1], x[2]};
+        double speed[3] = {u[0], u[1], u[2]};
+        kith__flock_stop(rules, box, place, speed);
+        for (int k = 0; k < 3; k++) { /* an obstacle's surface may be behind a wall of the box */
+            if (rules->reflecting[k]) {
+                kith__flock_reflect(rules, k, &place[k], &speed[k]);
+            }
+        }
+        memcpy(x, place, sizeof place);
+        memcpy(u, speed, sizeof speed);
+    }
+    int fits = 1;
+    for (int k = 0; k < 3; k++) {
+        r[k] = (real)x[k];
+        v[k] = (real)u[k];
+        fits = fits && isfinite(r[k]) && isfinite(v[k]);
+    }
+    int32_t image[3];
+    return fits && KITH_REAL(kith__wrap)(lattice, r, image);
+}

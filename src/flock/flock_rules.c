@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Checking how a flock is to move.
+ */
+#include "flock_rules.h"
+
+#include <float.h>
+#include <stdbool.h>
+
+#include "flock.h"
+
+static const double pi = 3.14159265358979323846;
+
+void kith_flock_options_init(kith_flock_options *options)
+{
+    if (options) {
+        *options = (kith_flock_options){.size = sizeof *options,
+                                        .separation = {3, 0.1},
+                                        .alignment = {5, 0.1},
+                                        .cohesion = {5, 0.01},
+                                        .max_speed = 1,
+                                        .time_step = 0.2};
+    }
+}
+
+static kith_status check_rule(kith_ctx *ctx, const char *name, const kith_flock_rule *rule)
+{
+    KITH_CHECK(ctx, isfinite(rule->radius) && rule->radius >= 0, KITH_INVALID,
+               "options.%s.radius is %g, expected a finite length, 0 or more", name, rule->radius);
+    KITH_CHECK(ctx, isfinite(rule->weight), KITH_INVALID,
+               "options.%s.weight is %g, expected a finite number", name, rule->weight);
+    return KITH_OK;
+}
+
+static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
+{
+    KITH_TRY(check_rule(ctx, "separation", &o->separation));
+    KITH_TRY(check_rule(ctx, "alignment", &o->alignment));
+    KITH_TRY(check_rule(ctx, "cohesion", &o->cohesion));
+    KITH_CHECK(ctx, o->model >= KITH_BOIDS && o->model <= KITH_VICSEK_VECTORIAL, KITH_INVALID,
+               "options.model is %d, expected KITH_BOIDS, KITH_VICSEK_ANGULAR or "
+               "KITH_VICSEK_VECTORIAL",
+               (int)o->model);
+    KITH_TRY(kith__check_flag(ctx, "options.relative", o->relative));
+    KITH_TRY(kith__check_flag(ctx, "options.reflecting[0]", o->reflecting[0]));
+    KITH_TRY(kith__check_flag(ctx, "options.reflecting[1]", o->reflecting[1]));
+    KITH_TRY(kith__check_flag(ctx, "options.reflecting[2]", o->reflecting[2]));
+    KITH_CHECK(ctx, isfinite(o->max_speed) && o->max_speed >= 0, KITH_INVALID,
+               "options.max_speed is %g, expected a finite speed; 0: no limit", o->max_speed);
+    KITH_CHECK(ctx, o->model == KITH_BOIDS || o->max_speed > 0, KITH_INVALID,
+               "options.max_speed is 0: Vicsek's particles move with that speed");
+    KITH_CHECK(ctx, isfinite(o->min_speed) && o->min_speed >= 0, KITH_INVALID,
+               "options.min_speed is %g, expected a finite speed, 0 or more", o->min_speed);
+    KITH_CHECK(ctx, o->max_speed == 0 || o->min_speed <= o->max_speed, KITH_INVALID,
+               "options.min_speed is %g, more than max_speed, %g", o->min_speed, o->max_speed);
+    KITH_CHECK(ctx, isfinite(o->time_step) && o->time_step > 0, KITH_INVALID,
+               "options.time_step is %g, expected a finite time above 0", o->time_step);
+    KITH_CHECK(ctx, o->noise >= 0 && o->noise <= 1, KITH_INVALID,
+               "options.noise is %g, expected 0 to 1", o->noise);
+    KITH_CHECK(ctx, o->blind_angle >= 0 && o->blind_angle <= 2 * pi, KITH_INVALID,
+               "options.blind_angle is %g, expected 0 to 2 pi", o->blind_angle);
+    KITH_CHECK(ctx, o->nearest >= 0 && o->nearest <= KITH_MOST_NEAREST, KITH_INVALID,
+               "options.nearest is %lld, expected 0 to %d", (long long)o->nearest,
+               KITH_MOST_NEAREST);
+    KITH_CHECK(ctx, o->first_step >= 0, KITH_INVALID,
+               "options.first_step is %lld, expected 0 or "
+               "more",
+               (long long)o->first_step);
+    return KITH_OK;
+}
+
+static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int t)
+{
+    const bool obstacle = thing->kind == KITH_SPHERE || thing->kind == KITH_WALL;
+    KITH_CHECK(ctx, thing->kind >= KITH_POINT && thing->kind <= KITH_PREDATOR, KITH_INVALID,
+               "options.things[%d].kind is %d, expected one of kith_flock_kind", t,
+               (int)thing->kind);
+    KITH_CHECK(ctx, kith__is_finite(thing->place), KITH_INVALID,
+               "options.things[%d].place is not finite", t);
+    KITH_CHECK(ctx, isfinite(thing->weight) && (thing->kind != KITH_PREDATOR || thing->weight >= 0),
+               KITH_INVALID, "options.things[%d].weight is %g", t, thing->weight);
+    KITH_CHECK(ctx, isfinite(thing->reach) && thing->reach >= 0, KITH_INVALID,
+               "options.things[%d].reach is %g, expected a finite length, 0 or more", t,
+               thing->reach);
+    KITH_CHECK(ctx, !obstacle || thing->weight == 0 || thing->reach > 0, KITH_INVALID,
+               "options.things[%d].reach is 0, but its weight is not", t);
+    KITH_CHECK(ctx, thing->kind != KITH_SPHERE || (isfinite(thing->radius) && thing->radius > 0),
+               KITH_INVALID, "options.things[%d].radius is %g, expected a length above 0", t,
+               thing->radius);
+    KITH_CHECK(ctx, thing->kind != KITH_PREDATOR || (isfinite(thing->speed) && thing->speed >= 0),
+               KITH_INVALID, "options.things[%d].speed is %g, expected 0 or more", t, thing->speed);
+    const double length = kith__flock_length(thing->normal);
+    KITH_CHECK(ctx, thing->kind != KITH_WALL || (isfinite(length) && length > 0), KITH_INVALID,
+               "options.things[%d].normal is no direction", t);
+    return KITH_OK;
+}
+
+/** Copy the things; in a flat box all of them lie in its plane. */
+static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
+                              struct kith__flock_rules *rules)
+{
+    KITH_CHECK(ctx, o->n_things >= 0 && o->n_things <= KITH_MOST_THINGS, KITH_INVALID,
+               "options.n_things is %lld, expected 0 to %d", (long long)o->n_things,
+               KITH_MOST_THINGS);
+    KITH_CHECK(ctx, o->n_things == 0 || o->things, KITH_INVALID, "options.things is NULL");
+    rules->n_things = (int)o->n_things;
+    for (int t = 0; t < rules->n_things; t++) {
+        kith_flock_thing *thing = &rules->thing[t];
+        *thing = o->things[t];
+        for (int k = rules->dim; k < 3; k++) {
+            thing->place[k] = thing->normal[k] = 0;
+        }
+        KITH_TRY(check_thing(ctx, thing, t));
+        const double length = kith__flock_length(thing->normal);
+        /* A unit vector stays: a flock that is opened again with kith_flock_read_things has the
+         * bits that it had. */
+        const bool unit = fabs(length - 1) < 8 * DBL_EPSILON;
+        for (int k = 0; k < 3 && thing->kind == KITH_WALL && !unit; k++) {
+            thing->normal[k] /= length;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Radii and weights of the rules that are on. */
+static void set_rules(const kith_flock_options *o, const struct kith__question *q,
+                      struct kith__flock_rules *rules)
+{
+    const bool boids = o->model == KITH_BOIDS;
+    const kith_flock_rule rule[KITH_RULES] = {[KITH_SEPARATION] = o->separation,
+                                              [KITH_ALIGNMENT] = o->alignment,
+                                              [KITH_COHESION] = o->cohesion};
+    for (int k = 0; k < KITH_RULES; k++) {
+        const bool on = boids ? rule[k].radius > 0 && rule[k].weight != 0 : k == KITH_ALIGNMENT;
+        rules->radius[k] = on ? kith__rounded(rule[k].radius, q->precision) : 0;
+        rules->weight[k] = on ? rule[k].weight : 0;
+        rules->reach = fmax(rules->reach, rules->radius[k]);
+    }
+}
+
+static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const kith_box *box,
+                             const struct kith__question *q, struct kith__flock_rules *rules)
+{
+    for (int k = 0; k < q->dim; k++) {
+        rules->reflecting[k] = o->reflecting[k];
+        if (!rules->reflecting[k]) {
+            continue;
+        }
+        KITH_CHECK(ctx, !box->periodic[k], KITH_INVALID,
+                   "options.reflecting: axis %c of the box is periodic", 'a' + k);
+        KITH_CHECK(ctx, q->box_d.orthorhombic && box->row[k][k] > 0 && isfinite(box->row[k][k]),
+                   KITH_INVALID,
+                   "options.reflecting: axis %c needs an upright box, with its length in the row",
+                   'a' + k);
+        rules->lo[k] = kith__rounded(box->origin[k], q->precision);
+        rules->hi[k] = kith__rounded(rules->lo[k] + kith__rounded(box->row[k][k], q->precision),
+                                     q->precision);
+    }
+    return KITH_OK;
+}
+
+kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options)
+{
+    kith_ctx *ctx = flock->ctx;
+    kith_flock_options usual;
+    kith_flock_options_init(&usual);
+    const kith_flock_options *o = options ? options : &usual;
+    KITH_CHECK_SIZE(ctx, "options", o, kith_flock_options_init);
+    KITH_TRY(check_numbers(ctx, o));
+    struct kith__question q = flock->question;
+    struct kith__flock_rules rules = {
+        .model = o->model,
+        .dim = q.dim,
+        .relative = o->relative,
+        .min_speed = o->model == KITH_BOIDS ? o->min_speed : o->max_speed,
+        .max_speed = o->max_speed > 0 ? o->max_speed : (double)INFINITY,
+        .time_step = o->time_step,
+        .nearest = o->nearest,
+        .sees_all = !(o->blind_angle > 0),
+        .noise = o->noise,
+        .seed = o->seed,
+    };
+    double unused;
+    kith__flock_turn(o->blind_angle / (2 * pi), &rules.blind, &unused);
+    set_rules(o, &q, &rules);
+    KITH_TRY(set_things(ctx, o, &rules));
+    KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));
+    if (rules.reach > 0) {
+        KITH_TRY(kith__question_init(ctx, &flock->question.a, NULL, &flock->box, rules.reach, &q));
+    }
+    for (int k = 0; k < q.dim && rules.reach > 0; k++) {
+        KITH_CHECK(ctx, !q.box_d.periodic[k] || rules.reach < q.height[k], KITH_INVALID,
+                   "options: a radius of %g is no less than the box's height along %c, %g: "
+                   "particles would see themselves",
+                   rules.reach, 'a' + k, q.height[k]);
+    }
+    flock->question = q;
+    flock->rules = rules;
+    return KITH_OK;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a particle of a flock does, from its sums over the others: written once and read by the C
+ * and the CUDA compiler. All in double, operation by operation and without fused ones, so that
+ * every backend comes to the same bits; sines by a polynomial of our own for the same reason.
+ */
+#ifndef KITH_FLOCK_RULES_H
+#define KITH_FLOCK_RULES_H
+
+#include <kith.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine/pair.h"
+
+/* What few flocks need. A GPU has it out of the way of the others. */
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define KITH_RARE_FN static inline __host__ __device__ __noinline__
+#else
+#define KITH_RARE_FN static inline
+#endif
+
+enum { KITH_SEPARATION, KITH_ALIGNMENT, KITH_COHESION, KITH_RULES };
+
+enum { KITH_MOST_NEAREST = 64 };
+
+/* Offsets and velocities are summed as integers of this many bits: 2^-23 of the power of 2 next
+ * above the largest. */
+enum { KITH_FLOCK_BITS = 23 };
+
+/** kith_flock_options, checked. */
+struct kith__flock_rules {
+    kith_flock_model model;
+    int dim;
+    double radius[KITH_RULES]; /**< rounded to the precision; 0: the rule is off */
+    double weight[KITH_RULES];
+    double reach; /**< the largest radius; 0: all rules are off */
+    int relative;
+    double min_speed, max_speed; /**< INFINITY: no limit */
+    double time_step;
+    int reflecting[3];
+    double lo[3], hi[3]; /**< walls */
+    int64_t nearest;     /**< 0: all */
+    int sees_all;
+    double blind; /**< cosine of half the blind angle */
+    double noise;
+    uint64_t seed;
+    int n_things;
+    kith_flock_thing thing[KITH_MOST_THINGS]; /**< as they stand; normals of length 1 */
+};
+
+/** What one particle has seen. */
+struct kith__flock_sums {
+    int64_t n[KITH_RULES];
+    int64_t sum[KITH_RULES][3]; /**< of offsets; of velocities in KITH_ALIGNMENT */
+};
+
+/** The unit in which numbers up to `largest` are rounded to integers: a power of 2. */
+KITH_FN double kith__flock_unit(double largest)
+{
+    int exponent = 0;
+    if (largest > 0) {
+        (void)frexp(largest, &exponent);
+    }
+    const int least = -1000;
+    const int wanted = exponent - KITH_FLOCK_BITS;
+    return ldexp(1.0, wanted > least ? wanted : least);
+}
+
+/** The nearest whole number modulo 2^32 of |t| < 2^50, without a call: beside 1.5 * 2^52 a double
+ *  has no room for fractions, and its low bits are those of the number. */
+KITH_FN int32_t kith__flock_round_near(double t)
+{
+    const double beside = t + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &beside, sizeof bits);
+    return (int32_t)(uint32_t)bits;
+}
+
+/** The same of any number. */
+KITH_FN int32_t kith__flock_round(double t)
+{
+    if (!(t > -1125899906842624.0 && t < 1125899906842624.0)) { /* 2^50 */
+        t = isfinite(t) ? fmod(rint(t), 4294967296.0) : 0;
+    }
+    return kith__flock_round_near(t);
+}
+
+/** A coordinate in units, modulo 2^32: differences of near ones are right. */
+KITH_FN int32_t kith__flock_place(double x, double inverse)
+{
+    return kith__flock_round(x * inverse);
+}
+
+/** Offset j - i of such coordinates. */
+KITH_FN int32_t kith__flock_offset(int32_t i, int32_t j)
+{
+    return (int32_t)((uint32_t)j - (uint32_t)i);
+}
+
+/** Number `nth` of a particle in a step, uniform in [0, 1): SplitMix64's mixing function (Steele,
+ *  Lea & Flood, OOPSLA 2014) put over the counters one by one. */
+KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int nth)
+{
+    const uint64_t counter[4] = {seed, (uint64_t)step, (uint64_t)id, (uint64_t)nth};
+    uint64_t z = 0;
+    for (int k = 0; k < 4; k++) {
+        z += counter[k] + 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        z ^= z >> 31;
+    }
+    return (double)(z >> 11) / 9007199254740992.0;
+}
+
+/** Cosine and sine of pi t, |t| <= 2^30, to 2e-16: Taylor's series within an eighth of a turn. */
+KITH_FN void kith__flock_turn(double t, double *cosine, double *sine)
+{
+    const double quarter = rint(2 * t);
+    const double x = 3.14159265358979323846 * (t - 0.5 * quarter);
+    const double x2 = x * x;
+    double c = 1;
+    double s = 1;
+    for (int k = 18; k > 0; k -= 2) {
+        c = 1 - c * x2 / (double)(k * (k - 1));
+        s = 1 - s * x2 / (double)(k * (k + 1));
+    }
+    s *= x;
+    switch ((int64_t)quarter & 3) {
+    case 0: *cosine = c, *sine = s; break;
+    case 1: *cosine = -s, *sine = c; break;
+    case 2: *cosine = -c, *sine = -s; break;
+    default: *cosine = s, *sine = -c; break;
+    }
+}
+
+KITH_FN double kith__flock_length(const double v[3])
+{
+    return sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+}
+
+/** Is an offset outside the blind cone behind v? */
+KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double v[3],
+                             const double d[3])
+{
+    const double along = (d[0] * v[0] + d[1] * v[1]) + d[2] * v[2];
+    const double most = kith__flock_length(d) * kith__flock_length(v);
+    return along >= -rules->blind * most;
+}
+
+/** Bring |u| between the speeds; a velocity of 0 becomes v, as it was. */
+KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const double v[3],
+                               double u[3])
+{
+    double speed = kith__flock_length(u);
+    if (!(speed > 0) && rules->min_speed > 0) {
+        for (int k = 0; k < 3; k++) {
+            u[k] = v[k];
+        }
+        speed = kith__flock_length(u);
+    }
+    const double wanted = speed > rules->max_speed   ? rules->max_speed
+                          : speed < rules->min_speed ? rules->min_speed
+                                                     : speed;
+    const double factor = wanted / speed;
+    for (int k = 0; k < 3 && wanted != speed && speed > 0; k++) {
+        u[k] = factor * u[k];
+    }
+}
+
+/** A unit vector, uniform on the circle or the sphere. */
+KITH_RARE_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t step,
+                                       int64_t id, double x[3])
+{
+    double c, s;
+    kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 0), &c, &s);
+    const double z = rules->dim == 3 ? 2 * kith__flock_random(rules->seed, step, id, 1) - 1 : 0;
+    const double around = sqrt(1 - z * z);
+    x[0] = around * c;
+    x[1] = around * s;
+    x[2] = z;
+}
+
+/** Turn u by a random angle of up to noise pi. */
+KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_t step, int64_t id,
+                                   double u[3])
+{
+    const double first = kith__flock_random(rules->seed, step, id, 0);
+    double c, s;
+    if (rules->dim == 2) {
+        kith__flock_turn(rules->noise * (2 * first - 1), &c, &s);
+        const double x = c * u[0] - s * u[1];
+        u[1] = s * u[0] + c * u[1];
+        u[0] = x;
+        return;
+    }
+    const double length = kith__flock_length(u);
+    double least, unused;
+    kith__flock_turn(rules->noise, &least, &unused);
+    const double along = 1 - first * (1 - least);
+    const double aside = sqrt(1 - along * along > 0 ? 1 - along * along : 0);
+    kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
+    /* two vectors at right angles to u: a from the axis that u leans to least, b = u x a */
+    double e[3] = {0, 0, 0}, a[3], b[3];
+    const double ux = fabs(u[0]), uy = fabs(u[1]), uz = fabs(u[2]);
+    e[ux <= uy && ux <= uz ? 0 : uy <= uz ? 1 : 2] = 1;
+    a[0] = u[1] * e[2] - u[2] * e[1];
+    a[1] = u[2] * e[0] - u[0] * e[2];
+    a[2] = u[0] * e[1] - u[1] * e[0];
+    const double size = kith__flock_length(a);
+    for (int k = 0; k < 3; k++) {
+        a[k] = size > 0 ? a[k] / size : 0;
+    }
+    b[0] = (u[1] * a[2] - u[2] * a[1]) / length;
+    b[1] = (u[2] * a[0] - u[0] * a[2]) / length;
+    b[2] = (u[0] * a[1] - u[1] * a[0]) / length;
+    for (int k = 0; k < 3 && length > 0; k++) {
+        u[k] = along * u[k] + aside * length * (c * a[k] + s * b[k]);
+    }
+}
+
+/** Vector from a to the image of b that is nearest in fractional coordinates. */
+KITH_FN void kith__flock_way(const struct kith__lattice_d *box, const double a[3],
+                             const double b[3], double d[3])
+{
+    double f[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = b[k] - a[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *inverse = box->inverse[k];
+        f[k] = (inverse[0] * d[0] + inverse[1] * d[1]) + inverse[2] * d[2];
+        f[k] = box->periodic[k] ? rint(f[k]) : 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        d[k] -= (f[0] * box->row[0][k] + f[1] * box->row[1][k]) + f[2] * box->row[2][k];
+    }
+}
+
+/** How far r is outside an obstacle; out is the normal there. */
+KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flock_thing *thing,
+                               const double r[3], double out[3])
+{
+    double d[3];
+    if (thing->kind == KITH_WALL) {
+        for (int k = 0; k < 3; k++) {
+            d[k] = r[k] - thing->place[k];
+            out[k] = thing->normal[k];
+        }
+        return (d[0] * out[0] + d[1] * out[1]) + d[2] * out[2];
+    }
+    kith__flock_way(box, thing->place, r, d);
+    const double distance = kith__flock_length(d);
+    for (int k = 0; k < 3; k++) {
+        out[k] = distance > 0 ? d[k] / distance : k == 0;
+    }
+    return distance - thing->radius;
+}
+
+/** What things add to the wish of a particle at r. */
+KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
+                                   const struct kith__lattice_d *box, const double r[3],
+                                   double u[3])
+{
+    for (int t = 0; t < rules->n_things; t++) {
+        const kith_flock_thing *thing = &rules->thing[t];
+        double d[3];
+        double strength = 0;
+        if (thing->kind == KITH_SPHERE || thing->kind == KITH_WALL) {
+            const double gap = kith__flock_gap(box, thing, r, d);
+            strength = gap < thing->reach && thing->reach > 0
+                           ? thing->weight * (1 - gap / thing->reach)
+                           : 0;
+        } else {
+            kith__flock_way(box, r, thing->place, d);
+            const double distance = kith__flock_length(d);
+            const double weight = thing->kind == KITH_PREDATOR ? -thing->weight : thing->weight;
+            const int near = distance > 0 && (!(thing->reach > 0) || distance <= thing->reach);
+            strength = near ? weight / distance : 0;
+        }
+        for (int k = 0; k < 3; k++) {
+            u[k] += strength * d[k];
+        }
+    }
+}
+
+/** Keep a particle that comes to r with velocity u out of obstacles. */
+KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
+                                   const struct kith__lattice_d *box, double r[3], double u[3])
+{
+    for (int t = 0; t < rules->n_things; t++) {
+        const kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_SPHERE && thing->kind != KITH_WALL) {
+            continue;
+        }
+        double out[3];
+        const double gap = kith__flock_gap(box, thing, r, out);
+        const double inward = (u[0] * out[0] + u[1] * out[1]) + u[2] * out[2];
+        for (int k = 0; k < 3 && gap < 0; k++) {
+            r[k] -= gap * out[k];
+            u[k] -= inward < 0 ? 2 * inward * out[k] : 0;
+        }
+    }
+}
+
+/** The wish u of a particle at r with velocity v. Units are those of the sums. */
+KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
+                              const struct kith__lattice_d *box,
+                              const struct kith__flock_sums *sums, const double unit[KITH_RULES],
+                              int64_t step, int64_t id, const double r[3], const double v[3],
+                              double u[3])
+{
+    const double n_a = (double)sums->n[KITH_ALIGNMENT];
+    const double n_c = (double)sums->n[KITH_COHESION];
+    const double *w = rules->weight;
+    const double share_a = n_a > 0 ? 1 / n_a : 0;
+    const double share_c = n_c > 0 ? 1 / n_c : 0;
+    const double own = rules->relative && n_a > 0 ? 1 : 0;
+    for (int k = 0; k < 3; k++) {
+        const double a = (double)sums->sum[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
+        const double c = (double)sums->sum[KITH_COHESION][k] * unit[KITH_COHESION];
+        const double s = (double)sums->sum[KITH_SEPARATION][k] * unit[KITH_SEPARATION];
+        u[k] = v[k];
+        if (rules->model != KITH_BOIDS) {
+            u[k] += a;
+            continue;
+        }
+        u[k] += w[KITH_COHESION] * (c * share_c);
+        u[k] -= w[KITH_SEPARATION] * s;
+        u[k] += w[KITH_ALIGNMENT] * (a * share_a - own * v[k]);
+    }
+    if (rules->model == KITH_VICSEK_VECTORIAL) {
+        double x[3];
+        kith__flock_anywhere(rules, step, id, x);
+        for (int k = 0; k < 3; k++) {
+            u[k] += rules->noise * (n_a + 1) * rules->max_speed * x[k];
+        }
+    }
+    /* copies: what a function that is called gets is in memory, and the rest is not to be */
+    if (rules->n_things > 0) {
+        const double at[3] = {r[0], r[1], r[2]};
+        double bent[3] = {u[0], u[1], u[2]};
+        kith__flock_bend(rules, box, at, bent);
+        memcpy(u, bent, sizeof bent);
+    }
+    kith__flock_limit(rules, v, u);
+    if (rules->model == KITH_VICSEK_ANGULAR) {
+        double turned[3] = {u[0], u[1], u[2]};
+        kith__flock_veer(rules, step, id, turned);
+        memcpy(u, turned, sizeof turned);
+    }
+}
+
+/** Reflect a coordinate and its velocity at the walls of axis k. */
+KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, double *x, double *v)
+{
+    const double lo = rules->lo[k];
+    const double hi = rules->hi[k];
+    if (*x < lo || *x > hi) {
+        *x = *x < lo ? lo + (lo - *x) : hi - (*x - hi);
+        *v = -*v;
+    }
+    *x = *x < lo ? lo : *x > hi ? hi : *x;
+}
+
+/** A predator's next place: it goes along the way to what is nearest to it, and no further. */
+KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
+                               const struct kith__lattice_d *box, const double way[3],
+                               kith_flock_thing *predator)
+{
+    const double far = predator->speed * rules->time_step;
+    const double distance = kith__flock_length(way);
+    const double part = distance > far ? far / distance : 1;
+    int32_t image[3];
+    for (int k = 0; k < 3; k++) {
+        predator->place[k] += part * way[k];
+    }
+    (void)kith__wrap_d(box, predator->place, image);
+}
+
+#define KITH_TWICE "flock/flock_move_real.h"
+#include "core/twice.h"
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Glances at a flock: who is chosen, and those taken where the host has the state.
+ */
+#include <kith_glance.h>
+#include <string.h>
+
+#include "flock.h"
+
+/** The place of each particle in the choice; -1 for others. @return whether index is a choice */
+static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
+{
+    memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
+    for (int64_t k = 0; k < n; k++) {
+        if (index[k] < 0 || index[k] >= flock->n || rank[index[k]] >= 0) {
+            return false;
+        }
+        rank[index[k]] = (int32_t)k;
+    }
+    return true;
+}
+
+static kith_status choose(kith_flock *flock, const int32_t *index, int64_t n)
+{
+    kith_ctx *ctx = flock->ctx;
+    struct kith__glance *g = &flock->glance;
+    KITH_CHECK(ctx, n >= 0 && n <= flock->n && (index || n == 0), KITH_INVALID,
+               "index is NULL, or n is %lld; the flock has %lld", (long long)n,
+               (long long)flock->n);
+    struct kith__buffer rank = {NULL, 0};
+    KITH_CHECK(ctx, kith__buffer_need(&rank, (size_t)(flock->n + 1) * sizeof(int32_t)) != NULL,
+               KITH_NO_MEMORY, "out of memory for a choice among %lld", (long long)flock->n);
+    if (!rank_all(flock, index, n, rank.data)) {
+        kith__buffer_free(&rank);
+        return kith__fail(ctx, KITH_INVALID, "index: one is chosen twice, or not of the flock");
+    }
+    kith__buffer_free(&g->rank);
+    g->rank = rank;
+    g->n = n;
+    g->choice++;
+    g->taken = false;
+    return KITH_OK;
+}
+
+kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t n)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, choose(flock, index, n));
+    return status;
+}
+
+/** The loop that copies the chosen particles from the host's state. */
+struct take_loop {
+    const struct kith_flock *flock;
+    const int32_t *rank; /**< [n] number of each particle among the chosen, or -1 */
+    void *r, *v;         /**< [chosen][3] */
+};
+
+static void take_range(void *state, int64_t begin, int64_t end)
+{
+    const struct take_loop *loop = state;
+    const struct kith__herd *now = &loop->flock->now;
+    const kith_precision precision = loop->flock->question.precision;
+    for (int64_t s = begin; s < end; s++) {
+        const int64_t at = loop->rank[now->id[s]];
+        for (int k = 0; k < 3 && at >= 0; k++) {
+            const double r = kith__real_at(now->r[k], s, precision);
+            kith__set_real(loop->r, 3 * at + k, precision, r);
+            kith__set_real(loop->v, 3 * at + k, precision, kith__real_at(now->v[k], s, precision));
+        }
+    }
+}
+
+/** Take those chosen from the host's state. */
+static kith_status take_here(struct kith_flock *flock)
+{
+    struct kith__glance *g = &flock->glance;
+    const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
+    void *to = kith__buffer_need(&g->copy, 2 * bytes + 1);
+    KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a glance at %lld",
+               (long long)g->n);
+    struct take_loop loop = {flock, g->rank.data, to, (char *)to + bytes};
+    kith__loop(flock->ctx, flock->n, take_range, &loop);
+    KITH_TRY(kith__proceed(flock->ctx));
+    g->r = loop.r;
+    g->v = loop.v;
+    return KITH_OK;
+}
+
+static kith_status take(kith_flock *flock)
+{
+    kith_ctx *ctx = flock->ctx;
+    struct kith__glance *g = &flock->glance;
+    KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "nobody was chosen: call kith_glance_choose");
+    g->taken = false;
+    const bool there = ctx->backend->flock->glance && g->n > 0;
+    const kith_status status = there ? kith__leave(ctx, ctx->backend->flock->glance(ctx, flock))
+                                     : take_here(flock);
+    g->taken = status == KITH_OK;
+    return status;
+}
+
+kith_status kith_glance_take(kith_flock *flock)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, take(flock));
+    return status;
+}
+
+static kith_status see(kith_flock *flock, const void **positions, const void **velocities)
+{
+    kith_ctx *ctx = flock->ctx;
+    const struct kith__glance *g = &flock->glance;
+    KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
+    if (ctx->backend->flock->glanced && g->n > 0) {
+        KITH_TRY(kith__leave(ctx, ctx->backend->flock->glanced(ctx, flock)));
+    }
+    if (positions) {
+        *positions = g->r;
+    }
+    if (velocities) {
+        *velocities = g->v;
+    }
+    return KITH_OK;
+}
+
+kith_status kith_glance_see(kith_flock *flock, const void **positions, const void **velocities)
+{
+    kith_status status;
+    if (positions) {
+        *positions = NULL;
+    }
+    if (velocities) {
+        *velocities = NULL;
+    }
+    KITH_FLOCK_CALL(flock, &status, see(flock, positions, velocities));
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Gathering some of a flock: everybody is asked, since the order of the cells hides who is where.
+ */
+#include "flock_gpu.cuh"
+
+enum { THREADS = 256 };
+
+template <typename real> static __global__ void gather(const struct kith__gpu_glimpse g)
+{
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= g.n) {
+        return;
+    }
+    const record<real> r = ((const record<real> *)g.herd.r)[s];
+    const int64_t at = g.rank[r.number];
+    if (at < 0) {
+        return;
+    }
+    const record<real> v = ((const record<real> *)g.herd.v)[s];
+    real *const to = (real *)g.to + 3 * at;
+    real *const v_to = (real *)g.to + 3 * (g.chosen + at);
+    to[0] = r.x;
+    to[1] = r.y;
+    to[2] = r.z;
+    v_to[0] = v.x;
+    v_to[1] = v.y;
+    v_to[2] = v.z;
+}
+
+gpuError_t kith__gpu_flock_gather(const struct kith__gpu_glimpse *glimpse, gpuStream_t stream)
+{
+    const int64_t blocks = (glimpse->n + THREADS - 1) / THREADS;
+    if (glimpse->single) {
+        KITH_LAUNCH(gather<float>, blocks, THREADS, stream, *glimpse);
+    } else {
+        KITH_LAUNCH(gather<double>, blocks, THREADS, stream, *glimpse);
+    }
+    return gpuGetLastError();
+}

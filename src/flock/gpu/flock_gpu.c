@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a flock on a GPU. Its state stays in device memory, in the order of the cells, until it
+ * is asked for. Where the box or its walls bound all particles, the cells are the same at every
+ * step: particles are counted as they come to a cell, and no step waits for the host. Elsewhere
+ * each step sorts them as a search for pairs does.
+ */
+#include "flock_state_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/gpu/search.h"
+
+/* --------------------------------------------------------------------------------------- cells */
+
+/** Are all particles within the box at every step? */
+static bool is_bounded(const struct kith_flock *flock)
+{
+    const struct kith__question *q = &flock->question;
+    bool bounded = true;
+    for (int k = 0; k < q->dim; k++) {
+        bounded = bounded && (q->box_d.periodic[k] || flock->rules.reflecting[k]);
+    }
+    return bounded;
+}
+
+/** Particles in a cube, or square, as wide as the cutoff. */
+static double crowd(const struct kith_flock *flock)
+{
+    const struct kith__question *q = &flock->question;
+    double crowd = (double)flock->n;
+    for (int k = 0; k < q->dim; k++) {
+        crowd *= q->cutoff / q->height[k];
+    }
+    return crowd;
+}
+
+/** Make cells along x narrower: rows of cells are looked at from end to end. */
+static void narrow(const struct kith__question *q, const struct kith__survey *whole, int parts,
+                   struct kith__gpu_plan *plan)
+{
+    static const double anchor[3] = {0, 0, 0};
+    struct kith__axis fine[3];
+    if (kith__choose_axes(q, whole, anchor, plan->near / parts, fine) >= 0) {
+        const double wide = plan->near * fine[0].scale / q->height[0];
+        plan->axis[0] = fine[0];
+        plan->axis[0].reach = (int)ceil(wide * (1 - 1e-9));
+        plan->cells = kith__count_cells(plan->axis);
+    }
+}
+
+/** Choose cells that stay. @return false when a table of them is too large */
+static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *plan)
+{
+    const struct kith__question *q = &flock->question;
+    static const double enough = 1; /* particles in a cell */
+    static const double most = 16;
+    static const int64_t small_table = 1 << 20; /* as quick as a launch */
+    static const double anchor[3] = {0, 0, 0};
+    struct kith__survey whole = {{0, 0, 0}, {0, 0, 0}, INT64_MAX, INT64_MAX, 0};
+    for (int k = 0; k < q->dim; k++) {
+        whole.hi[k] = 1;
+    }
+    *plan = (struct kith__gpu_plan){.table = true, .status = KITH_OK};
+    plan->near = kith__cell_side(q, &whole);
+    plan->cells = kith__choose_axes(q, &whole, anchor, plan->near, plan->axis);
+    const int parts = (int)fmin(most, crowd(flock) / enough + 0.5);
+    if (parts > 1) {
+        narrow(q, &whole, parts, plan);
+    }
+    for (int k = q->dim; k < 3; k++) {
+        plan->axis[k].reach = 0;
+    }
+    const int64_t limit = kith__table_limit(q);
+    const int64_t allowed = limit > small_table ? limit : small_table;
+    return plan->cells >= 0 && plan->cells <= allowed && plan->cells < INT32_MAX;
+}
+
+/** Prepare for counting: a plan that stays, and its table. */
+static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
+                                 const struct kith__gpu_plan *plan)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_flight *f = &g->flight;
+    struct kith__gpu_flock_small *small = g->buffer[KITH_GPU_FLOCK_SMALL].data;
+    f->entries = plan->cells + 1;
+    const size_t bytes = (size_t)f->entries * sizeof(uint32_t);
+    f->sweep = (struct kith__gpu_sweep){.grid = {.question = flock->question}};
+    f->sweep.grid.plan = &small->plan;
+    memcpy(f->axis, plan->axis, sizeof f->axis);
+    f->sweep.grid.a = (struct kith__gpu_set){
+        .n = flock->n, .start = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_START, bytes)};
+    f->count = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_COUNT, bytes);
+    f->rim = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_RIM, (size_t)flock->n * sizeof *f->rim);
+    if (!f->sweep.grid.a.start || !f->count || !f->rim) {
+        return KITH_NO_MEMORY;
+    }
+    f->sweep.grid.b = f->sweep.grid.a;
+    KITH_GPU_TRY(
+        ctx, "preparing to count",
+        kith__gpu_scan_table(NULL, &g->temporary_bytes, NULL, NULL, f->entries, gpu->stream));
+    if (!kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_TEMPORARY, g->temporary_bytes)) {
+        return KITH_NO_MEMORY;
+    }
+    return kith__gpu_upload(ctx, &small->plan, plan, sizeof *plan);
+}
+
+/** How coordinates become numbers of units. */
+static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, double unit)
+{
+    const struct kith__lattice_d *box = &flock->question.box_d;
+    double most = is_bounded(flock) && flock->step >= flock->walled ? 0 : INFINITY;
+    for (int k = 0; k < flock->question.dim; k++) {
+        most = fmax(most, fabs(box->origin[k]) + fabs(box->row[0][k]) + fabs(box->row[1][k]) +
+                              fabs(box->row[2][k]));
+        if (flock->rules.reflecting[k]) {
+            most = fmax(most, fmax(fabs(flock->rules.lo[k]), fabs(flock->rules.hi[k])));
+        }
+    }
+    const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
+    return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
+}
+
+/** Choose how steps are made. */
+static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
+{
+    const struct kith__flock_rules *rules = &flock->rules;
+    const struct kith__question *q = &flock->question;
+    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* in a cube as wide as the cutoff */
+    const double crowded = rules->reach > 0 ? crowd(flock) : 0;
+    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    f->offsets = choose_ruler(flock, f->offset_unit);
+    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
+             : crowded < many          ? KITH_GPU_NEAR
+                                       : KITH_GPU_TILES;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const double part = rules->radius[rule] / (rules->reach > 0 ? q->cutoff : 1);
+        f->beyond[rule] = rules->radius[rule] > 0 ? (float)(1 - part * part) : 1e30f;
+    }
+    f->usual = rules->radius[KITH_ALIGNMENT] == q->cutoff &&
+               rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
+}
+
+/** Let the state be `there`, which is to be arranged anew. */
+static void unsettle(struct kith__gpu_flock *g)
+{
+    if (!g->there_is_now) {
+        const struct kith__gpu_herd swap = g->flight.here;
+        g->flight.here = g->flight.there;
+        g->flight.there = swap;
+        g->there_is_now = true;
+    }
+}
+
+/** Take the rules over. */
+static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    struct kith__gpu_flight *f = &g->flight;
+    const struct kith__question *q = &flock->question;
+    const double cutoff = flock->rules.reach > 0 ? q->cutoff : 0;
+    f->rules = flock->rules;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const double radius = flock->rules.radius[rule];
+        const float narrow = (float)radius * (float)radius;
+        f->square[rule] = q->precision == KITH_FLOAT ? (double)narrow : radius * radius;
+    }
+    const bool bounded = is_bounded(flock);
+    /* what a search sorted is in the context's memory, and may have gone */
+    if (f->offset_unit > 0 && f->order != KITH_GPU_SORTED && cutoff == g->cutoff &&
+        bounded == (f->order == KITH_GPU_COUNTED)) {
+        return KITH_OK;
+    }
+    unsettle(g);
+    kith__gpu_flock_drop_recording(g);
+    g->cutoff = cutoff;
+    f->offset_unit = kith__flock_unit(flock->rules.reach);
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
+        }
+    }
+    struct kith__gpu_plan plan;
+    f->order = KITH_GPU_AS_IT_IS;
+    f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};
+    if (cutoff > 0) {
+        f->unit = (float)(1 / cutoff);
+        f->blur = kith__blur(q);
+        f->own_blur = kith__own_blur(q);
+        f->order = bounded && plan_cells(flock, &plan) ? KITH_GPU_COUNTED : KITH_GPU_SORTED;
+    }
+    const kith_status status = f->order == KITH_GPU_COUNTED ? prepare_table(ctx, flock, g, &plan)
+                                                            : KITH_OK;
+    f->offset_unit = status == KITH_OK ? f->offset_unit : 0; /* 0: nothing is prepared */
+    return status;
+}
+
+/** The particles there, as points. */
+static void point_at(const struct kith_flock *flock, const struct kith__gpu_herd *herd,
+                     struct kith__question *q)
+{
+    const size_t real = (size_t)flock->question.precision;
+    char *r = herd->r;
+    q->a = kith_points_split(r, r + real, q->dim == 3 ? r + 2 * real : NULL, flock->n,
+                             flock->question.precision);
+    q->a.stride = 4;
+    q->a.memory = KITH_DEVICE;
+    q->b = q->a;
+}
+
+/** Take everybody from there to here; a step is over if `stepped`. */
+static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct kith__gpu_flock *g,
+                           bool stepped)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_flight *f = &g->flight;
+    if (f->order == KITH_GPU_SORTED) {
+        struct kith__question q = flock->question;
+        struct kith__gpu_search search;
+        point_at(flock, &f->there, &q);
+        KITH_TRY(kith__gpu_search_begin(ctx, &q, NULL, true, KITH_GPU_HOME, &search));
+        f->sweep = search.sweep;
+        f->sweep.forward = false;
+    } else if (f->order == KITH_GPU_COUNTED) {
+        size_t bytes = g->temporary_bytes;
+        KITH_GPU_TRY(ctx, "summing counts",
+                     kith__gpu_scan_table(g->buffer[KITH_GPU_FLOCK_TEMPORARY].data, &bytes,
+                                          f->count, f->sweep.grid.a.start, f->entries,
+                                          gpu->stream));
+    }
+    KITH_GPU_TRY(ctx, "arranging the flock", kith__gpu_flock_arrange(f, stepped, gpu->stream));
+    f->side = 1 - f->side;
+    g->there_is_now = false;
+    return KITH_OK;
+}
+
+/* --------------------------------------------------------------------------------------- steps */
+
+/** Bring the state into order, when it is not. */
+static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    if (!g->there_is_now) {
+        return KITH_OK;
+    }
+    const struct kith__gpu_flight *f = &g->flight;
+    KITH_GPU_TRY(ctx, "counting the flock",
+                 gpuMemsetAsync(f->turn->fastest, 0, sizeof f->turn->fastest, gpu->stream));
+    KITH_GPU_TRY(ctx, "counting the flock",
+                 gpuMemsetAsync(f->turn->at_rim, 0, sizeof f->turn->at_rim, gpu->stream));
+    if (f->order == KITH_GPU_COUNTED) {
+        KITH_GPU_TRY(
+            ctx, "counting the flock",
+            gpuMemsetAsync(f->count, 0, (size_t)f->entries * sizeof *f->count, gpu->stream));
+    }
+    KITH_GPU_TRY(ctx, "counting the flock", kith__gpu_flock_enter(f, gpu->stream));
+    return arrange(ctx, flock, g, false);
+}
+
+/** Learn how far the flock has come. */
+static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    struct kith__gpu_turn turn;
+    KITH_TRY(kith__gpu_flock_look_up(ctx, &turn, g->flight.turn, sizeof turn));
+    flock->step = turn.step;
+    if (turn.lost == KITH_GPU_NOBODY) {
+        return KITH_OK;
+    }
+    const int32_t lost = turn.lost;
+    turn.lost = KITH_GPU_NOBODY;
+    turn.stopped = false;
+    KITH_TRY(kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn));
+    unsettle(g); /* what the step has counted is of no use */
+    return kith__flock_refuse_lost(flock, lost);
+}
+
+/** Queue one step. */
+static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    const struct kith__gpu_flight *f = &g->flight;
+    KITH_GPU_TRY(ctx, "stepping the flock",
+                 f->way == KITH_GPU_TILES  ? kith__gpu_flock_tiles(f, gpu->stream)
+                 : f->way == KITH_GPU_NEAR ? kith__gpu_flock_near(f, gpu->stream)
+                                           : kith__gpu_flock_fly(f, gpu->stream));
+    if (f->order == KITH_GPU_SORTED) {
+        KITH_TRY(look_at_turn(ctx, flock, g));
+    }
+    return arrange(ctx, flock, g, true);
+}
+
+/** Record some steps, which are then queued in the time of one. Without a recording (the caller's
+ *  stream may not allow it) nothing is lost but time. */
+static kith_status record(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    gpuGraph_t graph = NULL;
+    kith__gpu_flock_drop_recording(g);
+    g->recorded = g->flight;
+    if (gpuStreamBeginCapture(gpu->stream, gpuStreamCaptureModeThreadLocal) != gpuSuccess) {
+        (void)gpuGetLastError();
+        return KITH_OK;
+    }
+    kith_status status = KITH_OK;
+    for (int s = 0; s < KITH_GPU_RECORDED && status == KITH_OK; s++) {
+        status = step_once(ctx, flock, g);
+    }
+    if (gpuStreamEndCapture(gpu->stream, &graph) != gpuSuccess || status != KITH_OK ||
+        gpuGraphInstantiate(&g->graph, graph) != gpuSuccess) {
+        (void)gpuGetLastError();
+        g->graph = NULL;
+    }
+    if (graph) {
+        (void)gpuGraphDestroy(graph);
+    }
+    return status;
+}
+
+/** Queue some steps. */
+static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
+                               int64_t steps)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    for (int64_t s = 0; s < steps;) {
+        const bool many = g->flight.order == KITH_GPU_COUNTED && steps - s >= KITH_GPU_RECORDED &&
+                          g->flight.side == 0;
+        if (many && memcmp(&g->flight, &g->recorded, sizeof g->flight) != 0) {
+            KITH_TRY(record(ctx, flock, g));
+        }
+        if (many && g->graph) {
+            KITH_GPU_TRY(ctx, "stepping the flock", gpuGraphLaunch(g->graph, gpu->stream));
+            s += KITH_GPU_RECORDED;
+        } else {
+            KITH_TRY(step_once(ctx, flock, g));
+            s++;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Let predators go for what is nearest, into the things of the step to come. */
+static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
+                        const struct kith__gpu_flock *g, struct kith__flock_rules *after)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    const size_t bytes = kith__gpu_record_bytes(flock);
+    struct kith__gpu_flock_small *small = g->buffer[KITH_GPU_FLOCK_SMALL].data;
+    for (int t = 0; t < after->n_things; t++) {
+        kith_flock_thing *thing = &after->thing[t];
+        if (thing->kind != KITH_PREDATOR || flock->n == 0) {
+            continue;
+        }
+        struct kith__gpu_prey prey;
+        double record[4], r[3], way[3];
+        KITH_GPU_TRY(ctx, "hunting",
+                     kith__gpu_flock_hunt(&g->flight, thing->place, &small->prey, gpu->stream));
+        KITH_TRY(kith__gpu_flock_look_up(ctx, &prey, &small->prey, sizeof prey));
+        KITH_TRY(kith__gpu_flock_look_up(
+            ctx, record, (const char *)g->flight.here.r + (size_t)prey.slot * bytes, bytes));
+        for (int k = 0; k < 3; k++) {
+            r[k] = flock->question.precision == KITH_FLOAT ? (double)((const float *)record)[k]
+                                                           : record[k];
+        }
+        kith__flock_way(&flock->question.box_d, thing->place, r, way);
+        kith__flock_chase(after, &flock->question.box_d, way, thing);
+    }
+    return KITH_OK;
+}
+
+/** Steps that are queued before the host looks at them. */
+static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arrangement order)
+{
+    static const int64_t particles = 100000000, most = 512;
+    if (flock->step < flock->walled) {
+        return 1;
+    }
+    for (int t = 0; t < flock->rules.n_things; t++) {
+        if (flock->rules.thing[t].kind == KITH_PREDATOR) {
+            return 1;
+        }
+    }
+    const int64_t steps = order == KITH_GPU_SORTED ? 1 : particles / (flock->n + 1);
+    return steps < 1 ? 1 : steps < most ? steps : most;
+}
+
+/** Choose how many steps to queue next, so that they take about 50 ms: what is queued cannot be
+ *  cancelled. */
+static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seconds)
+{
+    static const double few = 0.02, many = 0.06;
+    if (seconds > many && steps <= g->at_once) {
+        g->at_once = steps > 4 ? steps / 4 : 1;
+    } else if (seconds < few && steps == g->at_once && steps < 512) {
+        g->at_once = 4 * steps;
+    }
+}
+
+static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
+                       int64_t steps)
+{
+    KITH_TRY(prepare(ctx, flock, g));
+    KITH_TRY(settle(ctx, flock, g));
+    for (int64_t s = 0, end; s < steps; s = end) {
+        struct kith__flock_rules after = flock->rules;
+        end = s + steps_at_once(flock, g->flight.order);
+        end = ctx->watch && end > s + g->at_once ? s + g->at_once : end;
+        end = end < steps ? end : steps;
+        const double start = kith__seconds();
+        set_way(flock, &g->flight);
+        KITH_CHECK(ctx, !kith__watch(ctx, s, steps), KITH_CANCELLED,
+                   "cancelled by the watch callback");
+        KITH_TRY(hunt(ctx, flock, g, &after));
+        g->newer = true;
+        KITH_TRY(queue_steps(ctx, flock, g, end - s));
+        KITH_TRY(look_at_turn(ctx, flock, g));
+        choose_at_once(g, end - s, kith__seconds() - start);
+        flock->rules = after;
+        g->flight.rules = after;
+    }
+    return KITH_OK;
+}
+
+static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
+{
+    if (steps == 0 || flock->n == 0) {
+        flock->step += steps;
+        return KITH_OK;
+    }
+    KITH_TRY(kith__gpu_flock_begin(ctx));
+    KITH_TRY(kith__gpu_flock_open(ctx, flock));
+    struct kith__gpu_flock *g = flock->device;
+    const kith_status status = fly(ctx, flock, g, steps);
+    point_at(flock, kith__gpu_flock_now(g), &flock->question);
+    return status;
+}
+
+const struct kith__flock_backend kith__cuda_flock = {
+    .step = step_flock,
+    .fetch = kith__gpu_flock_fetch,
+    .glance = kith__gpu_flock_glance,
+    .glanced = kith__gpu_flock_glanced,
+    .forget = kith__gpu_flock_forget,
+};

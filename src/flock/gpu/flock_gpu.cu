@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a flock: a thread takes a particle, looks at those in the cells around it, and moves it.
+ * Sums are of integers, so that the order of the particles inside a cell, which is left to chance,
+ * does not matter.
+ */
+#include "flock_gpu.cuh"
+
+enum { THREADS = 128 };
+
+static int64_t blocks_for(int64_t n)
+{
+    return n > 0 ? (n + THREADS - 1) / THREADS : 1;
+}
+
+/* ----------------------------------------------------------------------------------- arranging */
+
+template <typename real> static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flight f)
+{
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool any = s < f.sweep.grid.a.n;
+    real v[3] = {0, 0, 0};
+    if (any) {
+        const record<real> r = ((const record<real> *)f.there.r)[s];
+        record<real> *const vs = (record<real> *)f.there.v + s;
+        const real at[3] = {r.x, r.y, r.z};
+        v[0] = vs->x;
+        v[1] = vs->y;
+        v[2] = vs->z;
+        vs->number = note_cell(f, at);
+    }
+    note_fastest(f, v);
+}
+
+/** Begin the next turn. */
+static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
+{
+    const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
+    const double unit = kith__flock_unit(fastest);
+    const bool fits = unit > 1e-30 && unit < 1e30;
+    f.turn->velocity_unit = unit;
+    f.turn->velocities.inverse = 1 / unit;
+    f.turn->velocities.narrow = fits ? (float)(1 / unit) : 0;
+    f.turn->velocities.plain = true;
+    f.turn->fastest[1 - f.side] = 0;
+    f.turn->at_rim[1 - f.side] = 0;
+    f.turn->step += stepped;
+}
+
+/** Put a lane's slot on the list of the rim. The whole warp calls. */
+static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f, int64_t slot,
+                                                bool listed)
+{
+    const lanes_t with = which_lanes(listed);
+    if (with) {
+        const int first = first_lane(with);
+        const int n = count_lanes(with);
+        const int32_t at = my_lane() == first ? atomicAdd(&f.turn->at_rim[f.side], n) : 0;
+        const int32_t mine = from_lane(at, first) + count_lanes(with & lanes_below(my_lane()));
+        if (listed) {
+            f.rim[mine] = (int32_t)slot;
+        }
+    }
+}
+
+template <typename real>
+static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bool stepped)
+{
+    const struct kith__gpu_set &a = f.sweep.grid.a;
+    int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p == 0 && f.turn->lost != KITH_GPU_NOBODY) {
+        f.turn->stopped = true;
+    }
+    if (!is_well(f) || f.turn->lost != KITH_GPU_NOBODY) {
+        return;
+    }
+    if (p == 0) {
+        turn(f, stepped);
+    }
+    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t cell = p; cell < f.entries; cell += threads) {
+        f.count[cell] = 0;
+    }
+    bool inside = true;
+    int64_t to = p;
+    if (p < a.n) {
+        p = f.order == KITH_GPU_SORTED ? a.id[to] : to;
+        const record<real> r = ((const record<real> *)f.there.r)[p];
+        record<real> v = ((const record<real> *)f.there.v)[p];
+        if (f.order == KITH_GPU_COUNTED) {
+            const real at[3] = {r.x, r.y, r.z};
+            const int32_t cell = (int32_t)cell_of(f, f.axis, at, &inside);
+            to = (int64_t)a.start[cell] + v.number;
+            v.number = inside ? cell : ~cell;
+        }
+        ((record<real> *)f.here.r)[to] = r;
+        ((record<real> *)f.here.v)[to] = v;
+    }
+    list_rim(f, to, !inside);
+}
+
+/* ------------------------------------------------------------------------------------- looking */
+
+/** A neighbour among those that are nearest. */
+struct chosen {
+    double r2;
+    int32_t id, shift; /* of equally near ones the smallest come first */
+    int32_t slot;
+};
+
+/** Put one into the list of the `most` nearest, in order. @return how many there are. */
+static __device__ int choose(struct chosen *list, int n, int most, const struct chosen &one)
+{
+    int at = n;
+    for (; at > 0; at--) {
+        const struct chosen &before = list[at - 1];
+        if (before.r2 != one.r2   ? before.r2 < one.r2
+            : before.id != one.id ? before.id < one.id
+                                  : before.shift < one.shift) {
+            break;
+        }
+    }
+    if (at >= most) {
+        return n;
+    }
+    n = n < most ? n + 1 : n;
+    for (int k = n - 1; k > at; k--) {
+        list[k] = list[k - 1];
+    }
+    list[at] = one;
+    return n;
+}
+
+/** Add a neighbour to the sums of the rules that reach it. */
+template <typename real>
+static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, const int32_t d[3],
+                                           int32_t slot, double r2, struct kith__flock_sums *sums)
+{
+    const int3 speed = in_plain_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
+    const int32_t v[3] = {speed.x, speed.y, speed.z};
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
+        sums->n[rule] += on;
+        for (int c = 0; c < 3; c++) {
+            sums->sum[rule][c] += !on ? 0 : rule == KITH_ALIGNMENT ? v[c] : d[c];
+        }
+    }
+}
+
+/** Sums over the particles around. MOST: room for the nearest, if only those count; else 0. */
+template <typename real, int MOST>
+static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
+                            const record<real> &mine, const double v[3],
+                            struct kith__flock_sums *sums)
+{
+    typedef definition<real> def;
+    const struct kith__gpu_grid &grid = f.sweep.grid;
+    const record<real> *const all = (const record<real> *)f.here.r;
+    const real ri[3] = {mine.x, mine.y, mine.z};
+    const real square = def::square((real)grid.question.cutoff);
+    const int3 here = in_units(f.offsets, mine);
+    bool inside;
+    const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
+    const struct around around = look_around(f.sweep, key, key);
+    struct chosen list[MOST > 0 ? MOST : 1];
+    int listed = 0;
+    for (int64_t s = 0; s < around.segments; s++) {
+        int64_t begin, end;
+        int32_t image[3];
+        find_segment(f.sweep, around, slot, s, &begin, &end, image);
+        for (int64_t j = begin; j < end; j++) {
+            const record<real> other = all[j];
+            const real rj[3] = {other.x, other.y, other.z};
+            real apart[3];
+            const real r2 = def::separation(def::box(grid.question), ri, rj, image, apart);
+            const int32_t shift = kith__pack_shift(image);
+            if (!(r2 <= square) || (j == slot && shift == no_shift)) {
+                continue;
+            }
+            int32_t d[3];
+            offset_of(f, here, in_units(f.offsets, other), shift, d);
+            const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
+            if (!f.rules.sees_all && !kith__flock_sees(&f.rules, v, wide)) {
+                continue;
+            }
+            if (MOST > 0) {
+                const struct chosen one = {(double)r2, (int32_t)other.number, shift, (int32_t)j};
+                listed = choose(list, listed, (int)f.rules.nearest, one);
+            } else {
+                add<real>(f, d, (int32_t)j, (double)r2, sums);
+            }
+        }
+    }
+    for (int k = 0; k < listed; k++) {
+        int32_t d[3];
+        offset_of(f, here, in_units(f.offsets, all[list[k].slot]), list[k].shift, d);
+        add<real>(f, d, list[k].slot, list[k].r2, sums);
+    }
+}
+
+template <typename real, int MOST>
+static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flight f)
+{
+    const int64_t slot = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (!is_well(f)) {
+        return;
+    }
+    real v[3] = {0, 0, 0};
+    if (slot < f.sweep.grid.a.n) {
+        const record<real> mine = ((const record<real> *)f.here.r)[slot];
+        const record<real> old = ((const record<real> *)f.here.v)[slot];
+        const double speed[3] = {(double)old.x, (double)old.y, (double)old.z};
+        struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+        if (f.order != KITH_GPU_AS_IT_IS) {
+            look<real, MOST>(f, slot, mine, speed, &sums);
+        }
+        leave(f, slot, mine, old, &sums, v);
+    }
+    note_fastest(f, v);
+}
+
+/* ------------------------------------------------------------------------------------- hunting */
+
+template <typename real>
+static __device__ double way_to(const struct kith__gpu_flight &f, const double place[3],
+                                const record<real> &r)
+{
+    const double at[3] = {(double)r.x, (double)r.y, (double)r.z};
+    double d[3];
+    kith__flock_way(&f.sweep.grid.question.box_d, place, at, d);
+    return kith__flock_length(d);
+}
+
+struct spot {
+    double place[3];
+};
+
+/** The least distance, first; who is there, then. */
+template <typename real>
+static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flight f, const struct spot spot,
+                            int round, struct kith__gpu_prey *prey)
+{
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < f.sweep.grid.a.n;
+         s += step) {
+        const record<real> r = ((const record<real> *)f.here.r)[s];
+        const double far = way_to(f, spot.place, r);
+        const unsigned long long bits = (unsigned long long)__double_as_longlong(far);
+        if (round == 0) {
+            atomicMin(&prey->distance, bits);
+        } else if (bits == prey->distance && round == 1) {
+            atomicMin(&prey->id, (int32_t)r.number);
+        } else if (bits == prey->distance && (int32_t)r.number == prey->id) {
+            prey->slot = (int32_t)s;
+        }
+    }
+}
+
+static __global__ void begin_hunt(struct kith__gpu_prey *prey)
+{
+    prey->distance = ~0ull;
+    prey->id = INT32_MAX;
+    prey->slot = 0;
+}
+
+template <typename real>
+static void launch_hunt(const struct kith__gpu_flight *f, const double place[3],
+                        struct kith__gpu_prey *prey, gpuStream_t stream)
+{
+    const int64_t most = 1024;
+    const int64_t wanted = blocks_for(f->sweep.grid.a.n);
+    const struct spot spot = {{place[0], place[1], place[2]}};
+    KITH_LAUNCH(begin_hunt, 1, 1, stream, prey);
+    for (int round = 0; round < 3; round++) {
+        KITH_LAUNCH(hunt<real>, wanted < most ? wanted : most, THREADS, stream, *f, spot, round,
+                    prey);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- launchers */
+
+static bool is_single(const struct kith__gpu_flight *f)
+{
+    return f->sweep.grid.question.precision == KITH_FLOAT;
+}
+
+gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    if (is_single(f)) {
+        KITH_LAUNCH(enter<float>, blocks, THREADS, stream, *f);
+    } else {
+        KITH_LAUNCH(enter<double>, blocks, THREADS, stream, *f);
+    }
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *f, bool stepped,
+                                   gpuStream_t stream)
+{
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    if (is_single(f)) {
+        KITH_LAUNCH(arrange<float>, blocks, THREADS, stream, *f, stepped);
+    } else {
+        KITH_LAUNCH(arrange<double>, blocks, THREADS, stream, *f, stepped);
+    }
+    return gpuGetLastError();
+}
+
+template <typename real>
+static void launch_fly(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    enum { FEW = 8 };
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    const int64_t nearest = f->rules.nearest;
+    if (nearest == 0) {
+        KITH_LAUNCH((fly_each<real, 0>), blocks, THREADS, stream, *f);
+    } else if (nearest <= FEW) {
+        KITH_LAUNCH((fly_each<real, FEW>), blocks, THREADS, stream, *f);
+    } else {
+        KITH_LAUNCH((fly_each<real, KITH_MOST_NEAREST>), blocks, THREADS, stream, *f);
+    }
+}
+
+gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *f, gpuStream_t stream)
+{
+    if (is_single(f)) {
+        launch_fly<float>(f, stream);
+    } else {
+        launch_fly<double>(f, stream);
+    }
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *f, const double place[3],
+                                struct kith__gpu_prey *prey, gpuStream_t stream)
+{
+    if (is_single(f)) {
+        launch_hunt<float>(f, place, prey, stream);
+    } else {
+        launch_hunt<double>(f, place, prey, stream);
+    }
+    return gpuGetLastError();
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What all kernels of flocks do: read a particle, move it, note where it came.
+ */
+#ifndef KITH_GPU_FLOCK_CUH
+#define KITH_GPU_FLOCK_CUH
+
+#include "flock_gpu.h"
+#include "engine/gpu/gpu_sweep.cuh"
+
+/* ------------------------------------------------------------------------------- by precision */
+
+/** A record of a herd. */
+template <typename real> struct record;
+
+template <> struct __align__(16) record<float>
+{
+    float x, y, z;
+    int32_t number;
+};
+
+template <> struct __align__(16) record<double>
+{
+    double x, y, z;
+    int64_t number;
+};
+
+static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+                                           const struct kith__flock_sums *sums,
+                                           const double unit[KITH_RULES], int64_t step, int64_t id,
+                                           float r[3], float v[3])
+{
+    const struct kith__question &q = f.sweep.grid.question;
+    return kith__flock_move_f(&f.rules, &q.box_d, &q.box_f, sums, unit, step, id, r, v);
+}
+
+static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+                                           const struct kith__flock_sums *sums,
+                                           const double unit[KITH_RULES], int64_t step, int64_t id,
+                                           double r[3], double v[3])
+{
+    const struct kith__question &q = f.sweep.grid.question;
+    return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
+}
+
+/** Are all cells in reach of cell `at` of an axis in the box? */
+static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int64_t at)
+{
+    return at >= axis.reach && at + axis.reach < axis.n;
+}
+
+/** Number of the cell that holds a place. @param[out] inside  are all cells in its reach in the
+ *  box? */
+template <typename real>
+static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
+                                                  const struct kith__axis axis[3], const real r[3],
+                                                  bool *inside)
+{
+    typedef definition<real> def;
+    double fraction[3];
+    int64_t cell[3];
+    def::fractions(def::box(f.sweep.grid.question), r, fraction);
+    *inside = true;
+    for (int k = 0; k < 3; k++) {
+        cell[k] = kith__plain_cell(&axis[k], fraction[k]);
+        *inside = *inside && is_inside(axis[k], cell[k]);
+    }
+    return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];
+}
+
+/** May the step go on? */
+static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
+{
+    return !f.turn->stopped && (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
+}
+
+/** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as
+ *  floats seldom come here. */
+static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
+{
+    return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
+                     kith__flock_round_near(z * inverse));
+}
+
+/** What is summed of a particle: its position, or its velocity, in units. */
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+                                                      const record<double> &r)
+{
+    return make_int3(kith__flock_round_near(r.x * ruler.inverse),
+                     kith__flock_round_near(r.y * ruler.inverse),
+                     kith__flock_round_near(r.z * ruler.inverse));
+}
+
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+                                                      const record<float> &r)
+{
+    if (ruler.narrow > 0) {
+        return make_int3(__float2int_rn(r.x * ruler.narrow), __float2int_rn(r.y * ruler.narrow),
+                         __float2int_rn(r.z * ruler.narrow));
+    }
+    return in_wide_units(ruler.inverse, r.x, r.y, r.z);
+}
+
+/** The same by any ruler. */
+template <typename real>
+static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const record<real> &r)
+{
+    return ruler.plain ? in_plain_units(ruler, r)
+                       : make_int3(kith__flock_place((double)r.x, ruler.inverse),
+                                   kith__flock_place((double)r.y, ruler.inverse),
+                                   kith__flock_place((double)r.z, ruler.inverse));
+}
+
+/** Where a candidate's image is, in units from the particle that looks. */
+static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int3 here,
+                                                 int3 there, int32_t shift, int32_t d[3])
+{
+    int32_t s[3];
+    const int32_t i[3] = {here.x, here.y, here.z};
+    const int32_t j[3] = {there.x, there.y, there.z};
+    kith__unpack_shift(shift, s);
+    for (int c = 0; c < 3; c++) {
+        uint32_t moved = (uint32_t)j[c];
+        for (int k = 0; k < 3; k++) {
+            moved += (uint32_t)s[k] * (uint32_t)f.row[k][c];
+        }
+        d[c] = kith__flock_offset(i[c], (int32_t)moved);
+    }
+}
+
+/** Take out of a particle's sums what it saw of itself. speed: its own, in units. */
+static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flight &f, int3 speed,
+                                                     struct kith__flock_sums *sums)
+{
+    const int32_t v[3] = {speed.x, speed.y, speed.z};
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        const bool on = f.rules.radius[rule] > 0;
+        sums->n[rule] -= on;
+        for (int k = 0; k < 3; k++) {
+            sums->sum[rule][k] -= on && rule == KITH_ALIGNMENT ? v[k] : 0;
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------- moving */
+
+/** The largest component of a warp's velocities, to the turn. */
+template <typename real>
+static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
+                                                    const real v[3])
+{
+    const real most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+    const uint64_t mine = (uint64_t)__double_as_longlong((double)most);
+    const uint32_t upper = max_lanes((uint32_t)(mine >> 32));
+    const uint32_t lower = max_lanes(upper == mine >> 32 ? (uint32_t)mine : 0);
+    const unsigned long long bits = (unsigned long long)upper << 32 | lower;
+    unsigned long long *fastest = &f.turn->fastest[f.side];
+    if (my_lane() == 0 && bits > *fastest) { /* what is read may be old, and then too small */
+        atomicMax(fastest, bits);
+    }
+}
+
+/** Count a particle that came there. @return its place in its cell */
+template <typename real>
+static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
+                                                    const real r[3])
+{
+    bool inside;
+    return f.order == KITH_GPU_COUNTED
+               ? (int32_t)atomicAdd(&f.count[cell_of(f, f.axis, r, &inside)], 1u)
+               : 0;
+}
+
+/** Take a particle there, where its sums lead it. */
+template <typename real>
+static __device__ __forceinline__ void leave(const struct kith__gpu_flight &f, int64_t slot,
+                                             const record<real> &from, const record<real> &v_from,
+                                             const struct kith__flock_sums *sums, real v[3])
+{
+    real r[3] = {from.x, from.y, from.z};
+    const double unit[KITH_RULES] = {f.offset_unit, f.turn->velocity_unit, f.offset_unit};
+    v[0] = v_from.x;
+    v[1] = v_from.y;
+    v[2] = v_from.z;
+    int32_t place = 0;
+    if (move(f, sums, unit, f.turn->step, from.number, r, v)) {
+        place = note_cell(f, r);
+    } else {
+        atomicMin(&f.turn->lost, (int32_t)from.number);
+        v[0] = v[1] = v[2] = 0;
+    }
+    const record<real> next = {r[0], r[1], r[2], from.number};
+    const record<real> v_next = {v[0], v[1], v[2], place};
+    ((record<real> *)f.there.r)[slot] = next;
+    ((record<real> *)f.there.v)[slot] = v_next;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A flock goes to the device once, when it is first stepped, and comes back when it is read: in
+ * records of four numbers, packed and unpacked on the way.
+ */
+#include "flock_state_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Records that are packed for a transfer at a time. */
+enum { PACK = 1 << 16 };
+
+size_t kith__gpu_record_bytes(const struct kith_flock *flock)
+{
+    return (size_t)4 * (size_t)flock->question.precision;
+}
+
+const struct kith__gpu_herd *kith__gpu_flock_now(const struct kith__gpu_flock *g)
+{
+    return g->there_is_now ? &g->flight.there : &g->flight.here;
+}
+
+/* ----------------------------------------------------------------------------------- transfers */
+
+/** Numbers that a record begins with, and its index. */
+static void pack(const struct kith_flock *flock, void *const from[3], int64_t first, int64_t n,
+                 void *records)
+{
+    for (int64_t s = 0; s < n; s++) {
+        const int64_t p = first + s;
+        if (flock->question.precision == KITH_FLOAT) {
+            float *to = (float *)records + 4 * s;
+            for (int k = 0; k < 3; k++) {
+                to[k] = ((const float *)from[k])[p];
+            }
+            ((int32_t *)records)[4 * s + 3] = flock->now.id[p];
+        } else {
+            double *to = (double *)records + 4 * s;
+            for (int k = 0; k < 3; k++) {
+                to[k] = ((const double *)from[k])[p];
+            }
+            ((int64_t *)records)[4 * s + 3] = flock->now.id[p];
+        }
+    }
+}
+
+static void unpack(const struct kith_flock *flock, const void *records, int64_t first, int64_t n,
+                   void *const to[3], int32_t *id)
+{
+    for (int64_t s = 0; s < n; s++) {
+        const int64_t p = first + s;
+        for (int k = 0; k < 3; k++) {
+            if (flock->question.precision == KITH_FLOAT) {
+                ((float *)to[k])[p] = ((const float *)records)[4 * s + k];
+            } else {
+                ((double *)to[k])[p] = ((const double *)records)[4 * s + k];
+            }
+        }
+        if (id) {
+            id[p] = flock->question.precision == KITH_FLOAT
+                        ? ((const int32_t *)records)[4 * s + 3]
+                        : (int32_t)((const int64_t *)records)[4 * s + 3];
+        }
+    }
+}
+
+static kith_status need_records(kith_ctx *ctx, const struct kith_flock *flock, void **records)
+{
+    *records = kith__work_need(&ctx->work, 0, PACK * kith__gpu_record_bytes(flock));
+    KITH_CHECK(ctx, *records != NULL, KITH_NO_MEMORY, "out of memory for transfers");
+    return KITH_OK;
+}
+
+/** Bring the host's state there. */
+static kith_status upload(kith_ctx *ctx, const struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    const size_t bytes = kith__gpu_record_bytes(flock);
+    void *records;
+    KITH_TRY(need_records(ctx, flock, &records));
+    for (int64_t first = 0; first < flock->n; first += PACK) {
+        const int64_t n = flock->n - first < PACK ? flock->n - first : PACK;
+        pack(flock, flock->now.r, first, n, records);
+        KITH_TRY(kith__gpu_upload(ctx, (char *)g->flight.there.r + (size_t)first * bytes, records,
+                                  (size_t)n * bytes));
+        pack(flock, flock->now.v, first, n, records);
+        KITH_TRY(kith__gpu_upload(ctx, (char *)g->flight.there.v + (size_t)first * bytes, records,
+                                  (size_t)n * bytes));
+    }
+    g->there_is_now = true;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_flock_begin(kith_ctx *ctx)
+{
+    const kith_watch_fn watch = ctx->watch;
+    ctx->watch = NULL;
+    const kith_status status = kith__gpu_begin(ctx);
+    ctx->watch = watch;
+    return status;
+}
+
+kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
+{
+    struct kith__gpu_flock *g = flock->device;
+    if (!g || !g->newer) {
+        return KITH_OK;
+    }
+    KITH_TRY(kith__gpu_flock_begin(ctx));
+    const size_t bytes = kith__gpu_record_bytes(flock);
+    const struct kith__gpu_herd *herd = kith__gpu_flock_now(g);
+    void *records;
+    KITH_TRY(need_records(ctx, flock, &records));
+    for (int64_t first = 0; first < flock->n; first += PACK) {
+        const int64_t n = flock->n - first < PACK ? flock->n - first : PACK;
+        for (int turn = 0; turn < 2; turn++) {
+            const char *from = turn ? herd->v : herd->r;
+            struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+                {records, from + (size_t)first * bytes, (size_t)n * bytes}};
+            KITH_TRY(kith__gpu_download(ctx, copies));
+            unpack(flock, records, first, n, turn ? flock->now.v : flock->now.r,
+                   turn ? NULL : flock->now.id);
+        }
+    }
+    g->newer = false;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_flock_look_up(kith_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_GPU_TRY(ctx, "reading the flock",
+                 gpuMemcpyAsync(gpu->small, from, bytes, gpuMemcpyDeviceToHost, gpu->stream));
+    KITH_TRY(kith__gpu_wait_all(ctx, "stepping the flock"));
+    memcpy(to, gpu->small, bytes);
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------- memory */
+
+void *kith__gpu_flock_need(kith_ctx *ctx, struct kith__gpu_flock *g, int buffer, size_t bytes)
+{
+    void *data = kith__gpu_buffer_need(&g->buffer[buffer], bytes);
+    if (!data) {
+        (void)kith__fail(ctx, KITH_NO_MEMORY, "out of device memory for a flock");
+    }
+    return data;
+}
+
+/** Room for the states, and for records behind them that are read and not used. */
+static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    const size_t record = kith__gpu_record_bytes(flock);
+    const size_t bytes = (size_t)flock->n * record;
+    const size_t behind = KITH_GPU_FLOCK_BEHIND * record;
+    void **const wanted[] = {&g->flight.here.r, &g->flight.here.v, &g->flight.there.r,
+                             &g->flight.there.v};
+    for (int b = 0; b < 4; b++) {
+        *wanted[b] = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HERE_R + b, bytes + behind);
+        if (!*wanted[b]) {
+            return KITH_NO_MEMORY;
+        }
+        KITH_GPU_TRY(ctx, "making room for a flock",
+                     gpuMemsetAsync((char *)*wanted[b] + bytes, 0, behind, gpu->stream));
+    }
+    struct kith__gpu_flock_small *small = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_SMALL,
+                                                               sizeof *small);
+    if (!small) {
+        return KITH_NO_MEMORY;
+    }
+    g->flight.turn = &small->turn;
+    const struct kith__gpu_turn turn = {.step = flock->step, .lost = KITH_GPU_NOBODY};
+    return kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn);
+}
+
+kith_status kith__gpu_flock_open(kith_ctx *ctx, struct kith_flock *flock)
+{
+    if (flock->device) {
+        return KITH_OK;
+    }
+    struct kith__gpu_flock *g = calloc(1, sizeof *g);
+    KITH_CHECK(ctx, g != NULL, KITH_NO_MEMORY, "out of memory for a flock");
+    g->at_once = 1;
+    flock->device = g;
+    kith_status status = lay_out(ctx, flock, g);
+    if (status == KITH_OK) {
+        status = upload(ctx, flock, g);
+    }
+    if (status != KITH_OK) {
+        kith__gpu_flock_forget(flock);
+    }
+    return status;
+}
+
+void kith__gpu_flock_drop_recording(struct kith__gpu_flock *g)
+{
+    if (g && g->graph) {
+        (void)gpuGraphExecDestroy(g->graph);
+        g->graph = NULL;
+        memset(&g->recorded, 0, sizeof g->recorded);
+    }
+}
+
+void kith__gpu_flock_forget(struct kith_flock *flock)
+{
+    struct kith__gpu_flock *g = flock->device;
+    for (int b = 0; b < KITH_GPU_FLOCK_BUFFERS && g; b++) {
+        kith__gpu_buffer_free(&g->buffer[b]);
+    }
+    kith__gpu_flock_drop_recording(g);
+    kith__gpu_flock_drop_glance(g);
+    free(g);
+    flock->device = NULL;
+}

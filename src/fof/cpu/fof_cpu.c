@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded
+ * cells, link, number the groups.
+ */
+#include <string.h>
+
+#include "core/atomics.h"
+#include "fof/groups.h"
+#include "friends.h"
+#include "engine/cpu/run.h"
+
+/** Clumps per block, chosen so that the block's part of the table stays in cache. */
+enum { CLUMP_BLOCK = 1024 };
+
+/** List which steps ahead each part needs. */
+static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
+{
+    const struct kith__parts *parts = &f->parts;
+    const struct kith__axis *axis = f->grid->axis;
+    if (!parts->around) {
+        return KITH_OK;
+    }
+    const int64_t keys = (int64_t)1 << parts->bits;
+    f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
+    KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the parts of a cell");
+    for (int64_t key = 0; key < keys; key++) {
+        int part[3];
+        kith__part_of(axis, (uint64_t)key, part);
+        f->ahead[key] = 0;
+        for (int s = 0; s < KITH_STEPS; s++) {
+            bool in_reach = true;
+            for (int k = 0; k < 3; k++) {
+                const int away = parts->step[s].away[k];
+                in_reach = in_reach && part[k] < axis[k].parts &&
+                           away >= parts->cell_low[k][part[k]] &&
+                           away <= parts->cell_high[k][part[k]];
+            }
+            f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
+        }
+    }
+    return KITH_OK;
+}
+
+/** The list of clumps, by pieces of the sorted particles. */
+struct clump_loop {
+    const uint64_t *key;
+    int64_t n; /**< particles */
+    int pieces;
+    int64_t *clumps; /**< [pieces] clumps that begin in each piece, then how many begin before it */
+    uint32_t *first; /**< first particle of each clump */
+};
+
+/** The first slot from the beginning of a piece on that has one before it. */
+static int64_t second_slot(const struct clump_loop *loop, int64_t piece)
+{
+    const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
+    return begin > 0 ? begin : 1;
+}
+
+static void count_clumps(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct clump_loop *loop = state;
+    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    int64_t found = 0;
+    for (int64_t s = second_slot(loop, piece); s < end; s++) {
+        found += loop->key[s] != loop->key[s - 1];
+    }
+    loop->clumps[piece] = found;
+}
+
+static void write_clumps(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct clump_loop *loop = state;
+    int64_t c = loop->clumps[piece] + 1;
+    const int64_t last = loop->clumps[piece + 1] + 1;
+    /* Without a branch: each slot is written, and overwritten when it begins no clump. */
+    for (int64_t s = second_slot(loop, piece); c < last; s++) {
+        loop->first[c] = (uint32_t)s;
+        c += loop->key[s] != loop->key[s - 1];
+    }
+}
+
+/** Find where each clump, the particles of one key, begins, and their number. */
+static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
+                               struct kith__friends *f)
+{
+    struct clump_loop loop = {.key = sorted->key,
+                              .n = sorted->n,
+                              .pieces = kith__threads_for(ctx, sorted->n),
+                              .clumps = ctx->work.slot[KITH_GRID_BINS].data,
+                              .first = first};
+    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
+    KITH_TRY(kith__proceed(ctx)); /* pieces left out have no count, and the sum is an index */
+    loop.clumps[loop.pieces] = 0;
+    f->n = kith__prefix_sum(loop.clumps, loop.pieces + 1) + 1;
+    first[0] = 0;
+    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_clumps, &loop);
+    first[f->n] = (uint32_t)sorted->n;
+    return kith__proceed(ctx);
+}
+
+/** The crowded cell whose first clump c is at this place: c / KITH_CROWD is. */
+static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
+                                   const uint32_t *first, int64_t place)
+{
+    const int bits = f->parts.bits;
+    /* its first clump may be at place * KITH_CROWD or behind; the next such place is inside it */
+    const int64_t inside = (place + 1) * KITH_CROWD - 1;
+    struct kith__crowd crowd = {.n = 0};
+    const uint64_t cell = key[first[inside]] >> bits;
+    int64_t begin = inside;
+    while (begin > 0 && begin > inside - KITH_CROWD && key[first[begin - 1]] >> bits == cell) {
+        begin--;
+    }
+    if (begin == inside - KITH_CROWD) {
+        return crowd; /* it belongs to an earlier place */
+    }
+    int64_t end = inside + 1;
+    while (end < f->n && key[first[end]] >> bits == cell) {
+        end++;
+    }
+    if (end - begin >= KITH_CROWD) {
+        crowd.begin = (uint32_t)begin;
+        crowd.n = (uint16_t)(end - begin);
+    }
+    return crowd;
+}
+
+/** The loops over places of crowded cells, and over clumps, that read the sorted keys. */
+struct key_loop {
+    struct kith__friends *friends;
+    const uint64_t *key;
+    const uint32_t *first;    /**< first particle of each clump */
+    _Atomic uint32_t crowded; /**< crowded cells found */
+    _Atomic int64_t largest;  /**< most particles of one clump */
+};
+
+/** Find and number the crowded cells of places [begin, end). */
+static void number_crowds(void *state, int64_t begin, int64_t end)
+{
+    struct key_loop *loop = state;
+    struct kith__friends *f = loop->friends;
+    for (int64_t place = begin; place < end; place++) {
+        f->crowd[place] = crowd_at(f, loop->key, loop->first, place);
+        if (f->crowd[place].n > 0) {
+            f->crowd[place].index = atomic_fetch_add(&loop->crowded, 1);
+        }
+    }
+}
+
+/** Find the crowded cells, and make room for their indices. */
+static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                               struct kith__friends *f)
+{
+    f->crowds = f->n / KITH_CROWD;
+    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, (size_t)f->crowds * sizeof *f->crowd);
+    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)f->crowds);
+    struct key_loop loop = {.friends = f, .key = key, .first = first};
+    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, f->n), f->crowds, CLUMP_BLOCK,
+                      number_crowds, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    const int64_t crowded = loop.crowded;
+    f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
+                               (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
+    const size_t block = 6 * (size_t)f->question->precision;
+    f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)crowded * block);
+    KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
+               (long long)crowded);
+    return KITH_OK;
+}
+
+/** Take what is wanted of the keys of clumps [begin, end), which share no cell with others: the
+ *  part of each, and the entries of the table that follow from them. @return the most particles of
+ *  one. */
+static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
+                         int64_t begin, int64_t end)
+{
+    const int bits = f->parts.bits;
+    const uint64_t last_part = ((uint64_t)1 << bits) - 1;
+    int64_t largest = 0;
+    for (int64_t c = begin; c < end; c++) {
+        const int64_t members = (int64_t)first[c + 1] - first[c];
+        largest = members > largest ? members : largest;
+        f->part[c] = (uint16_t)(key[first[c]] & last_part);
+    }
+    if (!f->start) {
+        return largest;
+    }
+    /* each clump marks the entry behind its cell's; what lies between is that of before */
+    const int64_t from = begin == 0 ? 0 : (int64_t)(key[first[begin - 1]] >> bits) + 2;
+    const int64_t to = end == f->n ? f->grid->cells + KITH_START_MORE
+                                   : (int64_t)(key[first[end - 1]] >> bits) + 2;
+    uint32_t *start = f->start;
+    memset(start + from, 0, (size_t)(to - from) * sizeof *start);
+    for (int64_t c = begin; c < end; c++) {
+        start[(key[first[c]] >> bits) + 1] = (uint32_t)c + 1;
+    }
+    uint32_t before = (uint32_t)begin;
+    for (int64_t cell = from; cell < to; cell++) {
+        before = start[cell] > before ? start[cell] : before;
+        start[cell] = before;
+    }
+    return largest;
+}
+
+/** The first clump from c on that is the first of its cell. */
+static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
+                         int64_t c)
+{
+    const int bits = f->parts.bits;
+    c = c < f->n ? c : f->n;
+    while (c > 0 && c < f->n && key[first[c]] >> bits == key[first[c - 1]] >> bits) {
+        c++;
+    }
+    return c;
+}
+
+/** Take what is wanted of the keys of one block of clumps, to the bounds of cells. */
+static void use_keys_of(void *state, int64_t block, int worker)
+{
+    (void)worker;
+    struct key_loop *loop = state;
+    struct kith__friends *f = loop->friends;
+    const int64_t begin = next_cell(loop->key, loop->first, f, block * CLUMP_BLOCK);
+    const int64_t end = next_cell(loop->key, loop->first, f, (block + 1) * CLUMP_BLOCK);
+    if (begin < end) {
+        kith__atomic_max64(&loop->largest, use_block(loop->key, loop->first, f, begin, end));
+    }
+}
+
+static int64_t blocks_of(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
+}
+
+/** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
+ *  clump or, without one, the clumps' own keys. */
+static void use_keys(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                     struct kith__friends *f)
+{
+    struct key_loop loop = {.friends = f, .key = key, .first = first};
+    kith__pool_run(ctx->pool, kith__threads_for(ctx, f->n), blocks_of(f->n, CLUMP_BLOCK),
+                   use_keys_of, &loop);
+    f->largest = loop.largest;
+    for (int64_t c = 0; c < f->n && f->key; c++) {
+        f->key[c] = key[first[c]];
+    }
+}
+
+/** Make room for what follows from the keys. That of the elements is used again: with a table, for
+ *  first particles and trees, once no keys are needed any more; else for the clumps' own keys. The
+ *  table, or first particles and trees, go where the parts are. */
+static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
+{
+    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    const size_t all = (size_t)f->grid->a.n;
+    const size_t table = ((size_t)f->grid->cells + KITH_START_MORE) * sizeof *f->start;
+    const size_t trees = (2 * all + 1) * sizeof *f->first + KITH_ALIGN;
+    const size_t below = f->grid->table ? table : trees;
+    char *spare = kith__work_need(&ctx->work, KITH_GRID_SPARE,
+                                  below + (size_t)f->n * sizeof *f->part);
+    KITH_CHECK(ctx, spare, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)f->n);
+    f->part = (void *)(spare + below);
+    f->start = f->grid->table ? (void *)spare : NULL;
+    f->key = f->grid->table ? NULL : elements;
+    f->first = f->grid->table ? elements : (void *)spare;
+    f->parent = (_Atomic int32_t *)(f->first + all + 1);
+    return KITH_OK;
+}
+
+/** Make each node of [begin, end) a tree of its own. */
+static void make_trees(void *state, int64_t begin, int64_t end)
+{
+    const struct kith__friends *f = state;
+    for (int64_t node = begin; node < end; node++) {
+        atomic_init(&f->parent[node], (int32_t)node);
+    }
+}
+
+/** List the clumps, and make every node a tree. */
+static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
+{
+    const struct kith__sorted *sorted = &f->grid->a;
+    uint32_t *first = sorted->z; /* until no keys are needed any more */
+    KITH_TRY(find_clumps(ctx, sorted, first, f));
+    KITH_TRY(find_crowds(ctx, sorted->key, first, f));
+    KITH_TRY(need_clumps(ctx, f));
+    use_keys(ctx, sorted->key, first, f);
+    KITH_TRY(kith__proceed(ctx));
+    memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
+    kith__loop(ctx, f->by_clump ? f->n : sorted->n, make_trees, f);
+    return kith__proceed(ctx);
+}
+
+/** Unite all that are friends: first inside crowded cells, then everywhere else. */
+static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__grid *grid, struct kith__friends *f)
+{
+    static kith__block_fn *const link_crowds[] = {KITH_EACH_ISA(link_crowds)};
+    static kith__block_fn *const link_cells[] = {KITH_EACH_ISA(link_cells)};
+    KITH_TRY(kith__run_prepare(ctx, q, grid, KITH_FORWARD, 0));
+    const int64_t crowds = blocks_of(f->crowds, KITH_CROWD_BLOCK);
+    struct kith__run run = kith__run_of(ctx, crowds);
+    const int64_t cells = blocks_of(f->n, KITH_LINK_BLOCK);
+    run.watch_total = crowds + cells;
+    run.block = link_crowds[kith__isa(ctx)];
+    run.job = f;
+    KITH_TRY(kith__run(&run));
+    run.last = cells;
+    run.block = link_cells[kith__isa(ctx)];
+    run.watch_from = crowds;
+    run.watch_to = run.watch_total;
+    return kith__run(&run);
+}
+
+/** The loop that copies velocities in the order of the cells. */
+struct velocity_loop {
+    const int32_t *id; /**< the particle in each slot */
+    const char *from;
+    char *to;
+    size_t size; /**< of one velocity [bytes] */
+};
+
+static void gather_velocity_range(void *state, int64_t begin, int64_t end)
+{
+    const struct velocity_loop *loop = state;
+    for (int64_t s = begin; s < end; s++) {
+        memcpy(loop->to + (size_t)s * loop->size, loop->from + (size_t)loop->id[s] * loop->size,
+               loop->size);
+    }
+}
+
+/** Bring velocities into cell order. */
+static kith_status gather_velocities(kith_ctx *ctx, const struct kith__fof *fof,
+                                     struct kith__friends *f)
+{
+    const struct kith__sorted *a = &f->grid->a;
+    const size_t size = 3 * (size_t)f->question->precision;
+    char *to = kith__work_need(&ctx->work, KITH_FOF_VELOCITIES, (size_t)a->n * size);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld velocities",
+               (long long)a->n);
+    struct velocity_loop loop = {a->id, fof->velocities, to, size};
+    kith__loop(ctx, a->n, gather_velocity_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    f->velocities = to;
+    f->velocity_length = fof->velocity_length;
+    return KITH_OK;
+}
+
+static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid)); /* labels come last */
+    if (q->a.n == 0) {
+        return kith__groups_number(ctx, 0, out);
+    }
+    struct kith__friends f = {
+        .question = q, .grid = &grid, .by_clump = !grid.far && !fof->velocities};
+    if (!kith__parts_init(q, grid.axis, grid.near, &f.parts)) {
+        return kith__fof_by_pairs(ctx, q, fof, out);
+    }
+    if (fof->velocities) {
+        KITH_TRY(gather_velocities(ctx, fof, &f));
+    }
+    KITH_TRY(list_steps(ctx, &f));
+    KITH_TRY(list_clumps(ctx, &f));
+    kith__grid_gather(ctx, q, &grid);
+    KITH_TRY(kith__proceed(ctx));
+    KITH_TRY(link_all(ctx, q, &grid, &f));
+    return kith__number(ctx, &f, fof, out);
+}
+
+const struct kith__fof_backend kith__cpu_fof = {
+    .find = find_groups,
+};

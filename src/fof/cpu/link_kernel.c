@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Linking. A cell of many clumps is linked by flooding, and cells of several by the particles that
+ * they have near each other. Elsewhere, in the thin places and where particles are too many, each
+ * clump looks at the parts around it that come later, in its own cell and in the cells in reach: of
+ * a cell of few clumps at all of them, else row by row of the cell's index. A clump that is in the
+ * same tree already is not looked at. Compiled once for each instruction set.
+ */
+#include <string.h>
+
+#include "engine/cpu/lanes.h"
+#include "walk.h"
+
+/* Particles looked at at once. */
+enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
+
+/* What is not one of the steps ahead: to stay in the own cell. */
+enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
+
+/* Particles that are linked by looking at all of them; and those that look at once. */
+enum { POOL = 1024, SOURCES = 8 };
+
+/* Particles of a cell from which its clumps look at the cells ahead together. */
+enum { TOGETHER = 24 };
+
+/* Pairs of particles from which two clumps are not simply compared, each with each. */
+enum { MANY_PAIRS = 512 };
+
+/** The index of a crowded cell; NULL: it is not crowded. */
+KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f, int64_t begin,
+                                                  int64_t end)
+{
+    return end - begin < KITH_CROWD
+               ? NULL
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->parts.rows;
+}
+
+static inline int at_least(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static inline int at_most(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** Clumps of cell number `cell`. @return false when it is empty. */
+KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near,
+                       struct kith__place *out)
+{
+    if (f->start) {
+        out->begin = f->start[cell];
+        out->end = f->start[cell + 1];
+    } else {
+        const struct kith__sorted clumps = {.n = f->n, .key = f->key};
+        const uint64_t key = (uint64_t)cell << f->parts.bits;
+        out->begin = kith__grid_search(&clumps, key, near);
+        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->parts.bits), out->begin);
+    }
+    return out->begin < out->end;
+}
+
+/** The cell `away` from home, at its image. @return false where none is, or it is empty. */
+static bool go(const struct kith__friends *f, const struct kith__place *home, const int away[3],
+               struct kith__place *out)
+{
+    const struct kith__axis *axis = f->grid->axis;
+    int64_t to[3];
+    out->image.moved = false;
+    for (int k = 0; k < 3; k++) {
+        const int64_t n = axis[k].n;
+        to[k] = home->at[k] + away[k];
+        out->image.shift[k] = 0;
+        while (axis[k].periodic && (to[k] < 0 || to[k] >= n)) {
+            const int step = to[k] < 0 ? -1 : 1;
+            to[k] -= step * n;
+            out->image.shift[k] += step;
+            out->image.moved = true;
+        }
+        if (to[k] < 0 || to[k] >= n) {
+            return false;
+        }
+    }
+    return enter(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
+}
+
+/** The cell that a step leads to, if there is one and it holds clumps. */
+KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__place *home, int step,
+                           struct kith__place *out)
+{
+    if (!home->inside) {
+        return go(f, home, f->parts.step[step].away, out);
+    }
+    out->image.moved = false;
+    return enter(f, home->cell + f->parts.step[step].cells, home->begin, out);
+}
+
+/** Which of the n nodes from `parent` on, 16 at most, do not point to root. */
+KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
+{
+    unsigned mask = 0;
+#if defined(KITH_THREAD_SANITIZER)
+    for (int l = 0; l < n; l++) {
+        mask |= (unsigned)(atomic_load_explicit(&parent[l], memory_order_relaxed) != root) << l;
+    }
+#else
+    /* Aligned words are read whole; one that is out of date only costs a closer look. */
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
+    const int32_t *plain = (const int32_t *)(uintptr_t)parent;
+    int l = 0;
+    do {
+        mask |= vi_ne(vi_load(plain + l), vi_set(root)) << l;
+        l += W;
+    } while (l < n);
+#endif
+    return mask & ((1u << n) - 1);
+}
+
+/** Unite `node` with those of clumps [begin, end) that hold one of LANES particles from j on: those
+ *  whose bits are set. @return the root. */
+static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, int64_t end,
+                          int64_t j, unsigned hits)
+{
+    int32_t root = kith__root(f->parent, node);
+    for (int64_t part = begin; part < end; part += LANES) {
+        const int n = end - part < LANES ? (int)(end - part) : LANES;
+        unsigned strangers = unlike(f->parent + part, n, root);
+        for (; strangers; strangers &= strangers - 1) {
+            const int64_t b = part + __builtin_ctz(strangers);
+            const int64_t low = (int64_t)f->first[b] - j;
+            const int64_t high = (int64_t)f->first[b + 1] - j;
+            const unsigned below = low < 0 ? 0 : low < LANES ? (1u << low) - 1 : ALL_LANES;
+            const unsigned up_to = high < 0 ? 0 : high < LANES ? (1u << high) - 1 : ALL_LANES;
+            if (hits & up_to & ~below) {
+                root = kith__unite(f->parent, root, (int32_t)b);
+            }
+        }
+    }
+    return root;
+}
+
+/** The root of most clumps of a cell, where most have one, and how many have another. Points each
+ *  clump at its root. */
+static int32_t common_root(struct kith__friends *f, const struct kith__place *home, int64_t *strays)
+{
+    int32_t common = -1;
+    int64_t votes = 0;
+    for (int64_t c = home->begin; c < home->end; c++) {
+        const int32_t root = kith__flatten(f->parent, (int32_t)c);
+        common = votes == 0 ? root : common;
+        votes += root == common ? 1 : -1;
+    }
+    *strays = 0;
+    for (int64_t c = home->begin; c < home->end; c++) {
+        *strays += atomic_load_explicit(&f->parent[c], memory_order_relaxed) != common;
+    }
+    return common;
+}
+
+/** Are the clumps of a cell known to be all in one tree? */
+KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__place *place)
+{
+    const int64_t n = place->end - place->begin;
+    return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].tree == KITH_WHOLE);
+}
+
+/** Write the index of a crowded cell. @return it. */
+static const struct kith__part_row *make_index(struct kith__friends *f,
+                                               const struct kith__place *home)
+{
+    struct kith__part_row *rows = f->index +
+                                  (int64_t)f->crowd[home->begin / KITH_CROWD].index * f->parts.rows;
+    memset(rows, 0, (size_t)f->parts.rows * sizeof *rows);
+    for (int64_t c = home->begin; c < home->end; c++) {
+        int part[3];
+        kith__part_of(f->grid->axis, f->part[c], part);
+        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
+        row->first = row->mask ? row->first : (uint16_t)(c - home->begin);
+        row->mask = (uint16_t)(row->mask | 1u << part[0]);
+    }
+    return rows;
+}
+
+/** The steps from a cell inside the box that lead to cells with clumps; without a table, all. */
+KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
+{
+    if (!f->start) {
+        return ALL_STEPS;
+    }
+    const int32_t *home = (const int32_t *)f->start + cell;
+    unsigned filled = home[1] != home[2];
+    for (int s = 1; s < KITH_STEPS; s += 3) { /* three in a row, from one with away[0] = -1 on */
+        const int32_t *row = home + f->parts.step[s].cells;
+        filled |= (vi_ne(vi_load(row), vi_load(row + 1)) & 7) << s;
+    }
+    return filled;
+}
+
+/** A clump, and the steps that it is to look along. */
+struct errand {
+    int32_t clump;
+    unsigned steps;
+    int64_t cell; /**< where it is */
+};
+
+/** The node with which a crowded cell's largest tree is found; in another cell, one of its
+ *  clumps. */
+KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__place *place)
+{
+    const bool some = place->end - place->begin < KITH_CROWD || is_whole(f, place);
+    return (int32_t)place->begin + (some ? 0 : f->crowd[place->begin / KITH_CROWD].tree);
+}
+
+/** Are n > 0 roots not all the same? */
+KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
+{
+    unsigned other = 0;
+    for (int64_t i = 0; i < n; i += W) {
+        other |= vi_ne(vi_load(root + i), vi_set(root[0])) & lanes_before(n - i);
+    }
+    return other != 0;
+}
+
+#define KITH_TWICE "fof/cpu/link_real.h"
+#include "core/twice.h"
+
+void KITH_OF_ISA(link_crowds)(struct kith__sweep *sweep, int64_t block)
+{
+    struct kith__friends *f = sweep->job;
+    const bool in_float = f->question->precision == KITH_FLOAT;
+    const int64_t first = block * KITH_CROWD_BLOCK;
+    for (int64_t place = first; place < first + KITH_CROWD_BLOCK && place < f->crowds; place++) {
+        const struct kith__crowd *crowd = &f->crowd[place];
+        const struct kith__place home = {.begin = crowd->begin, .end = crowd->begin + crowd->n};
+        if (crowd->n > 0 && f->by_clump) {
+            (in_float ? link_crowd_f : link_crowd_d)(f, sweep, &home);
+        } else if (crowd->n > 0) {
+            (in_float ? link_crowd_each_f : link_crowd_each_d)(f, sweep, &home);
+        }
+    }
+}
+
+void KITH_OF_ISA(link_cells)(struct kith__sweep *sweep, int64_t block)
+{
+    struct kith__friends *f = sweep->job;
+    if (f->question->precision == KITH_FLOAT) {
+        link_block_f(f, sweep, block);
+    } else {
+        link_block_d(f, sweep, block);
+    }
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One clump looking for friends, for one precision. Included by link.c, see twice.h.
+ */
+
+#include "near_real.h"
+
+/** The clump that looks. */
+struct KITH_REAL(seeker) {
+    struct kith__friends *f;
+    struct kith__sweep *sweep; /**< the thread's */
+    const real *x, *y, *z;     /**< of all particles */
+    int64_t begin, end;        /**< its particles */
+    int32_t root;              /**< of its tree, when last seen */
+    int part[3];               /**< where it is in its cell */
+    real cutoff2;
+    real near2; /**< squared: what is further apart is no pair, however it was rounded */
+};
+
+/** Squared distance of particle i and an image of particle j, both by place in the grid. */
+KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
+                                  const struct kith__image *image)
+{
+    const real ri[3] = {me->x[i], me->y[i], me->z[i]};
+    const real rj[3] = {me->x[j], me->y[j], me->z[j]};
+    real d[3];
+    static const int32_t none[3] = {0, 0, 0};
+    return KITH_REAL(kith__separation)(&me->f->question->KITH_REAL(box), ri, rj,
+                                       image->moved ? image->shift : none, d);
+}
+
+#include "touch_real.h"
+
+/** Is some particle of the seeker a friend of one of [begin, end)? */
+static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                               const struct kith__image *image)
+{
+    if ((me->end - me->begin) * (end - begin) > MANY_PAIRS) {
+        return KITH_REAL(touches_many)(me, begin, end, image);
+    }
+    for (int64_t i = me->begin; i < me->end; i++) {
+        for (int64_t j = begin; j < end; j++) {
+            if (KITH_REAL(apart)(me, i, j, image) <= me->cutoff2) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** Unite the seeker with clump b if they touch. */
+static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
+                            const struct kith__image *image)
+{
+    struct kith__friends *f = me->f;
+    const int32_t root = kith__root(f->parent, (int32_t)b);
+    if (root == me->root) {
+        atomic_store_explicit(&f->parent[b], root, memory_order_relaxed);
+    } else if (KITH_REAL(touches)(me, f->first[b], f->first[b + 1], image)) {
+        me->root = kith__unite(f->parent, me->root, root);
+    }
+}
+
+/** Where a part says nothing: every particle of the seeker with every one of [begin, end). */
+static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                 const struct kith__image *image)
+{
+    struct kith__friends *f = me->f;
+    const real *v = f->velocities;
+    const real length = (real)f->question->cutoff;
+    for (int64_t i = me->begin; i < me->end && kith__sweep_goes_on(me->sweep, 8 * (end - begin));
+         i++) {
+        for (int64_t j = begin; j < end; j++) {
+            const real r2 = KITH_REAL(apart)(me, i, j, image);
+            if (v ? KITH_REAL(kith__phase)(r2, length, &v[3 * i], &v[3 * j],
+                                           (real)f->velocity_length) <= 1
+                  : r2 <= me->cutoff2) {
+                kith__unite(f->parent, (int32_t)i, (int32_t)j);
+            }
+        }
+    }
+}
+
+/** The n clumps from `begin` on, no more than KITH_MOST_PARTS of them, that were last seen in
+ *  another tree than the seeker. */
+KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
+                                     const struct kith__image *image)
+{
+    if (!me->f->by_clump) {
+        for (int64_t b = begin; b < begin + n; b++) {
+            KITH_REAL(meet_each)(me, me->f->first[b], me->f->first[b + 1], image);
+        }
+        return;
+    }
+    unsigned strangers = unlike(me->f->parent + begin, n, me->root);
+    for (; strangers; strangers &= strangers - 1) {
+        KITH_REAL(meet)(me, begin + __builtin_ctz(strangers), image);
+    }
+}
+
+/** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
+ *  counted in that place; in its own cell those that come later. */
+static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
+                                  const struct kith__place *place,
+                                  const struct kith__part_row *index, bool own, const int reach[3])
+{
+    const struct kith__friends *f = me->f;
+    const int ny = f->grid->axis[1].parts;
+    const int nz = f->grid->axis[2].parts;
+    const int z_end = at_most(part[2] + reach[2], nz - 1);
+    const int y_end = at_most(part[1] + reach[1], ny - 1);
+    unsigned below[KITH_MOST_REACH + 1];
+    unsigned
+        span[KITH_MOST_REACH + 1]; /* masks of the parts within dx along x, and of those before */
+    for (int dx = 0; dx <= reach[0]; dx++) {
+        const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
+        below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
+    }
+    for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
+        const int8_t *along = f->parts.row_reach[z > part[2] ? z - part[2] : part[2] - z];
+        const bool level = own && z == part[2];
+        for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
+            const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
+            if (dx < 0) {
+                continue;
+            }
+            const struct kith__part_row row = index[z * ny + y];
+            /* of the seeker's own row what comes later */
+            const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
+            KITH_REAL(meet_row)(me,
+                                place->begin + row.first + __builtin_popcount(row.mask & before),
+                                __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
+        }
+    }
+}
+
+/** Unite the seeker with those of the clumps [begin, end) of a cell, at no image, that it touches;
+ *  their particles are [first, last). */
+KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                       int64_t first, int64_t last)
+{
+    for (int64_t j = first; j < last; j += LANES) {
+        unsigned hits = 0;
+        for (int64_t i = me->begin; i < me->end; i++) {
+            const real at[3] = {me->x[i], me->y[i], me->z[i]};
+            hits |= KITH_REAL(near_lanes)(me->x + j, me->y + j, me->z + j, at, me->cutoff2,
+                                          last - j);
+        }
+        if (hits) {
+            me->root = unite_hits(me->f, me->root, begin, end, j, hits);
+        }
+    }
+}
+
+/** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
+KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                     const struct kith__image *image)
+{
+    const struct kith__friends *f = me->f;
+    const int64_t first = f->first[begin];
+    const int64_t last = f->first[end];
+    if (image->moved || !f->by_clump || (me->end - me->begin) * (last - first) > MANY_PAIRS) {
+        for (int64_t b = begin; b < end; b++) {
+            KITH_REAL(meet_row)(me, b, 1, image);
+        }
+        return;
+    }
+    KITH_REAL(meet_lanes)(me, begin, end, first, last);
+}
+
+/** The clumps of a place that is in reach of the seeker. */
+KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
+                                       const struct kith__place *place)
+{
+    const struct kith__friends *f = me->f;
+    const struct kith__axis *axis = f->grid->axis;
+    const struct kith__part_row *index = index_of(f, place->begin, place->end);
+    if (index) {
+        const int seen[3] = {me->part[0] - away[0] * axis[0].parts,
+                             me->part[1] - away[1] * axis[1].parts,
+                             me->part[2] - away[2] * axis[2].parts};
+        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->parts.reach);
+    } else {
+        KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
+    }
+}
+
+/** All cells that are in reach and ahead, where these are not just those around. */
+static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+{
+    const struct kith__friends *f = me->f;
+    const int low[2] = {f->parts.cell_low[0][me->part[0]], f->parts.cell_low[1][me->part[1]]};
+    const int high[2] = {f->parts.cell_high[0][me->part[0]], f->parts.cell_high[1][me->part[1]]};
+    int away[3];
+    for (away[2] = 0; away[2] <= f->parts.cell_high[2][me->part[2]]; away[2]++) {
+        for (away[1] = away[2] ? low[1] : 0;
+             away[1] <= high[1] && kith__sweep_goes_on(me->sweep, 16 * (high[0] - low[0] + 1));
+             away[1]++) {
+            for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
+                struct kith__place place;
+                if (go(f, home, away, &place)) {
+                    KITH_REAL(meet_place)(me, away, &place);
+                }
+            }
+        }
+    }
+}
+
+static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
+{
+    const struct kith__friends *f = me->f;
+    me->begin = f->first[clump];
+    me->end = f->first[clump + 1];
+    me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
+    kith__part_of(f->grid->axis, f->part[clump], me->part);
+}
+
+static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct kith__sweep *sweep)
+{
+    const struct kith__sorted *a = &f->grid->a;
+    const real cutoff = (real)f->question->cutoff;
+    const real near = (real)f->grid->near;
+    return (struct KITH_REAL(seeker)){.f = f,
+                                      .sweep = sweep,
+                                      .x = a->x,
+                                      .y = a->y,
+                                      .z = a->z,
+                                      .cutoff2 = cutoff * cutoff,
+                                      .near2 = near * near};
+}
+
+/** Link the particles of a crowded cell with each other, where a part says nothing. */
+static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__sweep *sweep,
+                                       const struct kith__place *home)
+{
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    const struct kith__part_row *index = make_index(f, home);
+    for (int64_t c = home->begin; c < home->end; c++) {
+        KITH_REAL(seek)(&me, c);
+        KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
+        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
+    }
+}
+
+#include "flood_real.h"
+
+/** Link the clumps of a crowded cell with each other. */
+static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *sweep,
+                                  const struct kith__place *home)
+{
+    /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
+       not in one, one is not in that. */
+    static const int beside[3] = {1, 1, 1};
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    const struct kith__part_row *index = make_index(f, home);
+    struct kith__crowd *crowd = &f->crowd[home->begin / KITH_CROWD];
+    const int64_t first = f->first[home->begin], last = f->first[home->end];
+    struct KITH_REAL(block) *blocks = f->blocks;
+    blocks[crowd->index] = KITH_REAL(block_around)(me.x + first, me.y + first, me.z + first,
+                                                   last - first);
+    if (last - first <= POOL) {
+        crowd->tree = KITH_REAL(flood)(f, home, me.cutoff2);
+        return;
+    }
+    for (int64_t c = home->begin; c < home->end; c++) {
+        KITH_REAL(seek)(&me, c);
+        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
+    }
+    int64_t strays;
+    const int32_t common = common_root(f, home, &strays);
+    const bool few = 2 * strays < home->end - home->begin;
+    for (int64_t c = home->begin; c < home->end && strays; c++) {
+        KITH_REAL(seek)(&me, c);
+        if (!few || me.root != common) {
+            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->parts.reach);
+        }
+    }
+    if (strays) {
+        (void)common_root(f, home, &strays);
+    }
+    crowd->tree = strays == 0 ? KITH_WHOLE : (uint16_t)(common - home->begin);
+}
+
+/** Link the clumps of another cell with each other. */
+static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+{
+    for (int64_t c = home->begin; c < home->end; c++) {
+        KITH_REAL(seek)(me, c);
+        if (!me->f->by_clump) {
+            KITH_REAL(meet_each)(me, me->begin, me->end, &home->image);
+        }
+        if (c + 1 < home->end) {
+            KITH_REAL(meet_few)(me, c + 1, home->end, &home->image);
+        }
+    }
+}
+
+#include "border_real.h"
+
+/** Link the clumps of a cell with those of the cells ahead. */
+static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+{
+    const struct kith__friends *f = me->f;
+    const unsigned filled = home->inside ? filled_ahead(f, home->cell) : ALL_STEPS;
+    const bool crowded = f->by_clump && home->end - home->begin >= KITH_CROWD;
+    const unsigned steps = crowded ? KITH_REAL(link_borders)(me, home, filled) : filled;
+    for (int64_t c = home->begin; c < home->end && steps; c++) {
+        unsigned ahead = f->ahead[f->part[c]] & steps;
+        if (ahead) {
+            KITH_REAL(seek)(me, c);
+        }
+        for (; ahead; ahead &= ahead - 1) {
+            const int step = __builtin_ctz(ahead);
+            struct kith__place place;
+            if (take_step(f, home, step, &place)) {
+                KITH_REAL(meet_place)(me, f->parts.step[step].away, &place);
+            }
+        }
+    }
+}
+
+/** Link a clump with [begin, end) of the cell that a step leads to, where they are many. Apart from
+ *  what follows, which is then short. */
+static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clump, int step,
+                                       int64_t begin, int64_t end)
+{
+    const struct kith__place place = {.begin = begin, .end = end};
+    static const int nowhere[3] = {0, 0, 0};
+    KITH_REAL(seek)(me, clump);
+    KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->parts.step[step].away, &place);
+}
+
+/** Link a clump with those of the cell that a step, over `cells` of them, leads to; at home, with
+ *  those behind it. */
+KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struct errand *errand,
+                                       int step, int64_t cells)
+{
+    const struct kith__friends *f = me->f;
+    const uint32_t *start = f->start + errand->cell + cells;
+    const int64_t behind = (int64_t)errand->clump + 1;
+    const int64_t begin = start[0] > behind ? start[0] : behind;
+    const int64_t end = start[1];
+    const int64_t first = f->first[begin];
+    const int64_t last = f->first[end];
+    me->begin = f->first[errand->clump];
+    me->end = f->first[behind];
+    if (end - begin < KITH_CROWD && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
+        me->root = errand->clump; /* the root itself is only wanted where there are friends */
+        KITH_REAL(meet_lanes)(me, begin, end, first, last);
+    } else {
+        KITH_REAL(run_long_errand)(me, errand->clump, step, begin, end);
+    }
+}
+
+/** Run n errands; the steps of one behind the last are 0. All steps are taken in one loop, the end
+ *  of which is all that a processor must foresee: most errands have one, and meet nobody. Apart
+ *  from its caller, which leaves it no registers. */
+static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me,
+                                                             const struct errand *errand, int64_t n)
+{
+    const struct errand *const last = errand + n;
+    int64_t cells[KITH_STEPS + 1];
+    for (int step = 0; step < KITH_STEPS; step++) {
+        cells[step] = me->f->parts.step[step].cells;
+    }
+    cells[AT_HOME] = 0;
+    unsigned steps = errand->steps;
+    while (errand < last) {
+        const int step = __builtin_ctz(steps);
+        KITH_REAL(run_errand)(me, errand, step, cells[step]);
+        steps &= steps - 1;
+        errand += steps == 0;
+        steps |= steps == 0 ? errand->steps : 0;
+    }
+}
+
+/** Note what the clumps of a cell inside the box have to do, in it and along `filled` steps.
+ *  @return the end of the errands. */
+KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f,
+                                                   const struct kith__place *home, unsigned filled,
+                                                   struct errand *errand)
+{
+    for (int64_t c = home->begin; c < home->end; c++) {
+        const unsigned others = c + 1 < home->end;
+        const unsigned steps = (f->ahead[f->part[c]] & filled) | others << AT_HOME;
+        *errand = (struct errand){(int32_t)c, steps, home->cell};
+        errand += steps != 0;
+    }
+    return errand;
+}
+
+/** Link what is still to be linked of the cells that begin in one block. */
+static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
+{
+    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    struct errand errands[KITH_LINK_BLOCK + KITH_CROWD];
+    struct errand *end = errands;
+    struct kith__walk walk = kith__walk_start(f, block);
+    struct kith__place home;
+    const bool simple = f->ahead && f->start && f->by_clump;
+    while (kith__walk_next(f, &walk, &home)) {
+        const bool crowded = home.end - home.begin >= KITH_CROWD;
+        kith__walk_locate(f, &walk, &home);
+        if (simple && home.inside && !crowded) {
+            unsigned filled = filled_ahead(f, home.cell);
+            if (f->first[home.end] - f->first[home.begin] >= TOGETHER) {
+                filled = KITH_REAL(link_borders)(&me, &home, filled);
+            }
+            end = KITH_REAL(note_errands)(f, &home, filled, end);
+            continue;
+        }
+        if (!crowded) {
+            KITH_REAL(link_few)(&me, &home);
+        }
+        if (f->ahead) {
+            KITH_REAL(link_ahead)(&me, &home);
+            continue;
+        }
+        for (int64_t c = home.begin; c < home.end; c++) {
+            KITH_REAL(seek)(&me, c);
+            KITH_REAL(meet_around)(&me, &home);
+        }
+    }
+    end->steps = 0;
+    KITH_REAL(run_errands)(&me, errands, end - errands);
+}

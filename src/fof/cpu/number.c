@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbering: measure each tree, sort those that are large enough by size and smallest id, label.
+ */
+
+#include "core/atomics.h"
+#include "fof/groups.h"
+#include "friends.h"
+#include "engine/cpu/sort.h"
+#include "engine/cpu/cpu_state.h"
+
+/** What groups are sorted by, least significant first. */
+enum sort_key { LEADER, ID_LOW, ID_HIGH, SIZE };
+
+struct numbering {
+    struct kith__friends *f;
+    int64_t nodes;
+    int64_t min_members;
+    _Atomic int32_t *size;     /**< [nodes] particles of the tree, at its root, else 0; in the end
+                                    the label of a group, below 0 */
+    _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest index, or where
+                                    there are ids its provisional number */
+    int64_t n;                 /**< groups */
+    uint64_t *group, *spare;   /**< [n] root, below what they are sorted by */
+    _Atomic int64_t *least_id; /**< [n] smallest id, by provisional number */
+    const int64_t *ids;        /**< the particles' ids, or NULL */
+    enum sort_key key;         /**< of the sort that is prepared */
+    int32_t *labels;           /**< [particles] in the caller's order */
+    kith_ctx *ctx;
+};
+
+enum { NODE = 10 }; /* cost of a node in a loop, as kith__skip counts it */
+
+/** Particles of node c in cell order. */
+static void particles_of(const struct kith__friends *f, int64_t node, int64_t *begin, int64_t *end)
+{
+    *begin = f->by_clump ? f->first[node] : node;
+    *end = f->by_clump ? f->first[node + 1] : node + 1;
+}
+
+static int32_t size_at(const struct numbering *w, int64_t node)
+{
+    return atomic_load_explicit(&w->size[node], memory_order_relaxed);
+}
+
+/** The loops over ranges of nodes that find the sizes of trees. */
+struct size_loop {
+    const struct numbering *numbering;
+    int pieces;
+};
+
+/** Point every node at its root, which comes before it, and add its size where the root is in the
+ *  same range. */
+static void sum_inside(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct size_loop *loop = state;
+    const struct numbering *w = loop->numbering;
+    const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece);
+    const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
+    int64_t first, last;
+    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE); node++) {
+        const int32_t root = kith__flatten(w->f->parent, (int32_t)node);
+        particles_of(w->f, node, &first, &last);
+        atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
+        if (root >= begin) {
+            const int32_t sum = size_at(w, root) + (int32_t)(last - first);
+            atomic_store_explicit(&w->size[root], sum, memory_order_relaxed);
+        }
+    }
+}
+
+/** Add the size of every node whose root is in an earlier range. */
+static void sum_across(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct size_loop *loop = state;
+    const struct numbering *w = loop->numbering;
+    const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
+    const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 2);
+    int64_t first, last;
+    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE); node++) {
+        const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
+        if (root < begin) {
+            particles_of(w->f, node, &first, &last);
+            atomic_fetch_add_explicit(&w->size[root], (int32_t)(last - first),
+                                      memory_order_relaxed);
+        }
+    }
+}
+
+/** Point every node at its root, and add up sizes there: first inside each range of nodes, without
+ *  atomic additions, then across ranges. */
+static void measure(struct numbering *w)
+{
+    struct size_loop loop = {w, kith__threads_for(w->ctx, w->f->grid->a.n)};
+    kith__pool_run(w->ctx->pool, w->ctx->threads, loop.pieces, sum_inside, &loop);
+    kith__pool_run(w->ctx->pool, w->ctx->threads, loop.pieces - 1, sum_across, &loop);
+}
+
+/** A count of the trees that are large enough. */
+struct count_loop {
+    const struct numbering *numbering;
+    _Atomic int64_t n;
+};
+
+static void count_groups(void *state, int64_t begin, int64_t end)
+{
+    struct count_loop *loop = state;
+    const struct numbering *w = loop->numbering;
+    int64_t n = 0;
+    for (int64_t node = begin; node < end; node++) {
+        n += size_at(w, node) >= w->min_members;
+    }
+    atomic_fetch_add(&loop->n, n);
+}
+
+/** List the roots of trees that are large enough. */
+static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
+{
+    struct count_loop loop = {.numbering = w};
+    kith__loop(ctx, w->nodes, count_groups, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    const int64_t n = loop.n;
+    w->n = n;
+    w->group = kith__work_need(&ctx->work, KITH_FOF_GROUPS, (size_t)n * sizeof *w->group);
+    w->spare = kith__work_need(&ctx->work, KITH_FOF_GROUPS_SPARE, (size_t)n * sizeof *w->spare);
+    KITH_CHECK(ctx, w->group && w->spare, KITH_NO_MEMORY, "out of memory for %lld groups",
+               (long long)n);
+    int64_t g = 0;
+    for (int64_t node = 0; node < w->nodes && g < n; node++) {
+        if (size_at(w, node) >= w->min_members) {
+            w->group[g++] = (uint64_t)node;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Lower the smallest index or id of the groups that nodes [begin, end) belong to. */
+static void lower_least(void *state, int64_t begin_node, int64_t end_node)
+{
+    const struct numbering *w = state;
+    const struct kith__friends *f = w->f;
+    const int32_t *index = f->grid->a.id;
+    const int64_t *ids = w->ids;
+    for (int64_t node = begin_node; node < end_node; node++) {
+        const int32_t root = atomic_load_explicit(&f->parent[node], memory_order_relaxed);
+        if (size_at(w, root) < w->min_members) {
+            continue;
+        }
+        int64_t begin, end;
+        particles_of(f, node, &begin, &end);
+        if (!ids) {
+            kith__atomic_min32(&w->leader[root], index[begin]); /* they ascend in a clump */
+            continue;
+        }
+        int64_t smallest = INT64_MAX;
+        for (int64_t s = begin; s < end; s++) {
+            const int64_t mine = ids[index[s]];
+            smallest = mine < smallest ? mine : smallest;
+        }
+        kith__atomic_min64(&w->least_id[w->leader[root]], smallest);
+    }
+}
+
+/** Find the smallest index of every group or, where there are ids, the smallest of them. */
+static void find_least(struct numbering *w)
+{
+    for (int64_t g = 0; g < w->n; g++) {
+        atomic_init(&w->leader[w->group[g]], w->ids ? (int32_t)g : INT32_MAX);
+        if (w->ids) {
+            atomic_init(&w->least_id[g], INT64_MAX);
+        }
+    }
+    kith__loop(w->ctx, w->nodes, lower_least, w);
+}
+
+/** Put what groups [begin, end) are sorted by above their root. */
+static void set_keys(void *state, int64_t begin, int64_t end)
+{
+    const struct numbering *w = state;
+    for (int64_t g = begin; g < end; g++) {
+        const uint64_t root = w->group[g] & UINT32_MAX;
+        const int32_t leader = w->leader[root];
+        uint64_t key = (uint64_t)leader;
+        if (w->key == ID_LOW || w->key == ID_HIGH) {
+            const uint64_t id = (uint64_t)w->least_id[leader] ^ (uint64_t)1 << 63;
+            key = w->key == ID_LOW ? id & UINT32_MAX : id >> 32;
+        } else if (w->key == SIZE) {
+            key = (uint64_t)(INT32_MAX - size_at(w, (int64_t)root));
+        }
+        w->group[g] = key << 32 | root;
+    }
+}
+
+/** Sort the groups by one key, stable. */
+static kith_status sort_by(struct numbering *w, enum sort_key key)
+{
+    w->key = key;
+    kith__loop(w->ctx, w->n, set_keys, w);
+    uint64_t *sorted = kith__sort(w->ctx, w->group, w->spare, w->n, 32, 64,
+                                  w->ctx->work.slot[KITH_GRID_BINS].data);
+    w->spare = sorted == w->group ? w->spare : w->group;
+    w->group = sorted;
+    return kith__proceed(w->ctx);
+}
+
+/** Where the index of each particle in cell order is kept while labels are written: the caller's
+ *  labels are the memory of the grid's indices. */
+static int32_t *index_copy(const struct numbering *w)
+{
+    return w->f->grid->a.x;
+}
+
+/** Copy the indices of particles [begin, end), and clear as many labels. */
+static void clear_labels(void *state, int64_t begin, int64_t end)
+{
+    const struct numbering *w = state;
+    int32_t *index = index_copy(w);
+    for (int64_t p = begin; p < end; p++) {
+        index[p] = w->f->grid->a.id[p];
+        w->labels[p] = 0;
+    }
+}
+
+/** Label the particles of nodes [begin, end) that belong to a group with its number. */
+static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
+{
+    const struct numbering *w = state;
+    const int32_t *index = index_copy(w);
+    for (int64_t node = begin_node; node < end_node; node++) {
+        const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
+        const int32_t mine = size_at(w, root);
+        int64_t begin, end;
+        particles_of(w->f, node, &begin, &end);
+        for (int64_t s = begin; s < end && mine < 0; s += 4) {
+            for (int64_t k = s; k < s + 4; k++) { /* most end here: one branch, not one each */
+                w->labels[index[k < end ? k : end - 1]] = -mine;
+            }
+        }
+    }
+}
+
+kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct kith__fof *fof,
+                         kith_groups *out)
+{
+    struct numbering w = {.ctx = ctx,
+                          .f = f,
+                          .nodes = f->by_clump ? f->n : f->grid->a.n,
+                          .ids = fof->ids,
+                          .labels = out->labels};
+    w.min_members = fof->min_members;
+    w.size = f->grid->a.y;
+    w.leader = f->grid->a.z;
+    measure(&w);
+    KITH_TRY(kith__proceed(ctx));
+    KITH_TRY(list_groups(ctx, &w));
+    if (fof->ids) {
+        w.least_id = kith__work_need(&ctx->work, KITH_FOF_IDS, (size_t)w.n * sizeof *w.least_id);
+        KITH_CHECK(ctx, w.least_id != NULL, KITH_NO_MEMORY,
+                   "out of memory for the ids of %lld groups", (long long)w.n);
+    }
+    find_least(&w);
+    KITH_TRY(kith__proceed(ctx));
+    if (fof->ids) {
+        KITH_TRY(sort_by(&w, ID_LOW));
+        KITH_TRY(sort_by(&w, ID_HIGH));
+    } else {
+        KITH_TRY(sort_by(&w, LEADER));
+    }
+    KITH_TRY(sort_by(&w, SIZE));
+    KITH_TRY(kith__groups_number(ctx, w.n, out));
+    for (int64_t g = 0; g < w.n; g++) {
+        const uint64_t root = w.group[g] & UINT32_MAX;
+        out->members[g] = w.size[root];
+        w.size[root] = (int32_t)(-g - 1);
+    }
+    kith__loop(ctx, f->grid->a.n, clear_labels, &w);
+    kith__loop(ctx, w.nodes, label_nodes, &w);
+    return kith__proceed(ctx);
+}

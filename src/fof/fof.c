@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public search for groups: check the arguments once, then ask the backend.
+ */
+#include <float.h>
+
+#include "groups.h"
+#include "parts.h"
+
+static const int64_t default_min_members = 20;
+
+void kith_fof_options_init(kith_fof_options *options)
+{
+    if (options) {
+        *options = (kith_fof_options){.size = sizeof *options, .min_members = default_min_members};
+    }
+}
+
+static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
+                                 kith_precision precision)
+{
+    KITH_CHECK(ctx, fof->min_members >= 1, KITH_INVALID,
+               "options.min_members is %lld, expected 1 or more", (long long)fof->min_members);
+    KITH_CHECK(ctx, fof->min_links >= 0, KITH_INVALID,
+               "options.min_links is %lld, expected 0 or more", (long long)fof->min_links);
+    for (int64_t p = 0; p < n && fof->roles; p++) {
+        KITH_CHECK(ctx, fof->roles[p] <= KITH_IGNORE, KITH_INVALID,
+                   "options.roles[%lld] is %d, expected KITH_LINK, KITH_ATTACH or KITH_IGNORE",
+                   (long long)p, fof->roles[p]);
+    }
+    const double speed = fof->velocity_length;
+    const double square = kith__rounded(speed * speed, precision);
+    const double least = precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
+    KITH_CHECK(ctx, !fof->velocities || (speed > 0 && square >= least && isfinite(square)),
+               KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
+               speed);
+    for (int64_t p = 0; p < 3 * n && fof->velocities; p++) {
+        KITH_CHECK(ctx, isfinite(kith__real_at(fof->velocities, p, precision)), KITH_NOT_FINITE,
+                   "options.velocities: that of particle %lld (counted from 0) is not finite",
+                   (long long)(p / 3));
+    }
+    return KITH_OK;
+}
+
+static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                        double length, const kith_fof_options *options, kith_groups *out)
+{
+    kith_fof_options defaults;
+    kith_fof_options_init(&defaults);
+    options = options ? options : &defaults;
+    KITH_CHECK_SIZE(ctx, "options", options, kith_fof_options_init);
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
+               "out holds arrays that are not the library's: zero it");
+    struct kith__question question;
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    const struct kith__fof fof = {
+        .min_members = options->min_members,
+        .min_links = options->min_links,
+        .ids = options->ids,
+        .roles = options->roles,
+        .velocities = options->velocities,
+        .velocity_length = kith__rounded(options->velocity_length, question.precision)};
+    KITH_TRY(check_options(ctx, points->n, &fof, question.precision));
+    KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not find groups", ctx->name);
+    kith__parts_ask(&question);
+    const bool by_roles = fof.roles || fof.min_links > 0;
+    const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
+    KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
+               "roles and min_links need points and out in host memory");
+    return kith__leave(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
+                                     : ctx->backend->fof->find(ctx, &question, &fof, out));
+}
+
+kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                          double length, const kith_fof_options *options, kith_groups *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, find(ctx, points, box, length, options, out));
+    if (status != KITH_OK && out) {
+        out->n = out->points = 0;
+    }
+    return status;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friends of friends on a GPU: the grid with parts, clumps, links, groups. The host is asked twice
+ * how many there are: clumps and crowded cells, then groups.
+ */
+#include "fof_gpu.h"
+
+#include "fof/groups.h"
+#include "engine/gpu/search.h"
+
+/** A search for groups under way. */
+struct fof_search {
+    struct kith__gpu_search s;
+    struct kith__gpu_friends f;
+    const struct kith__fof *fof;
+    kith_groups *out;
+    int32_t *root; /**< [n_groups] device memory, and a second for sorting; */
+    uint64_t *key; /**< likewise */
+    int64_t n_groups;
+};
+
+/** Room for comparisons that are left to warps: labels come last. */
+static void need_later(struct fof_search *w)
+{
+    struct kith__gpu_friends *f = &w->f;
+    if (w->out->memory == KITH_DEVICE) {
+        f->later = (struct kith__gpu_two *)(void *)w->out->labels;
+        f->room_later = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->later;
+    } else {
+        f->room_later = (unsigned long long)f->particles / 8 + 1024;
+        f->later = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
+    }
+}
+
+/** List the clumps, and plant their trees. The memory that sorting used takes their keys and first
+ *  particles; that of the particles' keys then takes the table of cells and, when all is linked,
+ *  what is known of the trees. */
+static kith_status list_clumps(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const struct kith__gpu_grid *grid = &w->s.sweep.grid;
+    uint64_t *key = (uint64_t *)(void *)w->s.counts;
+    uint32_t *first = grid->marks;
+    size_t bytes = w->s.temporary_bytes;
+    const size_t crowds = ((size_t)(f->particles / KITH_CROWD) + 1) * sizeof *f->crowd;
+    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
+    w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY, bytes > crowds ? bytes : crowds);
+    f->crowd = w->s.temporary; /* until groups are sorted */
+    need_later(w);
+    KITH_CHECK(ctx, f->crowd && f->parent && f->later, KITH_NO_MEMORY,
+               "out of device memory for groups of %lld particles", (long long)f->particles);
+    f->first = first;
+    f->key = key;
+    f->start = (uint32_t *)grid->a.key;
+    KITH_GPU_TRY(ctx, "clearing counts",
+                 gpuMemsetAsync(f->small, 0, sizeof *f->small, gpu->stream));
+    KITH_GPU_TRY(ctx, "listing clumps",
+                 kith__gpu_list_runs(w->s.temporary, &bytes, grid->a.key, f->particles,
+                                     grid->a.id_bits, key, first, &f->small->n_clumps,
+                                     gpu->stream));
+    KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_plant_trees(f, first, gpu->stream));
+    return kith__gpu_ask_small(&w->s);
+}
+
+/** Link. While the device does that as if there were no crowded cells, learn how many there are,
+ *  and how many clumps. */
+static kith_status link_clumps(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const struct kith__gpu_fof_small *small = &gpu->small->fof;
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link_thin(f, gpu->stream));
+    KITH_TRY(kith__gpu_learn_small(&w->s));
+    f->n = small->n_clumps;
+    f->nodes = f->by_clump ? f->n : f->particles;
+    f->crowds = small->n_crowds > 0;
+    const size_t bytes = (size_t)small->n_crowds * (size_t)f->parts.rows * sizeof *f->index;
+    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
+    KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
+               (long long)f->n);
+    if (f->crowds) {
+        KITH_GPU_TRY(ctx, "indexing clumps", gpuMemsetAsync(f->index, 0, bytes, gpu->stream));
+        KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_crowds(f, gpu->stream));
+    }
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
+    return KITH_OK;
+}
+
+/** Where labels are written: scratch that is not needed any more, if they are wanted elsewhere. */
+static int32_t *labels_of(const struct fof_search *w)
+{
+    return w->out->memory == KITH_DEVICE ? w->out->labels : (int32_t *)w->s.sweep.grid.a.x;
+}
+
+static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
+                               const uint64_t *least)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    const int64_t n = w->n_groups;
+    size_t bytes = w->s.temporary_bytes;
+    uint64_t *key[2] = {w->key, w->key + n};
+    int32_t *root[2] = {w->root, w->root + n};
+    KITH_GPU_TRY(ctx, "sorting groups",
+                 kith__gpu_group_keys(&w->f, w->root, n, order, least, w->key, gpu->stream));
+    KITH_GPU_TRY(ctx, "sorting groups",
+                 kith__gpu_sort_pairs(w->s.temporary, &bytes, key, root, n, bits, gpu->stream));
+    if (root[0] != w->root) {
+        KITH_GPU_TRY(ctx, "sorting groups",
+                     gpuMemcpyAsync(w->root, root[0], (size_t)n * sizeof *w->root,
+                                    gpuMemcpyDeviceToDevice, gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Sort the groups by their smallest id, then by size. */
+static kith_status sort_by_id(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    const size_t bytes = (size_t)w->f.particles * sizeof(int64_t);
+    int64_t *ids = kith__gpu_need(gpu, KITH_GPU_FOF_IDS,
+                                  bytes + (size_t)w->n_groups * sizeof(int64_t));
+    KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
+               (long long)w->f.particles);
+    uint64_t *least = (uint64_t *)(ids + w->f.particles);
+    const int bits = kith__bit_length((uint64_t)w->f.particles);
+    KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
+    KITH_TRY(sort_groups(w, KITH_GPU_BY_ROOT, bits, NULL)); /* in which those of one id stay */
+    KITH_GPU_TRY(ctx, "finding ids",
+                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, ids, least, gpu->stream));
+    KITH_TRY(sort_groups(w, KITH_GPU_BY_ID, 64, least));
+    return sort_groups(w, KITH_GPU_BY_SIZE, bits, NULL);
+}
+
+/** List and sort the groups. */
+static kith_status order_groups(struct fof_search *w)
+{
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const struct kith__gpu_fof_small *small = &gpu->small->fof;
+    int32_t *listed = (int32_t *)w->s.counts;    /* the clumps' keys were there: linking is over */
+    f->below = (int32_t *)w->s.sweep.grid.a.key; /* and the table */
+    f->mark = f->below + f->nodes;
+    KITH_GPU_TRY(ctx, "measuring groups",
+                 kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
+    KITH_TRY(kith__gpu_ask_small(&w->s));
+    KITH_GPU_TRY(
+        ctx, "labelling",
+        gpuMemsetAsync(labels_of(w), 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
+    KITH_TRY(kith__gpu_learn_small(&w->s));
+    w->n_groups = small->n_groups;
+    const size_t n = (size_t)w->n_groups;
+    w->key = kith__gpu_need(gpu, KITH_GPU_Y, /* where they were is of no use any more */
+                            2 * n * (sizeof *w->key + sizeof *w->root) + 1);
+    KITH_CHECK(ctx, w->key != NULL, KITH_NO_MEMORY, "out of device memory for %lld groups",
+               (long long)n);
+    w->root = (int32_t *)(w->key + 2 * n);
+    if (n == 0) {
+        return KITH_OK;
+    }
+    KITH_GPU_TRY(
+        ctx, "listing groups",
+        gpuMemcpyAsync(w->root, listed, n * sizeof *w->root, gpuMemcpyDeviceToDevice, gpu->stream));
+    const int bits = kith__bit_length((uint64_t)f->particles);
+    return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 2 * bits, NULL);
+}
+
+/** Write the groups where they are wanted. */
+static kith_status write_groups(struct fof_search *w)
+{
+    kith_groups *out = w->out;
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    struct kith__gpu_friends *f = &w->f;
+    const bool here = out->memory == KITH_DEVICE;
+    KITH_TRY(kith__groups_number(ctx, w->n_groups, out));
+    int64_t *members = here ? out->members : (int64_t *)w->key; /* sorted, and so free */
+    int32_t *labels = labels_of(w);
+    if (w->n_groups > 0) {
+        KITH_GPU_TRY(ctx, "labelling",
+                     kith__gpu_label(f, w->root, w->n_groups, members, labels, gpu->stream));
+    }
+    if (here) {
+        KITH_TRY(kith__gpu_wait_all(ctx, "labelling"));
+        return kith__proceed(ctx);
+    }
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)out->labels, (const char *)labels, (size_t)f->particles * sizeof *labels},
+        {(char *)out->members, (const char *)members, (size_t)w->n_groups * sizeof *members}};
+    return kith__gpu_download(ctx, copies);
+}
+
+/** Copy groups from host memory to the device. */
+static kith_status send_groups(kith_ctx *ctx, const kith_groups *from, kith_groups *to)
+{
+    KITH_TRY(kith__groups_need(ctx, from->points, to));
+    KITH_TRY(kith__groups_number(ctx, from->n, to));
+    KITH_TRY(
+        kith__gpu_upload(ctx, to->labels, from->labels, (size_t)from->points * sizeof *to->labels));
+    KITH_TRY(
+        kith__gpu_upload(ctx, to->members, from->members, (size_t)from->n * sizeof *to->members));
+    KITH_TRY(kith__gpu_wait_all(ctx, "sending groups"));
+    return KITH_OK;
+}
+
+/** Find the groups by the pair search: parts do not fit. The grid that is being sorted for them is
+ *  given up. What is queued of it is done first, as everything is queued on one stream. */
+static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__fof *fof, kith_groups *out)
+{
+    if (out->memory == KITH_HOST) {
+        return kith__fof_by_pairs(ctx, q, fof, out);
+    }
+    kith_groups host = {0};
+    kith_status status = kith__fof_by_pairs(ctx, q, fof, &host);
+    if (status == KITH_OK) {
+        status = send_groups(ctx, &host, out);
+    }
+    kith_groups_free(&host);
+    return status;
+}
+
+static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    struct fof_search w = {.fof = fof, .out = out};
+    struct kith__gpu *gpu = ctx->state;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_HOME, &w.s));
+    if (w.s.empty) {
+        return kith__groups_number(ctx, 0, out);
+    }
+    const struct kith__gpu_grid *grid = &w.s.sweep.grid;
+    const struct kith__gpu_plan plan = gpu->small->plan;
+    struct kith__gpu_friends *f = &w.f;
+    *f = (struct kith__gpu_friends){
+        .question = grid->question,
+        .axis = {plan.axis[0], plan.axis[1], plan.axis[2]},
+        .table = plan.table,
+        .by_clump = !plan.far && !fof->velocities,
+        .cells = plan.cells,
+        .particles = q->a.n,
+        .x = grid->a.x,
+        .y = grid->a.y,
+        .z = grid->a.z,
+        .id = grid->a.id,
+        .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof,
+        .stop = w.s.sweep.next};
+    KITH_GPU_TRY(ctx, "linking", gpuMemsetAsync(w.s.sweep.next, 0, sizeof *f->stop, gpu->stream));
+    if (!kith__parts_init(q, f->axis, plan.near, &f->parts)) {
+        return find_by_pairs(ctx, q, fof, out);
+    }
+    if (fof->velocities) {
+        const size_t bytes = 3 * (size_t)q->a.n * (size_t)q->precision;
+        void *velocities = kith__gpu_need(gpu, KITH_GPU_FOF_VELOCITIES, bytes);
+        KITH_CHECK(ctx, velocities != NULL, KITH_NO_MEMORY,
+                   "out of device memory for %lld velocities", (long long)q->a.n);
+        KITH_TRY(kith__gpu_upload(ctx, velocities, fof->velocities, bytes));
+        f->velocities = velocities;
+        f->velocity_length = fof->velocity_length;
+    }
+    KITH_TRY(list_clumps(&w));
+    KITH_TRY(link_clumps(&w));
+    KITH_TRY(order_groups(&w));
+    return write_groups(&w);
+}
+
+const struct kith__fof_backend kith__cuda_fof = {
+    .find = find_groups,
+};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Clumps and groups: what is done before linking and after it.
+ */
+#include "engine/gpu/gpu_cells.cuh"
+#include "fof_gpu.h"
+
+enum { THREADS = 256 };
+
+static int64_t blocks_for(int64_t n)
+{
+    const int64_t blocks = (n + THREADS - 1) / THREADS;
+    return blocks > 0 ? blocks : 1;
+}
+
+static __device__ __forceinline__ int64_t my_item()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* -------------------------------------------------------------------------------------- clumps */
+
+/** Is clump c of n the first of its cell, and that cell crowded? */
+static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c, int64_t n)
+{
+    const uint64_t cell = f.key[c] >> f.parts.bits;
+    return c + KITH_CROWD <= n && f.key[c + KITH_CROWD - 1] >> f.parts.bits == cell &&
+           (c == 0 || f.key[c - 1] >> f.parts.bits != cell);
+}
+
+/** The table of cells, the trees, and a number for each crowded cell. Nobody but the device knows
+ *  yet how many clumps there are. */
+static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
+{
+    const int64_t c = my_item();
+    const int64_t n = f.small->n_clumps;
+    if (f.table) {
+        fill_table(c, n, f.key, f.parts.bits, f.cells, f.start);
+    }
+    if (c < (f.by_clump ? n : f.particles)) {
+        f.parent[c] = (int32_t)c;
+    }
+    if (c == n) {
+        first[n] = (uint32_t)f.particles;
+    }
+    if (c < n && begins_crowd(f, c, n)) {
+        f.crowd[c / KITH_CROWD] = atomicAdd(&f.small->n_crowds, 1u);
+    }
+}
+
+gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *f, uint32_t *first,
+                                 gpuStream_t stream)
+{
+    KITH_LAUNCH(plant, blocks_for(f->particles + 1), THREADS, stream, *f, first);
+    return gpuGetLastError();
+}
+
+/** Write the row that clump c begins in the index of its crowded cell. */
+static __global__ void fill_index(const struct kith__gpu_friends f)
+{
+    const int64_t c = my_item();
+    if (c >= f.n) {
+        return;
+    }
+    const int row_shift = f.axis[0].part_bits;
+    const uint64_t cell = f.key[c] >> f.parts.bits;
+    const uint64_t row = f.key[c] >> row_shift;
+    if (c > 0 && f.key[c - 1] >> row_shift == row) {
+        return;
+    }
+    const struct kith__gpu_set clumps = {f.n, NULL,   NULL, NULL, NULL, (uint64_t *)f.key,
+                                         0,   f.start};
+    const int64_t scale = f.table ? 0 : f.parts.bits;
+    const int64_t begin = first_of_cell(clumps, f.table, (int64_t)(cell << scale));
+    const int64_t end = first_of_cell(clumps, f.table, (int64_t)((cell + 1) << scale));
+    if (end - begin < KITH_CROWD) {
+        return;
+    }
+    int part[3];
+    kith__part_of(f.axis, f.key[c], part);
+    unsigned mask = 0;
+    for (int64_t b = c; b < end && f.key[b] >> row_shift == row; b++) {
+        mask |= 1u << (int)(f.key[b] & (((uint64_t)1 << row_shift) - 1));
+    }
+    struct kith__part_row *to = f.index + (int64_t)f.crowd[begin / KITH_CROWD] * f.parts.rows +
+                                part[2] * f.axis[1].parts + part[1];
+    to->mask = (uint16_t)mask;
+    to->first = (uint16_t)(c - begin);
+}
+
+gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *f, gpuStream_t stream)
+{
+    KITH_LAUNCH(fill_index, blocks_for(f->n), THREADS, stream, *f);
+    return gpuGetLastError();
+}
+
+/* -------------------------------------------------------------------------------------- groups */
+
+static __device__ __forceinline__ int64_t begin_of(const struct kith__gpu_friends &f, int64_t node)
+{
+    return f.by_clump ? f.first[node] : node;
+}
+
+static __device__ __forceinline__ int32_t size_of(const struct kith__gpu_friends &f, int64_t node)
+{
+    return (int32_t)(begin_of(f, node + 1) - begin_of(f, node));
+}
+
+/** List the roots of some lanes. */
+static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int32_t root, bool yes)
+{
+    const lanes_t with = which_lanes(yes);
+    if (with) {
+        const int first = first_lane(with);
+        const int32_t at = my_lane() == first ? atomicAdd(n, count_lanes(with)) : 0;
+        const int32_t mine = from_lane(at, first) + count_lanes(with & lanes_below(my_lane()));
+        if (yes) {
+            list[mine] = root;
+        }
+    }
+}
+
+/** Point every node at its root. Most trees are one node, and left alone: the others add up there
+ *  what is below the root, in a warp of one tree at once. Who makes a tree large enough lists
+ *  it. */
+static __global__ void measure(const struct kith__gpu_friends f, int64_t min_members, int32_t *list)
+{
+    const int64_t node = my_item();
+    int32_t root = -1;
+    int32_t size = 0;
+    int32_t early = 0;
+    if (node < f.nodes) {
+        root = f.parent[node];
+        while (f.parent[root] != root) {
+            root = f.parent[root];
+        }
+    }
+    const bool is_root = root >= 0 && root == node;
+    if (root >= 0 && !is_root) {
+        f.parent[node] = root;
+        size = size_of(f, node);
+        early = INT32_MAX - f.id[begin_of(f, node)];
+    }
+    const int32_t common = from_lane(root, 0);
+    if (which_lanes(root == common) == which_lanes(true)) {
+        size = sum_lanes(size);
+        early = (int32_t)max_lanes((uint32_t)early);
+        size = my_lane() == 0 ? size : 0;
+    }
+    bool large = is_root && size_of(f, root) >= min_members;
+    if (size > 0) {
+        const int64_t before = (int64_t)size_of(f, root) + atomicAdd(&f.below[root], size);
+        atomicMax(&f.mark[root], early);
+        large = large || (before < min_members && before + size >= min_members);
+    }
+    list_root(&f.small->n_groups, list, root, large);
+}
+
+gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, int64_t min_members, int32_t *list,
+                             gpuStream_t stream)
+{
+    const size_t bytes = 2 * (size_t)f->nodes * sizeof(int32_t); /* mark follows below */
+    const gpuError_t error = gpuMemsetAsync(f->below, 0, bytes, stream);
+    KITH_LAUNCH(measure, blocks_for(f->nodes), THREADS, stream, *f, min_members, list);
+    return error == gpuSuccess ? gpuGetLastError() : error;
+}
+
+/** Mark the roots of groups with their numbers g, as -1 - g: no other mark is negative. */
+static __global__ void number(const struct kith__gpu_friends f, const int32_t *root, int64_t n)
+{
+    const int64_t g = my_item();
+    if (g < n) {
+        f.mark[root[g]] = -1 - (int32_t)g;
+    }
+}
+
+static __global__ void lower_ids(const struct kith__gpu_friends f, const int64_t *ids,
+                                 uint64_t *least)
+{
+    const int64_t node = my_item();
+    const int32_t mark = node < f.nodes ? f.mark[f.parent[node]] : 0;
+    if (mark >= 0) {
+        return;
+    }
+    uint64_t smallest = UINT64_MAX;
+    for (int64_t s = begin_of(f, node); s < begin_of(f, node + 1); s++) {
+        const uint64_t id = (uint64_t)ids[f.id[s]] ^ (uint64_t)1 << 63; /* in the same order */
+        smallest = id < smallest ? id : smallest;
+    }
+    atomicMin((unsigned long long *)&least[-1 - mark], (unsigned long long)smallest);
+}
+
+gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
+                               const int64_t *ids, uint64_t *least, gpuStream_t stream)
+{
+    const gpuError_t error = gpuMemsetAsync(least, 0xff, (size_t)n * sizeof *least, stream);
+    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
+    KITH_LAUNCH(lower_ids, blocks_for(f->nodes), THREADS, stream, *f, ids, least);
+    return error == gpuSuccess ? gpuGetLastError() : error;
+}
+
+static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
+                                 enum kith__gpu_order order, int index_bits, const uint64_t *least,
+                                 uint64_t *key)
+{
+    const int64_t g = my_item();
+    if (g >= n) {
+        return;
+    }
+    const int32_t mark = f.mark[root[g]];
+    const uint64_t falling = (uint64_t)(f.particles - size_of(f, root[g]) - f.below[root[g]]);
+    switch (order) {
+    case KITH_GPU_BY_LEADER: {
+        const int32_t own = f.id[begin_of(f, root[g])];
+        const int32_t leader = min(own, INT32_MAX - mark);
+        key[g] = falling << index_bits | (uint64_t)leader;
+        break;
+    }
+    case KITH_GPU_BY_ROOT: key[g] = (uint64_t)root[g]; break;
+    case KITH_GPU_BY_ID: key[g] = least[-1 - mark]; break;
+    case KITH_GPU_BY_SIZE: key[g] = falling; break;
+    }
+}
+
+gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
+                                enum kith__gpu_order order, const uint64_t *least, uint64_t *key,
+                                gpuStream_t stream)
+{
+    const int index_bits = kith__bit_length((uint64_t)f->particles);
+    KITH_LAUNCH(make_keys, blocks_for(n), THREADS, stream, *f, root, n, order, index_bits, least,
+                key);
+    return gpuGetLastError();
+}
+
+static __global__ void list_members(const struct kith__gpu_friends f, const int32_t *root,
+                                    int64_t n, int64_t *members)
+{
+    const int64_t g = my_item();
+    if (g < n) {
+        members[g] = size_of(f, root[g]) + f.below[root[g]];
+    }
+}
+
+/** A warp labels the particles of as many nodes as it has lanes, each lane one at a time. What is
+ *  in no group has its label. */
+static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
+{
+    const int lane = my_lane();
+    const int64_t node = my_item();
+    const int64_t from = node - lane;
+    if (from >= f.nodes) {
+        return; /* the whole warp */
+    }
+    const int64_t begin = node < f.nodes ? begin_of(f, node) : f.particles;
+    const int32_t mark = node < f.nodes ? f.mark[f.parent[node]] : 0;
+    const int32_t mine = mark < 0 ? -mark : 0;
+    if (!which_lanes(mine > 0)) {
+        return;
+    }
+    const int64_t last = from + LANES < f.nodes ? begin_of(f, from + LANES) : f.particles;
+    for (int64_t s = from_lane(begin, 0); s < last; s += LANES) {
+        int owner = 0; /* the last lane whose node does not begin after my particle */
+        for (int step = LANES / 2; step > 0; step /= 2) {
+            const int64_t theirs = from_lane(begin, owner + step);
+            owner += theirs <= s + lane ? step : 0;
+        }
+        const int32_t value = from_lane(mine, owner);
+        if (s + lane < last && value > 0) {
+            labels[f.id[s + lane]] = value;
+        }
+    }
+}
+
+gpuError_t kith__gpu_label(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
+                           int64_t *members, int32_t *labels, gpuStream_t stream)
+{
+    KITH_LAUNCH(list_members, blocks_for(n), THREADS, stream, *f, root, n, members);
+    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
+    KITH_LAUNCH(label, blocks_for(f->nodes), THREADS, stream, *f, labels);
+    return gpuGetLastError();
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Clumps that meet: the forest that all threads change at once, and a warp that unites the clumps
+ * of a list of twos where they touch.
+ */
+#ifndef KITH_MEETING_CUH
+#define KITH_MEETING_CUH
+
+#include "engine/gpu/gpu_cells.cuh"
+#include "fof_gpu.h"
+#include "engine/gpu/gpu_sweep.h"
+
+enum {
+    FEW_PAIRS = 16,   /**< of particles, that one lane compares before the warp does */
+    MANY_PAIRS = 1024 /**< beyond which two clumps are left to the end of the pass */
+};
+
+/* -------------------------------------------------------------------------------------- forest */
+
+/** Nodes change under our hands: every look is at memory. */
+static __device__ __forceinline__ int32_t up(int32_t *parent, int32_t node)
+{
+    return *(volatile int32_t *)&parent[node];
+}
+
+/** Root of a node: the smallest of its tree. Shortens the way on the way. */
+static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
+{
+    int32_t above = up(parent, node);
+    while (above != node) {
+        const int32_t next = up(parent, above);
+        if (next == above) {
+            return above;
+        }
+        *(volatile int32_t *)&parent[node] = next;
+        node = next;
+        above = up(parent, node);
+    }
+    return node;
+}
+
+/** Unite two trees: the larger root goes under the smaller. @return the root. */
+static __device__ __forceinline__ int32_t unite(int32_t *parent, int32_t a, int32_t b)
+{
+    while (true) {
+        a = root_of(parent, a);
+        b = root_of(parent, b);
+        if (a == b) {
+            return a;
+        }
+        const int32_t larger = a > b ? a : b;
+        const int32_t smaller = a > b ? b : a;
+        if (atomicCAS(&parent[larger], larger, smaller) == larger) {
+            return smaller;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------- packing */
+
+/** Three small numbers in one. */
+static __device__ __forceinline__ uint32_t pack(int x, int y, int z)
+{
+    return (uint32_t)(x + 64) | (uint32_t)(y + 64) << 8 | (uint32_t)(z + 64) << 16;
+}
+
+static __device__ __forceinline__ int unpack(uint32_t packed, int k)
+{
+    return (int)(packed >> 8 * k & 255) - 64;
+}
+
+/* ------------------------------------------------------------------------------------- meeting */
+
+/** Square of the distance of two particles, the second at an image. */
+template <typename real>
+static __device__ __forceinline__ real apart(const struct kith__gpu_friends &f, int64_t i,
+                                             int64_t j, const int32_t shift[3])
+{
+    typedef definition<real> def;
+    const real *x = (const real *)f.x, *y = (const real *)f.y, *z = (const real *)f.z;
+    const real ri[3] = {x[i], y[i], z[i]};
+    const real rj[3] = {x[j], y[j], z[j]};
+    real d[3];
+    return def::separation(def::box(f.question), ri, rj, shift, d);
+}
+
+template <typename real>
+static __device__ __forceinline__ real square_of_cutoff(const struct kith__gpu_friends &f)
+{
+    return definition<real>::square((real)f.question.cutoff);
+}
+
+static __device__ __forceinline__ int64_t pairs_of(const struct kith__gpu_friends &f,
+                                                   const struct kith__gpu_two &two)
+{
+    return (int64_t)(f.first[two.a + 1] - f.first[two.a]) *
+           (int64_t)(f.first[two.b + 1] - f.first[two.b]);
+}
+
+/** Does some particle of clump a touch one of clump b? Looks at so many pairs at most.
+ *  @param[out] all  set to whether these were all, if none touches */
+template <typename real>
+static __device__ __forceinline__ bool few_touch(const struct kith__gpu_friends &f,
+                                                 const struct kith__gpu_two &two, int64_t most,
+                                                 bool *all)
+{
+    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
+    const int64_t begin = f.first[two.b], end = f.first[two.b + 1];
+    const int64_t last = f.first[two.a + 1];
+    int64_t i = f.first[two.a];
+    int64_t j = begin;
+    for (int64_t k = 0; k < most && i < last; k++) {
+        if (apart<real>(f, i, j, shift) <= square_of_cutoff<real>(f)) {
+            return true;
+        }
+        j++;
+        if (j == end) {
+            j = begin;
+            i++;
+        }
+    }
+    *all = i == last;
+    return false;
+}
+
+/** Likewise, of all pairs: the lanes of a warp share the larger clump. */
+template <typename real>
+static __device__ bool warp_touches(const struct kith__gpu_friends &f,
+                                    const struct kith__gpu_two &two)
+{
+    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
+    const int64_t a = f.first[two.a], b = f.first[two.b];
+    const int64_t n_a = f.first[two.a + 1] - a, n_b = f.first[two.b + 1] - b;
+    const bool along_b = n_b >= n_a;
+    const int64_t n_outer = along_b ? n_a : n_b;
+    const int64_t n_inner = along_b ? n_b : n_a;
+    int width = 1;
+    while (width < LANES && width < n_inner) {
+        width *= 2;
+    }
+    for (int64_t from = 0; from < n_outer; from += LANES / width) {
+        const int64_t o = from + my_lane() / width;
+        bool hit = false;
+        for (int64_t s = my_lane() % width; o < n_outer && s < n_inner; s += width) {
+            const int64_t i = a + (along_b ? o : s), j = b + (along_b ? s : o);
+            hit = hit || apart<real>(f, i, j, shift) <= square_of_cutoff<real>(f);
+        }
+        if (which_lanes(hit)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Does the host want the kernel to end early? */
+static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends &f)
+{
+    return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;
+}
+
+/** Compare particle i of clump a with every particle of clump b, and unite friends. */
+template <typename real>
+static __device__ __noinline__ void compare_with_all(const struct kith__gpu_friends &f,
+                                                     struct kith__gpu_two two, int64_t i)
+{
+    enum { ASK_EACH = 4096 }; /* pairs between two tests of the stop word */
+    typedef definition<real> def;
+    const real *v = (const real *)f.velocities;
+    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
+    const int64_t begin = f.first[two.b], end = f.first[two.b + 1];
+    for (int64_t j = begin; j < end; j++) {
+        if ((j - begin) % ASK_EACH == ASK_EACH - 1 && is_stopped(f)) {
+            return;
+        }
+        const real r2 = apart<real>(f, i, j, shift);
+        const bool friends = v ? def::phase(r2, (real)f.question.cutoff, v + 3 * (int64_t)f.id[i],
+                                            v + 3 * (int64_t)f.id[j], (real)f.velocity_length) <= 1
+                               : r2 <= square_of_cutoff<real>(f);
+        if (friends) {
+            unite(f.parent, (int32_t)i, (int32_t)j);
+        }
+    }
+}
+
+/** Compare every particle of clump a with every one of clump b, where being in one part does not
+ *  make two particles friends. */
+template <typename real>
+static __device__ void meet_each(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
+{
+    for (int64_t i = f.first[two.a]; i < f.first[two.a + 1]; i++) {
+        compare_with_all<real>(f, two, i);
+    }
+}
+
+/** Unite two clumps that are in two trees if they touch; all lanes of the warp together. */
+template <typename real>
+static __device__ __forceinline__ void warp_meet(const struct kith__gpu_friends &f,
+                                                 const struct kith__gpu_two &two)
+{
+    const bool strangers = root_of(f.parent, two.a) != root_of(f.parent, two.b);
+    if (from_lane((int)strangers, 0) && warp_touches<real>(f, two) && my_lane() == 0) {
+        unite(f.parent, two.a, two.b);
+    }
+}
+
+/** Leave two clumps for the end of the pass. @return false when there is no room. */
+static __device__ bool leave(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
+{
+    const unsigned long long at = atomicAdd(&f.small->n_later, 1ull);
+    if (at < f.room_later) {
+        f.later[at] = two;
+    }
+    return at < f.room_later;
+}
+
+/** Unite the two clumps of each lane, if it has two, where they touch. Each lane looks at a few
+ *  pairs by itself: most that touch do so there. At the rest all lanes look together, one after the
+ *  other. */
+template <typename real>
+static __device__ __forceinline__ void meet(const struct kith__gpu_friends &f,
+                                            struct kith__gpu_two two, bool has)
+{
+    if (has && !f.by_clump && !(pairs_of(f, two) > MANY_PAIRS && leave(f, two))) {
+        meet_each<real>(f, two);
+    }
+    bool rest = false;
+    if (has && f.by_clump && root_of(f.parent, two.a) != root_of(f.parent, two.b)) {
+        bool all = true;
+        if (few_touch<real>(f, two, FEW_PAIRS, &all)) {
+            unite(f.parent, two.a, two.b);
+        }
+        rest = !all && !(pairs_of(f, two) > MANY_PAIRS && leave(f, two));
+    }
+    for (lanes_t left = which_lanes(rest); left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const struct kith__gpu_two theirs = {from_lane(two.a, lane), from_lane(two.b, lane),
+                                             from_lane(two.shift, lane)};
+        warp_meet<real>(f, theirs);
+    }
+}
+
+#endif

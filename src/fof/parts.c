@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How wide parts are, and what is in reach of them.
+ */
+#include "parts.h"
+
+/** The longest diagonal of a block whose sides are parallel to the box's rows, in units of the
+ *  distance between its faces. */
+static double longest_diagonal(const struct kith__question *q)
+{
+    double longest = 0;
+    for (int signs = 0; signs < 4; signs++) {
+        double d[3] = {0, 0, 0};
+        for (int k = 0; k < q->dim; k++) {
+            const int sign = (signs >> k & 1) ? -1 : 1;
+            for (int m = 0; m < 3; m++) {
+                d[m] += sign * q->box_d.row[k][m] / q->height[k];
+            }
+        }
+        longest = fmax(longest, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    }
+    return longest;
+}
+
+void kith__parts_ask(struct kith__question *q)
+{
+    q->part = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
+}
+
+/** Parts and cells in reach along axis k; returns the width of a part. */
+static double reach_along(const struct kith__question *q, const struct kith__axis *axis, int k,
+                          double near, double *reach)
+{
+    const double width = q->height[k] / (axis->scale * axis->parts);
+    *reach = floor(near / width) + 1;
+    if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
+        *reach = fmin(*reach, axis->parts); /* the nearest image is the nearest particle */
+    }
+    return width;
+}
+
+static void set_rows(const struct kith__question *q, const double width[3], double near,
+                     struct kith__parts *parts)
+{
+    for (int z = 0; z <= parts->reach[2]; z++) {
+        for (int y = 0; y <= parts->reach[1]; y++) {
+            const double gap_z = z > 1 ? (z - 1) * width[2] : 0;
+            const double gap_y = y > 1 ? (y - 1) * width[1] : 0;
+            const double rest = near * near - gap_z * gap_z - gap_y * gap_y;
+            const double along = rest < 0 ? -1 : floor(sqrt(rest) / width[0]) + 1;
+            parts->row_reach[z][y] = (int8_t)(q->box_d.orthorhombic && along < parts->reach[0]
+                                                  ? along
+                                                  : parts->reach[0]);
+        }
+    }
+}
+
+static void set_steps(const struct kith__axis axis[3], struct kith__parts *parts)
+{
+    int n = 0;
+    for (int z = 0; z <= 1; z++) {
+        for (int y = z ? -1 : 0; y <= 1; y++) {
+            for (int x = z || y ? -1 : 1; x <= 1; x++) {
+                parts->step[n++] = (struct kith__step){{x, y, z},
+                                                       (z * axis[1].n + y) * axis[0].n + x};
+            }
+        }
+    }
+}
+
+bool kith__parts_init(const struct kith__question *q, const struct kith__axis axis[3], double near,
+                      struct kith__parts *parts)
+{
+    double width[3] = {0, 0, 0};
+    *parts = (struct kith__parts){
+        .bits = kith__part_bits(axis), .rows = axis[1].parts * axis[2].parts, .around = true};
+    for (int k = 0; k < q->dim; k++) {
+        double reach;
+        width[k] = reach_along(q, &axis[k], k, near, &reach);
+        if (!(reach <= KITH_MOST_REACH)) {
+            return false;
+        }
+        parts->reach[k] = (int)reach;
+        parts->around = parts->around && parts->reach[k] <= axis[k].parts;
+        for (int p = 0; p < axis[k].parts; p++) {
+            parts->cell_low[k][p] = (int8_t)floor((p - reach) / axis[k].parts);
+            parts->cell_high[k][p] = (int8_t)((p + parts->reach[k]) / axis[k].parts);
+        }
+    }
+    set_rows(q, width, near, parts);
+    set_steps(axis, parts);
+    return true;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Measuring groups: look at all particles, sort the members by group, and sum over each group.
+ * Large groups are shared among threads, small ones group by group. Sorting takes the memory of a
+ * grid's.
+ */
+#include <stdlib.h>
+
+#include "core/atomics.h"
+#include "halos/halo.h"
+#include "halos/halo_sums.h"
+#include "engine/cpu/sort.h"
+#include "engine/cpu/cpu_state.h"
+
+/* Members that a thread sums up before it takes others. */
+enum { BLOCK = KITH_HALO_PIECE * KITH_HALO_PIECE, LARGE = 8 * BLOCK };
+
+/** Members sorted by group. */
+struct sorted {
+    uint64_t *elements; /**< label << 32 | particle; */
+    int32_t *order;     /**< then the particles, */
+    int64_t *begin;     /**< [groups + 1] and where each group begins among them */
+    int64_t n;
+};
+
+/** The check of all particles. */
+struct check_loop {
+    const struct kith__members *members;
+    _Atomic int64_t first_fault;
+    _Atomic int64_t in_groups; /**< particles of groups */
+};
+
+static void check_range(void *state, int64_t begin, int64_t end)
+{
+    struct check_loop *loop = state;
+    const struct kith__members *members = loop->members;
+    int64_t count = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const int fault = kith__particle_fault(members, members->points.precision, p);
+        if (fault < KITH_FAULTS) {
+            kith__atomic_min64(&loop->first_fault, p * KITH_FAULTS + fault);
+        }
+        count += members->labels[p] > 0;
+    }
+    atomic_fetch_add(&loop->in_groups, count);
+}
+
+static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *members,
+                               struct sorted *out, uint64_t **spare, int64_t **bins)
+{
+    const size_t room = (size_t)out->n * sizeof **spare;
+    const size_t bin_bytes = (size_t)ctx->threads * KITH_SORT_BINS * sizeof **bins;
+    const size_t begin_bytes = (size_t)(members->groups + 1) * sizeof *out->begin;
+    out->elements = kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, room);
+    *spare = kith__work_need(&ctx->work, KITH_GRID_XYZ, room);
+    *bins = kith__work_need(&ctx->work, KITH_GRID_BINS, bin_bytes);
+    out->begin = kith__work_need(&ctx->work, KITH_WORK_OF(halos), begin_bytes);
+    KITH_CHECK(ctx, out->elements && *spare && *bins && out->begin, KITH_NO_MEMORY,
+               "out of memory for %lld members of %lld groups", (long long)out->n,
+               (long long)members->groups);
+    return KITH_OK;
+}
+
+/** The list of the particles that are in groups, by pieces of all particles. */
+struct member_loop {
+    const int32_t *labels;
+    int64_t n; /**< particles */
+    int pieces;
+    int64_t *members; /**< [pieces] members in each piece, then how many are before it */
+    uint64_t *elements;
+};
+
+static void count_members(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct member_loop *loop = state;
+    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    int64_t members = 0;
+    for (int64_t p = kith__piece_begin(loop->n, loop->pieces, piece); p < end; p++) {
+        members += loop->labels[p] > 0;
+    }
+    loop->members[piece] = members;
+}
+
+static void write_members(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct member_loop *loop = state;
+    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    int64_t at = loop->members[piece];
+    for (int64_t p = kith__piece_begin(loop->n, loop->pieces, piece); p < end; p++) {
+        if (loop->labels[p] > 0) {
+            loop->elements[at++] = (uint64_t)loop->labels[p] << 32 | (uint64_t)p;
+        }
+    }
+}
+
+/** The loop over sorted elements that notes where each group begins. */
+struct begin_loop {
+    const uint64_t *sorted; /**< label << 32 | particle */
+    int64_t *begin;         /**< [groups] first element of each group */
+    int32_t *order;
+};
+
+enum { LABEL = 32 };
+
+static void find_begins(void *state, int64_t begin, int64_t end)
+{
+    const struct begin_loop *loop = state;
+    for (int64_t at = begin; at < end; at++) {
+        const int64_t g = (int64_t)(loop->sorted[at] >> LABEL) - 1;
+        if (at == 0 || (int64_t)(loop->sorted[at - 1] >> LABEL) - 1 != g) {
+            loop->begin[g] = at;
+        }
+        loop->order[at] = (int32_t)(uint32_t)loop->sorted[at];
+    }
+}
+
+/** Sort by group, stable. */
+static kith_status sort_members(kith_ctx *ctx, const struct kith__members *members,
+                                struct sorted *out)
+{
+    uint64_t *spare;
+    int64_t *bins;
+    int bits = 0;
+    KITH_TRY(need_sorted(ctx, members, out, &spare, &bins));
+    while (members->groups >> bits) {
+        bits++;
+    }
+    struct member_loop list = {members->labels, members->points.n,
+                               kith__threads_for(ctx, members->points.n), bins, out->elements};
+    kith__pool_run(ctx->pool, ctx->threads, list.pieces, count_members, &list);
+    KITH_TRY(kith__proceed(ctx)); /* else some counts were not made */
+    kith__prefix_sum(bins, list.pieces);
+    kith__pool_run(ctx->pool, ctx->threads, list.pieces, write_members, &list);
+    uint64_t *const sorted = kith__sort(ctx, out->elements, spare, out->n, LABEL, LABEL + bits,
+                                        bins);
+    out->order = (int32_t *)(void *)(sorted == spare ? out->elements : spare);
+    for (int64_t g = 0; g <= members->groups; g++) {
+        out->begin[g] = out->n;
+    }
+    struct begin_loop find = {sorted, out->begin, out->order};
+    kith__loop(ctx, out->n, find_begins, &find);
+    KITH_TRY(kith__proceed(ctx));
+    for (int64_t g = 0; g < members->groups; g++) {
+        if (out->begin[g] == out->n) {
+            return kith__halo_empty(ctx, g + 1);
+        }
+    }
+    return KITH_OK;
+}
+
+/** Sum over a block of members, piece by piece. */
+static void sum_block(const struct kith__halo_group *group, enum kith__halo_pass pass,
+                      const struct kith__halo_frame *frame, int64_t first,
+                      struct kith__halo_sums *out)
+{
+    const int64_t last = group->n - first < BLOCK ? group->n : first + BLOCK;
+    for (int64_t at = first; at < last; at += KITH_HALO_PIECE) {
+        const int64_t n = last - at < KITH_HALO_PIECE ? last - at : KITH_HALO_PIECE;
+        struct kith__halo_sums sums;
+        kith__halo_piece(group, pass, frame, at, n, &sums);
+        if (at == first) {
+            *out = sums;
+        } else {
+            kith__halo_add(out, &sums);
+        }
+    }
+}
+
+/** A pass over the members of one group. */
+struct pass_loop {
+    kith_ctx *ctx;
+    const struct kith__halo_group *group;
+    enum kith__halo_pass pass;
+    const struct kith__halo_frame *frame;
+    struct kith__halo_sums *blocks; /**< [ceil(n / BLOCK)] the sums over each block */
+};
+
+static void sum_piece(void *state, int64_t block, int worker)
+{
+    (void)worker;
+    const struct pass_loop *loop = state;
+    if (kith__cancelled(loop->ctx)) {
+        return;
+    }
+    sum_block(loop->group, loop->pass, loop->frame, block * BLOCK, &loop->blocks[block]);
+}
+
+/** Do a pass over all members; blocks[0] receives the sums.
+ *  @return false when the call is to stop */
+static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__halo_pass pass,
+                const struct kith__halo_frame *frame, struct kith__halo_sums *blocks,
+                struct kith__pool *pool)
+{
+    const int64_t n = (group->n + BLOCK - 1) / BLOCK;
+    struct pass_loop loop = {ctx, group, pass, frame, blocks};
+    kith__pool_run(pool, kith__pool_threads(pool), n, sum_piece, &loop);
+    if (kith__cancelled(ctx)) {
+        return false;
+    }
+    for (int64_t apart = 1; apart < n; apart *= KITH_HALO_PIECE) {
+        for (int64_t b = 0; b < n; b += apart * KITH_HALO_PIECE) {
+            kith__halo_gather(&blocks[b], apart, n - b);
+        }
+    }
+    return true;
+}
+
+/** Measure a group. @param blocks  [ceil(n / BLOCK)] scratch
+ *  @param pool  threads to share it among; NULL: this one */
+static void measure_group(kith_ctx *ctx, const struct kith__halo_group *group,
+                          struct kith__halo_sums *blocks, struct kith__pool *pool, kith_halo *out)
+{
+    struct kith__halo_frame frame;
+    if (group->n <= KITH_HALO_PIECE) {
+        kith__halo_small(group, out);
+        return;
+    }
+    if (kith__is_periodic(&group->of->box)) {
+        if (!run(ctx, group, KITH_PASS_SLICES, NULL, blocks, pool)) {
+            return;
+        }
+    }
+    kith__halo_cut(group, &blocks[0], &frame);
+    if (run(ctx, group, KITH_PASS_MEANS, &frame, blocks, pool)) {
+        kith__halo_middle(group, &blocks[0], &frame, out);
+        if (run(ctx, group, KITH_PASS_MOMENTS, &frame, blocks, pool)) {
+            kith__halo_finish(&blocks[0], group->of->dim, out);
+        }
+    }
+}
+
+static struct kith__halo_group group_of(const struct kith__members *members,
+                                        const struct sorted *sorted, int64_t g)
+{
+    return (struct kith__halo_group){members, members->points.precision,
+                                     sorted->order + sorted->begin[g],
+                                     sorted->begin[g + 1] - sorted->begin[g]};
+}
+
+/** The loop over groups that are not large. */
+struct group_loop {
+    kith_ctx *ctx;
+    const struct kith__members *members;
+    const struct sorted *sorted;
+    kith_halo *halo;
+};
+
+/** Measure the small ones of groups [begin, end). */
+static void measure_small(void *state, int64_t begin, int64_t end)
+{
+    const struct group_loop *loop = state;
+    for (int64_t g = begin; g < end; g++) {
+        const struct kith__halo_group group = group_of(loop->members, loop->sorted, g);
+        struct kith__halo_sums own[LARGE / BLOCK];
+        if (group.n <= LARGE) {
+            measure_group(loop->ctx, &group, own, NULL, &loop->halo[g]);
+        }
+    }
+}
+
+static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
+                           const struct sorted *sorted, kith_halo *halo)
+{
+    enum { GROUPS = 64 }; /* that a thread measures at a time */
+    int64_t most = 0;
+    for (int64_t g = 0; g < members->groups; g++) {
+        const int64_t n = sorted->begin[g + 1] - sorted->begin[g];
+        most = n > most ? n : most;
+    }
+    struct kith__halo_sums *blocks = kith__alloc((size_t)(most / BLOCK + 1) * sizeof *blocks);
+    KITH_CHECK(ctx, blocks, KITH_NO_MEMORY, "out of memory for a group of %lld", (long long)most);
+    for (int64_t g = 0; g < members->groups && most > LARGE; g++) {
+        const struct kith__halo_group group = group_of(members, sorted, g);
+        if (group.n > LARGE) {
+            measure_group(ctx, &group, blocks, ctx->pool, &halo[g]);
+        }
+    }
+    free(blocks);
+    struct group_loop loop = {ctx, members, sorted, halo};
+    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, members->points.n), members->groups, GROUPS,
+                      measure_small, &loop);
+    return kith__proceed(ctx);
+}
+
+static kith_status measure_halos(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__members *members, kith_halos *out)
+{
+    KITH_TRY(kith__halos_need(ctx, members->groups, out));
+    struct check_loop check = {.members = members, .first_fault = KITH_NO_FAULT};
+    kith__loop(ctx, members->points.n, check_range, &check);
+    KITH_TRY(kith__proceed(ctx));
+    struct sorted sorted = {.n = check.in_groups};
+    const int64_t fault = check.first_fault;
+    if (fault != KITH_NO_FAULT) {
+        return kith__halo_refuse(ctx, q, members, fault, kith__fault_value(members, fault));
+    }
+    KITH_TRY(sort_members(ctx, members, &sorted));
+    return measure(ctx, members, &sorted, out->halo);
+}
+
+const struct kith__halos_backend kith__cpu_halos = {
+    .measure = measure_halos,
+};

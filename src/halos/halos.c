@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public measuring of groups: check the arguments, ask the backend, which also looks at every
+ * particle, then find the spheres.
+ */
+#include "halo.h"
+#include "core/owned.h"
+
+void kith_halo_input_init(kith_halo_input *input)
+{
+    if (input) {
+        *input = (kith_halo_input){.size = sizeof *input};
+    }
+}
+
+static bool is_memory(kith_memory memory)
+{
+    return memory == KITH_HOST || memory == KITH_DEVICE;
+}
+
+static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
+                                const kith_halo_input *input, const kith_halos *out)
+{
+    KITH_CHECK(ctx, is_memory(groups->memory) && is_memory(out->memory), KITH_INVALID,
+               "memory of groups is %d, of out %d, expected KITH_HOST or KITH_DEVICE",
+               (int)groups->memory, (int)out->memory);
+    const bool device = points->memory == KITH_DEVICE || groups->memory == KITH_DEVICE ||
+                        out->memory == KITH_DEVICE;
+    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points, groups or out are in device memory, which backend \"%s\" cannot reach",
+               ctx->name);
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        KITH_CHECK(ctx,
+                   input->sphere_density[s] == 0 ||
+                       (points->memory == KITH_HOST && out->memory == KITH_HOST),
+                   KITH_UNSUPPORTED,
+                   "sphere_density[%d] is %g, but points or out are in device memory: spheres are "
+                   "found from host memory",
+                   s, input->sphere_density[s]);
+    }
+    return KITH_OK;
+}
+
+static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *input)
+{
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        const double wanted = input->sphere_density[s];
+        KITH_CHECK(ctx, wanted >= 0 && isfinite(wanted), KITH_INVALID,
+                   "sphere_density[%d] is %g, expected a density or 0", s, wanted);
+        KITH_CHECK(ctx, wanted == 0 || dim == 3, KITH_INVALID,
+                   "sphere_density[%d] is %g, but the box is flat: spheres need dim 3", s, wanted);
+    }
+    return KITH_OK;
+}
+
+static kith_status check_call(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
+                              const kith_halo_input *input, const kith_halos *out)
+{
+    KITH_CHECK_SIZE(ctx, "input", input, kith_halo_input_init);
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->owner || !out->halo, KITH_INVALID,
+               "out holds an array that is not the library's: zero it");
+    KITH_CHECK(ctx, groups != NULL, KITH_INVALID, "groups is NULL");
+    KITH_CHECK(ctx, groups->points == points->n, KITH_INVALID,
+               "groups are of %lld particles, but there are %lld", (long long)groups->points,
+               (long long)points->n);
+    KITH_CHECK(ctx, groups->n >= 0 && groups->n <= points->n, KITH_INVALID,
+               "groups.n is %lld, expected 0 to the number of particles, %lld",
+               (long long)groups->n, (long long)points->n);
+    KITH_CHECK(ctx, points->n == 0 || groups->labels, KITH_INVALID, "groups.labels is NULL");
+    return check_memory(ctx, points, groups, input, out);
+}
+
+kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__members *members, int64_t fault, double value)
+{
+    static const char *const names[KITH_FAULTS] = {
+        [KITH_FAULT_MASS] = "masses",
+        [KITH_FAULT_VELOCITY] = "velocities",
+        [KITH_FAULT_POTENTIAL] = "potentials",
+        [KITH_FAULT_DENSITY] = "densities",
+    };
+    const int64_t p = fault / KITH_FAULTS;
+    const int what = (int)(fault % KITH_FAULTS);
+    const bool is_mass = what == KITH_FAULT_MASS;
+    switch (what) {
+    case KITH_FAULT_FINITE: return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, p);
+    case KITH_FAULT_FAR: return kith__refuse(ctx, q, "points", KITH_LIMIT, p);
+    case KITH_FAULT_TYPE:
+        return kith__fail(ctx, KITH_INVALID,
+                          "types: that of particle %lld (counted from 0) is %d, expected 0 to %d",
+                          (long long)p, (int)value, KITH_TYPES - 1);
+    case KITH_FAULT_LABEL:
+        return kith__fail(ctx, KITH_INVALID, "groups.labels[%lld] is %d, expected 0 to %lld",
+                          (long long)p, (int)value, (long long)members->groups);
+    default:
+        return kith__fail(ctx, is_mass ? KITH_INVALID : KITH_NOT_FINITE,
+                          "%s: that of particle %lld (counted from 0) is %g, expected a finite "
+                          "number%s",
+                          names[what], (long long)p, value, is_mass ? " above 0" : "");
+    }
+}
+
+kith_status kith__halo_empty(kith_ctx *ctx, int64_t g)
+{
+    return kith__fail(ctx, KITH_INVALID, "group %lld has no particle: no label names it",
+                      (long long)g);
+}
+
+kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)
+{
+    struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
+    out->halo = owned ? kith__owned_need(owned, 0, (size_t)n * sizeof *out->halo) : NULL;
+    KITH_CHECK(ctx, out->halo, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)n);
+    out->n = n;
+    return KITH_OK;
+}
+
+static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           const kith_groups *groups, const kith_halo_input *input, kith_halos *out)
+{
+    kith_halo_input nothing;
+    kith_halo_input_init(&nothing);
+    input = input ? input : &nothing;
+    struct kith__question question;
+    KITH_TRY(kith__question_space(ctx, points, box, &question));
+    KITH_TRY(check_call(ctx, points, groups, input, out));
+    KITH_TRY(check_spheres(ctx, question.dim, input));
+    const struct kith__members members = {.points = question.a,
+                                          .box = question.box_d,
+                                          .dim = question.dim,
+                                          .input = *input,
+                                          .labels = groups->labels,
+                                          .labels_memory = groups->memory,
+                                          .groups = groups->n};
+    KITH_TRY(kith__leave(ctx, ctx->backend->halos->measure(ctx, &question, &members, out)));
+    const double start = kith__seconds();
+    const kith_status status = kith__spheres_measure(ctx, box, &question, &members.input, out);
+    out->sphere_seconds = kith__seconds() - start;
+    return status;
+}
+
+kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                               const kith_groups *groups, const kith_halo_input *input,
+                               kith_halos *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, measure(ctx, points, box, groups, input, out));
+    if (status != KITH_OK && out) {
+        out->n = 0;
+    }
+    return status;
+}
+
+void kith_halos_free(kith_halos *halos)
+{
+    if (halos) {
+        kith__owned_free(halos->owner);
+        *halos = (kith_halos){0};
+    }
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Spherical overdensities (Lacey & Cole 1994, MNRAS 271, 676): the radius within which all matter
+ * has a given mean density. The pair search finds the particles around many centres at once:
+ * centres with similar radii share a search, so that small halos do not pay for large ones. A
+ * centre whose sphere turns out larger than the radius searched comes again with a larger one.
+ *
+ * A search sorts its pairs by centre, and for that holds all particles in reach of a centre. Where
+ * the reach is a large part of a periodic box, or the pair search refuses so long a list, each
+ * search has one centre, and nothing is to be sorted.
+ *
+ * Most particles are near no centre, and sorting them for a search would cost most of its time: so
+ * those in no cell beside a centre's are left out. Cells are marked in a small table by their hash;
+ * two in one place only let more particles through.
+ */
+#include "halo.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/cells.h"
+#include "pairs/list.h"
+
+static const double first_reach = 1.5; /* radius searched / R_g of the lowest density */
+static const double growth = 1.6;      /* of the radius from one search to the next */
+static const double shared = 3;        /* largest / smallest radius in one search */
+static const double farthest_cell = 1e15;
+
+/** A particle near a centre. */
+struct near {
+    double r, m;
+    int32_t j;
+};
+
+/** A centre that still has spheres to find. */
+struct wish {
+    double reach; /* radius to search */
+    int32_t halo;
+};
+
+/** Particles that a search is to see. */
+struct kept {
+    int64_t n;
+    void *xyz;      /* [n][3] in the points' precision */
+    int32_t *index; /* [n] which they are */
+    uint8_t *keep;  /* [points] */
+};
+
+struct search {
+    const struct kith__question *question;
+    const kith_halo_input *input;
+    kith_halos *halos;
+    struct wish *wish; /* [wishes], the largest reach first */
+    int64_t wishes;
+    int64_t again;     /* wishes to come again, kept at the front */
+    double reach;      /* of this search */
+    struct kept kept;  /* particles of this search */
+    double farthest;   /* beyond it no sphere is looked for */
+    int64_t first;     /* wish of the pairs' i = 0 */
+    int64_t row;       /* the first i that is not finished */
+    struct near *near; /* particles around it, and those after it, so far */
+    int64_t n, room;
+    int64_t *begin; /* [halos + 1] where each i begins among those of a block */
+    bool *wider;    /* [halos] does i want a wider search? */
+    kith_ctx *ctx;
+    bool no_memory;
+};
+
+enum { MARKS = 1 << 24 }; /* bits: 2 MB, as large as a cache */
+
+/** Cells at least as wide as a search's reach, those beside a centre marked. */
+struct sieve {
+    const struct kith__question *question;
+    double scale[3];  /* cells for each unit of fractional coordinate */
+    int64_t round[3]; /* cells along a periodic axis; 0: the axis is open */
+    uint64_t *marks;
+};
+
+static int by_reach(const void *a, const void *b)
+{
+    const struct wish *u = a, *v = b;
+    if (u->reach != v->reach) {
+        return u->reach < v->reach ? 1 : -1;
+    }
+    return (u->halo > v->halo) - (u->halo < v->halo);
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct near *u = a, *v = b;
+    if (u->r != v->r) {
+        return u->r < v->r ? -1 : 1;
+    }
+    return (u->j > v->j) - (u->j < v->j);
+}
+
+/** Radius that mass alone would have at a density. */
+static double radius_of(double mass, double density)
+{
+    static const double pi = 3.14159265358979323846;
+    return cbrt(3 * mass / (4 * pi * density));
+}
+
+/** Find one sphere among particles by distance, m the mass up to each. Between particles k and
+ *  k + 1 the density falls through that wanted where radius_of(m_k) lies between r_k and r_k+1.
+ *  @return the k; -1: there is none; n: farther out than was searched. */
+static int64_t find_sphere(const struct near *near, int64_t n, double mass, double density,
+                           double reach)
+{
+    const double alone = radius_of(mass, density);
+    int64_t k = n - 1;
+    while (k >= 0 && near[k].r > alone) {
+        k--;
+    }
+    if (k < 0) {
+        return -1;
+    }
+    if (radius_of(near[k].m, density) >= alone) {
+        while (k + 1 < n && near[k + 1].r <= radius_of(near[k].m, density)) {
+            k++;
+        }
+        return k + 1 == n && radius_of(near[k].m, density) > reach ? n : k;
+    }
+    while (k >= 0 && radius_of(near[k].m, density) < near[k].r) {
+        k--;
+    }
+    return k;
+}
+
+enum { RUN = 4096 }; /* particles that qsort orders: it cannot be cancelled */
+
+/** Merge the sorted runs from[0, half) and from[half, n). */
+static void merge(const struct near *from, int64_t half, int64_t n, struct near *to)
+{
+    for (int64_t at = 0, a = 0, b = half; at < n; at++) {
+        const bool first = b == n || (a < half && by_distance(&from[a], &from[b]) < 0);
+        to[at] = from[first ? a++ : b++];
+    }
+}
+
+/** Sort by distance: runs by qsort, then by merging them. @param spare
+ *  [n]. @return near or spare, whichever holds the result */
+static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spare, int64_t n)
+{
+    for (int64_t at = 0; at < n && !kith__cancelled(ctx); at += RUN) {
+        qsort(near + at, (size_t)(n - at < RUN ? n - at : RUN), sizeof *near, by_distance);
+    }
+    for (int64_t half = RUN; half < n && !kith__cancelled(ctx); half *= 2) {
+        for (int64_t at = 0; at < n && !kith__cancelled(ctx); at += 2 * half) {
+            const int64_t left = n - at;
+            merge(near + at, left < half ? left : half, left < 2 * half ? left : 2 * half,
+                  spare + at);
+        }
+        struct near *const swap = near;
+        near = spare;
+        spare = swap;
+    }
+    return near;
+}
+
+/** All particles within reach of a centre are known: find its spheres. @return whether a wider
+ *  search is needed. */
+static bool finish_row(const struct search *s, int64_t row, struct near *list, int64_t n)
+{
+    kith_halo *halo = &s->halos->halo[s->wish[s->first + row].halo];
+    bool wider = false;
+    struct near *const spare = n > RUN ? kith__alloc((size_t)n * sizeof *spare) : NULL;
+    struct near *near = list;
+    if (spare) {
+        near = sort_near(s->ctx, list, spare, n);
+    } else if (n > 0) {
+        qsort(near, (size_t)n, sizeof *near, by_distance);
+    }
+    for (int64_t k = 1; k < n; k++) {
+        near[k].m += near[k - 1].m;
+    }
+    for (int t = 0; t < KITH_SPHERES; t++) {
+        const double density = s->input->sphere_density[t];
+        if (density > 0) {
+            const int64_t k = find_sphere(near, n, halo->mass, density, s->reach);
+            const bool found = k >= 0 && k < n;
+            halo->sphere_mass[t] = found ? near[k].m : 0;
+            halo->sphere_radius[t] = found ? radius_of(near[k].m, density) : 0;
+            wider = wider || k == n;
+        }
+    }
+    free(spare);
+    return wider;
+}
+
+/** Finish the k-th row from s->row on. */
+static void finish_one(void *state, int64_t k, int worker)
+{
+    (void)worker;
+    struct search *s = state;
+    const int64_t at = s->begin[k];
+    s->wider[s->row + k] = finish_row(s, s->row + k, s->near + at, s->begin[k + 1] - at);
+}
+
+/** Finish what comes before row `last`, whose particles begin at begin[row - s->row]. */
+static void finish_rows(struct search *s, int64_t last)
+{
+    const int64_t rows = last - s->row;
+    kith__pool_run(s->ctx->pool, kith__threads_for(s->ctx, s->question->a.n), rows, finish_one, s);
+    const int64_t done = s->begin[rows];
+    s->n -= done;
+    if (done > 0 && s->n > 0) {
+        memmove(s->near, s->near + done, (size_t)s->n * sizeof *s->near);
+    }
+    s->row = last;
+}
+
+/** Those that want a wider search come again with one. */
+static void wish_again(struct search *s, int64_t n)
+{
+    for (int64_t row = 0; row < n && s->reach < s->farthest; row++) {
+        if (s->wider[row]) {
+            const int32_t halo = s->wish[s->first + row].halo;
+            s->wish[s->again++] = (struct wish){fmin(s->reach * growth, s->farthest), halo};
+        }
+    }
+}
+
+static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell[3])
+{
+    const struct kith__lattice_d *box = &sieve->question->box_d;
+    for (int k = 0; k < 3; k++) {
+        const double f = kith__fraction_d(box, r, k);
+        if (box->periodic[k]) {
+            const int64_t last = sieve->round[k] - 1;
+            const int64_t c = (int64_t)((f - kith__floor(f)) * sieve->scale[k]);
+            cell[k] = c < last ? c : last;
+        } else {
+            double u = f * sieve->scale[k];
+            u = u < farthest_cell ? u : farthest_cell;
+            u = u > -farthest_cell ? u : -farthest_cell;
+            cell[k] = (int64_t)kith__floor(u);
+        }
+    }
+}
+
+static uint32_t bit_of(const int64_t cell[3])
+{
+    const uint64_t mixed = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u +
+                           (uint64_t)cell[1] * 0xc2b2ae3d27d4eb4fu +
+                           (uint64_t)cell[2] * 0x165667b19e3779f9u;
+    return (uint32_t)((mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u >> 40);
+}
+
+/** Mark the cells around a centre. */
+static void mark_around(struct sieve *sieve, const double centre[3])
+{
+    int64_t home[3];
+    find_cell(sieve, centre, home);
+    for (int side = 0; side < 27; side++) {
+        int64_t cell[3] = {home[0] + side % 3 - 1, home[1] + side / 3 % 3 - 1,
+                           home[2] + side / 9 - 1};
+        for (int k = 0; k < 3; k++) {
+            const int64_t round = sieve->round[k];
+            cell[k] = round > 0 ? (cell[k] + round) % round : cell[k];
+        }
+        const uint32_t bit = bit_of(cell);
+        sieve->marks[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+}
+
+/** The loops that choose and copy the particles near centres. */
+struct sift_loop {
+    const struct kith__question *question;
+    const struct sieve *sieve;
+    struct kept *kept;
+    _Atomic int64_t n; /**< particles chosen */
+    int pieces;
+    int64_t *chosen; /**< [pieces] particles chosen in each piece, then how many are before it */
+};
+
+static void choose_range(void *state, int64_t begin, int64_t end)
+{
+    struct sift_loop *loop = state;
+    const struct kith__question *q = loop->question;
+    int64_t n = 0;
+    for (int64_t p = begin; p < end; p++) {
+        double r[3];
+        int32_t image[3];
+        int64_t cell[3];
+        (void)kith__load(q, &q->a, p, r, image);
+        find_cell(loop->sieve, r, cell);
+        const uint32_t bit = bit_of(cell);
+        loop->kept->keep[p] = loop->sieve->marks[bit / 64] >> bit % 64 & 1;
+        n += loop->kept->keep[p];
+    }
+    atomic_fetch_add(&loop->n, n);
+}
+
+/** Choose the particles near the centres of a search, by their coordinates as pairs wrap them.
+ *  @return false without memory. */
+static bool sift(kith_ctx *ctx, const struct search *s, const kith_points *centres,
+                 struct kept *out)
+{
+    const struct kith__question *q = s->question;
+    /* wider than the reach by what rounding in the points' precision may add to a distance */
+    const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->reach;
+    double r[3];
+    int32_t image[3];
+    struct sieve sieve = {.question = q, .marks = calloc(MARKS / 64, sizeof *sieve.marks)};
+    out->keep = kith__alloc((size_t)q->a.n);
+    if (!sieve.marks || !out->keep) {
+        free(sieve.marks);
+        return false;
+    }
+    for (int k = 0; k < 3; k++) {
+        sieve.scale[k] = q->height[k] / side;
+        if (q->box_d.periodic[k]) {
+            sieve.round[k] = sieve.scale[k] > 1 ? (int64_t)sieve.scale[k] : 1;
+            sieve.scale[k] = (double)sieve.round[k];
+        }
+    }
+    for (int64_t c = 0; c < centres->n; c++) {
+        (void)kith__load(q, centres, c, r, image);
+        mark_around(&sieve, r);
+    }
+    struct sift_loop loop = {.question = q, .sieve = &sieve, .kept = out};
+    kith__loop(ctx, q->a.n, choose_range, &loop);
+    free(sieve.marks);
+    out->n = loop.n;
+    return true;
+}
+
+static void count_kept(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct sift_loop *loop = state;
+    const int64_t n = loop->question->a.n;
+    const int64_t end = kith__piece_begin(n, loop->pieces, piece + 1);
+    int64_t chosen = 0;
+    for (int64_t p = kith__piece_begin(n, loop->pieces, piece); p < end; p++) {
+        chosen += loop->kept->keep[p];
+    }
+    loop->chosen[piece] = chosen;
+}
+
+static void write_kept(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct sift_loop *loop = state;
+    const struct kith__question *q = loop->question;
+    const size_t size = (size_t)q->precision;
+    const void *const from[3] = {q->a.x, q->a.y, q->a.z};
+    char *to = loop->kept->xyz;
+    const int64_t end = kith__piece_begin(q->a.n, loop->pieces, piece + 1);
+    int64_t at = loop->chosen[piece];
+    for (int64_t p = kith__piece_begin(q->a.n, loop->pieces, piece); p < end; p++) {
+        if (loop->kept->keep[p]) {
+            for (size_t k = 0; k < 3; k++) {
+                memcpy(to + (3 * (size_t)at + k) * size,
+                       (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
+            }
+            loop->kept->index[at++] = (int32_t)p;
+        }
+    }
+}
+
+/** Copy the particles chosen; only some of them once the call is to stop. @return false without
+ *  memory. */
+static bool copy_kept(kith_ctx *ctx, const struct kith__question *q, struct kept *out)
+{
+    struct sift_loop loop = {.question = q, .kept = out, .pieces = kith__threads_for(ctx, q->a.n)};
+    out->xyz = kith__alloc(3 * (size_t)q->precision * (size_t)out->n);
+    out->index = kith__alloc((size_t)out->n * sizeof *out->index);
+    loop.chosen = kith__alloc((size_t)loop.pieces * sizeof *loop.chosen);
+    const bool room = out->xyz && out->index && loop.chosen;
+    if (room) {
+        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_kept, &loop);
+    }
+    if (room && !kith__cancelled(ctx)) { /* else some pieces have no count */
+        kith__prefix_sum(loop.chosen, loop.pieces);
+        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_kept, &loop);
+    }
+    free(loop.chosen);
+    return room;
+}
+
+static void free_kept(struct kept *kept)
+{
+    free(kept->keep);
+    free(kept->index);
+    free(kept->xyz);
+}
+
+/** Make room for n more. @return false without memory. */
+static bool need_near(struct search *s, int64_t n)
+{
+    if (s->n + n > s->room) {
+        const int64_t room = 2 * (s->n + n);
+        struct near *grown = realloc(s->near, (size_t)room * sizeof *grown);
+        if (!grown) {
+            s->no_memory = true;
+            return false;
+        }
+        s->near = grown;
+        s->room = room;
+    }
+    return true;
+}
+
+/** The loop that copies a block of pairs to the particles around centres. */
+struct near_loop {
+    const struct search *search;
+    const kith_pairs *block;
+    struct near *to;
+};
+
+static void copy_near(void *state, int64_t begin, int64_t end)
+{
+    const struct near_loop *loop = state;
+    const struct search *s = loop->search;
+    const kith_precision precision = s->question->precision;
+    const void *masses = s->input->masses;
+    for (int64_t p = begin; p < end; p++) {
+        const int32_t j = s->kept.index[loop->block->j[p]];
+        loop->to[p] = (struct near){kith__real_at(loop->block->distances, p, precision),
+                                    masses ? kith__real_at(masses, j, precision) : 1, j};
+    }
+}
+
+/** Take a block of pairs, by centre, and finish the centres before its last. */
+static int receive(void *user, const kith_pairs *block, int64_t first)
+{
+    struct search *s = user;
+    (void)first;
+    if (block->n == 0 || !need_near(s, block->n)) {
+        return s->no_memory;
+    }
+    struct near_loop loop = {s, block, s->near + s->n};
+    kith__loop(s->ctx, block->n, copy_near, &loop);
+    const int64_t last = block->i[block->n - 1];
+    s->begin[0] = 0;
+    for (int64_t p = 0, row = s->row; row < last; row++) {
+        while (block->i[p] <= row) {
+            p++;
+        }
+        s->begin[row - s->row + 1] = s->n + p;
+    }
+    s->n += block->n;
+    finish_rows(s, last);
+    return kith__cancelled(s->ctx);
+}
+
+/** Find the particles near the centres, and finish those centres whose particles are complete.
+ *  @param sorted  1: pairs come by centre; 0: in any order, for one centre */
+static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *s, int sorted,
+                             const kith_points *centres)
+{
+    enum { BLOCK_PAIRS = 1 << 20 };
+    const struct kith__question *q = s->question;
+    s->no_memory = !sift(ctx, s, centres, &s->kept);
+    KITH_TRY(kith__proceed(ctx));
+    s->no_memory = s->no_memory || !copy_kept(ctx, q, &s->kept);
+    KITH_TRY(kith__proceed(ctx));
+    kith_status status = KITH_OK;
+    if (!s->no_memory) {
+        const kith_points near = kith_points_packed(s->kept.xyz, s->kept.n, q->precision);
+        kith_pairs_options options;
+        kith_pairs_options_init(&options);
+        options.against = &near;
+        options.sorted = sorted;
+        options.extras = KITH_DISTANCES;
+        options.block_pairs = BLOCK_PAIRS;
+        s->row = 0;
+        s->n = 0;
+        status = kith__pairs_each(ctx, centres, box, s->reach, &options, receive, s);
+    }
+    KITH_CHECK(ctx, !s->no_memory, KITH_NO_MEMORY, "out of memory for the particles of spheres");
+    return status;
+}
+
+/** Search around the wishes from first to last, whose centres have room in xyz.
+ *  @param sorted  0: there is one wish. @return KITH_LIMIT where pairs would take too much memory
+ *  to sort, and nothing was done */
+static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, int64_t last,
+                          int sorted, void *xyz)
+{
+    const kith_precision precision = s->question->precision;
+    const int64_t n = last - s->first;
+    for (int64_t c = 0; c < 3 * n; c++) {
+        const double x = s->halos->halo[s->wish[s->first + c / 3].halo].centre[c % 3];
+        kith__set_real(xyz, c, precision, x);
+    }
+    const kith_points centres = kith_points_packed(xyz, n, precision);
+    s->kept = (struct kept){0};
+    const kith_status status = find_near(ctx, box, s, sorted, &centres);
+    free_kept(&s->kept);
+    KITH_TRY(status);
+    s->begin[0] = 0;
+    for (int64_t row = s->row; row < n; row++) { /* the first has all that is left */
+        s->begin[row - s->row + 1] = s->n;
+    }
+    finish_rows(s, n);
+    KITH_TRY(kith__proceed(ctx));
+    wish_again(s, n);
+    return KITH_OK;
+}
+
+/** Is the reach more than a quarter of a periodic box? */
+static bool reaches_far(const struct search *s)
+{
+    const struct kith__question *q = s->question;
+    bool far = false;
+    for (int k = 0; k < 3; k++) {
+        far = far || (q->box_d.periodic[k] && 4 * s->reach > q->height[k]);
+    }
+    return far;
+}
+
+/** Search for all wishes, in turns by reach. */
+static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
+{
+    while (s->wishes > 0) {
+        qsort(s->wish, (size_t)s->wishes, sizeof *s->wish, by_reach);
+        s->again = 0;
+        for (int64_t last = 0; last < s->wishes;) {
+            s->first = last;
+            s->reach = kith__rounded(s->wish[s->first].reach, s->question->precision);
+            while (last < s->wishes && s->wish[last].reach * shared >= s->reach) {
+                last++;
+            }
+            kith_status status = KITH_LIMIT;
+            if (!reaches_far(s)) {
+                status = search(ctx, box, s, last, 1, xyz);
+            }
+            if (status == KITH_LIMIT) {
+                last = s->first + 1;
+                status = search(ctx, box, s, last, 0, xyz);
+            }
+            KITH_TRY(status);
+        }
+        s->wishes = s->again;
+    }
+    return KITH_OK;
+}
+
+/** The first wishes: what lies within reach of every halo. */
+static void make_wishes(struct search *s)
+{
+    const double *density = s->input->sphere_density;
+    double lowest = INFINITY;
+    for (int t = 0; t < KITH_SPHERES; t++) {
+        lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
+    }
+    s->wishes = isfinite(lowest) ? s->halos->n : 0;
+    for (int64_t h = 0; h < s->wishes; h++) {
+        const double alone = radius_of(s->halos->halo[h].mass, lowest);
+        s->wish[h] = (struct wish){fmin(first_reach * alone, s->farthest), (int32_t)h};
+    }
+}
+
+kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
+                                  const struct kith__question *q, const kith_halo_input *input,
+                                  kith_halos *halos)
+{
+    const size_t n = (size_t)halos->n;
+    struct search s = {
+        .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = INFINITY};
+    s.farthest = kith__shortest_period(q);
+    for (int k = 0; k < 3; k++) {
+        const double most = 0.999 * KITH_MAX_IMAGES * q->height[k]; /* that pairs can be searched */
+        s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, most) : s.farthest;
+    }
+    s.farthest = kith__rounded(s.farthest, q->precision);
+    void *xyz = kith__alloc(3 * n * (size_t)q->precision);
+    s.wish = kith__alloc(n * sizeof *s.wish);
+    s.begin = kith__alloc((n + 1) * sizeof *s.begin);
+    s.wider = kith__alloc(n * sizeof *s.wider);
+    kith_status status = KITH_NO_MEMORY;
+    if (xyz && s.wish && s.begin && s.wider) {
+        make_wishes(&s);
+        status = search_all(ctx, box, &s, xyz);
+    } else {
+        kith__fail(ctx, status, "out of memory for the centres of %zu halos", n);
+    }
+    free(s.near);
+    free(s.wish);
+    free(s.begin);
+    free(s.wider);
+    free(xyz);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Products of blocks of replicas, with the histogram behind each while it is in the cache. Compiled
+ * once for each instruction set.
+ */
+#include "compare.h"
+
+#include <string.h>
+
+#include "engine/cpu/lanes.h"
+
+/* Bytes of a vector; rows and vectors of the part of a product that is kept in registers. */
+enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
+
+/* a * b + c, rounded once where the processor can. */
+#if defined(__AVX512F__)
+#define multiply_add_f(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define multiply_add_d(a, b, c) \
+    ((vector_d)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#elif defined(__AVX2__)
+#define multiply_add_f(a, b, c) ((vector_f)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define multiply_add_d(a, b, c) \
+    ((vector_d)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#else
+#define multiply_add_f(a, b, c) ((a) * (b) + (c))
+#define multiply_add_d(a, b, c) ((a) * (b) + (c))
+#endif
+
+/** The counter of a pair by the definition. @param c  its product, where that is exact */
+static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, double c)
+{
+    const double s = o->exact ? c : kith__overlap_product(o, i, j);
+    const double value = kith__overlap_value(o->measure, s, o->square[i], o->square[j]);
+    return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
+}
+
+/** Set bits of a word. */
+static inline int64_t count_bits(uint64_t word)
+{
+#if defined(__POPCNT__)
+    return __builtin_popcountll(word);
+#else
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (int64_t)(word * 0x0101010101010101u >> 56);
+#endif
+}
+
+/** How many spins of two rows differ. */
+static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int64_t words)
+{
+    int64_t differ = 0;
+    for (int64_t k = 0; k < words; k++) {
+        differ += count_bits(x[k] ^ y[k]);
+    }
+    return differ;
+}
+
+/** Replicas of block B. */
+static inline int64_t members(const struct kith__overlap *o, int64_t B)
+{
+    const int64_t left = o->n - B * KITH_COMPARE_BLOCK;
+    return left < KITH_COMPARE_BLOCK ? left : KITH_COMPARE_BLOCK;
+}
+
+#define KITH_TWICE "overlap/cpu/compare_real.h"
+#include "core/twice.h"
+
+static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,
+                             int64_t I, int64_t J)
+{
+    const struct kith__overlap *o = compare->overlap;
+    const uint64_t *rows = o->rows;
+    const int64_t size = o->bins + 2;
+    for (int64_t i = 0; i < members(o, I) && !kith__cancelled(compare->ctx); i++) {
+        const uint64_t *x = rows + (I * KITH_COMPARE_BLOCK + i) * o->stride;
+        for (int64_t j = I == J ? i + 1 : 0; j < members(o, J); j++) {
+            const uint64_t *y = rows + (J * KITH_COMPARE_BLOCK + j) * o->stride;
+            const int64_t counter = o->table[count_differing(x, y, o->stride)];
+            own->counts[(j & (compare->copies - 1)) * size + counter]++;
+        }
+    }
+}
+
+void KITH_OF_ISA(compare)(struct kith__sweep *sweep, int64_t task)
+{
+    const struct kith__compare *compare = sweep->job;
+    struct kith__compare_own *own = &compare->own[sweep - compare->sweeps];
+    int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+    J += (J + 1) * (J + 2) / 2 <= task;
+    J -= J * (J + 1) / 2 > task;
+    const int64_t I = task - J * (J + 1) / 2;
+    if (compare->overlap->type == KITH_BITS) {
+        count_block_bits(compare, own, I, J);
+    } else if (compare->precision == KITH_FLOAT) {
+        count_block_f(compare, own, I, J);
+    } else {
+        count_block_d(compare, own, I, J);
+    }
+}

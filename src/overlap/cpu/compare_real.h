@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Included by compare.c for products in `real` float and double.
+ */
+
+/** Add the products of ROWS replicas from a, and of those in VECTORS vectors from b, over n
+ *  numbers, to `to`, or set it. */
+KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bool add, real *to)
+{
+    enum { LANES = VECTOR / sizeof(real), WIDTH = KITH_PANEL_BYTES / sizeof(real) };
+    KITH_REAL(vector) sum[ROWS][VECTORS] = {{{0}}};
+    for (int64_t k = 0; k < n; k++) {
+        KITH_REAL(vector) right[VECTORS];
+        memcpy(right, b + k * WIDTH, sizeof right);
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; r++) {
+            const KITH_REAL(vector) left = a[k * WIDTH + r] - (KITH_REAL(vector)){0};
+#pragma GCC unroll 3
+            for (int v = 0; v < VECTORS; v++) {
+                sum[r][v] = KITH_REAL(multiply_add)(left, right[v], sum[r][v]);
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < ROWS; r++) {
+#pragma GCC unroll 3
+        for (int v = 0; v < VECTORS; v++) {
+            real *at = to + (int64_t)r * KITH_COMPARE_BLOCK + (int64_t)v * LANES;
+            KITH_REAL(vector) old = {0};
+            if (add) {
+                memcpy(&old, at, sizeof old);
+            }
+            old += sum[r][v];
+            memcpy(at, &old, sizeof old);
+        }
+    }
+}
+
+/** The products of numbers [from, from + n) of blocks I and J. */
+static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
+                                      int64_t from, int64_t n, int64_t I, int64_t J)
+{
+    enum {
+        WIDTH = KITH_PANEL_BYTES / sizeof(real),
+        PANELS = KITH_COMPARE_BLOCK / WIDTH,
+        COLUMNS = (size_t)VECTORS * VECTOR / sizeof(real)
+    };
+    const struct kith__overlap *o = compare->overlap;
+    const real *panels = compare->panels;
+    const int64_t size = o->dim * WIDTH;
+    const int64_t rows = (members(o, I) + WIDTH - 1) / WIDTH;
+    const int64_t columns = (members(o, J) + WIDTH - 1) / WIDTH;
+    for (int64_t q = 0; q < columns; q++) {
+        for (int64_t c = 0; c < WIDTH; c += COLUMNS) {
+            const real *right = panels + (J * PANELS + q) * size + from * WIDTH + c;
+            for (int64_t p = 0; p < (I == J ? q + 1 : rows); p++) {
+                const real *left = panels + (I * PANELS + p) * size + from * WIDTH;
+                for (int64_t r = 0; r < WIDTH; r += ROWS) {
+                    real *to = products + (p * WIDTH + r) * KITH_COMPARE_BLOCK + q * WIDTH + c;
+                    KITH_REAL(multiply)(left + r, right, n, from > 0, to);
+                }
+            }
+        }
+    }
+}
+
+/** Counters of the lower and upper ends of the bands of a row's products c[n]. */
+static void KITH_REAL(find_counters)(const struct kith__compare *compare, const real *restrict c,
+                                     real weight, const real *restrict weights, int64_t n,
+                                     int32_t *restrict low, int32_t *restrict high)
+{
+    const struct kith__band *band = &compare->band;
+    const bool distance = compare->overlap->measure == KITH_DISTANCE;
+    const real half = (real)band->half, edge = (real)band->edge, spread = half + edge;
+    const real factor = (real)band->factor, offset = (real)band->offset;
+    const real least = (real)band->least, most = (real)band->most + (real)0.5;
+    for (int64_t j = 0; j < n; j++) {
+        real from, to;
+        if (distance) {
+            const real square = (weight + weights[j]) - 2 * c[j];
+            const real less = square - half, more = square + half;
+            from = KITH_REAL(root)(less > 0 ? less : 0) - edge;
+            to = KITH_REAL(root)(more > 0 ? more : 0) + edge;
+        } else {
+            const real t = c[j] * (weight * weights[j]);
+            from = t - spread;
+            to = t + spread;
+        }
+        from = from * factor + offset;
+        to = to * factor + offset;
+        from = from > least ? from : least;
+        to = to > least ? to : least;
+        low[j] = (int32_t)(from < most ? from : most);
+        high[j] = (int32_t)(to < most ? to : most);
+    }
+}
+
+static void KITH_REAL(count_block)(const struct kith__compare *compare,
+                                   struct kith__compare_own *own, int64_t I, int64_t J)
+{
+    const struct kith__overlap *o = compare->overlap;
+    const real *weights = compare->weights;
+    real *products = own->products;
+    const int64_t size = o->bins + 2;
+    for (int64_t from = 0; from < o->dim && !kith__cancelled(compare->ctx);
+         from += KITH_COMPARE_DEPTH) {
+        const int64_t left = o->dim - from;
+        const int64_t n = left < KITH_COMPARE_DEPTH ? left : KITH_COMPARE_DEPTH;
+        KITH_REAL(multiply_slice)(compare, products, from, n, I, J);
+    }
+    for (int64_t row = 0; row < members(o, I) && !kith__cancelled(compare->ctx); row++) {
+        int32_t low[KITH_COMPARE_BLOCK], high[KITH_COMPARE_BLOCK];
+        const int64_t i = I * KITH_COMPARE_BLOCK + row;
+        const int64_t first = I == J ? row + 1 : 0, j = J * KITH_COMPARE_BLOCK + first;
+        const real *c = products + row * KITH_COMPARE_BLOCK + first;
+        const int64_t n = members(o, J) - first;
+        KITH_REAL(find_counters)(compare, c, weights[i], weights + j, n, low, high);
+        for (int64_t k = 0; k < n; k++) {
+            int32_t counter = low[k];
+            if (counter != high[k] && !kith__skip(compare->ctx, k, o->dim)) {
+                counter = settle(o, i, j + k, (double)c[k]);
+            }
+            own->counts[(k & (compare->copies - 1)) * size + counter]++;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps on CPU cores: the replicas are packed into panels, each block of them meets every other,
+ * and threads count by themselves.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "compare.h"
+#include "engine/cpu/run.h"
+
+enum { SET = 10 }; /* cost of a number of a panel */
+
+/** Bring a replica to its place in the panels, times its scale. */
+static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
+{
+    const struct kith__overlap *o = c->overlap;
+    const double scale = kith__overlap_scale(o, &c->band, i);
+    const int64_t width = kith__panel_width(c->precision);
+    const int64_t at = i / width * width * o->dim + i % width;
+    for (int64_t k = 0; k < o->dim && !kith__skip(c->ctx, k, SET); k++) {
+        const double value = kith__real_at(o->rows, i * o->stride + k, (kith_precision)o->type);
+        kith__set_real(panels, at + k * width, c->precision, value * scale);
+    }
+}
+
+/** Pack the replicas of panels [begin, end), and find their weights. */
+static void pack_panels(void *state, int64_t begin, int64_t end)
+{
+    const struct kith__compare *c = state;
+    const struct kith__overlap *o = c->overlap;
+    const int64_t width = kith__panel_width(c->precision);
+    for (int64_t i = begin * width; i < end * width && i < o->n; i++) {
+        pack_row(c, i, c->panels);
+        kith__set_real(c->weights, i, c->precision, kith__overlap_weight(o, &c->band, i));
+    }
+}
+
+/** Panels and weights. Replicas that fill the last panel up are 0. */
+static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
+{
+    const struct kith__overlap *o = c->overlap;
+    const int64_t width = kith__panel_width(c->precision);
+    const int64_t panels = (o->n + width - 1) / width;
+    const size_t bytes = (size_t)panels * (size_t)o->dim * KITH_PANEL_BYTES;
+    void *weights = kith__work_need(&ctx->work, KITH_OVERLAP_WEIGHTS,
+                                    (size_t)o->n * (size_t)c->precision);
+    char *data = kith__work_need(&ctx->work, KITH_OVERLAP_PANELS, bytes);
+    KITH_CHECK(ctx, weights && data, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
+               (long long)o->n);
+    for (int64_t k = (panels - 1) * o->dim; k < panels * o->dim && !kith__skip(ctx, k, SET); k++) {
+        memset(data + k * KITH_PANEL_BYTES, 0, KITH_PANEL_BYTES);
+    }
+    c->panels = data;
+    c->weights = weights;
+    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, o->n * o->dim), panels, 1, pack_panels, c);
+    return kith__proceed(ctx);
+}
+
+/** How to multiply, and what with. */
+static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
+{
+    const struct kith__overlap *o = c->overlap;
+    const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
+    const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
+    if (o->type == KITH_BITS) {
+        c->precision = KITH_FLOAT;
+        return KITH_OK;
+    }
+    c->precision = (kith_precision)o->type;
+    c->band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
+    if (c->precision == KITH_DOUBLE || c->band.wild) {
+        c->precision = KITH_DOUBLE;
+        c->band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+    }
+    return make_panels(ctx, c);
+}
+
+/** Each thread's products and counters. */
+static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
+{
+    const size_t threads = (size_t)ctx->threads;
+    const size_t products = (size_t)KITH_COMPARE_BLOCK * KITH_COMPARE_BLOCK * (size_t)c->precision;
+    const size_t counts = (size_t)c->copies * (size_t)(c->overlap->bins + 2) * sizeof(int64_t);
+    const size_t each = (products + counts + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const size_t heads = (threads * sizeof *c->own + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    char *memory = kith__work_need(&ctx->work, KITH_OVERLAP_THREADS, heads + threads * each);
+    KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    struct kith__compare_own *own = (struct kith__compare_own *)(void *)memory;
+    for (size_t t = 0; t < threads; t++) {
+        char *at = memory + heads + t * each;
+        memset(at + products, 0, counts);
+        own[t] = (struct kith__compare_own){.products = at,
+                                            .counts = (int64_t *)(void *)(at + products)};
+    }
+    c->own = own;
+    return KITH_OK;
+}
+
+static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
+{
+    static kith__block_fn *const compare[] = {KITH_EACH_ISA(compare)};
+    enum { SMALL = 4096 }; /* counters of which copies fit the nearest cache */
+    struct kith__cpu *cpu = ctx->state;
+    struct kith__compare c = {.ctx = ctx,
+                              .overlap = o,
+                              .copies = o->bins < SMALL ? KITH_COMPARE_COPIES : 1,
+                              .sweeps = cpu->sweeps};
+    KITH_TRY(prepare(ctx, &c));
+    KITH_TRY(make_own(ctx, &c));
+    for (int t = 0; t < ctx->threads; t++) {
+        cpu->sweeps[t].failed = KITH_OK;
+    }
+    const int64_t blocks = (o->n + KITH_COMPARE_BLOCK - 1) / KITH_COMPARE_BLOCK;
+    const int64_t tasks = blocks * (blocks + 1) / 2;
+    struct kith__run run = kith__run_of(ctx, tasks);
+    run.heavy = true;
+    run.block = compare[kith__isa(ctx)];
+    run.job = &c;
+    KITH_TRY(kith__run(&run));
+    for (int64_t at = 0; at < (int64_t)ctx->threads * c.copies * (o->bins + 2); at++) {
+        const int64_t copy = at / (o->bins + 2), counter = at % (o->bins + 2);
+        if (counter >= 1 && counter <= o->bins) {
+            const struct kith__compare_own *own = &c.own[copy / c.copies];
+            o->counts[counter - 1] += own->counts[copy % c.copies * (o->bins + 2) + counter];
+        }
+    }
+    return KITH_OK;
+}
+
+const struct kith__overlap_backend kith__cpu_overlap = {
+    .count = count_overlaps,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlaps on a GPU: rows go to the device and into panels there; tiles of pairs are counted in
+ * runs between which the watch callback is asked.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "rdf/gpu/rdf_gpu.h"
+#include "replicas.h"
+#include "engine/gpu/gpu_state.h"
+
+/* What a block's counters may take of its shared memory, beside the slices: so that 48 KiB, which
+ * every device gives, are enough. */
+static const int64_t counter_bytes = 12 << 10;
+
+static kith_status bring_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__overlap *o = &all->overlap;
+    const size_t item = o->type == KITH_BITS ? sizeof(uint64_t) : (size_t)o->type;
+    const size_t bytes = (size_t)(o->n * o->stride) * item;
+    const size_t packed = o->type == KITH_BITS ? sizeof(uint32_t) : (size_t)all->precision;
+    void *rows = kith__gpu_need(gpu, KITH_GPU_OVERLAP_ROWS, bytes);
+    all->panels = kith__gpu_need(gpu, KITH_GPU_OVERLAP_PANELS,
+                                 (size_t)(all->n_panels * all->depth * KITH_GPU_PANEL) * packed);
+    KITH_CHECK(ctx, rows && all->panels, KITH_NO_MEMORY,
+               "out of device memory for %lld replicas, twice", (long long)o->n);
+    KITH_TRY(kith__gpu_upload(ctx, rows, o->rows, bytes));
+    o->rows = rows;
+    return KITH_OK;
+}
+
+/** Squares, scales, weights and edges; counters of 0. */
+static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__overlap *o = &all->overlap;
+    const size_t n = (size_t)o->n, bins = (size_t)o->bins;
+    const size_t numbers = 3 * n + bins + 1;
+    double *here = kith__work_need(&ctx->work, 0, numbers * sizeof *here);
+    const size_t table = o->type == KITH_BITS ? (size_t)(o->dim + 1) * sizeof *o->table : 0;
+    double *there = kith__gpu_need(gpu, KITH_GPU_OVERLAP_ARRAYS,
+                                   (numbers + bins + 2) * sizeof *there + table);
+    KITH_CHECK(ctx, here != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
+    KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY,
+               "out of device memory for the weights of replicas");
+    memcpy(here, o->square, n * sizeof *here);
+    for (size_t i = 0; i < n; i++) {
+        here[n + i] = kith__overlap_scale(o, &all->band, (int64_t)i); /* of bits: not read */
+        here[2 * n + i] = kith__overlap_weight(o, &all->band, (int64_t)i);
+    }
+    memcpy(here + 3 * n, o->edges, (bins + 1) * sizeof *here);
+    KITH_TRY(kith__gpu_upload(ctx, there, here, numbers * sizeof *here));
+    o->square = there;
+    all->scales = there + n;
+    all->weights = there + 2 * n;
+    o->edges = there + 3 * n;
+    all->counts = (unsigned long long *)(void *)(there + numbers);
+    KITH_TRY(kith__gpu_upload(ctx, all->counts + bins + 2, o->table, table));
+    o->table = (const int32_t *)(const void *)(all->counts + bins + 2);
+    KITH_GPU_TRY(ctx, "clearing counters",
+                 gpuMemsetAsync(all->counts, 0, (bins + 2) * sizeof *all->counts, gpu->stream));
+    return KITH_OK;
+}
+
+static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
+{
+    static const double much = 3e12; /* multiplications: some tenths of a second */
+    enum { SQUARE = KITH_GPU_SQUARE * KITH_GPU_SQUARE, MOST_EACH = 1 << 16 };
+    const struct kith__gpu *gpu = ctx->state;
+    const int64_t squares = (all->n_panels + KITH_GPU_SQUARE - 1) / KITH_GPU_SQUARE;
+    const int64_t tiles = squares * (squares + 1) / 2 * SQUARE;
+    const int64_t resident = (int64_t)gpu->processors * kith__gpu_compare_blocks(all->precision);
+    const double each = (double)KITH_GPU_PANEL * KITH_GPU_PANEL * (double)(all->depth + 64);
+    const double run = much / each < (double)(MOST_EACH * resident)
+                           ? much / each
+                           : (double)(MOST_EACH * resident);
+    const int64_t step = run > (double)resident ? (int64_t)run : resident;
+    for (all->begin = 0; all->begin < tiles; all->begin = all->end) {
+        all->end = all->begin + step < tiles ? all->begin + step : tiles;
+        const int64_t n = all->end - all->begin;
+        KITH_GPU_TRY(ctx, "counting overlaps",
+                     kith__gpu_compare(all, n < resident ? n : resident, gpu->stream));
+        KITH_TRY(kith__gpu_wait_all(ctx, "counting overlaps"));
+        KITH_CHECK(ctx, !kith__watch(ctx, all->end, tiles), KITH_CANCELLED,
+                   "cancelled by the watch callback");
+    }
+    return KITH_OK;
+}
+
+static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
+{
+    const int64_t chain = o->dim + 2;
+    struct kith__gpu_replicas all = {.overlap = *o, .precision = KITH_FLOAT};
+    KITH_TRY(kith__gpu_begin(ctx));
+    if (o->type != KITH_BITS) {
+        all.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
+        if (o->type == KITH_DOUBLE || all.band.wild) {
+            all.precision = KITH_DOUBLE;
+            all.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
+        }
+    }
+    const int64_t per_row = o->type == KITH_BITS ? 2 * o->stride : o->dim;
+    all.depth = (per_row + KITH_GPU_SLICE - 1) / KITH_GPU_SLICE * KITH_GPU_SLICE;
+    all.n_panels = (o->n + KITH_GPU_PANEL - 1) / KITH_GPU_PANEL;
+    all.copies = kith__gpu_choose_copies(o->bins + 2, counter_bytes, counter_bytes);
+    KITH_TRY(bring_rows(ctx, &all));
+    KITH_TRY(bring_arrays(ctx, &all));
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_GPU_TRY(ctx, "packing replicas", kith__gpu_pack(&all, gpu->stream));
+    KITH_TRY(count_tiles(ctx, &all));
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)o->counts, (const char *)(all.counts + 1), (size_t)o->bins * sizeof *o->counts}};
+    return kith__gpu_download(ctx, copies);
+}
+
+const struct kith__overlap_backend kith__cuda_overlap = {
+    .count = count_overlaps,
+};

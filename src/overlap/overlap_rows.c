@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From the caller's replicas to rows: each is looked at once for values that are not finite, for
+ * whole numbers and spins. The mean over replicas is summed in double in their order.
+ */
+#include <float.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "overlap.h"
+#include "engine/question.h"
+
+/** What was seen of rows; threads' findings are put together by taking the larger of each. */
+struct findings {
+    int64_t broken; /**< the first row with a value that is not finite; n: none */
+    double largest; /**< |x| */
+    bool not_whole, not_spins;
+};
+
+static double value_at(const kith_replicas *r, int64_t i, int64_t k)
+{
+    return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);
+}
+
+/* Whole numbers near 0 stay what they are when they go far away and back. Those that do not, while
+ * they are whole, are too large for exact products. */
+#define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
+#define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
+
+/** Look at a row. @return whether all its values are finite */
+#define LOOK(name, real) \
+    static bool name(const real *x, int64_t dim, struct findings *seen) \
+    { \
+        real most = 0; \
+        int broken = 0, parts = 0, sizes = 0; \
+        for (int64_t k = 0; k < dim; k++) { \
+            const real size = x[k] < 0 ? -x[k] : x[k]; \
+            most = size > most ? size : most; \
+            broken |= !(size < (real)INFINITY); \
+            parts |= x[k] != KITH_WHOLE_##real(x[k]); \
+            sizes |= size != 1; \
+        } \
+        seen->largest = (double)most > seen->largest ? (double)most : seen->largest; \
+        seen->not_whole = seen->not_whole || parts; \
+        seen->not_spins = seen->not_spins || sizes; \
+        return broken == 0; \
+    }
+LOOK(look_f, float)
+LOOK(look_d, double)
+
+static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
+{
+    const bool finite = r->type == KITH_FLOAT
+                            ? look_f((const float *)r->values + i * r->stride, r->dim, seen)
+                            : look_d((const double *)r->values + i * r->stride, r->dim, seen);
+    if (!finite && i < seen->broken) {
+        seen->broken = i;
+    }
+}
+
+/** Do a loop over replicas, on as many threads as all their numbers are worth. */
+static void loop_over_replicas(kith_ctx *ctx, const kith_replicas *r, kith__range_fn *fn,
+                               void *state)
+{
+    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, r->n * r->dim), r->n,
+                      1 + KITH_RANGE / r->dim, fn, state);
+}
+
+/** The check of all replicas. */
+struct check_loop {
+    const kith_replicas *replicas;
+    pthread_mutex_t lock; /**< guards `all` */
+    struct findings all;
+};
+
+static void check_range(void *state, int64_t begin, int64_t end)
+{
+    struct check_loop *loop = state;
+    struct findings seen = {.broken = loop->replicas->n};
+    for (int64_t i = begin; i < end; i++) {
+        look_at(loop->replicas, i, &seen);
+    }
+    pthread_mutex_lock(&loop->lock);
+    struct findings *all = &loop->all;
+    all->broken = seen.broken < all->broken ? seen.broken : all->broken;
+    all->largest = seen.largest > all->largest ? seen.largest : all->largest;
+    all->not_whole = all->not_whole || seen.not_whole;
+    all->not_spins = all->not_spins || seen.not_spins;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findings *all)
+{
+    struct check_loop loop = {r, PTHREAD_MUTEX_INITIALIZER, {.broken = r->n}};
+    loop_over_replicas(ctx, r, check_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    *all = loop.all;
+    const int64_t broken = all->broken;
+    for (int64_t k = 0; broken < r->n && k < r->dim; k++) {
+        KITH_CHECK(ctx, isfinite(value_at(r, broken, k)), KITH_NOT_FINITE,
+                   "number %lld of replica %lld is not finite, both counted from 0", (long long)k,
+                   (long long)broken);
+    }
+    return KITH_OK;
+}
+
+/** The loops that find the means and copy the rows. */
+struct rows_loop {
+    kith_ctx *ctx;
+    const kith_replicas *replicas;
+    double *means; /**< [dim]; NULL: 0 */
+    void *to;      /**< [n][dim] rows without gaps; for spins [n][words] */
+    int64_t words; /**< 64-bit words of a row of spins */
+};
+
+/** The means of numbers [begin, end), over replicas in their order. */
+static void find_means(void *state, int64_t begin, int64_t end)
+{
+    const struct rows_loop *loop = state;
+    const kith_replicas *r = loop->replicas;
+    for (int64_t k = begin; k < end; k++) {
+        loop->means[k] = 0;
+    }
+    for (int64_t i = 0; i < r->n && !kith__skip(loop->ctx, i, end - begin); i++) {
+        for (int64_t k = begin; k < end; k++) {
+            loop->means[k] += value_at(r, i, k);
+        }
+    }
+    for (int64_t k = begin; k < end; k++) {
+        loop->means[k] /= (double)r->n;
+    }
+}
+
+/** Copy rows [begin, end) without gaps, less the means. */
+static void copy_rows(void *state, int64_t begin, int64_t end)
+{
+    const struct rows_loop *loop = state;
+    const kith_replicas *r = loop->replicas;
+    for (int64_t i = begin; i < end; i++) {
+        for (int64_t k = 0; k < r->dim && !kith__skip(loop->ctx, k, 1); k++) {
+            const double value = value_at(r, i, k) - (loop->means ? loop->means[k] : 0);
+            kith__set_real(loop->to, i * r->dim + k, (kith_precision)r->type, value);
+        }
+    }
+}
+
+static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                             struct kith__overlap *o)
+{
+    o->type = r->type;
+    o->rows = r->values;
+    o->stride = r->dim;
+    if (!subtract_mean && r->stride == r->dim) {
+        return KITH_OK;
+    }
+    void *rows = kith__work_need(&ctx->work, KITH_OVERLAP_ROWS,
+                                 (size_t)(r->n * r->dim) * (size_t)r->type);
+    double *means = NULL;
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
+               (long long)r->n);
+    if (subtract_mean) {
+        means = kith__work_need(&ctx->work, KITH_OVERLAP_MEANS, (size_t)r->dim * sizeof *means);
+        KITH_CHECK(ctx, means != NULL, KITH_NO_MEMORY, "out of memory for the mean");
+        struct rows_loop mean = {.ctx = ctx, .replicas = r, .means = means};
+        enum { NUMBERS = 64 }; /* of each replica at a time: a few cache lines */
+        kith__pool_chunks(ctx->pool, kith__threads_for(ctx, r->n * r->dim), r->dim, NUMBERS,
+                          find_means, &mean);
+    }
+    struct rows_loop copy = {.ctx = ctx, .replicas = r, .means = means, .to = rows};
+    loop_over_replicas(ctx, r, copy_rows, &copy);
+    o->rows = rows;
+    return KITH_OK;
+}
+
+/** Spins to words: bit k is set where number k is negative. */
+static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_t *to)
+{
+    memset(to, 0, (size_t)words * sizeof *to);
+    for (int64_t k = 0; k < r->dim; k++) {
+        to[k / 64] |= (uint64_t)(value_at(r, i, k) < 0) << (k % 64);
+    }
+}
+
+/** Copy rows [begin, end) as words, without the bits behind the last spin's byte. */
+static void copy_bits(void *state, int64_t begin, int64_t end)
+{
+    const struct rows_loop *loop = state;
+    const kith_replicas *r = loop->replicas;
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t *const to = (uint64_t *)loop->to + i * loop->words;
+        if (r->type == KITH_BITS) {
+            const size_t bytes = (size_t)(r->dim + 7) / 8;
+            to[loop->words - 1] = 0;
+            memcpy(to, (const char *)r->values + i * r->stride, bytes);
+        } else {
+            pack_spins(r, i, loop->words, to);
+        }
+    }
+}
+
+static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
+{
+    const int64_t words = (r->dim + 63) / 64;
+    uint64_t *rows = kith__work_need(&ctx->work, KITH_OVERLAP_ROWS,
+                                     (size_t)(r->n * words) * sizeof *rows);
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for the bits of %lld replicas",
+               (long long)r->n);
+    struct rows_loop loop = {.ctx = ctx, .replicas = r, .to = rows, .words = words};
+    loop_over_replicas(ctx, r, copy_bits, &loop);
+    o->type = KITH_BITS;
+    o->rows = rows;
+    o->stride = words;
+    o->exact = true;
+    return KITH_OK;
+}
+
+/** What rounding leaves of a replica that equals the mean: (4 n 2^-53)^2 of its square before. */
+static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
+{
+    double before = 0;
+    for (int64_t k = 0; k < r->dim && subtract_mean; k++) {
+        before += value_at(r, i, k) * value_at(r, i, k);
+    }
+    const double part = 2 * (double)r->n * DBL_EPSILON;
+    return part * part * before;
+}
+
+/** The loop over replicas that finds their squares. */
+struct square_loop {
+    const kith_replicas *replicas;
+    const struct kith__overlap *overlap;
+    bool subtract_mean;
+    double *square;       /**< [n] */
+    pthread_mutex_t lock; /**< guards what follows */
+    int64_t zero, far;    /**< the first replica whose square is zero, or too small or large */
+    double most;          /**< the largest square */
+};
+
+static void find_square_range(void *state, int64_t begin, int64_t end)
+{
+    static const double least = 1e-150, beyond = 1e150; /* products of two squares are normal */
+    struct square_loop *loop = state;
+    int64_t zero = INT64_MAX, far = INT64_MAX;
+    double most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const double square = kith__overlap_product(loop->overlap, i, i);
+        loop->square[i] = square;
+        most = square > most ? square : most;
+        if (square <= noise(loop->replicas, i, loop->subtract_mean)) {
+            zero = i < zero ? i : zero;
+        } else if (!(square >= least && square <= beyond)) {
+            far = i < far ? i : far;
+        }
+    }
+    pthread_mutex_lock(&loop->lock);
+    loop->zero = zero < loop->zero ? zero : loop->zero;
+    loop->far = far < loop->far ? far : loop->far;
+    loop->most = most > loop->most ? most : loop->most;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/** The squares, which cosines divide by. */
+static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                                struct kith__overlap *o)
+{
+    double *square = kith__work_need(&ctx->work, KITH_OVERLAP_SQUARES,
+                                     (size_t)o->n * sizeof *square);
+    KITH_CHECK(ctx, square != NULL, KITH_NO_MEMORY, "out of memory for the squares of replicas");
+    struct square_loop loop = {r,    o, subtract_mean, square, PTHREAD_MUTEX_INITIALIZER, o->n,
+                               o->n, 0};
+    loop_over_replicas(ctx, r, find_square_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    const int64_t zero = loop.zero, far = loop.far;
+    KITH_CHECK(ctx, zero == o->n || o->measure != KITH_COSINE, KITH_INVALID,
+               subtract_mean ? "replica %lld, counted from 0, equals the mean: zero has no cosine"
+                             : "replica %lld, counted from 0, is zero, which has no cosine",
+               (long long)zero);
+    KITH_CHECK(ctx, far == o->n, KITH_LIMIT,
+               "replica %lld, counted from 0, has a square of %g; expected 1e-150 to 1e150: scale "
+               "the replicas",
+               (long long)far, square[far]);
+    o->square = square;
+    o->most = loop.most;
+    return KITH_OK;
+}
+
+kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
+                               struct kith__overlap *o)
+{
+    bool spins = r->type == KITH_BITS;
+    struct findings seen;
+    if (!spins) {
+        KITH_TRY(check_all(ctx, r, &seen));
+        spins = !seen.not_spins && !subtract_mean && r->dim <= KITH_OVERLAP_MOST_SPINS;
+    }
+    if (spins) {
+        KITH_TRY(make_bits(ctx, r, o));
+    } else {
+        const double holds = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
+        KITH_TRY(make_rows(ctx, r, subtract_mean, o));
+        o->exact = !subtract_mean && !seen.not_whole &&
+                   seen.largest * seen.largest * (double)r->dim <= holds;
+    }
+    return find_squares(ctx, r, subtract_mean, o);
+}
+
+struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
+{
+    const double spare = 1.05;  /* for squares of errors */
+    const double clear = 0.125; /* of all pairs may be settled */
+    const double high = o->edges[o->bins];
+    const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
+    int exponent;
+    (void)frexp(o->most > 0 ? sqrt(o->most) : 1, &exponent);
+    struct kith__band b = {.scale = o->exact ? 1
+                                    : cosine ? 0
+                                             : ldexp(1, -exponent),
+                           .weighted = cosine && o->exact};
+    const double g = b.scale > 0 ? b.scale : 1;
+    const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* of the overlap's unit */
+    const double error = spare * (double)(chain + 8) * unit;
+    const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
+    b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;
+    b.edge = 8 * unit * fmax(fabs(o->low), fabs(high)) / per_t;
+    b.factor = per_t / o->width;
+    b.offset = 1 - o->low / o->width;
+    b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
+    b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
+    const double blur = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
+    b.wild = error > clear || 2 * (blur + b.edge) * b.factor > clear;
+    return b;
+}

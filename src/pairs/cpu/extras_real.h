@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Distances and vectors of a row's pairs, for one precision. Included by pairs_kernel.c, see
+ * twice.h.
+ */
+
+/** Hits of a row, some at a time: vectors to them, and their squares. */
+struct KITH_REAL(way) {
+    real d[3][KITH_WAYS], r2[KITH_WAYS];
+};
+
+/** Find the ways to n hits. @param shift  of each, packed; NULL, a constant: none is an image */
+KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const real ri[3],
+                                      const int32_t *restrict slot, const int32_t *shift, int n,
+                                      struct KITH_REAL(way) *restrict way)
+{
+    const struct kith__sorted *b = &sweep->grid->b;
+    const real *restrict bx = b->x;
+    const real *restrict by = b->y;
+    const real *restrict bz = b->z;
+    for (int h = 0; h < n; h++) {
+        const real rj[3] = {bx[slot[h]], by[slot[h]], bz[slot[h]]};
+        int32_t s[3] = {0, 0, 0};
+        real d[3];
+        if (shift) {
+            kith__unpack_shift(shift[h], s);
+        }
+        way->r2[h] = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
+        for (int m = 0; m < 3; m++) {
+            way->d[m][h] = d[m];
+        }
+    }
+}
+
+/** Write distances and vectors of buffered hits [first, first + row->n) from pair p on. */
+static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const struct kith__row *row,
+                                     int64_t first, int64_t p)
+{
+    const struct kith__sorted *a = &sweep->grid->a;
+    const real ri[3] = {((real *)a->x)[row->slot], ((real *)a->y)[row->slot],
+                        ((real *)a->z)[row->slot]};
+    real *distance = kith__list_of(sweep)->out->distances;
+    real *vector = kith__list_of(sweep)->out->vectors;
+    for (int64_t h = first; h < first + row->n; h += KITH_WAYS, p += KITH_WAYS) {
+        const int64_t left = first + row->n - h;
+        const int n = left < KITH_WAYS ? (int)left : KITH_WAYS;
+        struct KITH_REAL(way) way;
+        if (row->moved) {
+            KITH_REAL(find_ways)(sweep, ri, sweep->hit_slot + h, sweep->hit_shift + h, n, &way);
+        } else {
+            KITH_REAL(find_ways)(sweep, ri, sweep->hit_slot + h, NULL, n, &way);
+        }
+        for (int l = 0; l < n && distance; l++) {
+            distance[p + l] = KITH_REAL(root)(way.r2[l]);
+        }
+        for (int l = 0; l < n && vector; l++) {
+            const real sign = turned(sweep, row, sweep->hit_id[h + l]) ? -1 : 1;
+            for (int m = 0; m < 3; m++) {
+                vector[3 * (p + l) + m] = sign * way.d[m][l] + 0; /* never -0 */
+            }
+        }
+    }
+}

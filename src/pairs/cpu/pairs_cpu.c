@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists on CPU cores. Two ways:
+ *
+ * Appended (i, j): one sweep. Threads collect the hits of a block in a buffer, then take their
+ * turn, in the order of the blocks, to learn where these go, and write them side by side. The list
+ * is exactly as long as it is, and its order does not depend on the threads.
+ *
+ * By rows (CSR, or sorted): one sweep counts each particle's hits, their sums are the rows' places,
+ * a second sweep fills them.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "pairs_cpu.h"
+
+#include "engine/cpu/run.h"
+#include "pairs/list.h"
+
+/** Slots of the context's scratch. */
+enum { KITH_CPU_OFFSETS = KITH_WORK_OF(pairs), KITH_CPU_BLOCK_COUNTS };
+
+/** After sweeping outside of kith__run. */
+static kith_status check_sweep(kith_ctx *ctx, const struct kith__sweep *sweep)
+{
+    KITH_CHECK(ctx, sweep->failed != KITH_NO_MEMORY, KITH_NO_MEMORY, "out of memory in the sweep");
+    return kith__proceed(ctx);
+}
+
+static kith__block_fn *const count_kernel[] = {KITH_EACH_ISA(count_pairs)};
+static kith__block_fn *const collect_kernel[] = {KITH_EACH_ISA(collect_rows)};
+static kith__write_rows_fn *const write_kernel[] = {KITH_EACH_ISA(write_rows)};
+
+/** Prepare every thread's sweep for a list. */
+static kith_status prepare(kith_ctx *ctx, const struct kith__question *q,
+                           const struct kith__grid *grid, enum kith__stencil stencil)
+{
+    return kith__run_prepare(ctx, q, grid, stencil, sizeof(struct kith__list_state));
+}
+
+/** Say what a thread's list is to hold beside the ends of pairs, and where it goes. */
+static struct kith__list_state *aim(struct kith__sweep *sweep, unsigned extras,
+                                    const kith_pairs *out)
+{
+    struct kith__list_state *state = kith__list_of(sweep);
+    sweep->keep_places = extras != 0;
+    state->extras = extras;
+    state->out = out;
+    return state;
+}
+
+/* ------------------------------------------------------------------------------------ counting */
+
+/** Count each particle's hits into counts[a.n], by the caller's index. */
+static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
+                              int64_t *counts)
+{
+    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(count_rows)};
+    memset(counts, 0, (size_t)n * sizeof *counts);
+    for (int t = 0; t < ctx->threads; t++) {
+        struct kith__sweep *sweep = kith__sweep_of(ctx, t);
+        kith__list_of(sweep)->counts = counts;
+        sweep->upper = upper;
+    }
+    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    run.watch_total *= 2; /* rows are filled then */
+    run.block = kernel[kith__isa(ctx)];
+    return kith__run(&run);
+}
+
+static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    const int64_t each_twice = list->full && !q->cross ? 2 : 1;
+    if (neighbours) {
+        KITH_TRY(prepare(ctx, q, &grid, KITH_ALL));
+        KITH_TRY(count_rows(ctx, &grid, q->a.n, false, neighbours));
+        int64_t sum = 0;
+        for (int64_t p = 0; p < q->a.n; p++) {
+            sum += neighbours[p];
+        }
+        *n = list->full ? sum : sum / 2;
+        return KITH_OK;
+    }
+    KITH_TRY(prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD));
+    struct kith__run run = kith__run_of(ctx, kith__blocks(&grid));
+    run.block = count_kernel[kith__isa(ctx)];
+    KITH_TRY(kith__run(&run));
+    *n = 0;
+    for (int t = 0; t < ctx->threads; t++) {
+        *n += kith__list_of(kith__sweep_of(ctx, t))->hits * each_twice;
+    }
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------ appended */
+
+/** A list being appended to. */
+struct append {
+    struct kith__run run;
+    int64_t capacity;
+    int64_t total;        /* pairs so far; owned by whose turn it is */
+    _Atomic int64_t turn; /* block that may add to total */
+};
+
+/** Wait until all earlier blocks have added their pairs. @return false when the run has stopped. */
+static bool wait_turn(struct append *append, int64_t block)
+{
+    enum { SPINS = 256 };
+    for (int spins = 0; atomic_load_explicit(&append->turn, memory_order_acquire) != block;
+         spins++) {
+        if (atomic_load(&append->run.status) != KITH_OK || kith__cancelled(append->run.ctx)) {
+            return false;
+        }
+        if (spins > SPINS) {
+            sched_yield();
+        }
+    }
+    return true;
+}
+
+/** Write the buffer at `at` if the list has room for it, else only forget it. */
+static void write_or_drop(struct append *append, struct kith__sweep *sweep, int64_t at)
+{
+    if (at + sweep->n_hits <= append->capacity) {
+        write_kernel[kith__isa(sweep->ctx)](sweep, at);
+    }
+    kith__sweep_forget(sweep);
+}
+
+/** The buffer is full in the middle of a block: take the turn and keep it. */
+static void flush_append(struct kith__sweep *sweep)
+{
+    struct append *append = sweep->job;
+    if (!wait_turn(append, kith__list_of(sweep)->block)) {
+        kith__sweep_forget(sweep);
+        return;
+    }
+    const int64_t at = append->total;
+    append->total += sweep->n_hits;
+    write_or_drop(append, sweep, at);
+}
+
+static void append_block(struct kith__sweep *sweep, int64_t block)
+{
+    struct append *append = sweep->job;
+    kith__list_of(sweep)->block = block;
+    kith__sweep_forget(sweep);
+    collect_kernel[kith__isa(sweep->ctx)](sweep, block);
+    if (!sweep->failed && wait_turn(append, block)) {
+        const int64_t at = append->total;
+        append->total += sweep->n_hits;
+        atomic_store_explicit(&append->turn, block + 1, memory_order_release);
+        write_or_drop(append, sweep, at);
+    }
+}
+
+/** Append the pairs of blocks [first, last) to out, from its beginning; *total is their number,
+ *  also when out is too small for all. */
+static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct kith__run run,
+                                 int64_t *total)
+{
+    struct append append = {.run = run, .capacity = out->capacity};
+    append.run.block = append_block;
+    append.run.job = &append;
+    atomic_store(&append.turn, run.first);
+    for (int t = 0; t < run.ctx->threads; t++) {
+        aim(kith__sweep_of(run.ctx, t), extras, out)->flush = flush_append;
+    }
+    KITH_TRY(kith__run(&append.run));
+    *total = append.total;
+    return KITH_OK;
+}
+
+/** Guess the number of pairs from some blocks, a little high. */
+static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
+{
+    enum { SAMPLE = 24 };
+    const int64_t blocks = kith__blocks(grid);
+    struct kith__sweep *sweep = kith__sweep_of(ctx, 0);
+    struct kith__list_state *state = kith__list_of(sweep);
+    const int64_t step = blocks > SAMPLE ? blocks / SAMPLE : 1;
+    int64_t seen = 0;
+    for (int64_t block = step / 2; block < blocks; block += step) {
+        count_kernel[kith__isa(ctx)](sweep, block);
+        seen++;
+    }
+    KITH_TRY(check_sweep(ctx, sweep));
+    const double mean = seen ? (double)state->hits / (double)seen : 0;
+    *guess = (int64_t)(mean * (double)blocks * (seen == blocks ? 1.0 : 1.08)) + 64;
+    state->hits = 0;
+    return KITH_OK;
+}
+
+static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
+                                 const struct kith__list *list, const struct kith__grid *grid,
+                                 bool grow, kith_pairs *out)
+{
+    KITH_TRY(prepare(ctx, q, grid, list->full ? KITH_ALL : KITH_FORWARD));
+    const struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    if (grow) {
+        int64_t guess = 0;
+        int64_t capacity = out->owner ? out->capacity : 0;
+        if (capacity == 0) {
+            KITH_TRY(guess_pairs(ctx, grid, &guess));
+            capacity = guess;
+        }
+        if (kith__list_need(ctx, list, q->precision, q->a.n, guess, capacity, out) != KITH_OK) {
+            KITH_TRY(guess == 0 ? guess_pairs(ctx, grid, &guess) : KITH_OK);
+            return kith__list_too_large(ctx, "about ", guess, capacity);
+        }
+    }
+    int64_t total = 0;
+    KITH_TRY(append_blocks(out, list->extras, run, &total));
+    if (grow && total > out->capacity) {
+        KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, total, total, out));
+        KITH_TRY(append_blocks(out, list->extras, run, &total));
+    }
+    out->n = total;
+    out->rows = q->a.n;
+    return kith__list_fits(ctx, out);
+}
+
+/* ------------------------------------------------------------------------------------- by rows */
+
+/** Sorted rows need all candidates of a home in one tile: refuse where images make them too many.
+ *  The number is an estimate: the particles times the boxes that the cells in reach of a home
+ *  make. */
+static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__grid *grid)
+{
+    const double most = 4e9; /* bytes of each thread */
+    double bytes = (double)grid->b.n * KITH_SORTED_CANDIDATE_BYTES;
+    for (int k = 0; k < 3 && grid->cells != 0; k++) {
+        const struct kith__axis *axis = &grid->axis[k];
+        const double part = (2 * (double)axis->reach + 2) / (double)axis->n;
+        bytes *= axis->periodic || part < 1 ? part : 1;
+    }
+    KITH_CHECK(
+        ctx, bytes <= most, KITH_LIMIT,
+        "cutoff is %g: a sorted list takes about %.2g GB of memory a thread for the images in "
+        "reach of a particle, more than %.2g GB: leave `sorted` off, or shorten the cutoff",
+        q->cutoff, bytes / 1e9, most / 1e9);
+    return KITH_OK;
+}
+
+/** Prepare the sweeps for rows; *offsets is where each row begins in the list, [a.n + 1]. */
+static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__list *list, const struct kith__grid *grid,
+                              int64_t **offsets)
+{
+    const int64_t n = q->a.n;
+    KITH_TRY(prepare(ctx, q, grid, KITH_ALL));
+    int64_t *place = kith__work_need(&ctx->work, KITH_CPU_OFFSETS, (size_t)(n + 1) * sizeof *place);
+    KITH_CHECK(ctx, place != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
+    KITH_TRY(count_rows(ctx, grid, n, !list->full, place + 1));
+    place[0] = 0;
+    for (int64_t p = 0; p < n; p++) {
+        place[p + 1] += place[p];
+    }
+    *offsets = place;
+    return KITH_OK;
+}
+
+/** Fill rows [begin, end) into out from its beginning. */
+static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
+                                  const struct kith__grid *grid, const int64_t *offsets,
+                                  int64_t begin, int64_t end, const kith_pairs *out)
+{
+    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(fill_rows)};
+    for (int t = 0; t < ctx->threads; t++) {
+        struct kith__sweep *sweep = kith__sweep_of(ctx, t);
+        struct kith__list_state *state = aim(sweep, list->extras, out);
+        state->offsets = offsets;
+        state->base = offsets[begin];
+        sweep->by_id = list->sorted;
+        sweep->id_begin = (int32_t)begin;
+        sweep->id_end = end == grid->a.n ? INT32_MAX : (int32_t)end;
+    }
+    const int64_t blocks = kith__blocks(grid);
+    const int64_t pairs = offsets[grid->a.n] + 1;
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_from = pairs + offsets[begin],
+                            .watch_to = pairs + offsets[end],
+                            .watch_total = 2 * pairs,
+                            .block = kernel[kith__isa(ctx)]};
+    return kith__run(&run);
+}
+
+static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__list *list, const struct kith__grid *grid,
+                                bool grow, kith_pairs *out)
+{
+    int64_t *offsets = NULL;
+    const int64_t n = q->a.n;
+    KITH_TRY(place_rows(ctx, q, list, grid, &offsets));
+    if (grow) {
+        const int64_t old = out->owner ? out->capacity : 0;
+        const int64_t needed = offsets[n];
+        const int64_t capacity = needed > old ? needed : old;
+        KITH_TRY(kith__list_need(ctx, list, q->precision, n, needed, capacity, out));
+    }
+    out->n = offsets[n];
+    out->rows = n;
+    KITH_TRY(kith__list_fits(ctx, out));
+    const bool csr = list->layout == KITH_CSR;
+    if (csr) {
+        memcpy(out->offsets, offsets, (size_t)(n + 1) * sizeof *offsets);
+    }
+    kith_pairs arrays = *out;
+    arrays.i = csr ? NULL : out->i;
+    return fill_row_range(ctx, list, grid, offsets, 0, n, &arrays);
+}
+
+static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    KITH_TRY(list->sorted ? check_images(ctx, q, &grid) : KITH_OK);
+    const bool by_rows = list->sorted || list->layout == KITH_CSR;
+    return by_rows ? fill_by_rows(ctx, q, list, &grid, grow, out)
+                   : fill_appended(ctx, q, list, &grid, grow, out);
+}
+
+/* ------------------------------------------------------------------------------------ streamed */
+
+/** A list being handed over in blocks. */
+struct stream {
+    kith_ctx *ctx;
+    const struct kith__question *question;
+    const struct kith__list *list;
+    const struct kith__grid *grid;
+    kith_block_fn fn;
+    void *user;
+    kith_pairs *staging;
+    int64_t *counts; /* of each block, when it is not by rows */
+    int64_t delivered;
+    bool stopped; /* by fn */
+};
+
+static kith_status stage(struct stream *stream, int64_t pairs)
+{
+    return kith__list_need(stream->ctx, stream->list, stream->question->precision,
+                           stream->question->a.n, pairs, pairs, stream->staging);
+}
+
+/** Hand over the first n staged pairs, in pieces no larger than wanted. */
+static kith_status deliver(struct stream *stream, int64_t n)
+{
+    const kith_pairs *all = stream->staging;
+    for (int64_t at = 0; at < n && !stream->stopped; at += stream->list->block_pairs) {
+        const int64_t left = n - at;
+        const int64_t most = stream->list->block_pairs;
+        const kith_pairs piece = kith__list_piece(all, stream->question->precision, at,
+                                                  left < most ? left : most);
+        stream->stopped = stream->fn(stream->user, &piece, stream->delivered) != 0;
+        stream->delivered += piece.n;
+    }
+    KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");
+    return KITH_OK;
+}
+
+/** A buffer of a block too large to be staged whole. */
+static void flush_stream(struct kith__sweep *sweep)
+{
+    struct stream *stream = sweep->job;
+    const int64_t n = sweep->n_hits;
+    if (!sweep->failed) {
+        sweep->failed = stage(stream, n);
+    }
+    if (!sweep->failed && !stream->stopped) {
+        write_kernel[kith__isa(sweep->ctx)](sweep, 0);
+        (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
+    }
+    kith__sweep_forget(sweep);
+}
+
+/** Stream one block that holds more pairs than are wanted at a time, on the calling thread. */
+static kith_status stream_large_block(struct stream *stream, int64_t block)
+{
+    struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
+    aim(sweep, stream->list->extras, stream->staging)->flush = flush_stream;
+    sweep->job = stream;
+    kith__sweep_forget(sweep);
+    collect_kernel[kith__isa(sweep->ctx)](sweep, block);
+    flush_stream(sweep);
+    KITH_TRY(check_sweep(stream->ctx, sweep));
+    KITH_CHECK(stream->ctx, !stream->stopped, KITH_CANCELLED, "stopped by the block callback");
+    return KITH_OK;
+}
+
+static void count_block(struct kith__sweep *sweep, int64_t block)
+{
+    const struct stream *stream = sweep->job;
+    const struct kith__list_state *state = kith__list_of(sweep);
+    const int64_t before = state->hits;
+    count_kernel[kith__isa(sweep->ctx)](sweep, block);
+    stream->counts[block] = state->hits - before;
+}
+
+static kith_status stream_appended(struct stream *stream)
+{
+    kith_ctx *ctx = stream->ctx;
+    const int64_t blocks = kith__blocks(stream->grid);
+    const int64_t most = stream->list->block_pairs;
+    KITH_TRY(
+        prepare(ctx, stream->question, stream->grid, stream->list->full ? KITH_ALL : KITH_FORWARD));
+    int64_t *counts = kith__work_need(&ctx->work, KITH_CPU_BLOCK_COUNTS,
+                                      (size_t)(blocks + 1) * sizeof *counts);
+    KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
+               (long long)blocks);
+    stream->counts = counts;
+    struct kith__run count = kith__run_of(ctx, blocks);
+    count.watch_total *= 2;
+    count.block = count_block;
+    count.job = stream;
+    KITH_TRY(kith__run(&count));
+    for (int64_t first = 0, last; first < blocks; first = last) {
+        int64_t pairs = counts[first];
+        for (last = first + 1; last < blocks && pairs + counts[last] <= most; last++) {
+            pairs += counts[last];
+        }
+        if (pairs > most) {
+            KITH_TRY(stream_large_block(stream, first));
+            continue;
+        }
+        const struct kith__run run = {.ctx = ctx,
+                                      .first = first,
+                                      .last = last,
+                                      .watch_from = blocks + first,
+                                      .watch_to = blocks + last,
+                                      .watch_total = 2 * blocks};
+        KITH_TRY(stage(stream, pairs));
+        KITH_TRY(append_blocks(stream->staging, stream->list->extras, run, &pairs));
+        KITH_TRY(deliver(stream, pairs));
+    }
+    return KITH_OK;
+}
+
+static kith_status stream_by_rows(struct stream *stream)
+{
+    int64_t *offsets = NULL;
+    const int64_t n = stream->question->a.n;
+    KITH_TRY(place_rows(stream->ctx, stream->question, stream->list, stream->grid, &offsets));
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = begin + 1;
+        while (end < n && offsets[end + 1] - offsets[begin] <= stream->list->block_pairs) {
+            end++;
+        }
+        const int64_t pairs = offsets[end] - offsets[begin];
+        if (pairs > 0) {
+            KITH_TRY(stage(stream, pairs));
+            KITH_TRY(fill_row_range(stream->ctx, stream->list, stream->grid, offsets, begin, end,
+                                    stream->staging));
+            KITH_TRY(deliver(stream, pairs));
+        }
+    }
+    return KITH_OK;
+}
+
+static kith_status each_block(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    struct kith__grid grid;
+    KITH_TRY(kith__grid_build(ctx, q, &grid));
+    KITH_TRY(list->sorted ? check_images(ctx, q, &grid) : KITH_OK);
+    struct kith__cpu *cpu = ctx->state;
+    struct stream stream = {.ctx = ctx,
+                            .question = q,
+                            .list = list,
+                            .grid = &grid,
+                            .fn = fn,
+                            .user = user,
+                            .staging = &cpu->staging};
+    return list->sorted ? stream_by_rows(&stream) : stream_appended(&stream);
+}
+
+const struct kith__pairs_backend kith__cpu_pairs = {
+    .count = count_pairs,
+    .fill = fill_pairs,
+    .each = each_block,
+};

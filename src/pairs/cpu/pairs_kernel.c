@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sweep's operations for neighbour lists: count, count by particle, collect, fill.
+ */
+#include "pairs_cpu.h"
+
+#include "engine/cpu/lanes.h"
+#include "engine/cpu/visit.h"
+
+static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    kith__list_of(sweep)->hits += count_hits(sweep, i, false);
+}
+
+void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
+{
+    visit_block(sweep, block, NULL, count_operation, NULL);
+}
+
+/** Of n hits, known by their places in the tile: keep shifts and slots, where they are wanted, and
+ *  put ids in their stead. */
+KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict hit)
+{
+    const struct kith__tile *tile = &sweep->tile;
+    const int32_t *restrict from = tile->shift;
+    int32_t *restrict to = sweep->hit_shift + sweep->n_hits;
+    for (int p = 0; p < n && tile->shifted; p++) {
+        to[p] = from[hit[p]];
+    }
+    from = tile->slot;
+    to = sweep->hit_slot + sweep->n_hits;
+    for (int p = 0; p < n && kith__list_of(sweep)->extras & (KITH_DISTANCES | KITH_VECTORS); p++) {
+        to[p] = from[hit[p]];
+    }
+    from = tile->id;
+    for (int p = 0; p < n; p++) {
+        hit[p] = from[hit[p]];
+    }
+}
+
+/** Append the hits of i to the buffer. @return how many. */
+KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
+{
+    int32_t *to = sweep->hit_id + sweep->n_hits;
+    if (!kith__list_of(sweep)->extras) {
+        return collect_hits(sweep, i,
+                            (struct taken){.of = sweep->tile.id, .upper = upper, .to = to});
+    }
+    const int n = collect_hits(sweep, i, (struct taken){.upper = upper, .to = to});
+    keep_hits(sweep, n, to);
+    return n;
+}
+
+static void count_rows_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    kith__list_of(sweep)->counts[i->id] += sweep->upper ? count_hits(sweep, i, true)
+                                                        : count_hits(sweep, i, false);
+}
+
+void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
+{
+    visit_block(sweep, block, NULL, count_rows_operation, NULL);
+}
+
+/* Lists of this many pairs are larger than caches. */
+static const int64_t large_list = (int64_t)1 << 22;
+
+/* Beyond this many hits a block waits for its turn to write, instead of collecting more. */
+static const int64_t most_hits = (int64_t)1 << 20;
+
+static void collect_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    const bool full = sweep->n_hits + sweep->tile.n + KITH_LANES > most_hits;
+    if (sweep->n_rows == sweep->room_rows || (full && sweep->n_hits > 0)) {
+        kith__list_of(sweep)->flush(sweep);
+    }
+    if (kith__hits_room(sweep, sweep->tile.n)) {
+        const int n = buffer_hits(sweep, i, false);
+        sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
+        sweep->n_hits += n;
+    }
+}
+
+void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
+{
+    if (!kith__rows_room(sweep)) {
+        return;
+    }
+    visit_block(sweep, block, NULL, collect_operation, NULL);
+}
+
+/** Is a hit of a row written the other way round, as (j, i)? */
+static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int32_t hit)
+{
+    return sweep->stencil == KITH_FORWARD && row->id > hit;
+}
+
+enum { KITH_WAYS = 64 }; /**< to hits, found at once */
+
+#define KITH_TWICE "pairs/cpu/extras_real.h"
+#include "core/twice.h"
+
+/** The wrapping image of a particle: it stands at r - image.rows in the grid. */
+static __attribute__((noinline)) void image_of(const struct kith__question *q,
+                                               const kith_points *points, int32_t id,
+                                               int32_t image[3])
+{
+    double r[3];
+    (void)kith__load(q, points, id, r, image);
+}
+
+/** Write the shifts of buffered hits [first, first + row->n) from pair p on, for the coordinates as
+ *  the caller gave them: the wrapping of both ends is taken out. */
+static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
+                         int64_t first, int64_t p)
+{
+    const struct kith__question *q = sweep->question;
+    int32_t *out = kith__list_of(sweep)->out->shifts + 3 * p;
+    if (!row->moved && !sweep->grid->wrapped) {
+        memset(out, 0, 3 * (size_t)row->n * sizeof *out);
+        return;
+    }
+    int32_t wi[3] = {0, 0, 0};
+    int32_t wj[3] = {0, 0, 0};
+    if (sweep->grid->wrapped) {
+        image_of(q, &q->a, row->id, wi);
+    }
+    for (int64_t h = first; h < first + row->n; h++, out += 3) {
+        int32_t s[3];
+        kith__unpack_shift(row->moved ? sweep->hit_shift[h] : no_shift, s);
+        if (sweep->grid->wrapped) {
+            image_of(q, &q->b, sweep->hit_id[h], wj);
+        }
+        const int32_t sign = turned(sweep, row, sweep->hit_id[h]) ? -1 : 1;
+        for (int k = 0; k < 3; k++) {
+            out[k] = sign * (s[k] - wj[k] + wi[k]);
+        }
+    }
+}
+
+/** Write what was asked for beside the ends of a row's pairs. */
+static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
+                         int64_t first, int64_t p)
+{
+    if (kith__list_of(sweep)->extras & (KITH_DISTANCES | KITH_VECTORS)) {
+        if (sweep->question->precision == KITH_FLOAT) {
+            write_vectors_f(sweep, row, first, p);
+        } else {
+            write_vectors_d(sweep, row, first, p);
+        }
+    }
+    if (kith__list_of(sweep)->out->shifts) {
+        write_shifts(sweep, row, first, p);
+    }
+}
+
+/** The ends of n pairs of particle id. */
+static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
+                   int64_t n, int32_t *restrict i, int32_t *restrict j)
+{
+    if (sweep->stencil == KITH_FORWARD) {
+        for (int64_t p = 0; p < n; p++) {
+            i[p] = hit[p] < id ? hit[p] : id;
+            j[p] = hit[p] < id ? id : hit[p];
+        }
+    } else {
+        for (int64_t p = 0; p < n; p++) {
+            i[p] = id;
+            j[p] = hit[p];
+        }
+    }
+}
+
+/** Copy n ints past the caches, so that their lines are not read first; the lines at both ends,
+ *  shared with others, are written through them. */
+static void stream(int32_t *to, const int32_t *from, int64_t n)
+{
+    if (n < (int64_t)4 * KITH_LANES) {
+        memcpy(to, from, (size_t)n * sizeof *to);
+        return;
+    }
+    const int64_t line = KITH_ALIGN / (int64_t)sizeof *to;
+    const int64_t head = line - (int64_t)((uintptr_t)to / sizeof *to % (uintptr_t)line);
+    int64_t p = 0;
+    for (; p < head; p += W) {
+        vi_store(to + p, vi_load(from + p));
+    }
+    p = head;
+    for (; p + W <= n; p += W) {
+        vi_stream(to + p, vi_load(from + p));
+    }
+    vi_store(to + n - W, vi_load(from + n - W));
+}
+
+/** Write the ends of the collected pairs past the caches: for lists larger than these. */
+static void stream_ends(const struct kith__sweep *sweep, int64_t at)
+{
+    enum { STAGE = 4096 };
+    int32_t i[STAGE];
+    int32_t j[STAGE];
+    int64_t staged = 0;
+    const int32_t *hit = sweep->hit_id;
+    for (int64_t r = 0; r < sweep->n_rows; r++) {
+        for (int64_t left = sweep->rows[r].n; left > 0;) {
+            const int64_t n = left < STAGE - staged ? left : STAGE - staged;
+            expand(sweep, sweep->rows[r].id, hit, n, i + staged, j + staged);
+            hit += n;
+            left -= n;
+            staged += n;
+            if (staged == STAGE) {
+                stream(kith__list_of(sweep)->out->i + at, i, STAGE);
+                stream(kith__list_of(sweep)->out->j + at, j, STAGE);
+                at += STAGE;
+                staged = 0;
+            }
+        }
+    }
+    stream(kith__list_of(sweep)->out->i + at, i, staged);
+    stream(kith__list_of(sweep)->out->j + at, j, staged);
+    vi_stream_end();
+}
+
+void KITH_OF_ISA(write_rows)(const struct kith__sweep *sweep, int64_t at)
+{
+    const kith_pairs *out = kith__list_of(sweep)->out;
+    const bool past_caches = out->capacity >= large_list;
+    if (past_caches) {
+        stream_ends(sweep, at);
+    }
+    int64_t first = 0;
+    for (int64_t r = 0; r < sweep->n_rows; r++) {
+        const struct kith__row *row = &sweep->rows[r];
+        if (!past_caches) {
+            expand(sweep, row->id, sweep->hit_id + first, row->n, out->i + at + first,
+                   out->j + at + first);
+        }
+        if (kith__list_of(sweep)->extras) {
+            write_extras(sweep, row, first, at + first);
+        }
+        first += row->n;
+    }
+}
+
+static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    sweep->n_hits = 0;
+    if (!kith__hits_room(sweep, sweep->tile.n)) {
+        return;
+    }
+    const kith_pairs *out = kith__list_of(sweep)->out;
+    int64_t *const filled = &sweep->home.filled[i->slot - sweep->home.begin];
+    const int64_t at = kith__list_of(sweep)->offsets[i->id] - kith__list_of(sweep)->base + *filled;
+    const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
+    const struct kith__row row = row_of(sweep, i, n);
+    *filled += n;
+    memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
+    if (out->i) {
+        for (int32_t p = 0; p < row.n; p++) {
+            out->i[at + p] = row.id;
+        }
+    }
+    if (kith__list_of(sweep)->extras) {
+        write_extras(sweep, &row, 0, at);
+    }
+}
+
+void KITH_OF_ISA(fill_rows)(struct kith__sweep *sweep, int64_t block)
+{
+    visit_block(sweep, block, NULL, fill_row_operation, NULL);
+}

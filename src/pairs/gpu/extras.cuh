@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a list may hold beside the ends of a pair: distance, vector, image.
+ */
+#ifndef KITH_GPU_EXTRAS_CUH
+#define KITH_GPU_EXTRAS_CUH
+
+#include "engine/gpu/device.cuh"
+#include "pairs_gpu.h"
+
+/** Image of the caller's particle p: it stands at r - image.rows in the grid. */
+template <typename real>
+static __device__ void wrapping_of(const struct kith__question &q, const kith_points &points,
+                                   int64_t p, int32_t image[3])
+{
+    real r[3];
+    definition<real>::load(definition<real>::box(q), points, q.dim, p, r, image);
+}
+
+/** Write the distance and vector of the pair at p, where wanted; turned: the list holds (j, i). */
+template <typename real>
+static __device__ __forceinline__ void write_vector(const struct kith__gpu_list &list, int64_t p,
+                                                    real r2, const real d[3], bool turned)
+{
+    if (list.distances) {
+        ((real *)list.distances)[p] = (real)sqrt((double)r2);
+    }
+    if (list.vectors) {
+        for (int m = 0; m < 3; m++) {
+            ((real *)list.vectors)[3 * p + m] = (turned ? -d[m] : d[m]) + 0; /* never -0 */
+        }
+    }
+}
+
+/** Write the image s of the pair at p, of the caller's particles i and j, for the coordinates as
+ *  they were given: the wrapping of both ends is taken out. */
+template <typename real>
+static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &grid,
+                                                   const struct kith__gpu_list &list, int64_t p,
+                                                   int32_t i, int32_t j, const int32_t s[3],
+                                                   bool turned)
+{
+    const struct kith__question &q = grid.question;
+    int32_t wi[3] = {0, 0, 0};
+    int32_t wj[3] = {0, 0, 0};
+    if (grid.plan->wrapped) {
+        wrapping_of<real>(q, q.a, i, wi);
+        wrapping_of<real>(q, q.b, j, wj);
+    }
+    for (int k = 0; k < 3; k++) {
+        const int32_t shift = s[k] - wj[k] + wi[k];
+        list.shifts[3 * p + k] = turned ? -shift : shift;
+    }
+}
+
+static __host__ __device__ __forceinline__ bool has_vector(const struct kith__gpu_list &list)
+{
+    return list.distances || list.vectors;
+}
+
+/** Where the image of the pair at p waits until its row is sorted; NULL without extras, when images
+ *  do not matter. */
+template <typename real>
+static __device__ __forceinline__ int32_t *waiting_shift(const struct kith__gpu_list &list,
+                                                         int64_t p)
+{
+    if (list.shifts) {
+        return list.shifts + 3 * p;
+    }
+    if (list.vectors) {
+        return (int32_t *)((real *)list.vectors + 3 * p);
+    }
+    return list.distances ? (int32_t *)((real *)list.distances + p) : NULL;
+}
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists on a GPU. Lists in device memory are written where they are to be. Lists for the host
+ * are made a part at a time in device memory, so that they may be larger than it.
+ *
+ * Appended (i, j): the hits of each street of homes are counted, their sums are the streets'
+ * places, a second sweep fills them; one sweep where any order will do.
+ * By rows (CSR, or sorted): likewise, with the hits of each particle.
+ */
+#include "pairs_gpu.h"
+
+#include "pairs/list.h"
+#include "engine/gpu/search.h"
+
+static bool by_rows(const struct kith__list *list)
+{
+    return list->sorted || list->layout == KITH_CSR;
+}
+
+/** Queue the places of streets, or rows, in the list. @return where the number of pairs will be. */
+static kith_status place(struct kith__gpu_search *s, const int64_t **total)
+{
+    kith_ctx *ctx = s->ctx;
+    gpuStream_t stream = s->gpu->stream;
+    const struct kith__list *list = s->list;
+    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->streets;
+    *total = s->counts + n;
+    if (s->empty) {
+        return KITH_OK;
+    }
+    if (by_rows(list)) {
+        s->sweep.forward = list->full && !s->sweep.grid.question.cross; /* counts at both ends */
+        KITH_GPU_TRY(ctx, "clearing counts",
+                     gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, stream));
+        KITH_GPU_TRY(ctx, "counting rows",
+                     kith__gpu_count_rows(&s->sweep, !list->full, s->counts, stream));
+        s->sweep.forward = false;
+    } else {
+        s->sweep.forward = !list->full;
+        KITH_GPU_TRY(ctx, "counting pairs",
+                     kith__gpu_count_streets(&s->sweep, s->counts, n + 1, stream));
+    }
+    size_t bytes = s->temporary_bytes;
+    KITH_GPU_TRY(ctx, "summing counts",
+                 kith__gpu_scan(s->temporary, &bytes, s->counts, n + 1, stream));
+    return KITH_OK;
+}
+
+/** Pairs [base, base + capacity) of the list, into arrays in device memory. */
+static struct kith__gpu_list part_of(const struct kith__list *list, const kith_pairs *out,
+                                     int64_t base)
+{
+    return (struct kith__gpu_list){
+        .base = base,
+        .capacity = out->capacity,
+        .i = list->layout == KITH_IJ ? out->i : NULL,
+        .j = out->j,
+        .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
+        .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
+        .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
+        .later = list->sorted,
+    };
+}
+
+/** Queue rows [first, last) of the list. */
+static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__gpu_list *part,
+                             int64_t first, int64_t last)
+{
+    kith_ctx *ctx = s->ctx;
+    gpuStream_t stream = s->gpu->stream;
+    KITH_GPU_TRY(ctx, "filling rows",
+                 kith__gpu_fill_rows(&s->sweep, !s->list->full, part, s->counts, stream));
+    if (s->list->sorted) {
+        KITH_GPU_TRY(ctx, "sorting rows",
+                     kith__gpu_sort_rows(&s->sweep.grid, part, s->counts, first, last, stream));
+    }
+    return KITH_OK;
+}
+
+/** Queue the whole list, once it has its places. */
+static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
+{
+    kith_ctx *ctx = s->ctx;
+    const struct kith__list *list = s->list;
+    const int64_t n = s->sweep.grid.question.a.n;
+    const struct kith__gpu_list part = part_of(list, out, 0);
+    if (list->layout == KITH_CSR) {
+        KITH_GPU_TRY(ctx, "copying offsets",
+                     gpuMemcpyAsync(out->offsets, s->counts, (size_t)(n + 1) * sizeof *s->counts,
+                                    gpuMemcpyDeviceToDevice, s->gpu->stream));
+    }
+    if (s->empty || out->capacity == 0) {
+        return KITH_OK;
+    }
+    if (by_rows(list)) {
+        return fill_rows(s, &part, 0, n);
+    }
+    KITH_GPU_TRY(ctx, "filling pairs",
+                 kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
+    return KITH_OK;
+}
+
+/** Queue a list in any order: one sweep. @return where the number of pairs will be. */
+static kith_status fill_unordered(struct kith__gpu_search *s, const kith_pairs *out,
+                                  const void **total)
+{
+    struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
+    const struct kith__gpu_list part = part_of(s->list, out, 0);
+    *total = s->empty ? (const void *)s->counts : &small->total;
+    s->sweep.forward = !s->list->full;
+    if (!s->empty) {
+        KITH_GPU_TRY(s->ctx, "finding pairs",
+                     kith__gpu_append(&s->sweep, &part, NULL, &small->total, s->gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Queue a list into arrays in device memory. @return where the number of pairs will be. */
+static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, const void **total)
+{
+    if (s->list->unordered && !by_rows(s->list)) {
+        return fill_unordered(s, out, total);
+    }
+    const int64_t *sum;
+    KITH_TRY(place(s, &sum));
+    *total = sum;
+    return fill(s, out);
+}
+
+/* ------------------------------------------------------------------------------------ streamed */
+
+/* A part costs some launches and a wait, however small it is. */
+static const int64_t least_part = (int64_t)1 << 16;
+
+/** A list on its way to the host. */
+struct stream {
+    struct kith__gpu_search *search;
+    int64_t total;
+    const int64_t *offsets; /**< of streets or rows, in host memory */
+    int64_t n_offsets;
+    int64_t most;  /**< pairs in a part, */
+    int64_t piece; /**< and in what is handed to fn */
+    kith_status (*deliver)(struct stream *stream, const kith_pairs *part, int64_t base);
+    kith_pairs *out; /**< deliver's */
+    kith_block_fn fn;
+    void *user;
+};
+
+/** Have room for a part of n pairs in device memory. */
+static kith_status stage(struct stream *t, int64_t n)
+{
+    struct kith__gpu_search *s = t->search;
+    s->gpu->staging.memory = KITH_DEVICE;
+    return kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision, 0, n,
+                           n > least_part ? n : least_part, &s->gpu->staging);
+}
+
+/** Make and deliver pairs [base, end), which are rows [first, last) where the list is by rows. */
+static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int64_t first,
+                               int64_t last)
+{
+    struct kith__gpu_search *s = t->search;
+    kith_ctx *ctx = s->ctx;
+    kith_pairs *staging = &s->gpu->staging;
+    KITH_TRY(stage(t, end - base));
+    staging->n = end - base;
+    struct kith__gpu_list part = part_of(s->list, staging, base);
+    part.capacity = staging->n;
+    if (by_rows(s->list)) {
+        KITH_TRY(fill_rows(s, &part, first, last));
+    } else {
+        s->sweep.first = first;
+        s->sweep.last = last < s->streets ? last : s->streets;
+        KITH_GPU_TRY(ctx, "filling pairs",
+                     kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
+    }
+    KITH_TRY(t->deliver(t, staging, base));
+    KITH_CHECK(ctx, !kith__watch(ctx, end, t->total), KITH_CANCELLED,
+               "cancelled by the watch callback");
+    return KITH_OK;
+}
+
+/** Copy counts, or the offsets they became, to the host. */
+static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t n)
+{
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)to, (const char *)s->counts, (size_t)n * sizeof *to}};
+    return kith__gpu_download(s->ctx, copies);
+}
+
+/** Learn where streets or rows begin. */
+static kith_status fetch_offsets(struct stream *t)
+{
+    kith_ctx *ctx = t->search->ctx;
+    const bool rows = by_rows(t->search->list);
+    t->n_offsets = (rows ? t->search->sweep.grid.question.a.n : t->search->streets) + 1;
+    const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
+    int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
+    KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
+               (long long)t->n_offsets);
+    t->offsets = offsets;
+    return fetch_counts(t->search, offsets, t->n_offsets);
+}
+
+/** Parts end anywhere in an appended list, and between rows in others. */
+static kith_status stream_parts(struct stream *t)
+{
+    const bool rows = by_rows(t->search->list);
+    int64_t first = 0;
+    int64_t last = 0;
+    if (t->total <= t->most) { /* one part of all streets or rows: wherever they begin */
+        last = rows ? t->search->sweep.grid.question.a.n : INT64_MAX;
+        return t->total > 0 ? stream_part(t, 0, t->total, 0, last) : KITH_OK;
+    }
+    if (!t->offsets) {
+        KITH_TRY(fetch_offsets(t));
+    }
+    const int64_t *offsets = t->offsets;
+    for (int64_t base = 0, end; base < t->total; base = end) {
+        end = base + t->most < t->total ? base + t->most : t->total;
+        while (first + 1 < t->n_offsets && offsets[first + 1] <= base) {
+            first++;
+        }
+        last = last > first ? last : first;
+        while (last + 1 < t->n_offsets && offsets[last + 1] <= end) {
+            last++;
+        }
+        if (rows) {
+            last = last > first ? last : first + 1; /* a row that is too long goes whole */
+            end = offsets[last];
+        }
+        KITH_TRY(stream_part(t, base, end, first, rows ? last : last + 1));
+    }
+    return KITH_OK;
+}
+
+/** Elements of an array of a part, on their way to the host's, where both have it. */
+static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
+                                     size_t element)
+{
+    const bool wanted = to && from;
+    return (struct kith__gpu_copy){wanted ? (char *)to + (size_t)base * element : NULL, from,
+                                   wanted ? (size_t)n * element : 0};
+}
+
+/** Copy a part to the arrays of out, from pair `base` on. */
+static kith_status fetch_part(struct stream *t, const kith_pairs *part, int64_t base,
+                              const kith_pairs *out)
+{
+    const size_t real = (size_t)t->search->sweep.grid.question.precision;
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        copy_of(out->i, part->i, base, part->n, sizeof *out->i),
+        copy_of(out->j, part->j, base, part->n, sizeof *out->j),
+        copy_of(out->distances, part->distances, base, part->n, real),
+        copy_of(out->vectors, part->vectors, base, part->n, 3 * real),
+        copy_of(out->shifts, part->shifts, base, part->n, 3 * sizeof *out->shifts),
+    };
+    return kith__gpu_download(t->search->ctx, copies);
+}
+
+static kith_status deliver_to_arrays(struct stream *t, const kith_pairs *part, int64_t base)
+{
+    return fetch_part(t, part, base, t->out);
+}
+
+/** Hand a part to the caller's function, in pieces no larger than wanted. */
+static kith_status deliver_to_function(struct stream *t, const kith_pairs *part, int64_t base)
+{
+    struct kith__gpu_search *s = t->search;
+    kith_pairs *block = &s->gpu->block;
+    const kith_precision precision = s->sweep.grid.question.precision;
+    KITH_TRY(kith__list_need(s->ctx, s->list, precision, s->sweep.grid.question.a.n, part->n,
+                             part->n, block));
+    KITH_TRY(fetch_part(t, part, 0, block));
+    for (int64_t first = 0; first < part->n; first += t->piece) {
+        const int64_t left = part->n - first;
+        const kith_pairs piece = kith__list_piece(block, precision, first,
+                                                  left < t->piece ? left : t->piece);
+        KITH_CHECK(s->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
+                   "stopped by the block callback");
+    }
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------- backend */
+
+/** Make the library's arrays large enough for the list. */
+static kith_status grow_list(struct kith__gpu_search *s, int64_t n, kith_pairs *out)
+{
+    const struct kith__question *q = &s->sweep.grid.question;
+    const int64_t old = out->owner ? out->capacity : 0;
+    return kith__list_need(s->ctx, s->list, q->precision, q->a.n, n, n > old ? n : old, out);
+}
+
+static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pairs *out)
+{
+    static const int64_t most = (int64_t)1 << 24;
+    const int64_t *total;
+    KITH_TRY(place(s, &total));
+    struct stream t = {.search = s, .most = most, .deliver = deliver_to_arrays, .out = out};
+    KITH_TRY(kith__gpu_read_back(s, total, &t.total));
+    if (grow) {
+        KITH_TRY(grow_list(s, t.total, out));
+    }
+    out->n = t.total;
+    out->rows = s->sweep.grid.question.a.n;
+    KITH_TRY(kith__list_fits(s->ctx, out));
+    if (s->list->layout == KITH_CSR) {
+        t.offsets = out->offsets;
+        t.n_offsets = out->rows + 1;
+        KITH_TRY(fetch_counts(s, out->offsets, t.n_offsets));
+    }
+    return stream_parts(&t);
+}
+
+static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    struct kith__gpu_search s;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
+    if (out->memory == KITH_HOST) {
+        return fill_on_host(&s, grow, out);
+    }
+    int64_t n = 0;
+    if (grow) {
+        const int64_t *total;
+        KITH_TRY(place(&s, &total));
+        KITH_TRY(kith__gpu_read_back(&s, total, &n));
+        KITH_TRY(grow_list(&s, n, out));
+        KITH_TRY(fill(&s, out));
+        KITH_TRY(kith__gpu_read_back(&s, NULL, NULL));
+    } else {
+        const void *total;
+        KITH_TRY(queue(&s, out, &total));
+        KITH_TRY(kith__gpu_read_back(&s, total, &n));
+    }
+    out->n = n;
+    out->rows = question->a.n;
+    return kith__list_fits(ctx, out);
+}
+
+static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *list, const kith_pairs *out,
+                                 int64_t *result)
+{
+    struct kith__gpu_search s;
+    const void *total;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_HOME, &s));
+    KITH_TRY(queue(&s, out, &total));
+    KITH_GPU_TRY(ctx, "concluding",
+                 kith__gpu_conclude(&s.sweep.grid, total, result, s.gpu->stream));
+    return KITH_OK;
+}
+
+static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *question,
+                               const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    struct kith__gpu_search s;
+    const int64_t particles = question->a.n;
+    const int64_t each_twice = list->full && !question->cross ? 2 : 1;
+    struct kith__list wanted = {.full = question->cross || neighbours,
+                                .layout = neighbours ? KITH_CSR : KITH_IJ};
+    const int64_t *total;
+    int64_t sum = 0;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_HOME, &s));
+    KITH_TRY(place(&s, &total));
+    KITH_TRY(kith__gpu_read_back(&s, total, &sum));
+    if (!neighbours) {
+        *n = sum * each_twice;
+        return KITH_OK;
+    }
+    struct stream t = {.search = &s};
+    KITH_TRY(fetch_offsets(&t));
+    for (int64_t p = 0; p < particles; p++) {
+        neighbours[p] = t.offsets[p + 1] - t.offsets[p];
+    }
+    *n = list->full ? sum : sum / 2;
+    return KITH_OK;
+}
+
+static kith_status each_block(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    static const int64_t most = (int64_t)1 << 22;
+    struct kith__gpu_search s;
+    const int64_t *total;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
+    KITH_TRY(place(&s, &total));
+    const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
+    struct stream t = {.search = &s,
+                       .most = wanted > least_part ? wanted : least_part,
+                       .piece = wanted,
+                       .deliver = deliver_to_function,
+                       .fn = fn,
+                       .user = user};
+    KITH_TRY(kith__gpu_read_back(&s, total, &t.total));
+    return stream_parts(&t);
+}
+
+const struct kith__pairs_backend kith__cuda_pairs = {
+    .count = count_pairs,
+    .fill = fill_pairs,
+    .each = each_block,
+    .enqueue = enqueue_pairs,
+};

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists: count by street, count by row, append, fill rows. Templates on EXTRAS spare lists
+ * without them the registers.
+ */
+#include "extras.cuh"
+#include "engine/gpu/gpu_sweep.cuh"
+
+struct nothing {
+};
+
+/** Write the extras of the pair at p: its ends' places, the image, and the ends. */
+template <typename real>
+static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
+                                    int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
+                                    int32_t j, bool turned)
+{
+    if (has_vector(list)) {
+        real d[3];
+        const real r2 = separation(v, at, place, shift, d);
+        write_vector(list, p, r2, d, turned);
+    }
+    if (list.shifts) {
+        int32_t s[3];
+        kith__unpack_shift(shift, s);
+        write_shift<real>(v.sweep->grid, list, p, i, j, s, turned);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- counts */
+
+template <typename real> struct count_streets {
+    typedef struct nothing shared;
+    int64_t *counts; /* by street, cleared */
+    int64_t hits;
+
+    __device__ bool begin(const visit<real> &, shared *)
+    {
+        hits = 0;
+        return true;
+    }
+    __device__ void take(const visit<real> &, shared *, const struct candidate[DEEP],
+                         const uint32_t mask[DEEP])
+    {
+        for (int d = 0; d < DEEP; d++) {
+            hits += __popc(mask[d]);
+        }
+    }
+    __device__ void end(const visit<real> &v, shared *)
+    {
+        const int64_t sum = sum_lanes(hits);
+        if (v.lane == 0) {
+            counts[v.street] += sum;
+        }
+    }
+};
+
+/** Does row i of a half list hold j at this image? */
+static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t shift)
+{
+    return i < j || (i == j && shift > no_shift);
+}
+
+/** UPPER: rows of a half list, from a sweep of both ends. Else of a full list; a forward sweep then
+ *  counts each pair at both its ends. */
+template <typename real, bool UPPER> struct count_rows {
+    typedef struct nothing shared;
+    int64_t *counts; /* by caller's index, cleared */
+    int64_t hits;    /* of the home's particle number `lane` */
+
+    __device__ bool begin(const visit<real> &, shared *)
+    {
+        hits = 0;
+        return true;
+    }
+    __device__ void take(const visit<real> &v, shared *, const struct candidate at[DEEP],
+                         const uint32_t mask[DEEP])
+    {
+        int32_t j[DEEP];
+        for (int d = 0; d < DEEP; d++) {
+            j[d] = mask[d] ? v.sweep->grid.b.id[at[d].place] : 0;
+            if (!UPPER && v.sweep->forward && mask[d]) {
+                add(&counts[j[d]], __popc(mask[d]));
+            }
+        }
+        for (int k = 0; k < v.n; k++) {
+            int n = 0;
+            for (int d = 0; d < DEEP; d++) {
+                bool hit = mask[d] >> k & 1;
+                if (UPPER) {
+                    hit = hit && is_upper(v.shared->id[k], j[d], at[d].shift);
+                }
+                n += count_lanes(which_lanes(hit));
+            }
+            hits += v.lane == k ? n : 0;
+        }
+    }
+    __device__ void end(const visit<real> &v, shared *)
+    {
+        if (v.lane < v.n) {
+            add(&counts[v.shared->id[v.lane]], hits);
+        }
+    }
+    __device__ static void add(int64_t *count, int64_t n)
+    {
+        atomicAdd((unsigned long long *)count, (unsigned long long)n);
+    }
+};
+
+/* ------------------------------------------------------------------------------------ appended */
+
+/**
+ * Hits are packed in shared memory, so that the list is written in full lines. With offsets each
+ * street has its place; without, a place is taken from *total whenever a packet is full.
+ */
+template <typename real, bool EXTRAS> struct append {
+    static_assert(DEEP == 2, "hits of two candidates are counted at once");
+    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };  /* the hits of a step always fit */
+    enum { BOOK = EXTRAS ? 256 : 512 };              /* candidates of some steps */
+    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME }; /* particles of the homes of a street */
+    struct shared {
+        int32_t i[SPAN];                  /* the caller's, of the street's particles */
+        int32_t j[BOOK];                  /* with EXTRAS the place, of candidates with hits, */
+        int32_t shift[EXTRAS ? BOOK : 1]; /* and their image */
+        uint16_t hit[PACKET];             /* candidate * SPAN + particle of the street */
+    };
+    struct kith__gpu_list list;
+    const int64_t *offsets;
+    unsigned long long *total;
+    int64_t at;    /* of the next pair, with offsets */
+    int32_t first; /* place of the street's first particle, */
+    int home;      /* and of the home's among the street's */
+    int n;         /* hits packed, */
+    int booked;    /* of so many candidates */
+
+    __device__ bool begin(const visit<real> &v, shared *packed)
+    {
+        home = v.begin - first;
+        if (v.lane < v.n) {
+            packed->i[home + v.lane] = v.shared->id[v.lane];
+        }
+        return true;
+    }
+
+    /** Write hit h of the packet to place p. */
+    __device__ __forceinline__ void write(const visit<real> &v, const shared *packed, int h,
+                                          int64_t p)
+    {
+        const int hit = packed->hit[h];
+        const int k = hit % SPAN;
+        const int c = hit / SPAN;
+        const int32_t i = packed->i[k];
+        const int32_t j = EXTRAS ? v.sweep->grid.b.id[packed->j[c]] : packed->j[c];
+        const bool turned = v.sweep->forward && i > j;
+        list.i[p] = turned ? j : i;
+        list.j[p] = turned ? i : j;
+        if (EXTRAS) {
+            write_extras(v, list, p, first + k, packed->j[c], packed->shift[c], i, j, turned);
+        }
+    }
+
+    /** Write the packet, as far as the list has room. */
+    __device__ __forceinline__ void flush(const visit<real> &v, const shared *packed)
+    {
+        int64_t to = at;
+        if (!offsets) {
+            unsigned long long taken = 0;
+            if (v.lane == 0) {
+                taken = atomicAdd(total, (unsigned long long)n);
+            }
+            to = (int64_t)from_lane(taken, 0);
+        }
+        const int64_t room = list.capacity - to;
+        const int begin = to >= 0 ? 0 : -to < n ? (int)-to : n;
+        const int end = room >= n ? n : room > 0 ? (int)room : 0;
+        sync_warp();
+#pragma unroll 4
+        for (int h = begin + v.lane; h < end; h += LANES) {
+            write(v, packed, h, to + h);
+        }
+        sync_warp();
+        at += n;
+        n = booked = 0;
+    }
+
+    /** Pack the hits of a candidate, the last of them before place `end`: there is room. */
+    __device__ __forceinline__ void pack(shared *packed, int lane, const struct candidate &c,
+                                         int32_t j, uint32_t mask, int end)
+    {
+        const int number = booked + lane;
+        if (mask) {
+            packed->j[number] = EXTRAS ? c.place : j;
+            if (EXTRAS) {
+                packed->shift[number] = c.shift;
+            }
+        }
+        uint16_t *to = packed->hit + end;
+        while (mask) {
+            const int k = 31 - __clz((int)mask);
+            *--to = (uint16_t)(number * SPAN + home + k);
+            mask ^= 1u << k;
+        }
+        booked += LANES;
+    }
+
+    /** Hits are packed in the order of lanes: of both candidates of a lane together where there are
+     *  few; else those of the first ones, then of the others. */
+    __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
+                                         const struct candidate c[DEEP], const uint32_t mask[DEEP])
+    {
+        const uint32_t half = 65535;
+        int32_t j[DEEP];
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            j[d] = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].place];
+        }
+        const uint32_t second = (uint32_t)__popc(mask[1]);
+        const uint32_t upto = scan_lanes((uint32_t)__popc(mask[0]) | second << 16, v.lane);
+        const uint32_t all = from_lane(upto, LANES - 1);
+        const int sum = (int)((all & half) + (all >> 16));
+        if (n + sum > PACKET || booked + DEEP * LANES > BOOK) {
+            flush(v, packed);
+        }
+        const bool few = sum <= KITH_GPU_HOME * LANES;
+        const uint32_t end = (upto & half) + (upto >> 16);
+        pack(packed, v.lane, c[0], j[0], mask[0], n + (int)(few ? end - second : upto & half));
+        pack(packed, v.lane, c[1], j[1], mask[1],
+             n + (int)(few ? end : (all & half) + (upto >> 16)));
+        n += sum;
+    }
+    __device__ void end(const visit<real> &, shared *)
+    {
+    }
+};
+
+template <typename real, bool EXTRAS>
+static __device__ __forceinline__ void begin_street(const visit<real> &v, append<real, EXTRAS> &a)
+{
+    a.at = a.offsets ? a.offsets[v.street] - a.list.base : 0;
+    a.first = v.street * v.sweep->street;
+    a.n = a.booked = 0;
+}
+
+template <typename real, bool EXTRAS>
+static __device__ __forceinline__ void end_street(const visit<real> &v, append<real, EXTRAS> &a,
+                                                  typename append<real, EXTRAS>::shared *packed)
+{
+    if (a.n > 0) {
+        a.flush(v, packed);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- rows */
+
+template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
+    struct shared {
+        int64_t at[KITH_GPU_HOME]; /* of the next pair of each particle of the home */
+    };
+    struct kith__gpu_list list;
+    const int64_t *offsets;
+    bool whole; /* all rows of the home are in the part that is written, plainly */
+
+    /** Are only j and images written, these as the sweep has them? */
+    __device__ __forceinline__ bool is_plain(const visit<real> &v) const
+    {
+        return !list.i &&
+               (!EXTRAS || (!has_vector(list) && !list.later && !v.sweep->grid.plan->wrapped));
+    }
+
+    /** Has a row of the home pairs in the part that is written? */
+    __device__ bool begin(const visit<real> &v, shared *rows)
+    {
+        int64_t begin = 0;
+        int64_t end = 0;
+        if (v.lane < v.n) {
+            const int32_t i = v.shared->id[v.lane];
+            begin = offsets[i] - list.base;
+            end = offsets[i + 1] - list.base;
+            rows->at[v.lane] = begin;
+        }
+        sync_warp();
+        whole = is_plain(v) && which_lanes(begin < 0 || end > list.capacity) == 0;
+        return which_lanes(begin < list.capacity && end > 0) != 0;
+    }
+
+    /** Write what the candidates add to row k. @return how many pairs */
+    template <bool WHOLE>
+    __device__ __forceinline__ int add_to_row(const visit<real> &v, const shared *rows, int k,
+                                              const struct candidate c[DEEP], const int32_t j[DEEP],
+                                              const int32_t image[DEEP][3],
+                                              const uint32_t mask[DEEP])
+    {
+        const lanes_t below = lanes_below(v.lane);
+        const int64_t at = rows->at[k];
+        int32_t *const row = list.j + at;
+        int n = 0;
+#pragma unroll
+        for (int d = 0; d < DEEP; d++) {
+            bool hit = mask[d] >> k & 1;
+            if (UPPER) {
+                hit = hit && is_upper(v.shared->id[k], j[d], c[d].shift);
+            }
+            const lanes_t with = which_lanes(hit);
+            const int p = n + count_lanes(with & below);
+            if (WHOLE) {
+                store_where(hit, row + p, j[d]);
+                for (int m = 0; m < 3 && EXTRAS; m++) {
+                    store_where(hit, list.shifts + 3 * (at + p) + m, image[d][m]);
+                }
+            } else if (hit && (uint64_t)(at + p) < (uint64_t)list.capacity) {
+                write(v, at + p, k, j[d], c[d]);
+            }
+            n += count_lanes(with);
+        }
+        return n;
+    }
+
+    __device__ __forceinline__ void take(const visit<real> &v, shared *rows,
+                                         const struct candidate c[DEEP], const uint32_t mask[DEEP])
+    {
+        int32_t j[DEEP];
+        int32_t image[DEEP][3];
+        int hits = 0; /* of the home's particle number `lane` */
+        for (int d = 0; d < DEEP; d++) {
+            j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
+            kith__unpack_shift(c[d].shift, image[d]);
+        }
+        if (whole) {
+#pragma unroll 4
+            for (int k = 0; k < v.n; k++) {
+                const int n = add_to_row<true>(v, rows, k, c, j, image, mask);
+                hits = v.lane == k ? n : hits;
+            }
+        } else {
+#pragma unroll 2
+            for (int k = 0; k < v.n; k++) {
+                const int n = add_to_row<false>(v, rows, k, c, j, image, mask);
+                hits = v.lane == k ? n : hits;
+            }
+        }
+        sync_warp();
+        if (v.lane < v.n) {
+            rows->at[v.lane] += hits;
+        }
+        sync_warp();
+    }
+
+    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int k, int32_t j,
+                                          const struct candidate &c)
+    {
+        list.j[p] = j;
+        if (list.i) {
+            list.i[p] = v.shared->id[k];
+        }
+        if (EXTRAS && list.later) {
+            *waiting_shift<real>(list, p) = c.shift;
+        } else if (EXTRAS) {
+            write_extras(v, list, p, v.begin + k, c.place, c.shift, v.shared->id[k], j, false);
+        }
+    }
+    __device__ void end(const visit<real> &, shared *)
+    {
+    }
+};
+
+/* ---------------------------------------------------------------------------------- launchers */
+
+/** run_sweep for the precision of the sweep's points: OPERATION<float, ...>{...} or double. */
+#define RUN_BY_PRECISION(sweep, stream, OPERATION, INITIAL, ...) \
+    ((sweep)->grid.question.precision == KITH_FLOAT \
+         ? run_sweep<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, stream) \
+         : run_sweep<double>(sweep, OPERATION<double __VA_ARGS__> INITIAL, stream))
+#define INITIALLY(...) \
+    { \
+        __VA_ARGS__ \
+    }
+
+static bool has_extras(const struct kith__gpu_list *list)
+{
+    return has_vector(*list) || list->shifts;
+}
+
+gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
+                                   gpuStream_t stream)
+{
+    const gpuError_t error = gpuMemsetAsync(counts, 0, (size_t)n * sizeof *counts, stream);
+    return error != gpuSuccess
+               ? error
+               : RUN_BY_PRECISION(sweep, stream, count_streets, INITIALLY(counts, 0));
+}
+
+gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
+                                gpuStream_t stream)
+{
+    return upper ? RUN_BY_PRECISION(sweep, stream, count_rows, INITIALLY(counts, 0), , true)
+                 : RUN_BY_PRECISION(sweep, stream, count_rows, INITIALLY(counts, 0), , false);
+}
+
+gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
+                            const int64_t *offsets, unsigned long long *total, gpuStream_t stream)
+{
+    if (!offsets) {
+        const gpuError_t error = gpuMemsetAsync(total, 0, sizeof *total, stream);
+        if (error != gpuSuccess) {
+            return error;
+        }
+    }
+    return has_extras(list)
+               ? RUN_BY_PRECISION(sweep, stream, append,
+                                  INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , true)
+               : RUN_BY_PRECISION(sweep, stream, append,
+                                  INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , false);
+}
+
+template <bool UPPER>
+static gpuError_t fill_rows_of(const struct kith__gpu_sweep *sweep,
+                               const struct kith__gpu_list *list, const int64_t *offsets,
+                               gpuStream_t stream)
+{
+    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows,
+                                               INITIALLY(*list, offsets, false), , UPPER, true)
+                            : RUN_BY_PRECISION(sweep, stream, fill_rows,
+                                               INITIALLY(*list, offsets, false), , UPPER, false);
+}
+
+gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
+                               const struct kith__gpu_list *list, const int64_t *offsets,
+                               gpuStream_t stream)
+{
+    return upper ? fill_rows_of<true>(sweep, list, offsets, stream)
+                 : fill_rows_of<false>(sweep, list, offsets, stream);
+}
+
+static __global__ void conclude(const struct kith__gpu_plan *plan, const int64_t *total,
+                                int64_t *result)
+{
+    *result = plan->status == KITH_OK ? *total : plan->status;
+}
+
+gpuError_t kith__gpu_conclude(const struct kith__gpu_grid *grid, const int64_t *total,
+                              int64_t *result, gpuStream_t stream)
+{
+    KITH_LAUNCH(conclude, 1, 1, stream, grid->plan, total, result);
+    return gpuGetLastError();
+}

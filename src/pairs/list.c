@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Growing the arrays of a list that the library owns.
+ */
+#include "list.h"
+
+#include "core/owned.h"
+
+enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS };
+
+/** Room for n elements where wanted, else NULL; *ok becomes false when there is no memory. */
+static void *need(struct kith__owned *owned, int array, bool wanted, int64_t n, size_t element,
+                  bool *ok)
+{
+    void *data = wanted && *ok ? kith__owned_need(owned, array, (size_t)n * element) : NULL;
+    *ok = *ok && (data || !wanted);
+    return data;
+}
+
+kith_status kith__list_too_large(kith_ctx *ctx, const char *about, int64_t pairs, int64_t capacity)
+{
+    return kith__fail(ctx, KITH_NO_MEMORY,
+                      "out of memory for a list of %s%lld pairs, in arrays for %lld; stream it in "
+                      "blocks with kith_pairs_each",
+                      about, (long long)pairs, (long long)capacity);
+}
+
+kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
+                            int64_t rows, int64_t pairs, int64_t capacity, kith_pairs *out)
+{
+    struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
+    KITH_CHECK(ctx, owned != NULL, KITH_NO_MEMORY, "out of memory for a pair list");
+    const size_t real = (size_t)precision;
+    const bool csr = list->layout == KITH_CSR;
+    const unsigned extras = list->extras;
+    bool ok = capacity < INT64_MAX / 64;
+    *out = (kith_pairs){
+        .rows = rows,
+        .i = need(owned, I, !csr, capacity, sizeof *out->i, &ok),
+        .j = need(owned, J, true, capacity, sizeof *out->j, &ok),
+        .offsets = need(owned, OFFSETS, csr, rows + 1, sizeof *out->offsets, &ok),
+        .distances = need(owned, DISTANCES, extras & KITH_DISTANCES, capacity, real, &ok),
+        .vectors = need(owned, VECTORS, extras & KITH_VECTORS, capacity, 3 * real, &ok),
+        .shifts = need(owned, SHIFTS, extras & KITH_SHIFTS, capacity, 3 * sizeof *out->shifts, &ok),
+        .capacity = capacity,
+        .memory = out->memory,
+        .owner = owned,
+    };
+    if (!ok) {
+        out->capacity = 0;
+        return kith__list_too_large(ctx, "", pairs, capacity);
+    }
+    return KITH_OK;
+}
+
+kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
+                            int64_t n)
+{
+    const size_t real = (size_t)precision;
+    kith_pairs piece = *all;
+    piece.n = n;
+    piece.capacity = n;
+    piece.owner = NULL;
+    piece.i = all->i + first;
+    piece.j = all->j + first;
+    piece.distances = all->distances ? (char *)all->distances + (size_t)first * real : NULL;
+    piece.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)first * real : NULL;
+    piece.shifts = all->shifts ? all->shifts + 3 * first : NULL;
+    return piece;
+}
+
+kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
+{
+    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
+               (long long)out->capacity);
+    return KITH_OK;
+}

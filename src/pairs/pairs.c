@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public pair search: check the arguments once, then ask the backend.
+ */
+#include "pairs.h"
+#include "list.h"
+#include "core/owned.h"
+
+static const int64_t default_block_pairs = (int64_t)1 << 24;
+
+void kith_pairs_options_init(kith_pairs_options *options)
+{
+    if (options) {
+        *options = (kith_pairs_options){.size = sizeof *options};
+    }
+}
+
+static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *options)
+{
+    KITH_CHECK_SIZE(ctx, "options", options, kith_pairs_options_init);
+    KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
+    KITH_TRY(kith__check_flag(ctx, "options.sorted", options->sorted));
+    KITH_TRY(kith__check_flag(ctx, "options.unordered", options->unordered));
+    KITH_CHECK(ctx, options->layout == KITH_IJ || options->layout == KITH_CSR, KITH_INVALID,
+               "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)options->layout);
+    KITH_CHECK(ctx, (options->extras & ~7u) == 0, KITH_INVALID,
+               "options.extras is %#x, expected KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS",
+               options->extras);
+    KITH_CHECK(ctx, options->block_pairs >= 0, KITH_INVALID,
+               "options.block_pairs is %lld, expected 0 (the default) or more",
+               (long long)options->block_pairs);
+    return KITH_OK;
+}
+
+/** What every call here checks first. */
+static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           double cutoff, const kith_pairs_options *options,
+                           struct kith__question *question, struct kith__list *list)
+{
+    kith_pairs_options defaults;
+    kith_pairs_options_init(&defaults);
+    options = options ? options : &defaults;
+    KITH_TRY(check_options(ctx, options));
+    *list = (struct kith__list){
+        .full = options->full || options->against,
+        .sorted = options->sorted,
+        .unordered = options->unordered,
+        .layout = options->layout,
+        .extras = options->extras,
+        .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
+    };
+    KITH_TRY(kith__question_init(ctx, points, options->against, box, cutoff, question));
+    KITH_CHECK(ctx, points->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points are in device memory, which backend \"%s\" cannot read", ctx->name);
+    return KITH_OK;
+}
+
+static kith_status check_memory(kith_ctx *ctx, const kith_pairs *out)
+{
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "out is in device memory, which backend \"%s\" cannot write", ctx->name);
+    return KITH_OK;
+}
+
+/** Check the arrays that a caller gives to be filled. */
+static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, const kith_pairs *out)
+{
+    KITH_TRY(check_memory(ctx, out));
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
+    KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
+               (long long)out->capacity);
+    const bool some = out->capacity > 0;
+    KITH_CHECK(ctx, !some || out->j, KITH_INVALID, "out->j is NULL");
+    KITH_CHECK(ctx, !some || list->layout == KITH_CSR || out->i, KITH_INVALID,
+               "out->i is NULL, but the layout is KITH_IJ");
+    KITH_CHECK(ctx, list->layout == KITH_IJ || out->offsets, KITH_INVALID,
+               "out->offsets is NULL, but the layout is KITH_CSR");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
+               "out->distances is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
+               "out->vectors is NULL, but options.extras asks for them");
+    KITH_CHECK(ctx, !some || !(list->extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
+               "out->shifts is NULL, but options.extras asks for them");
+    return KITH_OK;
+}
+
+static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                        double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_TRY(check_memory(ctx, out));
+    KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
+               "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
+    return kith__leave(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
+}
+
+kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, find(ctx, points, box, cutoff, options, out));
+    if (status != KITH_OK && out) {
+        out->n = out->rows = 0;
+    }
+    return status;
+}
+
+static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                        double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_TRY(check_arrays(ctx, &list, out));
+    return kith__leave(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
+}
+
+kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, fill(ctx, points, box, cutoff, options, out));
+    if (status != KITH_OK && status != KITH_CAPACITY && out) {
+        out->n = out->rows = 0;
+    }
+    return status;
+}
+
+kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              double cutoff, const kith_pairs_options *options, int64_t *n,
+                              int64_t *neighbours)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
+    return kith__leave(ctx, ctx->backend->pairs->count(ctx, &question, &list, n, neighbours));
+}
+
+kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, int64_t *n,
+                             int64_t *neighbours)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, kith__pairs_count(ctx, points, box, cutoff, options, n, neighbours));
+    if (status != KITH_OK && n) {
+        *n = 0;
+    }
+    return status;
+}
+
+kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, kith_block_fn fn,
+                             void *user)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
+    list.layout = KITH_IJ;
+    return kith__leave(ctx, ctx->backend->pairs->each(ctx, &question, &list, fn, user));
+}
+
+kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_block_fn fn,
+                            void *user)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, kith__pairs_each(ctx, points, box, cutoff, options, fn, user));
+    return status;
+}
+
+static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           double cutoff, const kith_pairs_options *options, const kith_pairs *out,
+                           int64_t *result)
+{
+    struct kith__question question;
+    struct kith__list list;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
+               "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
+    KITH_TRY(check_arrays(ctx, &list, out));
+    KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
+               "kith_pairs_enqueue needs points and out in device memory");
+    KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
+    return kith__leave(ctx, ctx->backend->pairs->enqueue(ctx, &question, &list, out, result));
+}
+
+kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                               double cutoff, const kith_pairs_options *options,
+                               const kith_pairs *out, int64_t *result)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, enqueue(ctx, points, box, cutoff, options, out, result));
+    return status;
+}
+
+void kith_pairs_free(kith_pairs *pairs)
+{
+    if (pairs) {
+        kith__owned_free(pairs->owner);
+        *pairs = (kith_pairs){0};
+    }
+}

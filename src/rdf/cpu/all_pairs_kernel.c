@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kernel of all pairs under minimum image. Compiled once for each instruction set.
+ */
+#include "all_pairs.h"
+
+#include "bins.h"
+
+/* Pairs whose counters are guesses are settled this many at a time, or a few more. */
+enum { OPEN_AT_ONCE = 256, OPEN_ROOM = OPEN_AT_ONCE + KITH_PIECE + KITH_LANES };
+
+/** Pairs of places i of a and j of b, and what the counter of each is taken for. */
+struct open_pairs {
+    int n;
+    int32_t i[OPEN_ROOM], j[OPEN_ROOM], counter[OPEN_ROOM];
+};
+
+#define KITH_TWICE "rdf/cpu/all_pairs_real.h"
+#include "core/twice.h"
+
+static void settle(const struct kith__all_pairs *all, struct open_pairs *open)
+{
+    if (all->scale->question->precision == KITH_FLOAT) {
+        settle_f(all, open);
+    } else {
+        settle_d(all, open);
+    }
+}
+
+/** Settle pairs that were counted by their guess: move what is not where it belongs. */
+static __attribute__((noinline)) void settle_counted(const struct kith__all_pairs *all,
+                                                     int64_t *total, struct open_pairs *open)
+{
+    for (int o = 0; o < open->n; o++) {
+        total[open->counter[o]]--;
+    }
+    settle(all, open);
+    for (int o = 0; o < open->n; o++) {
+        total[open->counter[o]]++;
+    }
+    open->n = 0;
+}
+
+/** Note the open ones of the W pairs of i with j, j + 1, ... */
+KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, int32_t i,
+                           int32_t j)
+{
+    vi_store(pairs->i + pairs->n, vi_set(i));
+    vi_compress(pairs->j + pairs->n, vi_lanes() + j, open);
+    vi_compress(pairs->counter + pairs->n, counter, open);
+    pairs->n += __builtin_popcount(open);
+}
+
+/** A row of pairs: i with those from one of b on. */
+struct row {
+    const int32_t *x, *y, *z;
+    vi ix, iy, iz;
+    vf wy, wz; /* weights of squares */
+};
+
+KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, int32_t begin)
+{
+    const int32_t *const *a = (const int32_t *const *)all->a.fraction;
+    return (struct row){.x = all->b.fraction[0] + begin,
+                        .y = all->b.fraction[1] + begin,
+                        .z = all->b.fraction[2] + begin,
+                        .ix = vi_set(a[0][i]),
+                        .iy = vi_set(a[1][i]),
+                        .iz = vi_set(a[2][i]),
+                        .wy = vf_set(all->weight[0]),
+                        .wz = vf_set(all->weight[1])};
+}
+
+/** r2 of W pairs, in units of the first axis. */
+KITH_INLINE vf squares_of(const struct row *row, int k)
+{
+    const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k)));
+    const vf dy = vf_from(vi_wrapped(row->iy, vi_load(row->y + k)));
+    const vf dz = vf_from(vi_wrapped(row->iz, vi_load(row->z + k)));
+    return vf_fma(dz * dz, row->wz, vf_fma(dy * dy, row->wy, dx * dx));
+}
+
+/* Where W pairs are counted: addresses, of even lanes, then of odd ones. They are made in vectors
+ * and go through memory, which takes the least work of ports and decoders; two rounds of them, as
+ * loads of what was stored just now would wait. */
+struct spots {
+    uint64_t *at;               /* [2 W] */
+    unsigned older;             /* 0 or W: where the older round is */
+    vp base[2], shift[2], keep; /* first counters; from fixed point to bytes */
+};
+
+/** Count one pair in each spot of the older round, which is then replaced: fixed point (start_even)
+ *  has one pair in the low half of each 64 bits, one in the high. */
+KITH_INLINE void count_spots(struct spots *spots, vi fine)
+{
+    uint64_t *const older = spots->at + spots->older;
+#pragma GCC unroll 16
+    for (int lane = 0; lane < W; lane++) {
+        const uintptr_t at = (uintptr_t)older[lane];
+        uint32_t *counter;
+        memcpy(&counter, &at, sizeof counter);
+        ++*counter;
+    }
+    const vp even = (vp_shift((vp)fine, spots->shift[0]) & spots->keep) + spots->base[0];
+    const vp odd = (vp_shift((vp)fine, spots->shift[1]) & spots->keep) + spots->base[1];
+    memcpy(older, &even, sizeof even);
+    memcpy(older + W / 2, &odd, sizeof odd);
+    spots->older ^= W;
+}
+
+/** Spots of a partial, the first of which are below the first edge: not wanted. */
+KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
+                                     const struct kith__tally *tally, int32_t first, int bits,
+                                     uint64_t at[2 * W])
+{
+    uint32_t *fine = tally->fine + first;
+    struct spots spots = {.at = at};
+    for (int lane = 0; lane < W; lane++) {
+        spots.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
+        at[lane] = at[W + lane] = (uint64_t)(uintptr_t)fine;
+    }
+    spots.shift[0] = (vp){0} + (uint64_t)(bits - 2);
+    spots.shift[1] = spots.shift[0] + 32;
+    spots.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *fine);
+    return spots;
+}
+
+/** What counters are found from: r for linear bins, else r2 in cutoffs. */
+KITH_INLINE vf way_of(const struct binner *bins, vf squares, bool linear)
+{
+    return linear ? vf_rounded_root(squares) : squares * bins->square;
+}
+
+/** Counters of W pairs in fixed point; those that are *open have a guess. */
+KITH_INLINE vi fine_of(const struct binner *bins, vf way, bool linear, unsigned *open)
+{
+    return linear ? even_units(bins, way, open)
+                  : table_counters(bins, way, open) << bins->even_bits;
+}
+
+/** Count the pairs of i with [begin, end), a piece at most. Each round has squares, roots, counters
+ *  and counts of different pairs: one after the other they would take longer than a processor looks
+ *  ahead. Up to 3 W pairs after the last are looked at in vain; the last 2 W counted are left in
+ *  the spots. */
+KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spots,
+                           struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
+                           const struct binner *bins, bool linear)
+{
+    const struct row row = start_row(all, i, begin);
+    const int n = end - begin;
+    unsigned open;
+    vf squares = squares_of(&row, 0);
+    vf way = way_of(bins, squares, linear);
+    squares = squares_of(&row, W);
+    int k = 0;
+    for (; k + W <= n; k += W) {
+        const vi fine = fine_of(bins, way, linear, &open);
+        way = way_of(bins, squares, linear);
+        squares = squares_of(&row, k + 2 * W);
+        count_spots(spots, fine);
+        if (__builtin_expect(open != 0, 0)) {
+            note_open(pairs, even_counters(bins, fine), open, i, begin + k);
+        }
+    }
+    if (k < n) {
+        const vi fine = fine_of(bins, way, linear, &open) & (vi_lanes() < n - k);
+        count_spots(spots, fine);
+        note_open(pairs, even_counters(bins, fine), open & ((1u << (n - k)) - 1), i, begin + k);
+    }
+}
+
+/** The same one by one: weights, and pairs that are left out. */
+KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__tally *tally,
+                                struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
+                                const struct binner *bins, int32_t first, bool linear)
+{
+    const struct row row = start_row(all, i, begin);
+    const int n = end - begin;
+    int32_t counter[KITH_PIECE + KITH_LANES];
+    for (int k = 0; k < n; k += W) {
+        unsigned open;
+        const vf way = way_of(bins, squares_of(&row, k), linear);
+        const vi guess = even_counters(bins, fine_of(bins, way, linear, &open));
+        vi_store(counter + k, guess);
+        note_open(pairs, guess, n - k < W ? open & ((1u << (n - k)) - 1) : open, i, begin + k);
+    }
+    settle(all, pairs);
+    for (int o = 0; o < pairs->n; o++) {
+        counter[pairs->j[o] - begin] = pairs->counter[o];
+    }
+    pairs->n = 0;
+    for (int k = 0; k < n; k++) {
+        kith__tally_one(all->scale, tally, counter[k] + first, all->a.id[i], all->b.id[begin + k]);
+    }
+}
+
+KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
+                              const struct kith__piece *p, const struct kith__piece *q, bool linear)
+{
+    const struct binner bins = start_bins(all->scale, all->band, all->off, all->unit);
+    const int32_t first = kith__row(all->scale, p->species, q->species);
+    _Alignas(4 * W) uint64_t at[2 * W];
+    struct spots spots = start_spots(all->scale, tally, first, bins.even_bits, at);
+    struct open_pairs pairs;
+    pairs.n = 0;
+    for (int32_t i = p->begin; i < p->end; i++) {
+        const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;
+        if (!all->scale->plain) {
+            count_row_each(all, tally, &pairs, i, begin, q->end, &bins, first, linear);
+            continue;
+        }
+        count_row(all, &spots, &pairs, i, begin, q->end, &bins, linear);
+        if (pairs.n >= OPEN_AT_ONCE) {
+            settle_counted(all, tally->total + first, &pairs);
+        }
+    }
+    if (all->scale->plain) {
+        count_spots(&spots, vi_set(0));
+        count_spots(&spots, vi_set(0));
+        settle_counted(all, tally->total + first, &pairs);
+    }
+}
+
+void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
+{
+    const struct kith__all_pairs *all = sweep->job;
+    int64_t second = task % all->b.pieces;
+    int64_t first = task / all->b.pieces;
+    if (!all->cross) {
+        second = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
+        first = task - second * (second + 1) / 2;
+    }
+    const struct kith__piece *p = &all->a.piece[first];
+    const struct kith__piece *q = &all->b.piece[second];
+    kith__tally_room(all->scale, kith__tally_of(sweep),
+                     (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
+    if (all->scale->rdf->linear) {
+        tally_pieces(all, kith__tally_of(sweep), p, q, true);
+    } else {
+        tally_pieces(all, kith__tally_of(sweep), p, q, false);
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The counters of nearest images by the definition, for one precision. Included by all_pairs.c, see
+ * twice.h.
+ */
+
+/** The least |d| of images along an axis. */
+static inline real KITH_REAL(folded)(real d, real side)
+{
+    const real far = d < 0 ? -d : d;
+    const real moved = far - side < 0 ? side - far : far - side;
+    return moved < far ? moved : far;
+}
+
+/** r2 of pairs of places i of a and j of b: of the two images along an axis the nearer one has the
+ *  least |d|, and all have its square. */
+static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, const int32_t *i,
+                                             const int32_t *j, int n, real *r2)
+{
+    const struct KITH_REAL(kith__lattice) *box = &all->scale->question->KITH_REAL(box);
+    const real *ax = all->a.xyz[0], *ay = all->a.xyz[1], *az = all->a.xyz[2];
+    const real *bx = all->b.xyz[0], *by = all->b.xyz[1], *bz = all->b.xyz[2];
+    const real none = (real)INFINITY;
+    const real sx = box->row[0][0], sy = box->row[1][1]; /* nearest images need periodic axes */
+    const real sz = box->periodic[2] ? box->row[2][2] : none;
+    for (int o = 0; o < n; o++) { /* in vectors */
+        const real dx = KITH_REAL(folded)(bx[j[o]] - ax[i[o]], sx);
+        const real dy = KITH_REAL(folded)(by[j[o]] - ay[i[o]], sy);
+        const real dz = KITH_REAL(folded)(bz[j[o]] - az[i[o]], sz);
+        r2[o] = (dx * dx + dy * dy) + dz * dz;
+    }
+}
+
+/** Replace guesses at counters by those of the definition. */
+static void KITH_REAL(settle)(const struct kith__all_pairs *all, struct open_pairs *open)
+{
+    enum { AT_ONCE = 64 };
+    real r2[AT_ONCE];
+    for (int first = 0; first < open->n; first += AT_ONCE) {
+        const int here = open->n - first < AT_ONCE ? open->n - first : AT_ONCE;
+        KITH_REAL(squares_by_definition)(all, open->i + first, open->j + first, here, r2);
+        for (int o = 0; o < here; o++) {
+            int32_t *counter = &open->counter[first + o];
+            *counter = KITH_REAL(kith__settled)(all->scale->rdf, r2[o], *counter);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Four pairs of pushed particles at a time, in doubles: places and forces (pushes.h).
+ */
+#ifndef KITH_CPU_FOUR_H
+#define KITH_CPU_FOUR_H
+
+#include "engine/cpu/simd.h"
+
+enum { FOUR = 4 };
+typedef double four __attribute__((vector_size(8 * FOUR)));
+
+#if defined(__AVX512F__)
+/** A place and a force (KITH_PUSHED). */
+typedef struct {
+    __m512d both;
+} pushed_vectors;
+static inline pushed_vectors pushed_load(const double *own)
+{
+    return (pushed_vectors){_mm512_loadu_pd(own)};
+}
+/** Squares of the differences between i and j, and products with those of forces: both signs are
+ *  turned. */
+static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+{
+    const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
+    return (pushed_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
+}
+/** r2 and p of FOUR pairs: (x + y) + z of their products. */
+static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+{
+    const __m512d a = v[0].both, b = v[1].both, c = v[2].both, d = v[3].both;
+    const __m512d x = _mm512_unpacklo_pd(a, b), y = _mm512_unpackhi_pd(a, b); /* x x z z, y y */
+    const __m512d s = _mm512_unpacklo_pd(c, d), t = _mm512_unpackhi_pd(c, d);
+    const __m512d two = _mm512_shuffle_f64x2(_mm512_add_pd(x, y), _mm512_add_pd(s, t), 0x88);
+    const __m512d sums = _mm512_add_pd(two, _mm512_shuffle_f64x2(x, s, 0xdd));
+    const __m512d sorted = _mm512_shuffle_f64x2(sums, sums, 0xd8);
+    _mm256_storeu_pd(r2, _mm512_castpd512_pd256(sorted));
+    _mm256_storeu_pd(p, _mm512_extractf64x4_pd(sorted, 1));
+}
+#else
+typedef struct {
+    four place, force;
+} pushed_vectors;
+static inline pushed_vectors pushed_load(const double *own)
+{
+    pushed_vectors v;
+    memcpy(&v.place, own, sizeof v.place);
+    memcpy(&v.force, own + FOUR, sizeof v.force);
+    return v;
+}
+static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+{
+    const pushed_vectors v = pushed_load(j);
+    const four d = i.place - v.place;
+    return (pushed_vectors){d * d, (i.force - v.force) * d};
+}
+/** Store (x + y) + z of each of FOUR vectors. */
+static inline void four_store_sums(double to[FOUR], const four v[FOUR])
+{
+#if defined(__AVX2__)
+    const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
+    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b); /* x x z z, y y */
+    const __m256d s = _mm256_unpacklo_pd(c, d), t = _mm256_unpackhi_pd(c, d);
+    const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
+    _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));
+#else
+    for (int k = 0; k < FOUR; k++) {
+        to[k] = (v[k][0] + v[k][1]) + v[k][2];
+    }
+#endif
+}
+static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+{
+    const four place[FOUR] = {v[0].place, v[1].place, v[2].place, v[3].place};
+    const four force[FOUR] = {v[0].force, v[1].force, v[2].force, v[3].force};
+    four_store_sums(r2, place);
+    four_store_sums(p, force);
+}
+#endif
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of the distances to nearest images beyond half the box: the particles are sorted by
+ * species and cut into pieces, and every piece meets every other. O(n^2).
+ */
+#include "all_pairs.h"
+
+#include <string.h>
+
+#include "engine/cpu/run.h"
+
+static const double whole_side = 4294967296.0; /* 2^32 */
+
+/** Lay a set's arrays out in a buffer of the context. */
+static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
+                        int slot, struct kith__ranked *ranked)
+{
+    const size_t room = ((size_t)n + (size_t)4 * KITH_LANES) / KITH_LANES * KITH_LANES;
+    const size_t pieces = (size_t)kith__most_pieces(n, n_species, KITH_PIECE);
+    const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
+    const size_t firsts = ((size_t)n_species + 2) * sizeof(int64_t);
+    char *at = kith__work_need(&ctx->work, slot,
+                               room * each + firsts + pieces * sizeof *ranked->piece);
+    KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
+               (long long)n);
+    for (int k = 0; k < 3; k++, at += room * (size_t)q->precision) {
+        ranked->xyz[k] = at;
+    }
+    for (int k = 0; k < 3; k++, at += room * sizeof(int32_t)) {
+        ranked->fraction[k] = (int32_t *)(void *)at;
+        memset(at, 0, room * sizeof(int32_t));
+    }
+    ranked->id = (int32_t *)(void *)at;
+    ranked->first = (int64_t *)(void *)(at + room * sizeof(int32_t));
+    ranked->piece = (struct kith__piece *)(void *)((char *)ranked->first + firsts);
+    ranked->n = n;
+    return KITH_OK;
+}
+
+/** Write coordinates and fractions of places [0, n) of a set; id is there already. */
+static kith_status place(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
+                         struct kith__ranked *ranked)
+{
+    for (int64_t s = 0; s < ranked->n; s++) {
+        enum { COST = 50 };
+        if (kith__skip(ctx, s, COST)) {
+            break;
+        }
+        double r[3], f[3];
+        int32_t image[3];
+        (void)kith__load(q, points, ranked->id[s], r, image);
+        kith__fractions_d(&q->box_d, r, f);
+        for (int k = 0; k < 3; k++) {
+            const double whole = q->box_d.periodic[k] ? f[k] * whole_side : 0;
+            kith__set_real(ranked->xyz[k], s, q->precision, r[k]);
+            ranked->fraction[k][s] = (int32_t)(uint32_t)(int64_t)(whole + 0.5);
+        }
+    }
+    return kith__proceed(ctx);
+}
+
+static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__rdf *rdf, int set, struct kith__ranked *ranked)
+{
+    const kith_points *points = set ? &q->b : &q->a;
+    KITH_TRY(need(ctx, q, points->n, rdf->n_species, KITH_RDF_POINTS + set, ranked));
+    ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
+                                      ranked->first, ranked->id, ranked->piece);
+    return place(ctx, q, points, ranked);
+}
+
+/**
+ * Bound the error of r / cutoff up to the cutoff. Components are converted (2 times 2^-24 of their
+ * squares), squared, weighted with a rounded ratio, and added twice; without FMA the product is
+ * rounded too: 7 times 2^-24 of r2, half of that of r. The definition rounds squares and two sums
+ * by half an epsilon each; folding a difference of more than half a box is exact. Fractions are
+ * rounded, and the definition rounds differences of up to a box: the end of the vector moves.
+ */
+static double error_bound(const struct kith__question *q)
+{
+    const double u = 1 / 16777216.0;
+    const double epsilon = kith__epsilon(q);
+    double diagonal = 0;
+    for (int k = 0; k < q->dim; k++) {
+        diagonal += q->box_d.row[k][k] * q->box_d.row[k][k];
+    }
+    return sqrt(diagonal) / q->cutoff * (epsilon / 2 + 2 / whole_side) + 3.5 * u + 0.75 * epsilon;
+}
+
+kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
+                                const struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    const double side = q->box_d.row[0][0];
+    double off = error_bound(q);
+    struct kith__all_pairs all = {
+        .scale = scale, .unit = side / q->cutoff / whole_side, .cross = q->cross};
+    for (int k = 1; k < 3; k++) {
+        const double ratio = q->box_d.periodic[k] ? q->box_d.row[k][k] / side : 0;
+        all.weight[k - 1] = (float)(ratio * ratio);
+        if (ratio > 1e9 || (ratio > 0 && ratio < 1e-15)) { /* too much for floats */
+            off = INFINITY;
+        }
+    }
+    all.off = (float)off;
+    all.band = (float)(off * (2 + off));
+    KITH_TRY(rank_set(ctx, q, rdf, 0, &all.a));
+    all.b = all.a;
+    if (q->cross) {
+        KITH_TRY(rank_set(ctx, q, rdf, 1, &all.b));
+    }
+    const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
+    const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;
+    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(tally_pieces)};
+    struct kith__run run = kith__run_of(ctx, tasks);
+    run.block = kernel[kith__isa(ctx)];
+    run.job = &all;
+    return tasks > 0 ? kith__run(&run) : KITH_OK;
+}

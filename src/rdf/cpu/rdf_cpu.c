@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of distances on CPU cores. All images within reach: the sweep over cells. Only the
+ * nearest image, beyond half the box: all pairs (nearest.c). Threads count by themselves, and
+ * their counters are added at the end: integers, so that the order does not matter.
+ */
+#include "engine/survey.h"
+#include "all_pairs.h"
+#include "engine/cpu/run.h"
+#include "tally.h"
+
+/** The loops that copy what is known of particles in the order of the cells. */
+struct order_loop {
+    const struct kith__sorted *sorted;
+    const int32_t *species; /**< in the caller's order */
+    int32_t *ordered;       /**< species in the order of the cells */
+    kith_precision precision;
+    const void *forces;            /**< [n][3] in the caller's order */
+    double (*pushed)[KITH_PUSHED]; /**< place and force in the order of the cells */
+};
+
+static void gather_species_range(void *state, int64_t begin, int64_t end)
+{
+    const struct order_loop *loop = state;
+    for (int64_t s = begin; s < end; s++) {
+        loop->ordered[s] = loop->species[loop->sorted->id[s]];
+    }
+}
+
+static void gather_pushed_range(void *state, int64_t begin, int64_t end)
+{
+    const struct order_loop *loop = state;
+    const struct kith__sorted *sorted = loop->sorted;
+    const void *const xyz[3] = {sorted->x, sorted->y, sorted->z};
+    for (int64_t s = begin; s < end; s++) {
+        double *to = loop->pushed[s];
+        for (int k = 0; k < 3; k++) {
+            const int64_t at = 3 * (int64_t)sorted->id[s] + k;
+            to[k] = kith__real_at(xyz[k], s, loop->precision);
+            to[4 + k] = kith__real_at(loop->forces, at, loop->precision);
+        }
+        to[3] = to[7] = 0;
+    }
+}
+
+/** The species of each place in the grid. */
+static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sorted,
+                                  const int32_t *species, int slot, const int32_t **out)
+{
+    *out = NULL;
+    if (!species) {
+        return KITH_OK;
+    }
+    int32_t *to = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the species of %lld particles",
+               (long long)sorted->n);
+    struct order_loop loop = {.sorted = sorted, .species = species, .ordered = to};
+    kith__loop(ctx, sorted->n, gather_species_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    *out = to;
+    return KITH_OK;
+}
+
+/** The particle at each place in the grid, and the force on it. */
+static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorted,
+                                 kith_precision precision, const void *forces, int slot,
+                                 const double (**out)[KITH_PUSHED])
+{
+    *out = NULL;
+    if (!forces) {
+        return KITH_OK;
+    }
+    double(*to)[KITH_PUSHED] = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the forces on %lld particles",
+               (long long)sorted->n);
+    struct order_loop loop = {
+        .sorted = sorted, .precision = precision, .forces = forces, .pushed = to};
+    kith__loop(ctx, sorted->n, gather_pushed_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    *out = (const double(*)[KITH_PUSHED])to;
+    return KITH_OK;
+}
+
+static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    for (int t = 0; t < ctx->threads; t++) {
+        KITH_TRY(kith__tally_init(ctx, scale, kith__sweep_of(ctx, t)));
+    }
+    return KITH_OK;
+}
+
+/** Add the threads' counters to the histogram. */
+static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__tally_flush(scale, kith__tally_of(kith__sweep_of(ctx, t)));
+    }
+    for (int64_t at = 0; at < rdf->partials * rdf->bins; at++) {
+        const int64_t counter = at / rdf->bins * scale->stride + at % rdf->bins + 1;
+        kith__wide sum = 0;
+        for (int t = 0; t < ctx->threads; t++) {
+            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
+            rdf->counts[at] += tally->total[counter];
+            sum += tally->sums ? tally->sums[counter] : 0;
+        }
+        if (rdf->sums) {
+            rdf->sums[at] = (double)sum / rdf->weight_scale;
+        }
+    }
+}
+
+/** Add the threads' pushes. */
+static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    for (int t = 0; t < ctx->threads && rdf->pushes; t++) {
+        kith__tally_flush_pushes(scale, kith__tally_of(kith__sweep_of(ctx, t)));
+    }
+    for (int64_t at = 0; at < 2 * (int64_t)rdf->partials * (rdf->bins + 1) && rdf->pushes; at++) {
+        const int64_t row = at / (rdf->bins + 1);
+        const int64_t counter = row / 2 * scale->stride + at % (rdf->bins + 1);
+        kith__wide sum = 0;
+        for (int t = 0; t < ctx->threads; t++) {
+            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
+            sum += tally->pushes[counter][row % 2];
+        }
+        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
+    }
+}
+
+/** All images in reach, by cells. */
+static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__grid *grid, struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    for (int set = 0; set <= (int)q->cross; set++) {
+        const struct kith__sorted *sorted = set ? &grid->b : &grid->a;
+        KITH_TRY(gather_species(ctx, sorted, rdf->species[set], KITH_RDF_SPECIES + set,
+                                &scale->species[set]));
+        KITH_TRY(gather_pushed(ctx, sorted, q->precision, rdf->forces[set], KITH_RDF_FORCES + set,
+                               &scale->pushed[set]));
+    }
+    if (!q->cross) {
+        scale->species[1] = scale->species[0];
+        scale->pushed[1] = scale->pushed[0];
+    }
+    static kith__block_fn *const tally[] = {KITH_EACH_ISA(tally)};
+    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    run.block = tally[kith__isa(ctx)];
+    return kith__run(&run);
+}
+
+static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q,
+                                   const struct kith__rdf *rdf)
+{
+    struct kith__scale scale;
+    struct kith__grid grid = {.cells = 0};
+    KITH_TRY(kith__scale_init(ctx, q, rdf, &scale));
+    KITH_TRY(rdf->nearest ? kith__survey_check(ctx, q) : kith__grid_build(ctx, q, &grid));
+    KITH_TRY(kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD,
+                               sizeof(struct kith__tally)));
+    KITH_TRY(init_tallies(ctx, &scale));
+    KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)
+                          : sweep_cells(ctx, q, &grid, &scale));
+    add_tallies(ctx, &scale);
+    add_threads_pushes(ctx, &scale);
+    return KITH_OK;
+}
+
+const struct kith__rdf_backend kith__cpu_rdf = {
+    .count = count_distances,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What threads share to turn distances into counters, and what each of them counts in.
+ */
+#include "tally.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/cpu/cpu_state.h"
+
+/* Lanes count in copies of their own, which together take no more than half of a small first-level
+ * cache. */
+static const int64_t most_counters = 4096;
+
+/* Cells of the table for bins that are not linear: some for each bin, and no more than fit a
+ * second-level cache. */
+enum { LEAST_CELLS = 1024, MOST_CELLS = 8192, CELLS_PER_BIN = 8 };
+
+/* Error bounds of r2 / cutoff^2 that the table allows for; homes with larger ones decide all pairs
+ * by the definition. */
+static const double table_margin = 1.0 / 32768;
+
+/** Squared edge k in units of the cutoff's. */
+static double relative_edge(const struct kith__scale *scale, int64_t k)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    const double cutoff = scale->question->cutoff;
+    return kith__real_at(rdf->edge2, k, scale->question->precision) / (cutoff * cutoff);
+}
+
+static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
+{
+    const int64_t bins = scale->rdf->bins;
+    const int64_t wanted = bins * CELLS_PER_BIN;
+    const int64_t cells = wanted < LEAST_CELLS  ? LEAST_CELLS
+                          : wanted > MOST_CELLS ? MOST_CELLS
+                                                : wanted;
+    char *memory = kith__work_need(&ctx->work, KITH_RDF_TABLE, (size_t)(cells + 1) * 8);
+    KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for a table of bins");
+    float *edge = (float *)(void *)memory;
+    int32_t *first = (int32_t *)(void *)(memory + (size_t)(cells + 1) * sizeof *edge);
+    int64_t k = 0; /* edges before the cell */
+    for (int64_t c = 0; c <= cells; c++) {
+        const double low = (double)c / (double)cells - table_margin;
+        const double high = c < cells ? (double)(c + 1) / (double)cells + table_margin : INFINITY;
+        while (k <= bins && relative_edge(scale, k) < low) {
+            k++;
+        }
+        const double next = k <= bins ? relative_edge(scale, k) : INFINITY;
+        const double after = k < bins ? relative_edge(scale, k + 1) : INFINITY;
+        const bool several = next < high && after < high;
+        first[c] = (int32_t)k;
+        edge[c] = several ? (float)NAN : next < high ? (float)next : FLT_MAX;
+    }
+    scale->cells = (int)cells;
+    scale->margin = (float)table_margin;
+    scale->edge = edge;
+    scale->first = first;
+    return KITH_OK;
+}
+
+static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
+{
+    const int32_t n = scale->rdf->n_species;
+    int32_t *rows = kith__work_need(&ctx->work, KITH_RDF_ROWS,
+                                    (size_t)n * (size_t)n * sizeof *rows);
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for %d species", (int)n);
+    for (int32_t a = 0; a < n; a++) {
+        for (int32_t b = 0; b < n; b++) {
+            const int32_t partial = kith__partial(n, scale->question->cross, a, b);
+            rows[a * n + b] = (int32_t)(partial * scale->stride);
+        }
+    }
+    scale->rows = rows;
+    return KITH_OK;
+}
+
+/** What pushes are multiplied by, for each counter. */
+static kith_status make_push_units(kith_ctx *ctx, struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    double *over = kith__work_need(&ctx->work, KITH_RDF_PUSH_UNITS,
+                                   (size_t)scale->size * sizeof *over);
+    KITH_CHECK(ctx, over != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
+               (long long)scale->size);
+    for (int64_t c = 0; c < scale->size; c++) {
+        const int64_t k = c % scale->stride;
+        over[c] = k <= rdf->bins ? rdf->push.over[k] : 0;
+    }
+    scale->push_over = over;
+    return KITH_OK;
+}
+
+kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
+                             const struct kith__rdf *rdf, struct kith__scale *scale)
+{
+    *scale = (struct kith__scale){
+        .rdf = rdf,
+        .question = q,
+        .stride = rdf->bins + 2 + KITH_LANES,
+        .copies = 1,
+        .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
+    };
+    scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
+    while (scale->plain && !rdf->forces[0] && scale->copies < KITH_MOST_COPIES &&
+           2 * scale->size * scale->copies <= most_counters) {
+        scale->copies *= 2;
+    }
+    KITH_TRY(make_rows(ctx, scale));
+    KITH_TRY(rdf->forces[0] ? make_push_units(ctx, scale) : KITH_OK);
+    if (!rdf->linear) {
+        return make_table(ctx, scale);
+    }
+    scale->factor = (float)(q->cutoff / rdf->width);
+    scale->offset = (float)(1 - rdf->r_min / rdf->width);
+    return KITH_OK;
+}
+
+kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
+                             struct kith__sweep *sweep)
+{
+    struct kith__tally *tally = kith__tally_of(sweep);
+    const size_t size = (size_t)scale->size;
+    const size_t sums = scale->rdf->weights[0] ? size * sizeof *tally->sums : 0;
+    const size_t pushes = scale->rdf->forces[0] ? size * sizeof *tally->pushes : 0;
+    const size_t wide = sums + pushes + pushes / 2;
+    const size_t totals = size * sizeof *tally->total;
+    const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->fine;
+    char *memory = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN], bytes);
+    KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
+               (long long)scale->size);
+    memset(memory, 0, bytes);
+    tally->sums = sums ? (kith__wide *)(void *)memory : NULL;
+    tally->pushes = pushes ? (void *)(memory + sums) : NULL;
+    tally->fine_pushes = pushes ? (void *)(memory + sums + pushes) : NULL;
+    tally->pushed = 0;
+    tally->total = (int64_t *)(void *)(memory + wide);
+    tally->fine = (uint32_t *)(void *)(memory + wide + totals);
+    tally->since = 0;
+    tally->scale = scale;
+    sweep->keep_squares = true;
+    return KITH_OK;
+}
+
+void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally)
+{
+    for (int copy = 0; copy < scale->copies; copy++) {
+        uint32_t *fine = tally->fine + copy * scale->size;
+        for (int64_t c = 0; c < scale->size; c++) {
+            tally->total[c] += fine[c];
+            fine[c] = 0;
+        }
+    }
+    tally->since = 0;
+}
+
+void kith__tally_flush_pushes(const struct kith__scale *scale, struct kith__tally *tally)
+{
+    for (int64_t c = 0; c < scale->size; c++) {
+        for (int which = 0; which < 2; which++) {
+            tally->pushes[c][which] += tally->fine_pushes[c][which];
+            tally->fine_pushes[c][which] = 0;
+        }
+    }
+    tally->pushed = 0;
+}
+
+void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,
+                     int32_t i, int32_t j)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    if (kith__is_left_out(rdf, scale->question->cross, i, j)) {
+        return;
+    }
+    tally->fine[counter]++;
+    if (tally->sums) {
+        tally->sums[counter] += kith__product(rdf, i, j);
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sweep's operation for histograms: the hits of a particle, packed together, are turned into
+ * counters and counted.
+ */
+#include "bins.h"
+#include "pushes.h"
+#include "engine/cpu/visit.h"
+
+/** Counter of a row's candidate at `place` in the tile, by the definition. */
+static inline int32_t settle(const struct kith__sweep *sweep, const struct kith__row *row,
+                             int place, int32_t guess)
+{
+    const double r2 = true_square(sweep, row->slot, place);
+    return sweep->question->precision == KITH_FLOAT
+               ? kith__settled_f(kith__tally_of(sweep)->scale->rdf, (float)r2, guess)
+               : kith__settled_d(kith__tally_of(sweep)->scale->rdf, r2, guess);
+}
+
+/** Settle the open pairs of a row: those before batch place `end`, from open[o] on.
+ *  @return the next one. */
+KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
+                           const int32_t *place, struct batch *batch, int o)
+{
+    for (; o < batch->n_open && batch->open[o] < end; o++) {
+        const int k = batch->open[o];
+        const int32_t copy = copy_of(kith__tally_of(sweep)->scale, k);
+        batch->counter[k] = copy + settle(sweep, row, place[k], batch->counter[k] - copy);
+    }
+    return o;
+}
+
+/** Count hits [k, end) of a row one by one: weights, and pairs that are left out. */
+static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
+                                                 const struct kith__row *row, int k, int end,
+                                                 const int32_t *counter, const int32_t *place)
+{
+    for (; k < end; k++) {
+        kith__tally_one(kith__tally_of(sweep)->scale, kith__tally_of(sweep), counter[k], row->id,
+                        sweep->tile.id[place[k]]);
+    }
+}
+
+/** Count hits [first, first + n), n <= BATCH. */
+KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
+                             const struct binner *bins, bool linear)
+{
+    const struct kith__scale *scale = kith__tally_of(sweep)->scale;
+    const int32_t *place = sweep->hit_id + first;
+    const float *r2 = sweep->hit_r2 + first;
+    struct batch batch;
+    batch.n_open = 0;
+    for (int k = 0; k < n; k += W) {
+        const vf square = vf_max(vf_load(r2 + k), vf_set(1e-30F));
+        unsigned open;
+        const vi counter = linear ? linear_counters(bins, square, &open)
+                                  : table_counters(bins, square, &open);
+        add_to_batch(bins, &batch, k, counter, open, n - k);
+    }
+    const bool by_row = scale->species[0] || !scale->plain;
+    struct cursor start = *at;
+    for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
+        const int end = part_of_row(at, first, k, n);
+        o = settle_row(sweep, at->row, end, place, &batch, o);
+        if (scale->species[0]) {
+            const int32_t kind = scale->species[0][at->row->slot];
+            const int32_t *base = scale->rows + (int64_t)kind * scale->rdf->n_species;
+            for (int l = k; l < end; l++) {
+                batch.counter[l] += base[sweep->tile.rank[place[l]]];
+            }
+        }
+        if (!scale->plain) {
+            tally_each(sweep, at->row, k, end, batch.counter, place);
+        }
+        k = end;
+    }
+    if (scale->pushed[0]) {
+        add_pushes(sweep, &start, first, n, batch.counter);
+    }
+    if (scale->plain) {
+        for (int k = 0; k < n; k += W) {
+            count_lanes(kith__tally_of(sweep)->fine, &batch, k);
+        }
+    }
+}
+
+/** Count the hits collected from a tile. */
+KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
+{
+    if (sweep->failed) { /* for the hits: the call fails */
+        return;
+    }
+    const struct binner bins = start_bins(
+        kith__tally_of(sweep)->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band,
+        0, 1);
+    kith__tally_room(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
+    struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
+    for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* pushes are found by fours */
+        sweep->hit_id[sweep->n_hits + k] = 0;
+    }
+    for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* and all else by W */
+        sweep->hit_r2[sweep->n_hits + k] = 0;
+    }
+    for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
+        const int64_t left = sweep->n_hits - first;
+        tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);
+    }
+    kith__sweep_forget(sweep);
+}
+
+/** Collect the hits of i, and count them when they make a batch. */
+KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i, tile_fn *count)
+{
+    if (!kith__hits_room(sweep, sweep->tile.n)) {
+        return;
+    }
+    const struct taken taken = {.to = sweep->hit_id + sweep->n_hits,
+                                .r2 = sweep->hit_r2 + sweep->n_hits};
+    const int n = collect_hits(sweep, i, taken);
+    sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
+    sweep->n_hits += n;
+    if (sweep->n_hits >= BATCH / 2 || sweep->n_rows == sweep->room_rows) {
+        count(sweep);
+    }
+}
+
+static void tally_linear_hits(struct kith__sweep *sweep)
+{
+    tally_hits(sweep, true);
+}
+
+static void tally_table_hits(struct kith__sweep *sweep)
+{
+    tally_hits(sweep, false);
+}
+
+static void tally_linear_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    tally_operation(sweep, i, tally_linear_hits);
+}
+
+static void tally_table_operation(struct kith__sweep *sweep, const struct visitor *i)
+{
+    tally_operation(sweep, i, tally_table_hits);
+}
+
+/** Bring what is counted of the tile's candidates beside them: species, forces. */
+static void enter_tile(struct kith__sweep *sweep)
+{
+    const struct kith__scale *scale = kith__tally_of(sweep)->scale;
+    struct kith__tile *tile = &sweep->tile;
+    const int32_t *species = scale->species[1];
+    for (int k = 0; species && k < tile->n; k++) {
+        tile->rank[k] = species[tile->slot[k]];
+    }
+    if (scale->pushed[1]) {
+        load_pushes(sweep);
+    }
+}
+
+void KITH_OF_ISA(tally)(struct kith__sweep *sweep, int64_t block)
+{
+    if (!kith__rows_room(sweep)) {
+        return;
+    }
+    if (kith__tally_of(sweep)->scale->rdf->linear) {
+        visit_block(sweep, block, enter_tile, tally_linear_operation, tally_linear_hits);
+    } else {
+        visit_block(sweep, block, enter_tile, tally_table_operation, tally_table_hits);
+    }
+}

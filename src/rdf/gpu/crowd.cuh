@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How candidates meet a home's particles without masks: those near the home wait until they are a
+ * crowd, then each lane goes through the home's particles with its own, and bins their distances.
+ *
+ * What the roots of doubles tell the bin of is held as floats: measured from the home's middle, in
+ * units of what is just beyond the last bin. The roots are then off by no more than `blur`, and
+ * where that leaves a pair open the definition decides.
+ */
+#ifndef KITH_GPU_CROWD_CUH
+#define KITH_GPU_CROWD_CUH
+
+#include "engine/gpu/gpu_sweep.cuh"
+#include "tally.cuh"
+
+enum { CROWD = DEEP * LANES, QUEUE = 2 * CROWD };
+
+/** How coordinates are held: as the caller has them, or nearby, as floats around the home. */
+template <typename real, int WAY> struct held {
+    enum { nearby = false };
+    typedef real type;
+
+    /** The r2 of what is no pair, and the coordinate of what is no particle. */
+    static __device__ __forceinline__ real none()
+    {
+        return no_pair((real)0);
+    }
+};
+template <> struct held<double, BY_ROOT> {
+    enum { nearby = true };
+    typedef float type;
+
+    static __device__ __forceinline__ float none()
+    {
+        return 2 * far_out;
+    }
+};
+
+/** A home's particles. */
+template <typename held_type, int MOST> struct members {
+    place<held_type> i[MOST];
+    int32_t species[MOST]; /**< where there are several */
+};
+
+/** As a float, in units of 1 / unit; 0 where floats tell nothing. */
+template <typename real> static __device__ __forceinline__ float nearby(real x, double unit)
+{
+    return unit > 0 ? (float)((double)x * unit) : 0;
+}
+
+/** Bring a home's particles to shared memory. Where they are nearby, v.shared says around what. */
+template <typename real, int WAY, int MOST>
+static __device__ __forceinline__ void load_members(
+    const visit<real> &v, const struct kith__gpu_scale &s,
+    members<typename held<real, WAY>::type, MOST> *home)
+{
+    typedef held<real, WAY> form;
+    const struct kith__gpu_grid &grid = v.sweep->grid;
+    for (int k = v.lane; k < MOST; k += LANES) {
+        typename form::type at[3] = {form::none(), 0, 0};
+        if (k < v.n) {
+            real r[3];
+            read_place(grid.a, v.begin + k, r);
+            for (int m = 0; m < 3; m++) {
+                at[m] = form::nearby ? nearby(r[m] - v.shared->origin[m], v.shared->unit) : r[m];
+            }
+            if (s.rdf.species[0]) {
+                home->species[k] = s.rdf.species[0][grid.a.id[v.begin + k]];
+            }
+        }
+        const place<typename form::type> i = {at[0], at[1], at[2], 0};
+        home->i[k] = i;
+    }
+    sync_warp();
+}
+
+/** A candidate's coordinates. */
+template <typename real>
+static __device__ __forceinline__ void read_held(const visit<real> &v, const struct candidate &at,
+                                                 real r[3])
+{
+    read_place(v.sweep->grid.b, at.place, r);
+}
+static __device__ __forceinline__ void read_held(const visit<double> &v, const struct candidate &at,
+                                                 float r[3])
+{
+    load_candidate(v, &at, r);
+    for (int k = 0; k < 3; k++) {
+        r[k] = v.shared->unit > 0 ? r[k] : 0;
+    }
+}
+
+/** First counter of the partial of two species. */
+static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s, int32_t a,
+                                                 int32_t b)
+{
+    return kith__partial(s.rdf.n_species, s.cross, a, b) * s.rdf.bins;
+}
+
+/** Those that wait until they are a crowd: `waiting` from number `first` on, modulo QUEUE. First
+ *  come, first met: so those of the home itself, and images, are among few crowds. */
+struct queue {
+    unsigned first, waiting;
+};
+
+/** A home's particles, and candidates that wait. */
+template <typename held_type> struct gathering {
+    members<held_type, KITH_GPU_LARGE_HOME> home;
+    int32_t place[QUEUE], shift[QUEUE];
+};
+
+/** A lane's candidates. */
+template <typename held_type> struct crowd {
+    struct candidate at[DEEP];
+    held_type r[DEEP][3];
+    int before[DEEP]; /**< only particles of the home before this one make a pair */
+    int32_t species[DEEP];
+};
+
+/** What there is among a crowd. */
+enum kind {
+    ALL_PAIRS, /**< one species, no images, no particle of the home */
+    STRAIGHT,  /**< one species */
+    ANYTHING
+};
+
+/** Take the first of those waiting, up to CROWD, DEEP a lane. @return their kind */
+template <typename real, int WAY>
+static __device__ __forceinline__ enum kind load_crowd(
+    const visit<real> &v, const gathering<typename held<real, WAY>::type> *all,
+    const struct kith__gpu_scale &s, struct queue *queue,
+    crowd<typename held<real, WAY>::type> *crowd)
+{
+    typedef held<real, WAY> form;
+    const struct kith__gpu_grid &grid = v.sweep->grid;
+    bool simple = true;
+#pragma unroll
+    for (int d = 0; d < DEEP; d++) {
+        const unsigned number = (unsigned)(d * LANES + v.lane);
+        const bool some = number < queue->waiting;
+        const unsigned mine = (queue->first + (some ? number : 0)) % QUEUE;
+        struct candidate *const at = &crowd->at[d];
+        at->place = all->place[mine];
+        at->shift = all->shift[mine];
+        read_held(v, *at, crowd->r[d]);
+        if (!some) {
+            crowd->r[d][0] = -form::none(); /* far from the home's that are none, too */
+        }
+        const int64_t own = at->place - v.begin;
+        const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
+        crowd->before[d] = is_own ? (int)own : v.n;
+        crowd->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->place]] : 0;
+        simple = simple && !is_own && (form::nearby || at->shift == no_shift);
+    }
+    const unsigned taken = queue->waiting < CROWD ? queue->waiting : CROWD;
+    queue->first = (queue->first + taken) % QUEUE;
+    queue->waiting -= taken;
+    return s.rdf.species[0]                                   ? ANYTHING
+           : which_lanes(!simple) == 0                        ? ALL_PAIRS
+           : form::nearby || grid.question.box_d.orthorhombic ? STRAIGHT
+                                                              : ANYTHING;
+}
+
+/** Pairs of a lane: its candidate d % DEEP with particle k + d / DEEP of the home. */
+template <typename real, int WAY, int KIND> struct lane_pairs {
+    typedef held<real, WAY> form;
+    typedef typename form::type type;
+    enum { mixed = KIND == ANYTHING, blurred = form::nearby };
+    const visit<real> &v;
+    const struct kith__gpu_scale &s;
+    float blur; /**< of roots, where these are blurred */
+    const crowd<type> &candidates;
+    const type (*by)[3]; /**< how far the definition moves them in a straight box */
+    const members<type, KITH_GPU_LARGE_HOME> *home;
+    int k;
+
+    __device__ __forceinline__ uint32_t first(int d) const
+    {
+        return mixed && s.rdf.species[0]
+                   ? (uint32_t)row_of(s, home->species[k + d / DEEP], candidates.species[d % DEEP])
+                   : 0;
+    }
+
+    /** By the definition, unless they are nearby. */
+    __device__ __forceinline__ type square(int d, bool nearly) const
+    {
+        const place<type> i = home->i[k + d / DEEP];
+        const type *const j = candidates.r[d % DEEP];
+        type r[3] = {j[0] - i.x, j[1] - i.y, j[2] - i.z};
+        if (KIND != ALL_PAIRS && !form::nearby) {
+            if (KIND == ANYTHING && !v.sweep->grid.question.box_d.orthorhombic) {
+                return skewed_square(d, i);
+            }
+            for (int m = 0; m < 3; m++) {
+                r[m] = moved(r[m], by[d % DEEP][m]);
+            }
+        }
+        return nearly ? nearly_square_of(r[0], r[1], r[2]) : square_of(r[0], r[1], r[2]);
+    }
+    __device__ __forceinline__ real skewed_square(int d, const place<type> &i) const
+    {
+        typedef definition<real> def;
+        const type *const j = candidates.r[d % DEEP];
+        const real ri[3] = {i.x, i.y, i.z};
+        const real rj[3] = {j[0], j[1], j[2]};
+        real apart[3];
+        int32_t shift[3];
+        kith__unpack_shift(candidates.at[d % DEEP].shift, shift);
+        return def::separation(def::box(v.sweep->grid.question), ri, rj, shift, apart);
+    }
+    __device__ __forceinline__ real exact(int d) const
+    {
+        const struct candidate &at = candidates.at[d % DEEP];
+        real apart[3];
+        return form::nearby ? separation(v, v.begin + k + d / DEEP, at.place, at.shift, apart)
+                            : (real)square(d, false);
+    }
+    __device__ __forceinline__ void count(const struct kith__gpu_scale &, const struct bins &, int,
+                                          uint32_t) const
+    {
+    }
+};
+
+/** A crowd of some kind meets the home's particles, some at once. */
+template <typename real, int WAY, int KIND>
+static __device__ __forceinline__ void meet_members(
+    const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
+    const crowd<typename held<real, WAY>::type> &crowd,
+    const members<typename held<real, WAY>::type, KITH_GPU_LARGE_HOME> *home)
+{
+    typedef held<real, WAY> form;
+    typedef typename form::type type;
+    const int at_once = KIND == ANYTHING ? 1 : 2;
+    type by[DEEP][3];
+    for (int d = 0; d < DEEP && KIND != ALL_PAIRS && !form::nearby; d++) {
+        int32_t shift[3];
+        kith__unpack_shift(crowd.at[d].shift, shift);
+        for (int m = 0; m < 3; m++) {
+            by[d][m] = (type)shift[m] * definition<type>::box(v.sweep->grid.question).row[m][m];
+        }
+    }
+#pragma unroll 1
+    for (int k = 0; k < v.n; k += at_once) {
+        const lane_pairs<real, WAY, KIND> pairs = {v, s, blur, crowd, by, home, k};
+        type r2[at_once * DEEP];
+#pragma unroll
+        for (int d = 0; d < at_once * DEEP; d++) {
+            const type square = pairs.square(d, WAY == BY_ROOT);
+            const bool counts = KIND == ALL_PAIRS || k + d / DEEP < crowd.before[d % DEEP];
+            r2[d] = counts ? square : form::none();
+        }
+        count_pairs<real, WAY, at_once * DEEP>(s, counters, r2, pairs);
+    }
+}
+
+/** The first of those waiting meet the home's particles. */
+template <typename real, int WAY>
+static __device__ __forceinline__ void meet_crowd(
+    const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
+    const gathering<typename held<real, WAY>::type> *all, struct queue *queue)
+{
+    crowd<typename held<real, WAY>::type> crowd;
+    const enum kind kind = load_crowd<real, WAY>(v, all, s, queue, &crowd);
+    if (kind == ALL_PAIRS) {
+        meet_members<real, WAY, ALL_PAIRS>(v, s, counters, blur, crowd, &all->home);
+    } else if (kind == STRAIGHT) {
+        meet_members<real, WAY, STRAIGHT>(v, s, counters, blur, crowd, &all->home);
+    } else {
+        meet_members<real, WAY, ANYTHING>(v, s, counters, blur, crowd, &all->home);
+    }
+}
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sweep's operation for histograms with forces: counts, and the pushes of pairs (push.h).
+ * Blocks add in 64 bits in shared memory, as two words of 32, and to 128 bits in device memory
+ * before they can overflow.
+ */
+#include "engine/gpu/gpu_sweep.cuh"
+#include "tally.cuh"
+
+/** The block's sums: n counts, then low words of 2 m pushes, then their high ones. */
+struct push_counters {
+    int32_t n, m;
+    int32_t row; /**< sums of a kind in a partial */
+
+    __device__ __forceinline__ uint32_t *low() const
+    {
+        return block_counters + n;
+    }
+    __device__ __forceinline__ uint32_t *high() const
+    {
+        return block_counters + n + 2 * m;
+    }
+};
+
+static __device__ __forceinline__ void add_term(const struct push_counters &c, int32_t at,
+                                                int64_t term)
+{
+    const uint32_t add = (uint32_t)term;
+    const uint32_t old = atomicAdd(&c.low()[at], add);
+    const uint32_t high = (uint32_t)(term >> 32) + (old + add < old ? 1u : 0u);
+    if (high != 0) {
+        atomicAdd(&c.high()[at], high);
+    }
+}
+
+/** Add the block's sums to those in device memory, and leave 0. Others may add. */
+static __device__ __noinline__ void flush_pushes(const struct push_counters c,
+                                                 unsigned long long *counts,
+                                                 unsigned long long *pushes, int me, int of)
+{
+    flush_counters(block_counters, c.n, 1, counts, me, of);
+    for (int32_t at = me; at < 2 * c.m; at += of) {
+        const int64_t low = (int64_t)atomicExch(&c.low()[at], 0u);
+        const int64_t high = (int64_t)(int32_t)atomicExch(&c.high()[at], 0u);
+        if (low != 0 || high != 0) {
+            add_wide(&pushes[at], 2 * c.m, high * ((int64_t)1 << 32) + low);
+        }
+    }
+}
+
+/** d.d as the definition has it where j is no image: in double those of the push. */
+static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
+                                                      const double[3])
+{
+    return square_of(KITH_SUB_f(rj[0], ri[0]), KITH_SUB_f(rj[1], ri[1]), KITH_SUB_f(rj[2], ri[2]));
+}
+static __device__ __forceinline__ double square_beside(const double[3], const double[3],
+                                                       const double d[3])
+{
+    return square_of(d[0], d[1], d[2]);
+}
+
+/** N particles, and the forces on them. */
+template <typename real, int N> struct pushed {
+    real r[3][N];
+    double x[3][N]; /**< moved to their images */
+    double force[3][N];
+    int32_t id[N], species[N], shift[N];
+
+    __device__ __forceinline__ void load(const struct kith__gpu_set &set,
+                                         const struct kith__gpu_scale &scale, int which, int k,
+                                         int64_t place)
+    {
+        real at[3];
+        id[k] = set.id[place];
+        species[k] = scale.rdf.species[0] ? scale.rdf.species[which][id[k]] : 0;
+        shift[k] = no_shift;
+        read_place(set, place, at);
+        for (int m = 0; m < 3; m++) {
+            r[m][k] = at[m];
+            x[m][k] = (double)at[m];
+            force[m][k] = (double)((const real *)scale.rdf.forces[which])[3 * place + m];
+        }
+    }
+
+    __device__ __forceinline__ void move(const double row[3][3], int k, int32_t to)
+    {
+        int32_t s[3];
+        kith__unpack_shift(to, s);
+        shift[k] = to;
+        for (int m = 0; m < 3; m++) {
+            const double by = KITH_ADD_d(
+                KITH_ADD_d(KITH_MUL_d(s[2], row[2][m]), KITH_MUL_d(s[1], row[1][m])),
+                KITH_MUL_d(s[0], row[0][m]));
+            x[m][k] = KITH_ADD_d(x[m][k], by);
+        }
+    }
+};
+
+/** The hits of a home with a candidate a lane are listed, lane by lane, and taken up again by as
+ *  many lanes as there are: whoever goes through its own waits for the lane that has most. */
+template <typename real, int WAY> struct push_tally {
+    struct shared {
+        pushed<real, KITH_GPU_HOME> home;
+        pushed<real, LANES> candidate;
+        uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane and particle of the home */
+    };
+    struct kith__gpu_scale scale; /* with forces in cell order */
+    struct push_counters counters;
+    int64_t since; /* the most pairs that this warp has added since it last emptied the sums */
+
+    __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
+    {
+        if (v.lane < v.n) {
+            all->home.load(v.sweep->grid.a, scale, 0, v.lane, v.begin + v.lane);
+        }
+        sync_warp();
+        return true;
+    }
+
+    /** Each warp of a block adds its part of the terms that never overflow. */
+    __device__ __forceinline__ void make_room(const visit<real> &v)
+    {
+        since += (int64_t)DEEP * LANES * v.n;
+        if ((WAY != WITH_CARE || scale.copies > 0) && since > KITH_PUSH_TERMS / WARPS) {
+            flush_pushes(counters, scale.counts, scale.pushes, v.lane, LANES);
+            since = (int64_t)DEEP * LANES * v.n;
+        }
+    }
+
+    __device__ __forceinline__ int32_t counter_of(real r2) const
+    {
+        uint32_t bin;
+        if (!find_bin<real, WAY>(scale, r2, &bin)) {
+            bin = settle<real, WAY>(scale, r2, bin);
+        }
+        return (int32_t)(bin + 1);
+    }
+
+    __device__ __forceinline__ void add(int32_t partial, int32_t counter, const int64_t term[2])
+    {
+        const int32_t bin = partial * (counters.row - 1) + counter - 1;
+        const int32_t at = 2 * partial * counters.row + counter;
+        if (WAY != WITH_CARE || scale.copies > 0) {
+            add_term(counters, at, term[0]);
+            add_term(counters, at + counters.row, term[1]);
+            if (counter > 0) {
+                atomicAdd(&block_counters[bin], 1u);
+            }
+            return;
+        }
+        add_wide(&scale.pushes[at], 2 * counters.m, term[0]);
+        add_wide(&scale.pushes[at + counters.row], 2 * counters.m, term[1]);
+        if (counter > 0) {
+            atomicAdd(&scale.counts[bin], 1ull);
+        }
+    }
+
+    /** Count the pair of the home's particle k and candidate l, and add its push. */
+    __device__ __forceinline__ void push(const struct kith__question &question, const shared *all,
+                                         int k, int l, bool simple)
+    {
+        typedef definition<real> def;
+        const pushed<real, KITH_GPU_HOME> &home = all->home;
+        const pushed<real, LANES> &other = all->candidate;
+        double d[3], force[3];
+        real ri[3], rj[3];
+        for (int m = 0; m < 3; m++) {
+            d[m] = KITH_SUB_d(other.x[m][l], home.x[m][k]);
+            force[m] = KITH_SUB_d(other.force[m][l], home.force[m][k]);
+            ri[m] = home.r[m][k];
+            rj[m] = other.r[m][l];
+        }
+        real r2;
+        if (simple) {
+            r2 = square_beside(ri, rj, d);
+        } else {
+            int32_t s[3];
+            real apart[3];
+            kith__unpack_shift(other.shift[l], s);
+            r2 = def::separation(def::box(question), ri, rj, s, apart);
+        }
+        const int32_t counter = counter_of(r2);
+        if (counter >= counters.row ||
+            (WAY == WITH_CARE && !scale.plain &&
+             kith__is_left_out(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
+            return;
+        }
+        const int32_t partial = scale.rdf.species[0]
+                                    ? kith__partial(scale.rdf.n_species, scale.cross,
+                                                    home.species[k], other.species[l])
+                                    : 0;
+        const double p = KITH_ADD_d(
+            KITH_ADD_d(KITH_MUL_d(force[0], d[0]), KITH_MUL_d(force[1], d[1])),
+            KITH_MUL_d(force[2], d[2]));
+        int64_t term[2];
+        kith__push_terms(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, p,
+                         square_of(d[0], d[1], d[2]), term);
+        add(partial, counter, term);
+        if (WAY == WITH_CARE && scale.sums && counter > 0) {
+            add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
+                     scale.rdf.partials * scale.rdf.bins,
+                     kith__product(&scale.rdf, home.id[k], other.id[l]));
+        }
+    }
+
+    __device__ __forceinline__ void take(const visit<real> &v, shared *all,
+                                         const struct candidate at[DEEP], uint32_t mask[DEEP])
+    {
+        const struct kith__gpu_grid &grid = v.sweep->grid;
+        make_room(v);
+        for (int d = 0; d < DEEP; d++) {
+            const bool moved = mask[d] != 0 && at[d].shift != no_shift;
+            const bool simple = which_lanes(moved) == 0;
+            if (mask[d] != 0) {
+                all->candidate.load(grid.b, scale, 1, v.lane, at[d].place);
+            }
+            if (moved) {
+                all->candidate.move(grid.question.box_d.row, v.lane, at[d].shift);
+            }
+            const int mine = __popc(mask[d]);
+            const int sum = scan_lanes(mine, v.lane);
+            const int hits = from_lane(sum, LANES - 1);
+            for (int to = sum - mine; mask[d]; mask[d] &= mask[d] - 1, to++) {
+                all->hit[to] = (uint16_t)(v.lane * KITH_GPU_HOME + __ffs((int)mask[d]) - 1);
+            }
+            sync_warp();
+            for (int h = v.lane; h < hits; h += LANES) {
+                const uint32_t hit = all->hit[h];
+                push(grid.question, all, (int)(hit % KITH_GPU_HOME), (int)(hit / KITH_GPU_HOME),
+                     simple);
+            }
+            sync_warp();
+        }
+    }
+    __device__ __forceinline__ void end(const visit<real> &, shared *)
+    {
+        sync_warp(); /* before another home takes the place */
+    }
+};
+
+template <typename real, int WAY>
+static __device__ __forceinline__ void begin_block(push_tally<real, WAY> &operation)
+{
+    const struct push_counters &c = operation.counters;
+    clear_counters(block_counters, operation.scale.copies > 0 ? c.n + 4 * c.m : 0, 1);
+    __syncthreads();
+}
+
+template <typename real, int WAY>
+static __device__ __forceinline__ void end_block(push_tally<real, WAY> &operation)
+{
+    const struct kith__gpu_scale &scale = operation.scale;
+    __syncthreads();
+    if (scale.copies > 0) {
+        flush_pushes(operation.counters, scale.counts, scale.pushes, (int)threadIdx.x,
+                     SWEEP_THREADS);
+    }
+}
+
+/** Forces in the order of the cells. */
+template <typename real>
+static __global__ void place_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
+                                    const real *from, real *to)
+{
+    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (plan->status == KITH_OK && at < 3 * set.n) {
+        to[at] = from[3 * (int64_t)set.id[at / 3] + at % 3];
+    }
+}
+
+template <typename real>
+static gpuError_t run_place(const struct kith__gpu_grid *grid, const struct kith__gpu_set &set,
+                            const void *from, void *to, gpuStream_t stream)
+{
+    const int threads = 256;
+    KITH_LAUNCH(place_forces<real>, (3 * set.n + threads - 1) / threads, threads, stream,
+                grid->plan, set, (const real *)from, (real *)to);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
+                                  void *to, gpuStream_t stream)
+{
+    const struct kith__gpu_set &set = which ? grid->b : grid->a;
+    return grid->question.precision == KITH_FLOAT ? run_place<float>(grid, set, from, to, stream)
+                                                  : run_place<double>(grid, set, from, to, stream);
+}
+
+template <typename real, int WAY>
+static gpuError_t run_pushes(const struct kith__gpu_sweep *sweep,
+                             const struct kith__gpu_scale *scale,
+                             const struct push_counters *counters, size_t bytes, gpuStream_t stream)
+{
+    const push_tally<real, WAY> operation = {*scale, *counters, 0};
+    return run_sweep<real>(sweep, operation, stream, bytes);
+}
+
+gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
+                          size_t most, gpuStream_t stream)
+{
+    const struct push_counters c = {(int32_t)(scale->rdf.partials * scale->rdf.bins),
+                                    (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
+                                    (int32_t)(scale->rdf.bins + 1)};
+    const size_t taken = WARPS * (sizeof(struct visit_shared) +
+                                  sizeof(push_tally<double, WITH_CARE>::shared));
+    const size_t bytes = (size_t)(c.n + 4 * (int64_t)c.m) * sizeof(uint32_t);
+    scale->copies = bytes + taken + 64 <= most ? 1 : 0;
+    const size_t shared = scale->copies > 0 ? bytes : 0;
+    const bool single = sweep->grid.question.precision == KITH_FLOAT;
+    if (way_of(scale) == BY_ROOT) {
+        return single ? run_pushes<float, BY_ROOT>(sweep, scale, &c, shared, stream)
+                      : run_pushes<double, BY_ROOT>(sweep, scale, &c, shared, stream);
+    }
+    return single ? run_pushes<float, WITH_CARE>(sweep, scale, &c, shared, stream)
+                  : run_pushes<double, WITH_CARE>(sweep, scale, &c, shared, stream);
+}

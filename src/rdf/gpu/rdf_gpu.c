@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Histograms of distances on a GPU. All images within reach: the sweep over cells. Only the nearest
+ * image, beyond half the box: all pairs, in runs between which the watch callback is asked.
+ */
+#include "rdf_gpu.h"
+
+#include <float.h>
+
+#include "engine/gpu/search.h"
+
+/* A histogram under way: at most these arrays of the caller's go to the device. */
+enum {
+    SPECIES,
+    MOLECULES = 2,
+    WEIGHTS = 4,
+    OFFSETS = 6,
+    BONDS,
+    EDGES,
+    FORCES,
+    OVER = FORCES + 2,
+    ARRAYS
+};
+
+struct count {
+    struct kith__gpu_search s;
+    const struct kith__rdf *rdf;
+    struct kith__gpu_scale scale;
+};
+
+static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
+                        struct kith__gpu_array array[ARRAYS])
+{
+    const size_t n[2] = {(size_t)q->a.n, (size_t)q->b.n};
+    for (int set = 0; set < (q->cross ? 2 : 1); set++) {
+        array[SPECIES + set] = (struct kith__gpu_array){rdf->species[set], n[set] * sizeof(int32_t),
+                                                        NULL};
+        array[MOLECULES + set] = (struct kith__gpu_array){rdf->molecules[set],
+                                                          n[set] * sizeof(int32_t), NULL};
+        array[WEIGHTS + set] = (struct kith__gpu_array){rdf->weights[set], n[set] * sizeof(double),
+                                                        NULL};
+        array[FORCES + set] = (struct kith__gpu_array){rdf->forces[set],
+                                                       n[set] * 3 * (size_t)q->precision, NULL};
+    }
+    if (rdf->bond_offsets) {
+        array[OFFSETS] = (struct kith__gpu_array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t),
+                                                  NULL};
+        array[BONDS] = (struct kith__gpu_array){
+            rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t), NULL};
+    }
+    if (rdf->forces[0]) {
+        array[OVER] = (struct kith__gpu_array){rdf->push.over,
+                                               (size_t)(rdf->bins + 1) * sizeof(double), NULL};
+    }
+    array[EDGES] = (struct kith__gpu_array){rdf->edge2,
+                                            (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
+}
+
+/** Bring the caller's arrays to the device; scale->first gets room behind them. */
+static kith_status bring_arrays(struct count *c, const struct kith__question *q)
+{
+    kith_ctx *ctx = c->s.ctx;
+    struct kith__rdf *rdf = &c->scale.rdf;
+    struct kith__gpu_array array[ARRAYS] = {{NULL, 0, NULL}};
+    const size_t cells = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
+    list_arrays(q, rdf, array);
+    const int other = q->cross ? 1 : 0;
+    const size_t begin = rdf->forces[0] ? array[FORCES].bytes
+                                        : 0; /* of b's in the order of cells */
+    const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
+    void *rest;
+    KITH_TRY(
+        kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
+    c->scale.forces[0] = rest;
+    c->scale.forces[1] = q->cross ? (char *)rest + begin : rest;
+    c->scale.first = (void *)((char *)rest + forces);
+    for (int set = 0; set < 2; set++) {
+        rdf->species[set] = array[SPECIES + set * other].at;
+        rdf->molecules[set] = array[MOLECULES + set * other].at;
+        rdf->weights[set] = array[WEIGHTS + set * other].at;
+        rdf->forces[set] = array[FORCES + set * other].at;
+    }
+    rdf->bond_offsets = array[OFFSETS].at;
+    rdf->bonds = array[BONDS].at;
+    rdf->edge2 = array[EDGES].at;
+    rdf->push.over = array[OVER].at;
+    return KITH_OK;
+}
+
+/**
+ * Bounds on bins from roots, in units of 2^-24. r2 is exact in double. In float it is off by 6 of
+ * itself, and so its root by 3: three products and sums each round once, as they do in the
+ * definition. The fast root errs by 2 of r, the factor is rounded (1), so are the edge and its
+ * square in float (1.5), or r2 in double (1), and the product where it is not rounded down (1):
+ * less than 9 of r / width, or 7 in double.
+ */
+static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
+{
+    const double unit = 1 / 16777216.0;
+    const struct kith__rdf *rdf = &scale->rdf;
+    const bool single = q->precision == KITH_FLOAT;
+    const double square = q->cutoff * q->cutoff;
+    const double off = (single ? 9 : 7) * unit;
+    scale->rooted = rdf->linear && rdf->r_min == 0;
+    scale->reach = scale->rooted ? rdf->width * ((double)rdf->bins + 0.5) : q->cutoff;
+    const double beyond = scale->reach * scale->reach;
+    scale->inverse2 = single ? 1 : 1 / beyond;
+    scale->beyond = (float)(single ? beyond : 1);
+    scale->per_cell = (float)(KITH_GPU_EDGE_CELLS / (single ? square : 1));
+    const double widths = (single ? 1 : scale->reach) / rdf->width;
+    for (int side = 0; side < 2; side++) {
+        scale->factor[side] = (float)(widths * (1 + (side ? off : -off)));
+    }
+    scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
+                  (scale->rooted && off * (double)rdf->bins > 0.25);
+}
+
+int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
+{
+    int copies = n * (int64_t)sizeof(uint32_t) <= most ? 1 : 0;
+    while (copies > 0 && copies < KITH_GPU_MOST_COPIES &&
+           (int64_t)2 * copies * n * (int64_t)sizeof(uint32_t) <= wanted) {
+        copies *= 2;
+    }
+    return copies;
+}
+
+/** Whether every pair counts, and without weights. */
+static bool is_plain(const struct kith__rdf *rdf)
+{
+    return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
+}
+
+/** Shared memory that the counters of a block of the sweep may have. */
+static int64_t most_shared(const struct kith__gpu *gpu)
+{
+    return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
+}
+
+/** Whether the sweep meets pairs one by one, and so has small homes. */
+static bool is_careful(const struct kith__gpu *gpu, const struct kith__question *q,
+                       const struct kith__rdf *rdf)
+{
+    struct kith__gpu_scale scale = {.rdf = *rdf, .plain = is_plain(rdf)};
+    set_scale(&scale, q);
+    scale.copies = kith__gpu_choose_copies(rdf->partials * rdf->bins, 0, most_shared(gpu));
+    return kith__gpu_is_careful(&scale);
+}
+
+/** Clear the counters in device memory, and prepare all else that kernels need. */
+static kith_status prepare(struct count *c, const struct kith__question *q)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const struct kith__rdf *rdf = c->rdf;
+    const size_t n = (size_t)(rdf->partials * rdf->bins);
+    const size_t pushes = rdf->pushes ? (size_t)kith__push_at(rdf, rdf->partials, 0, 0) : 0;
+    const size_t bytes = ((rdf->sums ? 3 : 1) * n + 2 * pushes) * sizeof *c->scale.counts;
+    c->scale = (struct kith__gpu_scale){
+        .rdf = *rdf,
+        .cross = q->cross,
+        .plain = is_plain(rdf),
+        .counts = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_COUNTS, bytes),
+    };
+    KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
+               "out of device memory for %lld counters", (long long)n);
+    c->scale.sums = rdf->sums ? c->scale.counts + n : NULL;
+    c->scale.pushes = c->scale.counts + (rdf->sums ? 3 : 1) * n;
+    KITH_TRY(bring_arrays(c, q));
+    set_scale(&c->scale, q);
+    KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(c->scale.counts, 0, bytes, gpu->stream));
+    if (!c->scale.rooted) {
+        KITH_GPU_TRY(ctx, "sorting edges", kith__gpu_edge_cells(&c->scale, q, gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Integers of 128 bits on the host: n low words and n high ones. */
+static uint64_t *need_wide(kith_ctx *ctx, int slot, int64_t n)
+{
+    return kith__work_need(&ctx->work, slot, 2 * (size_t)n * sizeof(uint64_t));
+}
+
+static kith__wide wide_at(const uint64_t *low, int64_t n, int64_t at)
+{
+    const kith__wide high = (int64_t)low[n + at];
+    return high * ((kith__wide)1 << 64) + low[at];
+}
+
+/** Bring counters, sums and pushes to the caller, and heed the plan: one wait. */
+static kith_status fetch(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__rdf *rdf = c->rdf;
+    const int64_t n = rdf->partials * rdf->bins;
+    const int64_t m = rdf->pushes ? kith__push_at(rdf, rdf->partials, 0, 0) : 0;
+    const size_t bytes = (size_t)n * sizeof(int64_t);
+    uint64_t *sums = rdf->sums ? need_wide(ctx, 0, n) : NULL;
+    uint64_t *pushes = m > 0 ? need_wide(ctx, 1, m) : NULL;
+    KITH_CHECK(ctx, (sums || !rdf->sums) && (pushes || m == 0), KITH_NO_MEMORY,
+               "out of memory for %lld sums", (long long)(n + m));
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        kith__gpu_copy_of_plan(&c->s),
+        {(char *)rdf->counts, (const char *)c->scale.counts, bytes},
+        {(char *)sums, (const char *)c->scale.sums, sums ? 2 * bytes : 0},
+        {(char *)pushes, (const char *)c->scale.pushes, 2 * (size_t)m * sizeof *pushes}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    KITH_TRY(kith__gpu_judge_plan(&c->s));
+    for (int64_t at = 0; at < n && sums; at++) {
+        rdf->sums[at] = (double)wide_at(sums, n, at) / rdf->weight_scale;
+    }
+    for (int64_t at = 0; at < m; at++) {
+        const int64_t row = at / (rdf->bins + 1);
+        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1),
+                                         wide_at(pushes, m, at));
+    }
+    return KITH_OK;
+}
+
+/** All images in reach, by cells, with forces. */
+static kith_status sweep_pushes(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    c->s.sweep.forward = !c->scale.cross;
+    for (int set = 0; set < 2; set++) {
+        const void **from = &c->scale.rdf.forces[set];
+        if (set == 0 || c->scale.cross) {
+            KITH_GPU_TRY(ctx, "placing forces",
+                         kith__gpu_place_forces(&c->s.sweep.grid, set, *from, c->scale.forces[set],
+                                                gpu->stream));
+        }
+        *from = c->scale.forces[set];
+    }
+    KITH_GPU_TRY(ctx, "summing pushes",
+                 kith__gpu_push(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
+    return KITH_OK;
+}
+
+/** All images in reach, by cells. */
+static kith_status sweep_cells(struct count *c)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const struct kith__rdf *rdf = c->rdf;
+    const int resident = kith__gpu_tally_blocks();
+    const int64_t taken = (int64_t)kith__gpu_tally_static_bytes();
+    c->scale.copies = kith__gpu_choose_copies(
+        rdf->partials * rdf->bins, gpu->shared_all / resident - taken - 1024, most_shared(gpu));
+    const int most = resident * gpu->processors; /* more blocks would empty counters in vain */
+    c->s.sweep.blocks = c->s.sweep.blocks < most ? c->s.sweep.blocks : most;
+    c->s.sweep.forward = !c->scale.cross;
+    KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------ nearest */
+
+/** Sort a set by species, cut it into pieces, and bring these to the device. */
+static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int set)
+{
+    kith_ctx *ctx = c->s.ctx;
+    const int64_t n = set ? all->question.b.n : all->question.a.n;
+    const int32_t kinds = c->rdf->n_species;
+    const size_t ids = ((size_t)n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
+    const size_t room = ids + (size_t)kith__most_pieces(n, kinds, KITH_GPU_PIECE) *
+                                  sizeof(struct kith__piece);
+    char *here = kith__work_need(&ctx->work, 0, room);
+    int64_t *first = kith__work_need(&ctx->work, 1, ((size_t)kinds + 2) * sizeof *first);
+    char *there = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_PLACES + set,
+                                 room + (size_t)n * 4 * (size_t)all->question.precision);
+    KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
+               "out of memory to sort %lld particles by species", (long long)n);
+    KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
+               (long long)n);
+    const int32_t pieces = kith__cut_pieces(c->rdf->species[set], n, kinds, KITH_GPU_PIECE, first,
+                                            (int32_t *)(void *)here,
+                                            (struct kith__piece *)(void *)(here + ids));
+    char *place = there + (size_t)n * 4 * (size_t)all->question.precision; /* aligned so */
+    KITH_TRY(kith__gpu_upload(ctx, place, here, ids + (size_t)pieces * sizeof(struct kith__piece)));
+    const struct kith__gpu_ranked ranked = {
+        .place = there,
+        .id = (const int32_t *)(const void *)place,
+        .piece = (const struct kith__piece *)(const void *)(place + ids),
+        .pieces = pieces,
+    };
+    *(set ? &all->b : &all->a) = ranked;
+    KITH_GPU_TRY(ctx, "placing particles", kith__gpu_place(all, set, c->s.gpu->stream));
+    return KITH_OK;
+}
+
+/** Only nearest images, by all pairs. */
+static kith_status tally_nearest(struct count *c)
+{
+    static const int64_t many_pairs = (int64_t)1 << 36; /* some hundredths of a second */
+    kith_ctx *ctx = c->s.ctx;
+    const struct kith__gpu *gpu = c->s.gpu;
+    const int64_t resident = kith__gpu_nearest_blocks();
+    const int64_t taken = (int64_t)kith__gpu_nearest_static_bytes();
+    c->scale.copies = kith__gpu_choose_copies(
+        c->rdf->bins, gpu->shared_all / resident - taken - 1024, gpu->shared - taken);
+    struct kith__gpu_nearest all = {.scale = c->scale,
+                                    .question = c->s.sweep.grid.question,
+                                    .next = c->s.sweep.next,
+                                    .parts = 1,
+                                    .blocks = (int)resident * gpu->processors};
+    KITH_TRY(place_set(c, &all, 0));
+    all.b = all.a;
+    if (c->scale.cross) {
+        KITH_TRY(place_set(c, &all, 1));
+    }
+    const int64_t squares = (int64_t)all.a.pieces * all.b.pieces;
+    while (all.parts < KITH_GPU_PIECE / 64 && squares * all.parts < 16 * (int64_t)all.blocks) {
+        all.parts *= 2;
+    }
+    const int64_t tasks = squares * all.parts;
+    const int64_t run = many_pairs / ((int64_t)KITH_GPU_PIECE * KITH_GPU_PIECE / all.parts);
+    for (all.begin = 0; all.begin < tasks; all.begin = all.end) {
+        all.end = all.begin + run < tasks ? all.begin + run : tasks;
+        KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally_nearest(&all, gpu->stream));
+        KITH_TRY(kith__gpu_wait_all(ctx, "counting pairs"));
+        KITH_CHECK(ctx, !kith__watch(ctx, all.end, tasks), KITH_CANCELLED,
+                   "cancelled by the watch callback");
+    }
+    return KITH_OK;
+}
+
+static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q,
+                                   const struct kith__rdf *rdf)
+{
+    struct count c = {.rdf = rdf, .s = {.ctx = ctx, .gpu = ctx->state}};
+    const int home = rdf->forces[0] || is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME
+                                                                      : KITH_GPU_LARGE_HOME;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(prepare(&c, q)); /* while the device waits for coordinates */
+    KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
+                          : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
+    if (c.s.empty) {
+        return KITH_OK; /* and the counts are 0 */
+    }
+    KITH_TRY(rdf->nearest     ? tally_nearest(&c)
+             : rdf->forces[0] ? sweep_pushes(&c)
+                              : sweep_cells(&c));
+    return fetch(&c);
+}
+
+const struct kith__rdf_backend kith__cuda_rdf = {
+    .count = count_distances,
+};

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From r2, which is exact, to its counter. A fast root decides where the edges of the bin are clear
+ * of its error; else r2 is compared with them. Blocks count in 32 bits in shared memory, in copies
+ * that spread the lanes of a warp over its banks, and add to 64 bits in device memory.
+ */
+#ifndef KITH_GPU_TALLY_CUH
+#define KITH_GPU_TALLY_CUH
+
+#include "counters.cuh"
+#include "rdf_gpu.h"
+
+/** What a kernel is compiled for. */
+enum kith__way {
+    BY_ROOT,  /**< linear bins from 0, plain, counters in shared memory */
+    BY_TABLE, /**< other bins, likewise */
+    WITH_CARE /**< anything */
+};
+
+/* 1.5 * 2^23: floats around it are whole numbers, and differ as their bits do. */
+static const float whole = 12582912.0f;
+static const uint32_t whole_bits = 0x4b400000u;
+
+/** `whole` and x * y, rounded down; where that is 2^22 or more it is some such number, or NaN. */
+static __device__ __forceinline__ float whole_and_product(float x, float y)
+{
+#if defined(__CUDA_ARCH__)
+    return __fmaf_rd(x, y, whole);
+#else
+    return KITH_ADD_f(floorf(KITH_MUL_f(x, y)), whole);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t bits_of(float x)
+{
+    return (uint32_t)__float_as_int(x);
+}
+
+/** sqrt(x), to 2^-23 of it, or 0 where x is below 2^-126. */
+static __device__ __forceinline__ float fast_root(float x)
+{
+#if defined(__HIP_DEVICE_COMPILE__)
+    return __builtin_amdgcn_sqrtf(x);
+#elif defined(__CUDA_ARCH__)
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
+}
+
+/** x, but 0 below 0 and 1 above 1. */
+static __device__ __forceinline__ float up_to_1(float x)
+{
+#if defined(__CUDA_ARCH__)
+    return __saturatef(x);
+#else
+    return fminf(fmaxf(x, 0.0f), 1.0f);
+#endif
+}
+
+/* ------------------------------------------------------------------------------- by precision */
+
+static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
+{
+    return r2;
+}
+static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &s, double r2)
+{
+    return (float)(r2 * s.inverse2);
+}
+static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, float r2,
+                                                  int32_t guess)
+{
+    return kith__settled_f(rdf, r2, guess);
+}
+static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, double r2,
+                                                  int32_t guess)
+{
+    return kith__settled_d(rdf, r2, guess);
+}
+
+/* ---------------------------------------------------------------------------------------- bins */
+
+/** The bin of r2, or a number beyond the last bin; NaN is there too. @return whether it is clear:
+ *  else it is that bin or the next. */
+template <typename real>
+static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale &s, real r2,
+                                                   uint32_t *bin)
+{
+    const float r = fast_root(scaled(s, r2));
+    *bin = bits_of(whole_and_product(r, s.factor[0])) - whole_bits;
+    return *bin == bits_of(whole_and_product(r, s.factor[1])) - whole_bits;
+}
+
+template <typename real>
+static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale &s, real r2,
+                                                    uint32_t *bin)
+{
+    const real *edge2 = (const real *)s.rdf.edge2;
+    const int32_t bins = (int32_t)s.rdf.bins;
+    *bin = 0xffffffffu;
+    if (!(r2 <= edge2[bins])) {
+        return true;
+    }
+    const float most = KITH_GPU_EDGE_CELLS;
+    const int32_t first = s.first[(int)fminf(scaled(s, r2) * s.per_cell, most)];
+    if (first < 0) {
+        return false;
+    }
+    *bin = (uint32_t)(first + (first < bins && r2 >= edge2[first]) - 1);
+    return true;
+}
+
+/** Which of two bins, `bin` and the next, holds r2. */
+template <typename real>
+static __device__ __forceinline__ uint32_t settle_beside(const struct kith__gpu_scale &s, real r2,
+                                                         uint32_t bin)
+{
+    const uint32_t next = bin + 1;
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    if (next > bins) {
+        return bin;
+    }
+    const real edge2 = ((const real *)s.rdf.edge2)[next];
+    return bin + (next < bins ? r2 >= edge2 : r2 > edge2);
+}
+
+/** The bin by the definition; `bin` is a guess. */
+template <typename real>
+static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins, bool linear,
+                                                double r_min, double width, real r2, uint32_t bin)
+{
+    struct kith__rdf rdf;
+    rdf.edge2 = edge2;
+    rdf.bins = bins;
+    rdf.linear = linear;
+    rdf.r_min = r_min;
+    rdf.width = width;
+    const int32_t guess = bin < (uint32_t)bins ? (int32_t)bin + 1 : bins;
+    return r2 == r2 ? (uint32_t)(settled(&rdf, r2, guess) - 1) : 0xffffffffu;
+}
+template <typename real, int WAY>
+static __device__ __forceinline__ uint32_t settle(const struct kith__gpu_scale &s, real r2,
+                                                  uint32_t bin)
+{
+    if (WAY == BY_ROOT) {
+        return settle_beside(s, r2, bin);
+    }
+    return look_up(s.rdf.edge2, (int32_t)s.rdf.bins, s.rdf.linear, s.rdf.r_min, s.rdf.width, r2,
+                   bin);
+}
+
+template <typename real, int WAY>
+static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s, real r2,
+                                                uint32_t *bin)
+{
+    *bin = 0;
+    return WAY == BY_ROOT    ? bin_by_root(s, r2, bin)
+           : WAY == BY_TABLE ? bin_by_table(s, r2, bin)
+           : s.wild          ? false
+           : s.rooted        ? bin_by_root(s, r2, bin)
+                             : bin_by_table(s, r2, bin);
+}
+
+/* ------------------------------------------------------------------------------------ counters */
+
+/** Add to an integer of 128 bits, whose high word is `n` words behind the low one. */
+static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t n, int64_t value)
+{
+    const unsigned long long add = (unsigned long long)value;
+    const unsigned long long old = atomicAdd(low, add);
+    const unsigned long long high = (value < 0 ? ~0ull : 0ull) + (old + add < old);
+    if (high != 0) {
+        atomicAdd(low + n, high);
+    }
+}
+
+/** A block's counters of bins, and LANES more that nobody reads. */
+struct bins {
+    struct counters own;
+    uint32_t address; /**< in shared memory where the copy's counter -whole_bits would be, */
+    uint32_t vain;    /**< and of the lane's counter that nobody reads */
+};
+
+/** n counters. */
+static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n, int copies)
+{
+    struct bins b;
+    b.own = own_counters(fine, copies);
+#if defined(__CUDA_ARCH__)
+    const uint32_t begin = (uint32_t)__cvta_generic_to_shared(fine);
+    b.address = begin + b.own.start - whole_bits * b.own.step;
+    b.vain = begin + (uint32_t)n * b.own.step + 4u * (uint32_t)my_lane();
+#else
+    b.address = b.vain = 0;
+#endif
+    return b;
+}
+
+/** Add to the counter of the bin that bin_and_whole says; of `end`, which is no bin, to one that
+ *  nobody reads: where there is one partial, it is behind the last bin. There is no branch, which
+ *  costs more than counting in vain. */
+template <bool MIXED>
+static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin_and_whole,
+                                                 float end, uint32_t first, uint32_t value)
+{
+    const uint32_t bin = bits_of(bin_and_whole) + (MIXED ? first : 0);
+#if defined(__CUDA_ARCH__)
+    const uint32_t at = bin * b.own.step + b.address;
+    asm volatile("red.shared.add.u32 [%0], %1;"
+                 :
+                 : "r"(!MIXED || bin_and_whole < end ? at : b.vain), "r"(value));
+#else
+    if (bin_and_whole < end) {
+        const uint32_t k = bin - whole_bits;
+        atomicAdd((uint32_t *)((char *)b.own.fine + (k * b.own.step + b.own.start)), value);
+    }
+#endif
+}
+
+/** Count a pair of the caller's i and j, of which the bin is known, unless it is left out. */
+static __device__ __forceinline__ void count_carefully(const struct kith__gpu_scale &s,
+                                                       const struct bins &c, int64_t first,
+                                                       int64_t first_here, uint32_t bin, int32_t i,
+                                                       int32_t j)
+{
+    if (!s.plain && kith__is_left_out(&s.rdf, s.cross, i, j)) {
+        return;
+    }
+    if (s.copies > 0) {
+        count_one(c.own, (uint32_t)first_here + bin);
+    } else {
+        atomicAdd(&s.counts[first + bin], 1ull);
+    }
+    if (s.sums) {
+        add_wide(&s.sums[first + bin], s.rdf.partials * s.rdf.bins, kith__product(&s.rdf, i, j));
+    }
+}
+
+/* --------------------------------------------------------------------------------- coordinates */
+
+/** A particle. */
+template <typename real> struct alignas(4 * sizeof(real)) place {
+    real x, y, z, nothing;
+};
+
+/** Not a number: the distance of what is no pair. */
+static __device__ __forceinline__ float no_pair(float)
+{
+    return nanf("");
+}
+static __device__ __forceinline__ double no_pair(double)
+{
+    return nan("");
+}
+
+/** square_of, but for what roots allow for (set_scale). */
+static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
+{
+    return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
+}
+static __device__ __forceinline__ double nearly_square_of(double x, double y, double z)
+{
+    return square_of(x, y, z);
+}
+
+/** Count N pairs of a thread by the roots of their r2. Those that these leave open are counted in
+ *  the lower bin, and moved where that is wrong. */
+template <typename real, int N, typename number, class Who>
+static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
+                                                     const struct bins &counters,
+                                                     const number r2[N], const Who &who)
+{
+    enum { way = Who::blurred ? (int)BY_TABLE : (int)BY_ROOT };
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    const float end = whole + (float)s.rdf.bins;
+    float low[N], high[N];
+    uint32_t some = 0;
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        const float x = scaled(s, r2[d]);
+        const float r = fast_root(Who::blurred ? x : fminf(x, s.beyond));
+        low[d] = whole_and_product(Who::blurred ? up_to_1(r - who.blur) : r, s.factor[0]);
+        high[d] = whole_and_product(Who::blurred ? up_to_1(r + who.blur) : r, s.factor[1]);
+        some |= bits_of(low[d]) ^ bits_of(high[d]);
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        add_up_to<Who::mixed>(counters, low[d], end, who.first(d), 1);
+    }
+    if (some == 0) {
+        return;
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        if (low[d] == high[d]) {
+            continue;
+        }
+        const uint32_t guess = bits_of(low[d]) - whole_bits;
+        const uint32_t k = settle<real, way>(s, who.exact(d), guess);
+        if (k != guess) {
+            add_up_to<Who::mixed>(counters, low[d], end, who.first(d), ~0u);
+        }
+        if (k != guess && k < bins) {
+            count_one(counters.own, who.first(d) + k);
+        }
+    }
+}
+
+/**
+ * Count N pairs of a thread. `who` knows them:
+ *     mixed                           whether there are several partials, and where not, first is 0
+ *     uint32_t first(d)               first counter of pair d's partial in the block's memory
+ *     real exact(d)                   r2 by the definition; that of count_pairs nearly is
+ *     blurred                         whether the roots, up to 1, are off by up to `blur`
+ *     void count(s, counters, d, k)   count pair d in bin k, WITH_CARE
+ */
+template <typename real, int WAY, int N, typename number, class Who>
+static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale &s,
+                                                   const struct bins &counters, const number r2[N],
+                                                   const Who &who)
+{
+    if (WAY == BY_ROOT) {
+        count_by_root<real, N>(s, counters, r2, who);
+        return;
+    }
+    const uint32_t bins = (uint32_t)s.rdf.bins;
+    uint32_t bin[N];
+    bool clear[N];
+    bool all_clear = true;
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        clear[d] = find_bin<real, WAY>(s, r2[d], &bin[d]);
+        all_clear = all_clear && clear[d];
+    }
+    if (WAY != WITH_CARE) {
+#pragma unroll
+        for (int d = 0; d < N; d++) {
+            if (clear[d] && bin[d] < bins) {
+                count_one(counters.own, who.first(d) + bin[d]);
+            }
+        }
+        if (all_clear) {
+            return;
+        }
+    }
+#pragma unroll
+    for (int d = 0; d < N; d++) {
+        if (WAY != WITH_CARE && clear[d]) {
+            continue;
+        }
+        const uint32_t k = clear[d] ? bin[d] : settle<real, WAY>(s, r2[d], bin[d]);
+        if (k < bins && WAY == WITH_CARE) {
+            who.count(s, counters, d, k);
+        } else if (k < bins) {
+            count_one(counters.own, who.first(d) + k);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------------- launching */
+
+static inline enum kith__way way_of(const struct kith__gpu_scale *s)
+{
+    return !s->plain || s->wild || s->copies == 0 ? WITH_CARE : s->rooted ? BY_ROOT : BY_TABLE;
+}
+
+/** Shared memory of a block's counters [bytes]. */
+static inline size_t counter_bytes(int64_t n, int copies)
+{
+    return (size_t)(n * copies + LANES) * sizeof(uint32_t);
+}
+
+/** run<real, way>(...) for a precision. */
+#define RUN_BY_WAY(way, precision, run, ...) \
+    ((precision) == KITH_FLOAT ? RUN_WAY(float, way, run, __VA_ARGS__) \
+                               : RUN_WAY(double, way, run, __VA_ARGS__))
+#define RUN_WAY(real, way, run, ...) \
+    ((way) == BY_ROOT    ? run<real, BY_ROOT>(__VA_ARGS__) \
+     : (way) == BY_TABLE ? run<real, BY_TABLE>(__VA_ARGS__) \
+                         : run<real, WITH_CARE>(__VA_ARGS__))
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory of histograms, and what follows from the counts: g(r) and coordination numbers.
+ */
+#include "histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct owned {
+    struct kith__frame frame;
+    struct kith__buffer memory; /* all arrays, one after the other */
+};
+
+/** The next n elements of 8 bytes; before there is memory, only count them. */
+static void *next(char *memory, size_t *at, size_t n)
+{
+    void *here = memory ? memory + *at : NULL;
+    *at += n * sizeof(double);
+    return here;
+}
+
+/** Lay the arrays out. @return the bytes they take. */
+static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histogram *h,
+                      struct kith__frame *frame)
+{
+    const size_t bins = (size_t)h->bins;
+    const size_t partials = (size_t)h->partials;
+    const size_t all = bins * partials;
+    const size_t pushes = 2 * partials * (bins + 1);
+    const bool weights = options->weights != NULL;
+    const bool forces = options->forces != NULL;
+    size_t at = 0;
+    h->edges = next(memory, &at, bins + 1);
+    h->counts = next(memory, &at, all);
+    h->sums = weights ? next(memory, &at, all) : NULL;
+    h->ideal = next(memory, &at, all);
+    h->pairs = next(memory, &at, partials);
+    h->pushes = forces ? next(memory, &at, pushes) : NULL;
+    h->density = forces ? next(memory, &at, partials) : NULL;
+    h->centres = next(memory, &at, (size_t)h->n_species);
+    frame->edge2 = next(memory, &at, bins + 1);
+    frame->volumes = next(memory, &at, bins);
+    frame->counts = next(memory, &at, all); /* this and what follows is 0 before each frame */
+    frame->sums = weights ? next(memory, &at, all) : NULL;
+    frame->pushes = forces ? next(memory, &at, pushes) : NULL;
+    frame->push_over = forces ? next(memory, &at, bins + 1) : NULL;
+    frame->members = next(memory, &at, 2 * (size_t)h->n_species);
+    return at;
+}
+
+static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
+                          const kith_rdf_options *options, kith_histogram *out)
+{
+    kith_histogram made = *shape;
+    struct kith__frame frame;
+    const size_t bytes = lay_out(NULL, options, &made, &frame);
+    struct owned *owned = calloc(1, sizeof *owned);
+    char *memory = owned ? kith__buffer_need(&owned->memory, bytes) : NULL;
+    if (!memory) {
+        free(owned);
+        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d histograms of %lld bins",
+                          (int)shape->partials, (long long)shape->bins);
+    }
+    memset(memory, 0, bytes);
+    (void)lay_out(memory, options, &made, &owned->frame);
+    for (int64_t k = 0; k <= shape->bins; k++) {
+        made.edges[k] = kith__edge(options, k);
+    }
+    made.owner = owned;
+    *out = made;
+    return KITH_OK;
+}
+
+kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
+                                 const kith_rdf_options *options, kith_histogram *out,
+                                 struct kith__frame *frame)
+{
+    const bool weights = options->weights != NULL;
+    const bool forces = options->forces != NULL;
+    if (!out->owner) {
+        KITH_CHECK(ctx, !out->counts && !out->edges, KITH_INVALID,
+                   "out holds arrays that are not the library's: zero it");
+        KITH_TRY(create(ctx, shape, options, out));
+    }
+    const struct owned *owned = out->owner;
+    bool same = owned && out->edges && out->bins == shape->bins &&
+                out->n_species == shape->n_species && out->against == shape->against &&
+                (out->sums != NULL) == weights && (out->pushes != NULL) == forces &&
+                (!forces || out->dim == shape->dim);
+    for (int64_t k = 0; k <= shape->bins && same; k++) {
+        same = out->edges[k] == kith__edge(options, k);
+    }
+    KITH_CHECK(ctx, same, KITH_INVALID,
+               "out was made for other bins, species, sets, weights or forces: use another, or "
+               "free it");
+    *frame = owned->frame;
+    const char *end = (const char *)owned->memory.data + owned->memory.bytes;
+    memset(frame->counts, 0, (size_t)(end - (const char *)frame->counts));
+    return KITH_OK;
+}
+
+int32_t kith_histogram_partial(const kith_histogram *h, int32_t a, int32_t b)
+{
+    if (!h || a < 0 || b < 0 || a >= h->n_species || b >= h->n_species) {
+        return -1;
+    }
+    return kith__partial(h->n_species, h->against, a, b);
+}
+
+void kith_rdf_g(const kith_histogram *h, int32_t a, int32_t b, double *g)
+{
+    const int32_t partial = kith_histogram_partial(h, a, b);
+    const int64_t bins = partial >= 0 && g ? h->bins : 0;
+    const int64_t first = partial * bins;
+    for (int64_t k = 0; k < bins; k++) {
+        const double ideal = h->ideal[first + k];
+        g[k] = ideal > 0 ? (double)h->counts[first + k] / ideal : (double)NAN;
+    }
+}
+
+void kith_rdf_coordination(const kith_histogram *h, int32_t a, int32_t b, double *n)
+{
+    const int32_t partial = kith_histogram_partial(h, a, b);
+    const int64_t bins = partial >= 0 && n ? h->bins : 0;
+    const int64_t first = partial * bins;
+    const bool both_ends = bins > 0 && a == b &&
+                           !h->against; /* pairs count at both of their ends */
+    int64_t sum = 0;
+    for (int64_t k = 0; k < bins; k++) {
+        sum += h->counts[first + k] * (both_ends ? 2 : 1);
+        n[k] = h->centres[a] > 0 ? (double)sum / (double)h->centres[a] : (double)NAN;
+    }
+}
+
+void kith_histogram_free(kith_histogram *histogram)
+{
+    if (histogram && histogram->owner) {
+        struct owned *owned = histogram->owner;
+        kith__buffer_free(&owned->memory);
+        free(owned);
+    }
+    if (histogram) {
+        *histogram = (kith_histogram){0};
+    }
+}

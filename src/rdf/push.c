@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair distributions from forces: the check of the forces, and what follows from their sums.
+ *
+ * With n(R) the density of pairs at R, moving i by -dR/2 and j by dR/2 gives
+ * grad n = <sum of (F_j - F_i) / (2 kT) delta(R - d)>, so that over all directions
+ * dg/dr = <sum of p / r delta(r - |d|)> / (2 kT density S r^(dim - 1)), S r^(dim - 1) the sphere.
+ */
+#include "push.h"
+
+#include "core/atomics.h"
+
+static const double pi = 3.141592653589793;
+
+/** Bits of |number p|, in double. */
+static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
+{
+    const double f = fabs(kith__real_at(forces, p, precision));
+    int64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+/** A search for the largest |component| of forces. */
+struct largest_loop {
+    const void *forces;
+    kith_precision precision;
+    _Atomic int64_t bits; /**< numbers of 0 or more are ordered as their bits are */
+};
+
+static void find_largest(void *state, int64_t begin, int64_t end)
+{
+    struct largest_loop *loop = state;
+    int64_t most = 0;
+    for (int64_t p = 3 * begin; p < 3 * end; p++) {
+        const int64_t size = bits_of_size(loop->forces, loop->precision, p);
+        most = size > most ? size : most;
+    }
+    kith__atomic_max64(&loop->bits, most);
+}
+
+/** The largest |component| of the forces on n particles. */
+static kith_status check_forces(kith_ctx *ctx, const char *name, const void *forces, int64_t n,
+                                kith_precision precision, double *largest)
+{
+    struct largest_loop loop = {.forces = forces, .precision = precision};
+    kith__loop(ctx, n, find_largest, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    const int64_t most = loop.bits;
+    memcpy(largest, &most, sizeof most);
+    for (int64_t p = 0; p < 3 * n && !isfinite(*largest); p++) {
+        const int64_t size = bits_of_size(forces, precision, p);
+        double f;
+        memcpy(&f, &size, sizeof f);
+        KITH_CHECK(ctx, isfinite(f), KITH_NOT_FINITE, "options.%s[%lld] is not finite", name,
+                   (long long)(p / 3));
+    }
+    return KITH_OK;
+}
+
+/** The power of 2 that brings what is up to `bound` below 2^40; 1 where all is 0. */
+static double scale_below(double bound)
+{
+    enum { BITS = 40 };
+    int exponent = BITS;
+    (void)frexp(bound, &exponent);
+    return bound > 0 ? ldexp(1, BITS - exponent) : 1;
+}
+
+/** Upper edge of what is summed at k: of the pairs below the first edge, then of the bins. Where
+ *  bins begin at 0 there are no pairs below. */
+static double edge_of(const double *edges, int64_t k)
+{
+    return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
+}
+
+kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *o,
+                             const struct kith__question *q, struct kith__rdf *rdf)
+{
+    double most[2];
+    KITH_CHECK(ctx, !q->cross || o->forces_against, KITH_INVALID,
+               "options.forces_against is NULL: forces are given for both sets or for none");
+    rdf->forces[0] = o->forces;
+    rdf->forces[1] = q->cross ? o->forces_against : o->forces;
+    KITH_TRY(check_forces(ctx, "forces", rdf->forces[0], q->a.n, q->precision, &most[0]));
+    most[1] = most[0];
+    KITH_TRY(q->cross ? check_forces(ctx, "forces_against", rdf->forces[1], q->b.n, q->precision,
+                                     &most[1])
+                      : KITH_OK);
+    const double largest = fmax(most[0], most[1]);
+    KITH_CHECK(ctx, largest == 0 || (largest > 1e-100 && largest < 1e100), KITH_INVALID,
+               "options.forces: the largest is %g, expected 1e-100 to 1e100", largest);
+    KITH_CHECK(ctx, q->cutoff > 1e-30 && q->cutoff < 1e30, KITH_INVALID,
+               "options.forces: r_max is %g, expected 1e-30 to 1e30", q->cutoff);
+    rdf->most_force = most[0] + most[1];
+    return KITH_OK;
+}
+
+void kith__push_units(const struct kith__question *q, const double *edges, double *over,
+                      struct kith__rdf *rdf)
+{
+    /* |F_j - F_i| is less than twice the sum of both, and terms at most r times that and more by
+     * (e / r)^dim; r is a little more than the cutoff at most. */
+    const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024);
+    const double force = 2.04 * rdf->most_force;
+    double farthest = 0;
+    for (int64_t k = 0; k <= rdf->bins; k++) {
+        const double low = fmax(k > 0 ? edges[k - 1] : 0, least);
+        over[k] = pow(edge_of(edges, k), q->dim);
+        farthest = fmax(farthest, over[k] / pow(low, q->dim - 1));
+    }
+    const double scale = scale_below(force * farthest);
+    for (int64_t k = 0; k <= rdf->bins; k++) {
+        over[k] *= scale;
+    }
+    rdf->push = (struct kith__push_units){
+        .plain = scale_below(force * q->cutoff), .least2 = least * least, .over = over};
+}
+
+void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, double *zero,
+                    double *infinity)
+{
+    const int32_t partial = kith_histogram_partial(h, a, b);
+    if (partial < 0 || !zero || !infinity) {
+        return;
+    }
+    const double density = h->pushes && h->density[partial] > 0 ? h->density[partial] : (double)NAN;
+    const double unit = 1 / ((h->dim == 3 ? 8 : 4) * pi * kT * density);
+    const double *push = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
+    const double *over = push ? push + h->bins + 1 : NULL;
+    double below = push ? over[0] : 0; /* of pairs before the bin */
+    double all = 0;
+    for (int64_t k = 0; k <= h->bins && push; k++) {
+        all += over[k];
+    }
+    for (int64_t k = 0; k < h->bins; k++) {
+        const double low = pow(h->edges[k], h->dim);
+        const double high = pow(h->edges[k + 1], h->dim);
+        /* A pair at r counts in the part of its bin's volume that is beyond r. */
+        const double own = push ? (high * over[k + 1] - push[k + 1]) / (high - low) : 0;
+        zero[k] = unit * (below + own);
+        infinity[k] = 1 - unit * (all - below - own);
+        below += push ? over[k + 1] : 0;
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A thread has a wave, and adds exp(i q.r) over the particles of a piece one after the other; the
+ * pieces' sums are added in order. Turns are whole numbers of 2^-64, so that h times one wraps by
+ * itself and exactly.
+ */
+#include "waves_gpu.h"
+
+#include "engine/gpu/device.cuh"
+#include "waves/turns.h"
+
+enum {
+    THREADS = 128,
+    TILE = 256 /* particles brought to shared memory at a time */
+};
+
+static __global__ void turns_kernel(const struct kith__gpu_waves all)
+{
+    const struct kith__question &q = all.question;
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= q.a.n) {
+        return;
+    }
+    double t[3];
+    const int32_t p = all.id[s];
+    const kith_status status = kith__turns(&q, p, t);
+    if (status != KITH_OK) {
+        atomicMin(all.bad, 2ull * (unsigned long long)p + (status == KITH_LIMIT));
+    }
+    for (int k = 0; k < 3; k++) {
+        const double half_turns = 9223372036854775808.0; /* 2^63 */
+        all.turns[k][s] = status == KITH_OK ? (uint64_t)(int64_t)rint(t[k] * half_turns) << 1 : 0;
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__gpu_waves all)
+{
+    __shared__ uint64_t tile[3][TILE];
+    const int64_t n = all.end - all.begin;
+    const int64_t blocks = (n + THREADS - 1) / THREADS; /* for each piece */
+    const int64_t number = blockIdx.x / blocks;
+    const struct kith__piece piece = all.piece[number];
+    const int64_t w = blockIdx.x % blocks * THREADS + threadIdx.x;
+    uint64_t power[3] = {0, 0, 0};
+    for (int k = 0; k < 3 && w < n; k++) {
+        power[k] = (uint64_t)(int64_t)all.hkl[3 * (all.begin + w) + k];
+    }
+    double real = 0, imaginary = 0;
+    for (int32_t begin = piece.begin; begin < piece.end; begin += TILE) {
+        const int here = piece.end - begin < TILE ? piece.end - begin : TILE;
+        __syncthreads();
+        for (int p = (int)threadIdx.x; p < here; p += THREADS) {
+            for (int k = 0; k < 3; k++) {
+                tile[k][p] = all.turns[k][begin + p];
+            }
+        }
+        __syncthreads();
+#pragma unroll 2
+        for (int p = 0; p < here; p++) {
+            const uint64_t turn = power[0] * tile[0][p] + power[1] * tile[1][p] +
+                                  power[2] * tile[2][p];
+            double s, c;
+            sincospi((double)(int64_t)turn * (1 / 9223372036854775808.0), &s, &c);
+            real += c;
+            imaginary += s;
+        }
+    }
+    if (w < n) {
+        all.part[number * n + w][0] = real;
+        all.part[number * n + w][1] = imaginary;
+    }
+}
+
+static __global__ void finish_kernel(const struct kith__gpu_waves all)
+{
+    const int64_t n = all.end - all.begin;
+    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t w = at % n;
+    const int64_t species = at / n;
+    if (species >= all.n_species) {
+        return;
+    }
+    double real = 0, imaginary = 0;
+    for (int64_t p = 0; p < all.pieces; p++) {
+        if (all.piece[p].species == species) {
+            real += all.part[p * n + w][0];
+            imaginary += all.part[p * n + w][1];
+        }
+    }
+    double *const sum = all.sums[(all.begin + w) * all.n_species + species];
+    sum[0] = real;
+    sum[1] = imaginary;
+}
+
+static int64_t blocks_for(int64_t n)
+{
+    return (n + THREADS - 1) / THREADS;
+}
+
+gpuError_t kith__gpu_take_turns(const struct kith__gpu_waves *waves, gpuStream_t stream)
+{
+    KITH_LAUNCH(turns_kernel, blocks_for(waves->question.a.n), THREADS, stream, *waves);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_add_waves(const struct kith__gpu_waves *waves, gpuStream_t stream)
+{
+    const int64_t n = waves->end - waves->begin;
+    KITH_LAUNCH(add_kernel, blocks_for(n) * waves->pieces, THREADS, stream, *waves);
+    KITH_LAUNCH(finish_kernel, blocks_for(n * waves->n_species), THREADS, stream, *waves);
+    return gpuGetLastError();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where particles are for waves that fit the box, for every backend.
+ */
+#ifndef KITH_TURNS_H
+#define KITH_TURNS_H
+
+#include <kith_waves.h>
+
+#include "engine/question.h"
+
+/* |h|, |k|, |l| at most: the CPU tabulates all powers up to there. */
+enum { KITH_MOST_POWER = 1 << 14 };
+
+/** Fractional coordinates of particle p less the nearest whole numbers: exp(i q.r) is that of
+ *  2 pi (h t[0] + k t[1] + l t[2]). @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT: too far out. */
+KITH_FN kith_status kith__turns(const struct kith__question *q, int64_t p, double t[3])
+{
+    const double farthest = q->precision == KITH_FLOAT ? (double)kith__farthest_image_f
+                                                       : (double)kith__farthest_image_d;
+    double r[3];
+    kith__position(&q->a, q->dim, q->precision, p, r);
+    kith_status status = isfinite(r[0] + r[1] + r[2]) ? KITH_OK : KITH_NOT_FINITE;
+    for (int k = 0; k < 3; k++) {
+        const double f = kith__fraction_d(&q->box_d, r, k);
+        if (status == KITH_OK && q->box_d.periodic[k] && !(fabs(f) <= farthest)) {
+            status = KITH_LIMIT;
+        }
+        t[k] = KITH_SUB_d(f, rint(f));
+    }
+    return status;
+}
+
+#endif

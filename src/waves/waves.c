@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public sum over plane waves: check the arguments once, then ask the backend.
+ */
+#include "turns.h"
+
+#include "waves.h"
+
+void kith_waves_init(kith_waves *waves)
+{
+    if (waves) {
+        *waves = (kith_waves){.size = sizeof *waves, .n_species = 1};
+    }
+}
+
+static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, const kith_waves *waves)
+{
+    for (int64_t w = 0; w < waves->n; w++) {
+        for (int k = 0; k < 3; k++) {
+            const int32_t power = waves->hkl[3 * w + k];
+            KITH_CHECK(ctx, power >= -KITH_MOST_POWER && power <= KITH_MOST_POWER, KITH_LIMIT,
+                       "waves.hkl[%lld][%d] is %d, expected -2^14 to 2^14", (long long)w, k,
+                       (int)power);
+            KITH_CHECK(ctx, power == 0 || (k < q->dim && q->box_d.periodic[k]), KITH_INVALID,
+                       "waves.hkl[%lld][%d] is %d, but the box is open along that axis",
+                       (long long)w, k, (int)power);
+        }
+    }
+    return KITH_OK;
+}
+
+static kith_status sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                       const kith_waves *waves, double *sums)
+{
+    KITH_CHECK(ctx, waves != NULL, KITH_INVALID, "waves is NULL");
+    KITH_CHECK_SIZE(ctx, "waves", waves, kith_waves_init);
+    KITH_CHECK(ctx, waves->n >= 0 && (waves->hkl || waves->n == 0), KITH_INVALID,
+               "waves.n is %lld and hkl is %s", (long long)waves->n, waves->hkl ? "given" : "NULL");
+    KITH_CHECK(ctx, sums != NULL || waves->n == 0, KITH_INVALID, "sums is NULL");
+    struct kith__question q;
+    KITH_TRY(kith__question_space(ctx, points, box, &q));
+    struct kith__waves all = {
+        .n = waves->n, .hkl = waves->hkl, .species = waves->species, .n_species = waves->n_species};
+    all.sums = sums;
+    KITH_TRY(kith__check_species(ctx, "waves.n_species", "waves.species", all.species, q.a.n,
+                                 all.n_species));
+    KITH_TRY(check_hkl(ctx, &q, waves));
+    KITH_CHECK(ctx, ctx->backend->waves->sum != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not sum over waves", ctx->name);
+    return kith__leave(ctx, ctx->backend->waves->sum(ctx, &q, &all));
+}
+
+kith_status kith_waves_sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           const kith_waves *waves, double *sums)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, sum(ctx, points, box, waves, sums));
+    return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a rounding decides: distances equal to the cutoff across the borders of cells, coordinates
+ * that wrapping rounds to the upper face, coordinates as far outside the box as they may be.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "case.h"
+
+/* In float the distance of -2^-30 and 1 is rounded to 1, but they lie more than one cell of width 1
+ * apart: without a margin in the width of cells they would not be compared. Whole numbers around
+ * them make the origin of the cells a whole number. */
+static void check_rounded_distances(kith_ctx *ctx)
+{
+    enum { N = 11 };
+    for (int axis = 0; axis < 3; axis++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double xyz[N + 2][3] = {{0}};
+            for (int p = 0; p < N; p++) {
+                xyz[p][axis] = p - N / 2;
+            }
+            xyz[N][axis] = sign * 0x1p-30;
+            xyz[N + 1][axis] = -sign * 0x1p-40;
+            case_check(ctx, &(pair_case){.name = "rounded distances",
+                                         .xyz = xyz[0],
+                                         .n = N + 2,
+                                         .cutoff = 1,
+                                         .precisions = CASE_FLOAT});
+        }
+    }
+}
+
+/* Far from the origin of the cells a coordinate in cells is rounded by more than the distances
+ * differ: pairs at the cutoff, or one unit in the last place more or less, up to 2^38 cutoffs
+ * away. */
+static void check_far_cells(kith_ctx *ctx, rng *r)
+{
+    enum { PAIRS = 60, N = 2 * PAIRS + PAIRS };
+    for (int power = 20; power <= 38; power += 3) {
+        double xyz[N][3];
+        const double cutoff = rng_uniform(r, 0.7, 1.4);
+        for (int p = 0; p < N; p++) {
+            for (int k = 0; k < 3; k++) { /* most are near 0, where the cells' origin is */
+                xyz[p][k] = 3 * rng_uniform(r, -1, 1);
+            }
+        }
+        for (int p = 0; p < PAIRS; p += 2) {
+            const int axis = p / 2 % 3;
+            const double x = ldexp(rng_uniform(r, -1, 1), power);
+            const double ulp = nextafter(fabs(x), INFINITY) - fabs(x);
+            const double d = floor(cutoff / ulp) * ulp;
+            xyz[p][axis] = x;
+            xyz[p + 1][axis] = x + d + ulp * (double)(rng_below(r, 3) - 1);
+            for (int k = 1; k < 3; k++) {
+                xyz[p + 1][(axis + k) % 3] = xyz[p][(axis + k) % 3];
+            }
+        }
+        case_check(ctx, &(pair_case){.name = "far cells",
+                                     .xyz = xyz[0],
+                                     .n = N,
+                                     .cutoff = cutoff,
+                                     .precisions = CASE_DOUBLE});
+    }
+}
+
+static double rounded(kith_precision precision, double x)
+{
+    return precision == KITH_FLOAT ? (double)(float)x : x;
+}
+
+/* Does wrapping the upper face give the upper face again, because moving it down by the length
+ * rounds to a number below the lower face? */
+static int returns(kith_precision p, double lo, double length)
+{
+    const double hi = rounded(p, lo + length);
+    const double t = floor(rounded(p, rounded(p, hi - lo) / length));
+    double x = rounded(p, hi - rounded(p, t * length));
+    x = x >= hi ? rounded(p, x - length) : x;
+    return x < lo && rounded(p, x + length) >= hi;
+}
+
+/* Particles on the upper face and on the lower one are at one place, whatever wrapping rounds. */
+static void check_upper_face(kith_ctx *ctx, rng *r, kith_precision precision)
+{
+    enum { N = 12 };
+    int found = 0;
+    for (int tries = 0; found < 12 && tries < 1000000; tries++) {
+        const double lo = rounded(precision,
+                                  rng_uniform(r, -1, 1) * pow(10, rng_uniform(r, -3, 1)));
+        const double length = rounded(precision, exp(rng_uniform(r, -2, 2)));
+        if (!returns(precision, lo, length)) {
+            continue;
+        }
+        const int axis = found++ % 3;
+        kith_box box = kith_box_periodic(3, 3, 3);
+        box.origin[axis] = lo;
+        box.row[axis][axis] = length;
+        double xyz[N][3];
+        for (int p = 0; p < N; p++) {
+            for (int k = 0; k < 3; k++) {
+                xyz[p][k] = box.origin[k] + 0.125 * (p / 2 % 3);
+            }
+            xyz[p][axis] = p % 2 ? lo : rounded(precision, lo + length);
+        }
+        case_check(ctx,
+                   &(pair_case){.name = "upper face",
+                                .xyz = xyz[0],
+                                .n = N,
+                                .box = &box,
+                                .cutoff = 0.15,
+                                .precisions = precision == KITH_FLOAT ? CASE_FLOAT : CASE_DOUBLE});
+    }
+    CHECK(found == 12, "%d boxes whose upper face returns", found);
+}
+
+/* A coordinate may be 2^30 boxes outside on either side, in float 2^20; not one box more. */
+static void check_farthest_images(kith_ctx *ctx, kith_precision precision)
+{
+    const double most = precision == KITH_FLOAT ? 0x1p20 : 0x1p30;
+    const kith_box straight = kith_box_periodic(1, 1, 1);
+    kith_box skewed = kith_box_triclinic(1, 1, 1, 0.5, 0.5, 0.5);
+    for (int e = 0; e < 24; e++) {
+        const int axis = e % 3, more = e / 3 % 2, sign = e / 6 % 2 ? -1 : 1;
+        const kith_box *box = e / 12 ? &skewed : &straight;
+        const double boxes = sign * (most + more);
+        double xyz[2][3] = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+        for (int k = 0; k < 3; k++) {
+            xyz[0][k] += boxes * box->row[axis][k];
+        }
+        stored s = stored_make(xyz[0], 2, precision, LAYOUT_PACKED);
+        kith_pairs_options o;
+        kith_pairs_options_init(&o);
+        o.extras = KITH_SHIFTS;
+        kith_pairs list = {0};
+        const kith_status status = kith_pairs_find(ctx, &s.points, box, 0.25, &o, &list);
+        const char *name = e / 12 ? "skewed" : "straight";
+        if (CHECK(status == (more ? KITH_LIMIT : KITH_OK), "%s, precision %d, %.17g boxes: %s",
+                  name, (int)precision, boxes, kith_status_name(status)) &&
+            !more) {
+            CHECK(list.n == 1 && list.shifts[axis] == (int32_t)boxes, "%s: %lld pairs", name,
+                  (long long)list.n);
+        }
+        kith_pairs_free(&list);
+        stored_free(&s);
+    }
+}
+
+/* Outliers along open axes make cells so wide that many boxes of a short periodic axis fit into
+ * one; the pairs do not reach farther than before. */
+static void check_outliers(kith_ctx *ctx, rng *r)
+{
+    enum { N = 30 };
+    static const double far[] = {0, 0, 0, 1e9, -1e9};
+    for (int axis = 0; axis < 3; axis++) {
+        double xyz[N][3];
+        kith_box box = kith_box_periodic(5e-14, 5e-14, 5e-14);
+        box.periodic[(axis + 1) % 3] = box.periodic[(axis + 2) % 3] = 0;
+        for (int p = 0; p < N; p++) {
+            for (int k = 0; k < 3; k++) {
+                xyz[p][k] = rng_uniform(r, 0, 5e-14) + (k == axis ? 0 : far[rng_below(r, 5)]);
+            }
+        }
+        case_check(ctx,
+                   &(pair_case){
+                       .name = "outliers", .xyz = xyz[0], .n = N, .box = &box, .cutoff = 1.5e-14});
+    }
+}
+
+int main(int argc, char **argv)
+{
+    kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
+    rng r = {20261123};
+    check_rounded_distances(ctx);
+    check_far_cells(ctx, &r);
+    check_upper_face(ctx, &r, KITH_DOUBLE);
+    check_upper_face(ctx, &r, KITH_FLOAT);
+    check_farthest_images(ctx, KITH_DOUBLE);
+    check_farthest_images(ctx, KITH_FLOAT);
+    check_outliers(ctx, &r);
+    kith_close(ctx);
+    return check_done();
+}

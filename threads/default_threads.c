@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The number of threads that a process should use: from the environment, the affinity mask, the
+ * quota of its control group, and the ranks of an MPI job on this machine.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pool.h"
+
+enum { MOST_THREADS = 4096, PATH_ROOM = 4096 };
+
+/** Parse a positive number that ends at the text's end, or at a comma. @return it, or 0 */
+static int positive(const char *text)
+{
+    if (!text) {
+        return 0;
+    }
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    const bool whole = end != text && (*end == '\0' || *end == ',');
+    if (!whole || errno || value < 1) {
+        return 0;
+    }
+    return value > MOST_THREADS ? MOST_THREADS : (int)value;
+}
+
+/** Cores that this process may run on. */
+static int affinity_cores(void)
+{
+    for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
+        cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+        if (!set) {
+            break;
+        }
+        const size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
+        const int failed = sched_getaffinity(0, bytes, set);
+        const int cores = failed ? 0 : CPU_COUNT_S(bytes, set);
+        CPU_FREE(set);
+        if (!failed) {
+            return cores > 0 ? cores : 1;
+        }
+    }
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+/** Processors that `quota` microseconds in each `period` amount to, rounded up. */
+static int processors(long long quota, long long period)
+{
+    if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) {
+        return INT_MAX;
+    }
+    return (int)((quota + period - 1) / period);
+}
+
+/** Read the numbers in a file. @return how many of the two were read */
+static int read_two(const char *root, const char *group, const char *name, long long number[2])
+{
+    char path[PATH_ROOM];
+    if (snprintf(path, sizeof path, "%s%s/%s", root, group, name) >= (int)sizeof path) {
+        return 0;
+    }
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return 0;
+    }
+    const int found = fscanf(file, "%lld %lld", &number[0], &number[1]);
+    fclose(file);
+    return found > 0 ? found : 0;
+}
+
+/** The quota of one group: cpu.max of version 2, or the two files of version 1. */
+static int quota_of(const char *root, const char *group)
+{
+    long long quota[2] = {0, 0};
+    long long period[2] = {0, 0};
+    if (read_two(root, group, "cpu.max", quota) == 2) {
+        return processors(quota[0], quota[1]);
+    }
+    char version_1[PATH_ROOM];
+    if (snprintf(version_1, sizeof version_1, "%s/cpu", root) < (int)sizeof version_1 &&
+        read_two(version_1, group, "cpu.cfs_quota_us", quota) >= 1 &&
+        read_two(version_1, group, "cpu.cfs_period_us", period) >= 1) {
+        return processors(quota[0], period[0]);
+    }
+    return INT_MAX;
+}
+
+int kith__group_quota(const char *groups, const char *root)
+{
+    FILE *file = fopen(groups, "re");
+    if (!file) {
+        return INT_MAX;
+    }
+    int least = INT_MAX;
+    char line[PATH_ROOM];
+    while (fgets(line, sizeof line, file)) { /* "0::/path", or "3:cpu,cpuacct:/path" */
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':');
+        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group || group[1] != '/') {
+            continue;
+        }
+        *group++ = '\0';
+        if (controllers[1] != '\0' && !strstr(controllers, "cpu")) {
+            continue;
+        }
+        for (;;) { /* a quota of a group holds for the groups inside */
+            const int quota = quota_of(root, group);
+            least = quota < least ? quota : least;
+            char *last = strrchr(group, '/');
+            if (!last) {
+                break;
+            }
+            *last = '\0';
+        }
+    }
+    fclose(file);
+    return least;
+}
+
+/** Ranks of an MPI job on this machine, as its launcher says. @return 1 where there is none */
+static int ranks_here(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                        "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"};
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
+        const int ranks = positive(getenv(names[k]));
+        if (ranks > 0) {
+            return ranks;
+        }
+    }
+    return 1;
+}
+
+int kith__default_threads(void)
+{
+    const int asked = positive(getenv("OMP_NUM_THREADS"));
+    if (asked > 0) {
+        return asked;
+    }
+    const int cores = affinity_cores();
+    const int quota = kith__group_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const int machine = online > cores ? (int)online : cores;
+    const int all = quota < machine ? quota : machine;
+    const int share = all / ranks_here();
+    const int threads = cores < share ? cores : share;
+    return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The pool of threads. A loop is open while its gate has free places: a worker joins by taking one,
+ * with a compare-and-swap, and the place that it took is its index. The gate is closed as soon as
+ * all pieces are claimed; the caller then waits until no worker is active. Only the caller changes
+ * the description of a loop, and only while the gate is closed and no worker is active.
+ *
+ * A worker or a caller that waits longer than `spin_ns` sleeps. Who sleeps first announces it in an
+ * atomic counter and then looks at the gate once more; who changes the gate looks at the counter
+ * afterwards. Both are sequentially consistent, so no wake-up is lost.
+ */
+#include "pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    CACHE_LINE = 64,
+    PAUSES = 32,         /* spins between two readings of the clock */
+    RANGES_EACH = 4,     /* ranges of kith__pool_for for each thread */
+    SPIN_NS = 20 * 1000, /* twice what it takes to put a thread to sleep and wake it up */
+    IDLE_NS = 20 * 1000 * 1000
+};
+
+/** The gate: free places in the upper half, active workers in the lower half. */
+static const uint64_t one_place = (uint64_t)1 << 32;
+static const uint64_t active_mask = UINT32_MAX;
+
+struct kith__pool {
+    int threads;                 /**< most threads of a loop, the caller included */
+    int started;                 /**< workers that exist */
+    pthread_t *workers;          /**< [threads - 1] */
+    atomic_bool busy;            /**< a loop is running */
+    bool (*stopped)(void *user); /**< are the pieces that are left to be dropped? NULL: never */
+    void *user;
+
+    /* The loop that is running. */
+    kith__piece_fn *fn;
+    void *state;
+    int64_t pieces;
+    _Alignas(CACHE_LINE) _Atomic int64_t next; /**< first piece that no thread has claimed */
+    _Alignas(CACHE_LINE) _Atomic uint64_t gate;
+
+    _Alignas(CACHE_LINE) pthread_mutex_t lock; /**< guards the two condition variables */
+    pthread_cond_t opened;                     /**< the gate was opened, or the pool closes */
+    pthread_cond_t emptied;                    /**< no worker is active any more */
+    atomic_int sleepers;                       /**< workers that wait for `opened` */
+    atomic_bool caller_sleeps;                 /**< the caller waits for `emptied` */
+    bool closing;                              /**< guarded by lock */
+
+    struct kith__pool *previous, *following; /**< all open pools, for fork(); guarded by all_lock */
+};
+
+/* All open pools. A child of fork() has none of their workers. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kith__pool *all_pools;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static int64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/** Tell the processor that this is a spinning loop, some times. */
+static void pause_briefly(void)
+{
+    for (int k = 0; k < PAUSES; k++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+}
+
+/** Initialise what synchronises a pool without workers. */
+static void reset(struct kith__pool *pool)
+{
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->opened, NULL);
+    pthread_cond_init(&pool->emptied, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    atomic_store(&pool->gate, 0);
+    atomic_store(&pool->sleepers, 0);
+    atomic_store(&pool->caller_sleeps, false);
+    pool->started = 0;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&all_lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_mutex_unlock(&all_lock);
+}
+
+/** Forget the workers: in the child process only the thread that called fork() exists. */
+static void after_fork_in_child(void)
+{
+    for (struct kith__pool *pool = all_pools; pool; pool = pool->following) {
+        reset(pool);
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+struct kith__pool *kith__pool_open(int threads)
+{
+    pthread_once(&fork_once, watch_forks);
+    struct kith__pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
+    if (!pool) {
+        return NULL;
+    }
+    *pool = (struct kith__pool){.threads = threads > 1 ? threads : 1};
+    pool->workers = malloc((size_t)pool->threads * sizeof *pool->workers);
+    if (!pool->workers) {
+        free(pool);
+        return NULL;
+    }
+    reset(pool);
+    pthread_mutex_lock(&all_lock);
+    pool->following = all_pools;
+    if (all_pools) {
+        all_pools->previous = pool;
+    }
+    all_pools = pool;
+    pthread_mutex_unlock(&all_lock);
+    return pool;
+}
+
+void kith__pool_close(struct kith__pool *pool)
+{
+    if (!pool) {
+        return;
+    }
+    pthread_mutex_lock(&all_lock);
+    if (pool->previous) {
+        pool->previous->following = pool->following;
+    } else {
+        all_pools = pool->following;
+    }
+    if (pool->following) {
+        pool->following->previous = pool->previous;
+    }
+    pthread_mutex_unlock(&all_lock);
+
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->opened);
+    pthread_mutex_unlock(&pool->lock);
+    for (int w = 0; w < pool->started; w++) {
+        pthread_join(pool->workers[w], NULL);
+    }
+    pthread_cond_destroy(&pool->opened);
+    pthread_cond_destroy(&pool->emptied);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->workers);
+    free(pool);
+}
+
+void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void *user)
+{
+    pool->stopped = stopped;
+    pool->user = user;
+}
+
+int kith__pool_threads(const struct kith__pool *pool)
+{
+    return pool ? pool->threads : 1;
+}
+
+/** Take a place in the loop that is running. @return the place, 1 or more; 0: none is free */
+static int join_loop(struct kith__pool *pool)
+{
+    uint64_t gate = atomic_load(&pool->gate);
+    while (gate >= one_place) {
+        if (atomic_compare_exchange_weak(&pool->gate, &gate, gate - one_place + 1)) {
+            return (int)(gate >> 32);
+        }
+    }
+    return 0;
+}
+
+/** Leave the loop that is running, all of whose pieces are claimed, and close its gate. */
+static void leave_loop(struct kith__pool *pool)
+{
+    uint64_t gate = atomic_load(&pool->gate);
+    while (!atomic_compare_exchange_weak(&pool->gate, &gate, (gate & active_mask) - 1)) {}
+    if ((gate & active_mask) == 1 && atomic_load(&pool->caller_sleeps)) {
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_signal(&pool->emptied);
+        pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+/** Are the pieces that are left to be dropped? */
+static bool is_stopped(const struct kith__pool *pool)
+{
+    return pool->stopped && pool->stopped(pool->user);
+}
+
+/** Claim and do pieces until none is left, or the loop is to stop. */
+static void do_pieces(struct kith__pool *pool, int worker)
+{
+    while (!is_stopped(pool)) {
+        const int64_t piece = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (piece >= pool->pieces) {
+            return;
+        }
+        pool->fn(pool->state, piece, worker);
+    }
+}
+
+/** Wait for a loop, and join it. @return the worker's index in the loop; 0: the pool closes */
+static int await_loop(struct kith__pool *pool)
+{
+    const int64_t deadline = now_ns() + SPIN_NS;
+    int place = join_loop(pool);
+    while (place == 0 && now_ns() < deadline) {
+        pause_briefly();
+        place = join_loop(pool);
+    }
+    if (place > 0) {
+        return place;
+    }
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (!pool->closing && (place = join_loop(pool)) == 0) {
+        pthread_cond_wait(&pool->opened, &pool->lock);
+    }
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
+    return place;
+}
+
+static void *be_worker(void *argument)
+{
+    struct kith__pool *pool = argument;
+    int place = 0;
+    while ((place = await_loop(pool)) > 0) {
+        do_pieces(pool, place);
+        leave_loop(pool);
+    }
+    return NULL;
+}
+
+/** Start workers until there are `wanted`, or no more can be had. Signals to the process go to the
+ *  caller's threads; those that a thread raises itself, by a fault, keep their handlers. */
+static void start_workers(struct kith__pool *pool, int wanted)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                 SIGABRT, SIGTRAP, SIGSYS, SIGPROF};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (unsigned k = 0; k < sizeof faults / sizeof *faults; k++) {
+        sigdelset(&blocked, faults[k]);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    while (pool->started < wanted &&
+           pthread_create(&pool->workers[pool->started], NULL, be_worker, pool) == 0) {
+        pool->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/** Open the gate for `places` workers, and wake those that sleep. */
+static void open_gate(struct kith__pool *pool, int places)
+{
+    atomic_store(&pool->gate, (uint64_t)places * one_place);
+    const int sleepers = atomic_load(&pool->sleepers);
+    if (sleepers == 0) {
+        return;
+    }
+    pthread_mutex_lock(&pool->lock); /* whoever announced its sleep waits by now */
+    pthread_mutex_unlock(&pool->lock);
+    if (sleepers <= places) {
+        pthread_cond_broadcast(&pool->opened);
+    } else {
+        for (int k = 0; k < places; k++) {
+            pthread_cond_signal(&pool->opened);
+        }
+    }
+}
+
+static bool is_empty(struct kith__pool *pool)
+{
+    return (atomic_load(&pool->gate) & active_mask) == 0;
+}
+
+/** Close the gate, and wait until no worker is active. */
+static void close_gate(struct kith__pool *pool)
+{
+    atomic_fetch_and(&pool->gate, active_mask);
+    if (is_empty(pool)) {
+        return;
+    }
+    const int64_t deadline = now_ns() + SPIN_NS;
+    while (now_ns() < deadline) {
+        pause_briefly();
+        if (is_empty(pool)) {
+            return;
+        }
+    }
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->caller_sleeps, true);
+    while (!is_empty(pool)) {
+        const int64_t until = now_ns() + IDLE_NS;
+        const struct timespec time = {until / 1000000000, until % 1000000000};
+        const int late = pthread_cond_timedwait(&pool->emptied, &pool->lock, &time);
+        if (late) {
+            pthread_mutex_unlock(&pool->lock);
+            (void)is_stopped(pool);
+            pthread_mutex_lock(&pool->lock);
+        }
+    }
+    atomic_store(&pool->caller_sleeps, false);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__piece_fn *fn,
+                    void *state)
+{
+    int64_t wanted = pool && threads < pool->threads ? threads : kith__pool_threads(pool);
+    wanted = pieces < wanted ? pieces : wanted;
+    if (wanted <= 1 || atomic_exchange(&pool->busy, true)) {
+        for (int64_t piece = 0; piece < pieces && !(pool && is_stopped(pool)); piece++) {
+            fn(state, piece, 0);
+        }
+        return;
+    }
+    pool->fn = fn;
+    pool->state = state;
+    pool->pieces = pieces;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    if (pool->started < wanted - 1) {
+        start_workers(pool, (int)wanted - 1);
+    }
+    open_gate(pool, (int)wanted - 1);
+    do_pieces(pool, 0);
+    close_gate(pool);
+    atomic_store(&pool->busy, false);
+}
+
+/** A loop over items that is cut into ranges. */
+struct ranges {
+    kith__range_fn *fn;
+    void *state;
+    int64_t n, grain;
+};
+
+static void do_range(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct ranges *ranges = state;
+    const int64_t begin = piece * ranges->grain;
+    const int64_t left = ranges->n - begin;
+    ranges->fn(ranges->state, begin, begin + (left < ranges->grain ? left : ranges->grain));
+}
+
+void kith__pool_chunks(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
+                       kith__range_fn *fn, void *state)
+{
+    struct ranges ranges = {fn, state, n, grain};
+    kith__pool_run(pool, threads, n / grain + (n % grain > 0), do_range, &ranges);
+}
+
+void kith__pool_for(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
+                    kith__range_fn *fn, void *state)
+{
+    const int64_t ranges = threads > 1 ? (int64_t)threads * RANGES_EACH : 1;
+    const int64_t even = n / ranges + (n % ranges > 0);
+    kith__pool_chunks(pool, threads, n, even > grain ? even : grain, fn, state);
+}
