@@ -2,14 +2,14 @@
  *
  * A pool of POSIX threads that runs loops in parallel.
  *
- * The caller hands over a function and a number of pieces of work. The caller and the workers of the
- * pool claim pieces in ascending order from one atomic counter until none is left. The caller never
- * waits for a worker that has not started: on a busy machine it does the pieces itself. Idle workers
- * spin for some 20 microseconds, as the next loop often follows at once, and then sleep on a
- * condition variable, so a waiting pool uses no processor time.
+ * The caller hands over a function and a number of pieces of work. The caller and the workers of
+ * the pool claim pieces in ascending order from one atomic counter until none is left. The caller
+ * never waits for a worker that has not started: on a busy machine it does the pieces itself. Idle
+ * workers spin for some 20 microseconds, as the next loop often follows at once, and then sleep on
+ * a condition variable, so a waiting pool uses no processor time.
  *
- * What a loop computes must depend on the index of a piece, never on the index of a worker or on the
- * number of workers, so that results have the same bits on any machine.
+ * What a loop computes must depend on the index of a piece, never on the index of a worker or on
+ * the number of workers, so that results have the same bits on any machine.
  */
 #ifndef KITH_POOL_H
 #define KITH_POOL_H
