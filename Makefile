@@ -41,7 +41,7 @@ build: release-build
 # A test that is skipped says why: the reasons are listed at the end.
 %-test: %-build
 	status=0; \
-	ctest --preset $* -j $(JOBS) || status=1; \
+	ctest --preset $* -j $(JOBS) --output-junit junit.xml || status=1; \
 	tests/skipped.py build/$*/junit.xml || status=1; \
 	exit $$status
 

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# cmake --install: the library, its headers, what pkg-config and CMake need to find them, the
-# command (installed by cli/) and the examples.
+# cmake --install, whole or by components, each of which can be installed alone:
+#   library   the shared library
+#   headers   headers, the static library, what CMake and pkg-config need to find them
+#   command   the command kith, its benchmark, man pages and completion
+#   doc       examples, README, CHANGELOG and licence
+# A build of static libraries alone has no component library.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
 
-install(TARGETS kith kith_static EXPORT kith)
+install(TARGETS kith EXPORT kith
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+                COMPONENT library NAMELINK_COMPONENT headers)
+install(TARGETS kith_static EXPORT kith
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT headers)
 install(FILES include/kith.h include/kith_debye.h include/kith_glance.h include/kith_overlap.h
               include/kith_waves.h
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
+install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)
 
-install(EXPORT kith NAMESPACE kith:: FILE kithTargets.cmake DESTINATION "${package_dir}")
+install(EXPORT kith NAMESPACE kith:: FILE kithTargets.cmake DESTINATION "${package_dir}"
+        COMPONENT headers)
 configure_package_config_file(cmake/kithConfig.cmake.in kithConfig.cmake
     INSTALL_DESTINATION "${package_dir}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(kithConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kithConfig.cmake"
-              "${CMAKE_CURRENT_BINARY_DIR}/kithConfigVersion.cmake" DESTINATION "${package_dir}")
+              "${CMAKE_CURRENT_BINARY_DIR}/kithConfigVersion.cmake" DESTINATION "${package_dir}"
+        COMPONENT headers)
 
 # kith.pc finds its prefix from its own place, so that the tree may be moved.
 file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
@@ -26,4 +36,5 @@ string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE pc_private)
 list(JOIN pc_private " " pc_private)
 configure_file(cmake/kith.pc.in kith.pc @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+        COMPONENT headers)

@@ -8,6 +8,9 @@
 # trailing colons. An empty entry of a RUNPATH is the working directory: a library planted there
 # would be loaded. tests/package/runpath.py checks everything that is built.
 function(kith_install_program target destination)
+    if(NOT KITH_INSTALL)
+        return()
+    endif()
     get_filename_component(folder "${destination}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
     file(RELATIVE_PATH to_library "${folder}" "${CMAKE_INSTALL_FULL_LIBDIR}")
     get_target_property(libraries ${target} LINK_LIBRARIES)
@@ -24,5 +27,5 @@ function(kith_install_program target destination)
         BUILD_WITH_INSTALL_RPATH ON
         INSTALL_RPATH "$ORIGIN/${to_library}"
         INSTALL_RPATH_USE_LINK_PATH ON)
-    install(TARGETS ${target}_installed DESTINATION "${destination}")
+    install(TARGETS ${target}_installed DESTINATION "${destination}" COMPONENT command)
 endfunction()

@@ -4,7 +4,7 @@
 # by CPack, whose dependencies dpkg-shlibdeps finds.
 if(TARGET kith_cli)
     install(FILES packaging/kith.bash RENAME kith
-            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT command)
     find_program(KITH_HELP2MAN help2man)
     if(KITH_HELP2MAN AND NOT KITH_SANITIZE)
         set(man "${CMAKE_CURRENT_BINARY_DIR}/man")
@@ -14,7 +14,7 @@ if(TARGET kith_cli)
             WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
             COMMENT "Man pages")
         add_custom_target(kith_man ALL DEPENDS "${man}/kith.1")
-        install(DIRECTORY "${man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+        install(DIRECTORY "${man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
     endif()
 endif()
 

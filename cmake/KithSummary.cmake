@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Say what was found, and what its absence leaves out.
-function(kith_say found name with without)
+function(kith_say option found name with without)
     if(${found})
         message(STATUS "  ${name} ${with}")
+    elseif(DEFINED ${option} AND NOT ${option})
+        message(STATUS "  ${name} switched off: ${without}")
     else()
         message(STATUS "  ${name} not found: ${without}")
     endif()
@@ -11,18 +13,22 @@ endfunction()
 
 message(STATUS "kith ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, "
                "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, CPU code for ${KITH_ISAS}")
-kith_say(HDF5_FOUND     "HDF5   " "${HDF5_VERSION}" "no HDF5 files")
-kith_say(JANSSON_FOUND  "jansson" "${JANSSON_VERSION}" "the command is left out")
-kith_say(CAIRO_FOUND    "cairo  " "${CAIRO_VERSION}" "no pictures")
-kith_say(PNG_FOUND      "libpng " "${PNG_VERSION}" "films need ffmpeg, no PNG frames")
-kith_say(CIVETWEB_FOUND "civetweb" "" "no live view")
-kith_say(Python3_FOUND  "Python " "${Python3_VERSION}" "tests that need it are left out")
-if(KITH_CUDA STREQUAL "OFF")
-    message(STATUS "  CUDA    switched off: CPU backends only")
-elseif(NOT gpu_sources)
-    message(STATUS "  CUDA    no GPU sources here: CPU backends only")
-else()
-    kith_say(KITH_HAVE_CUDA "CUDA   "
-        "${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}"
-        "CPU backends only")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    message(WARNING "CMAKE_BUILD_TYPE is empty: kith is compiled without optimisation")
+endif()
+kith_say(KITH_CUDA KITH_HAVE_CUDA "CUDA    "
+         "${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}"
+         "CPU backends only")
+kith_say(KITH_COMMAND KITH_HAVE_COMMAND "command " "" "the library alone")
+if(KITH_HAVE_COMMAND OR KITH_TESTS)
+    kith_say(KITH_HDF5     HDF5_FOUND     "HDF5    " "${HDF5_VERSION}" "no HDF5 files")
+    kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}" "no command")
+    kith_say(KITH_CAIRO    CAIRO_FOUND    "cairo   " "${CAIRO_VERSION}" "no pictures")
+    kith_say(KITH_PNG      PNG_FOUND      "libpng  " "${PNG_VERSION}"
+             "films need ffmpeg, no PNG frames")
+    kith_say(KITH_CIVETWEB CIVETWEB_FOUND "civetweb" "" "no live view")
+endif()
+if(KITH_TESTS)
+    kith_say(KITH_TESTS KITH_TEST_PYTHON "Python  " "${KITH_TEST_PYTHON}"
+             "tests that need it are left out")
 endif()

@@ -112,7 +112,7 @@ find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
 # STRUCT_LAYOUT`. A sanitizer's run-time library is not in the interpreter.
 function(kith_add_python_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
-    if(NOT KITH_TEST_PYTHON OR KITH_SANITIZE)
+    if(NOT KITH_TEST_PYTHON OR NOT KITH_HAVE_SHARED OR KITH_SANITIZE)
         return()
     endif()
     add_test(NAME ${name} COMMAND ${KITH_TEST_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
