@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "common"))
-from kith_abi import (SHIFTS, Box, FofOptions, Groups, Histogram, Options, Pairs, PairsOptions,
-                      Points, RdfOptions)
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from kith._abi import (SHIFTS, Box, FofOptions, Groups, Histogram, Options, Pairs, PairsOptions,
+                       Points, RdfOptions)
 
 
 def array(address, kind, n):

@@ -5,6 +5,7 @@
 #   headers   headers, the static library, what CMake and pkg-config need to find them
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       examples, README, CHANGELOG and licence
+#   python    the shared library where the Python package looks for it (pyproject.toml)
 # A build of static libraries alone has no component library.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
@@ -38,3 +39,8 @@ list(JOIN pc_private " " pc_private)
 configure_file(cmake/kith.pc.in kith.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
         COMPONENT headers)
+
+if(KITH_HAVE_SHARED)
+    install(FILES "$<TARGET_FILE:kith>" DESTINATION kith/lib RENAME libkith.so COMPONENT python
+            EXCLUDE_FROM_ALL)
+endif()

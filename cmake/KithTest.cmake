@@ -119,7 +119,8 @@ function(kith_add_python_test name script)
              $<TARGET_FILE:struct_layout>)
     kith_set_test(${name} LABELS ${arg_LABELS} python TIMEOUT 300)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-                 "KITH_LIBRARY=$<TARGET_FILE:kith>" "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/common")
+                 "KITH_LIBRARY=$<TARGET_FILE:kith>"
+                 "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/common:${PROJECT_SOURCE_DIR}/python")
 endfunction()
 
 # kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])

@@ -2,12 +2,11 @@
 """The shared library (environment: KITH_LIBRARY) for Python tests."""
 import ctypes as C
 import os
-import subprocess
 
 import numpy as np
 
-from kith_abi import (DISTANCES, SHIFTS, STRUCTS, VECTORS, Box, FofOptions, Groups, Options, Pairs,
-                      PairsOptions, Points)
+from kith._abi import (DISTANCES, SHIFTS, VECTORS, Box, FofOptions, Groups, Options, Pairs,
+                       PairsOptions, Points)
 
 _lib = C.CDLL(os.environ["KITH_LIBRARY"])
 _lib.kith_message.restype = C.c_char_p
@@ -21,22 +20,6 @@ _lib.kith_fof_find.argtypes = [C.c_void_p, C.POINTER(Points), C.POINTER(Box), C.
                                C.POINTER(FofOptions), C.POINTER(Groups)]
 _lib.kith_groups_free.argtypes = [C.POINTER(Groups)]
 _lib.kith_groups_free.restype = None
-
-
-def check_layout(program):
-    """Compare the structs above with the C compiler's, as printed by struct_layout."""
-    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split("\n")
-    seen = {}
-    for line in filter(None, lines):
-        name, value = line.split()
-        struct, _, field = name.partition(".")
-        mirror = STRUCTS[struct]
-        here = getattr(mirror, field).offset if field else C.sizeof(mirror)
-        assert here == int(value), f"{name}: {here} in Python, {value} in C"
-        if field:
-            seen.setdefault(struct, []).append(field)
-    for struct, mirror in STRUCTS.items():
-        assert seen[struct] == [field[0] for field in mirror._fields_], struct
 
 
 def _points(xyz):

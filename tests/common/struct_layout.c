@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Print the size of each public struct and the offset of each field, as the C compiler has them:
- * "struct size" and "struct.field offset", one a line. kith_abi.py is checked against this.
+ * "struct size" and "struct.field offset", one a line. python/kith/_abi.py is checked against it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -77,6 +77,41 @@ int main(void)
     FIELD(kith_groups, members);
     FIELD(kith_groups, memory);
     FIELD(kith_groups, owner);
+
+    SIZE(kith_halo_input);
+    FIELD(kith_halo_input, size);
+    FIELD(kith_halo_input, masses);
+    FIELD(kith_halo_input, velocities);
+    FIELD(kith_halo_input, types);
+    FIELD(kith_halo_input, potentials);
+    FIELD(kith_halo_input, densities);
+    FIELD(kith_halo_input, sphere_density);
+
+    SIZE(kith_halo);
+    FIELD(kith_halo, members);
+    FIELD(kith_halo, members_of_type);
+    FIELD(kith_halo, mass);
+    FIELD(kith_halo, mass_of_type);
+    FIELD(kith_halo, centre_of_mass);
+    FIELD(kith_halo, centre);
+    FIELD(kith_halo, particle);
+    FIELD(kith_halo, velocity);
+    FIELD(kith_halo, dispersion);
+    FIELD(kith_halo, radius_rms);
+    FIELD(kith_halo, radius_max);
+    FIELD(kith_halo, angular_momentum);
+    FIELD(kith_halo, inertia);
+    FIELD(kith_halo, axis_length);
+    FIELD(kith_halo, axis);
+    FIELD(kith_halo, sphere_radius);
+    FIELD(kith_halo, sphere_mass);
+
+    SIZE(kith_halos);
+    FIELD(kith_halos, n);
+    FIELD(kith_halos, halo);
+    FIELD(kith_halos, memory);
+    FIELD(kith_halos, sphere_seconds);
+    FIELD(kith_halos, owner);
 
     SIZE(kith_rdf_options);
     FIELD(kith_rdf_options, size);

@@ -2,7 +2,6 @@
 """Random points, boxes, lengths and ids: groups against scipy's cKDTree and connected components,
 through the shared library. Coordinates and lengths are multiples of 1/32, so that squared distances
 are exact and both programs see the same pairs."""
-import sys
 
 import needs
 
@@ -68,7 +67,6 @@ def check(context, question):
 
 
 def main():
-    kith_ctypes.check_layout(sys.argv[1])
     with kith_ctypes.Context(threads=2) as context:
         SETTINGS(given(questions())(lambda question: check(context, question)))()
 

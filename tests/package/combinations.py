@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Build kith with combinations of compiler, options and dependencies that hold every pair of
-settings. Run tests of each, or install it and build a consumer: combinations.py SOURCE WORK CMAKE
+settings. Run tests of each, or install it and build a consumer:
+
+    combinations.py SOURCE WORK CMAKE VERSION
 
     --list    print the combinations alone
 """
@@ -51,13 +53,13 @@ def combinations():
     return chosen
 
 
-def attempt(source, work, cmake, choice):
+def attempt(source, work, cmake, version, choice):
     """Build one combination and use it. Return whether that went well."""
     build, prefix = os.path.join(work, "build"), os.path.join(work, "prefix")
     shutil.rmtree(work, ignore_errors=True)
     jobs = str(os.cpu_count())
     consumer = ["sh", f"{source}/tests/package/cmake.sh", prefix, f"{work}/consumer", cmake,
-                choice["CMAKE_C_COMPILER"], "0"]
+                choice["CMAKE_C_COMPILER"], version]
     steps = [[cmake, "-S", source, "-B", build, "-DKITH_CUDA=OFF", "-DKITH_WERROR=ON",
               *(f"-D{name}={value}" for name, value in choice.items())],
              [cmake, "--build", build, "-j", jobs]]
@@ -85,7 +87,7 @@ def main():
         print(f"{number}/{len(chosen)}:", *(f"{name}={value}" for name, value in choice.items()),
               flush=True)
         if "--list" not in sys.argv:
-            failed += not attempt(*sys.argv[1:4], choice)
+            failed += not attempt(*sys.argv[1:5], choice)
     print(f"{len(chosen) - failed} combinations passed, {failed} failed")
     return 1 if failed else 0
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random boxes, points and options: the library against NumPy, through the shared library."""
-import sys
 
 import needs
 
@@ -83,7 +82,6 @@ def check(context, question):
 
 
 def main():
-    kith_ctypes.check_layout(sys.argv[1])
     with kith_ctypes.Context(threads=2) as context:
         SETTINGS(given(questions())(lambda question: check(context, question)))()
 

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The public structs for ctypes; kith_ctypes.check_layout holds them to the C compiler's."""
+"""The public structs of kith.h and its companions for ctypes. A test compares every size and offset
+with the C compiler's (tests/common/struct_layout.c)."""
 import ctypes as C
 
-DISTANCES, VECTORS, SHIFTS = 1, 2, 4
+DISTANCES, VECTORS, SHIFTS = 1, 2, 4  # kith_pairs_options.extras
+IJ, CSR = 0, 1  # kith_layout
+TYPES, SPHERES = 8, 4  # KITH_TYPES, KITH_SPHERES
+WATCH = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64)
 
 
 class Options(C.Structure):
@@ -42,6 +46,28 @@ class FofOptions(C.Structure):
 class Groups(C.Structure):
     _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
                 ("members", C.c_void_p), ("memory", C.c_int), ("owner", C.c_void_p)]
+
+
+class HaloInput(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("masses", C.c_void_p), ("velocities", C.c_void_p),
+                ("types", C.c_void_p), ("potentials", C.c_void_p), ("densities", C.c_void_p),
+                ("sphere_density", C.c_double * SPHERES)]
+
+
+class Halo(C.Structure):
+    _fields_ = [("members", C.c_int64), ("members_of_type", C.c_int64 * TYPES),
+                ("mass", C.c_double), ("mass_of_type", C.c_double * TYPES),
+                ("centre_of_mass", C.c_double * 3), ("centre", C.c_double * 3),
+                ("particle", C.c_int64), ("velocity", C.c_double * 3), ("dispersion", C.c_double),
+                ("radius_rms", C.c_double), ("radius_max", C.c_double),
+                ("angular_momentum", C.c_double * 3), ("inertia", C.c_double * 6),
+                ("axis_length", C.c_double * 3), ("axis", (C.c_double * 3) * 3),
+                ("sphere_radius", C.c_double * SPHERES), ("sphere_mass", C.c_double * SPHERES)]
+
+
+class Halos(C.Structure):
+    _fields_ = [("n", C.c_int64), ("halo", C.POINTER(Halo)), ("memory", C.c_int),
+                ("sphere_seconds", C.c_double), ("owner", C.c_void_p)]
 
 
 class RdfOptions(C.Structure):
@@ -114,6 +140,7 @@ class Waves(C.Structure):
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
+           "kith_halo_input": HaloInput, "kith_halo": Halo, "kith_halos": Halos,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,
            "kith_debye_options": DebyeOptions,
            "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,

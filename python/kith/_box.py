@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The space that particles are in."""
+import numpy as np
+
+from . import _abi
+
+
+class Box:
+    """A box with an origin and row vectors a, b, c; each axis is periodic or open.
+
+    Parameters
+    ----------
+    cell : float, sequence or array, optional
+        A length (a cube), lengths [dim], or row vectors [dim][dim], as in ASE. None: open space.
+    pbc : bool or sequence of bool, optional
+        Which axes are periodic; default: all when there is a cell.
+    origin : sequence of float, optional
+        The corner where fractional coordinates are 0; default 0.
+    dim : int, optional
+        3 or 2; default: what the cell says, else 3.
+
+    Examples
+    --------
+    >>> kith.Box(10.0)
+    Box([10.0, 10.0, 10.0])
+    >>> kith.Box([10, 10, 20], pbc=[True, True, False])
+    Box([10.0, 10.0, 20.0], pbc=[True, True, False])
+    """
+
+    def __init__(self, cell=None, pbc=None, origin=None, dim=None):
+        if dim not in (None, 2, 3):
+            raise ValueError(f"dim is {dim}; it may be 2 or 3")
+        given = None if cell is None else np.array(cell, dtype=np.float64)
+        if given is None:
+            dim = dim or 3
+            rows = np.zeros((dim, dim))
+        elif given.ndim == 0:
+            dim = dim or 3
+            rows = np.eye(dim) * given
+        elif given.shape in ((2,), (3,)) and dim in (None, len(given)):
+            dim = len(given)
+            rows = np.diag(given)
+        elif given.shape in ((2, 2), (3, 3)) and dim in (None, len(given)):
+            dim = len(given)
+            rows = given
+        else:
+            raise ValueError(f"cell has the shape {given.shape}; expected a length, lengths [dim] "
+                             "or row vectors [dim][dim], dim 3 or 2")
+        if pbc is None:
+            pbc = cell is not None
+        flags = np.array(pbc)
+        if flags.dtype.kind not in "bui" or flags.shape not in ((), (dim,)):
+            raise ValueError(f"pbc is {pbc!r}; expected a bool, or {dim} of them")
+        self.dim = dim
+        self.cell = rows
+        self.pbc = np.broadcast_to(flags.astype(bool), (dim,)).copy()
+        self.origin = np.zeros(dim) if origin is None else np.array(origin, dtype=np.float64)
+        if self.origin.shape != (dim,):
+            raise ValueError(f"origin has the shape {self.origin.shape}; expected [{dim}]")
+
+    @classmethod
+    def from_ase(cls, atoms):
+        """Return the box of an ase.Atoms object."""
+        return cls(np.array(atoms.cell), atoms.pbc)
+
+    def __repr__(self):
+        diagonal = np.array_equal(self.cell, np.diag(np.diag(self.cell)))
+        text = repr((np.diag(self.cell) if diagonal else self.cell).tolist())
+        if not self.pbc.all():
+            text += f", pbc={self.pbc.tolist()}"
+        if self.origin.any():
+            text += f", origin={self.origin.tolist()}"
+        return f"Box({text})"
+
+    @property
+    def volume(self):
+        """The volume; in 2-D the area."""
+        return float(abs(np.linalg.det(self.cell)))
+
+    def struct(self):
+        """Return the box as kith_box."""
+        box = _abi.Box(dim=self.dim)
+        box.origin[:self.dim] = self.origin.tolist()
+        box.periodic[:self.dim] = self.pbc.tolist()
+        for row, values in zip(box.row, self.cell.tolist()):
+            row[:self.dim] = values
+        return box
+
+
+def as_box(box, dim):
+    """Return what may stand for a box as a Box: one, a length, lengths, row vectors or None."""
+    made = box if isinstance(box, Box) else Box(box, dim=dim if box is None or np.ndim(box) == 0
+                                                else None)
+    if made.dim != dim:
+        raise ValueError(f"box has {made.dim} dimensions, x has {dim}")
+    return made
+
+
+def dimensions(x, box):
+    """Return the number of dimensions: of the box, else of the coordinates."""
+    if isinstance(box, Box):
+        return box.dim
+    shape = np.shape(x)
+    return shape[1] if len(shape) == 2 and shape[1] in (2, 3) else 3

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debye's sums over the pairs of a finite cluster."""
+import ctypes as C
+
+import numpy as np
+
+from . import _abi
+from ._arrays import address, column, coordinates
+from ._context import context
+from ._lib import library
+
+
+def debye(x, q_width, n_q, *, q_min=0.0, species=None, n_species=1, ctx=None):
+    """Sum sin(q r) / (q r) over all pairs of a finite cluster, exactly.
+
+    Parameters
+    ----------
+    x : array [n][3]
+        Coordinates, float32 or float64.
+    q_width, n_q : float, int
+        q number k is q_min + k q_width, k < n_q.
+    species : array [n] of integers, optional
+        0 to n_species - 1.
+
+    Returns
+    -------
+    array [partials][n_q]
+        The unordered pairs of species a <= b, in the order (0, 0), (0, 1), ... The intensity of
+        one species that scatters by f is f^2 (n + 2 S).
+
+    Examples
+    --------
+    >>> kith.debye(np.array([[0., 0, 0], [0, 0, 1]]), np.pi, 2).round(12)
+    array([[1., 0.]])
+    """
+    points, kept = coordinates(x, "x")
+    options = _abi.DebyeOptions()
+    library().kith_debye_options_init(C.byref(options))
+    options.q_min, options.q_width, options.n_q = q_min, q_width, n_q
+    species = column(species, len(kept), np.int32, "species")
+    options.species, options.n_species = address(species), n_species
+    if not 1 <= n_species <= 1024:
+        raise ValueError(f"n_species is {n_species}; it may be 1 to 1024")
+    sums = np.empty((n_species * (n_species + 1) // 2, max(n_q, 0)))
+    context(ctx).call("kith_debye_sum", C.byref(points), C.byref(options), sums.ctypes.data)
+    return sums

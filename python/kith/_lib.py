@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The shared library: found on first use, and its functions declared."""
+import ctypes as C
+import os
+import pathlib
+
+from . import _abi
+
+_P = C.POINTER
+_CTX = C.c_void_p
+
+# Name: type of the result, types of the arguments. A status is an int.
+_FUNCTIONS = {
+    "kith_version": (C.c_char_p, []),
+    "kith_status_name": (C.c_char_p, [C.c_int]),
+    "kith_message": (C.c_char_p, [_CTX]),
+    "kith_backend": (C.c_char_p, [_CTX]),
+    "kith_threads": (C.c_int, [_CTX]),
+    "kith_scratch_bytes": (C.c_int64, [_CTX]),
+    "kith_options_init": (None, [_P(_abi.Options)]),
+    "kith_open": (C.c_int, [_P(_abi.Options), _P(_CTX)]),
+    "kith_close": (None, [_CTX]),
+    "kith_pairs_options_init": (None, [_P(_abi.PairsOptions)]),
+    "kith_pairs_find": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
+                                  _P(_abi.PairsOptions), _P(_abi.Pairs)]),
+    "kith_pairs_count": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
+                                   _P(_abi.PairsOptions), _P(C.c_int64), C.c_void_p]),
+    "kith_pairs_free": (None, [_P(_abi.Pairs)]),
+    "kith_fof_options_init": (None, [_P(_abi.FofOptions)]),
+    "kith_fof_find": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
+                                _P(_abi.FofOptions), _P(_abi.Groups)]),
+    "kith_groups_free": (None, [_P(_abi.Groups)]),
+    "kith_halo_input_init": (None, [_P(_abi.HaloInput)]),
+    "kith_halos_measure": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), _P(_abi.Groups),
+                                     _P(_abi.HaloInput), _P(_abi.Halos)]),
+    "kith_halos_free": (None, [_P(_abi.Halos)]),
+    "kith_rdf_options_init": (None, [_P(_abi.RdfOptions)]),
+    "kith_rdf_count": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), _P(_abi.RdfOptions),
+                                 _P(_abi.Histogram)]),
+    "kith_rdf_g": (None, [_P(_abi.Histogram), C.c_int32, C.c_int32, C.c_void_p]),
+    "kith_rdf_coordination": (None, [_P(_abi.Histogram), C.c_int32, C.c_int32, C.c_void_p]),
+    "kith_histogram_partial": (C.c_int32, [_P(_abi.Histogram), C.c_int32, C.c_int32]),
+    "kith_histogram_free": (None, [_P(_abi.Histogram)]),
+    "kith_overlap_options_init": (None, [_P(_abi.OverlapOptions)]),
+    "kith_overlap_count": (C.c_int, [_CTX, _P(_abi.Replicas), _P(_abi.OverlapOptions),
+                                     _P(_abi.Overlaps)]),
+    "kith_overlaps_free": (None, [_P(_abi.Overlaps)]),
+    "kith_debye_options_init": (None, [_P(_abi.DebyeOptions)]),
+    "kith_debye_sum": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.DebyeOptions), C.c_void_p]),
+    "kith_flock_options_init": (None, [_P(_abi.FlockOptions)]),
+    "kith_flock_open": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Points), _P(_abi.Box),
+                                  _P(_abi.FlockOptions), _P(C.c_void_p)]),
+    "kith_flock_change": (C.c_int, [C.c_void_p, _P(_abi.FlockOptions)]),
+    "kith_flock_step": (C.c_int, [C.c_void_p, C.c_int64]),
+    "kith_flock_steps": (C.c_int64, [C.c_void_p]),
+    "kith_flock_read": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
+    "kith_flock_measure": (C.c_int, [C.c_void_p, _P(_abi.FlockMeasures)]),
+    "kith_flock_close": (None, [C.c_void_p]),
+}
+NAME = "libkith.so"
+_loaded = None
+
+
+def _candidates():
+    """Yield the places where the library may be: the environment's, the wheel's, the checkout's."""
+    given = os.environ.get("KITH_LIBRARY")
+    if given:
+        yield given
+        return
+    here = pathlib.Path(__file__).resolve().parent
+    yield here / "lib" / NAME
+    yield here.parents[1] / "build" / "release" / "src" / NAME
+    yield NAME + ".0"  # where the system has it
+
+
+def _load():
+    """Load the library from the first place where it is."""
+    tried = []
+    for place in _candidates():
+        if isinstance(place, pathlib.Path) and not place.exists():
+            tried.append(str(place))
+            continue
+        try:
+            library = C.CDLL(str(place))
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        return library
+    raise ImportError("kith's shared library was not found; set KITH_LIBRARY to its path. Tried: "
+                      + "; ".join(tried))
+
+
+def library():
+    """Return the loaded library. ctypes releases the interpreter's lock during its calls."""
+    global _loaded
+    if _loaded is None:
+        _loaded = _load()
+    return _loaded

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Overlaps of replicas."""
+import ctypes as C
+
+import numpy as np
+
+from . import _abi
+from ._arrays import Owned
+from ._context import context
+from ._lib import library
+
+_MEASURES = {"cosine": 0, "product": 1, "distance": 2}
+
+
+def overlap(x, *, measure="cosine", subtract_mean=False, bins=200, range=None, ctx=None):
+    """Count the pairs of different replicas by their overlap.
+
+    Parameters
+    ----------
+    x : array [n][dim]
+        The replicas, float32 or float64; +1 and -1 alone are spins, packed to bits.
+    measure : {"cosine", "product", "distance"}, optional
+    subtract_mean : bool, optional
+        Take the mean over replicas from each first.
+    bins : int, optional
+    range : (float, float), optional
+        The first and the last edge; default: what the measure can reach.
+
+    Returns
+    -------
+    (counts [bins] of int64, edges [bins + 1])
+        As numpy.histogram returns them.
+
+    Examples
+    --------
+    >>> counts, edges = kith.overlap(np.array([[1., 1], [1, -1], [1, 1]]), bins=2)
+    >>> counts
+    array([0, 3])
+    """
+    if measure not in _MEASURES:
+        raise ValueError(f"measure is {measure!r}; it may be one of {', '.join(_MEASURES)}")
+    values = np.asarray(x)
+    if values.ndim != 2:
+        raise ValueError(f"x has the shape {values.shape}; expected [n][dim]")
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"x has the type {values.dtype}; expected real numbers")
+    dtype = values.dtype if values.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    values = np.ascontiguousarray(values, dtype)
+    replicas = _abi.Replicas(len(values), values.shape[1], values.ctypes.data, values.shape[1],
+                             dtype.itemsize)
+    options = _abi.OverlapOptions()
+    library().kith_overlap_options_init(C.byref(options))
+    options.measure, options.subtract_mean = _MEASURES[measure], bool(subtract_mean)
+    options.bins = bins
+    if range is not None:
+        options.low, options.high = range
+    found = _abi.Overlaps()
+    owned = Owned(found, library().kith_overlaps_free)
+    context(ctx).call("kith_overlap_count", C.byref(replicas), C.byref(options), C.byref(found))
+    return (owned.view(found.counts, (found.bins,), np.int64),
+            owned.view(found.edges, (found.bins + 1,), np.float64))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pair distributions g(r) and coordination numbers."""
+import ctypes as C
+
+import numpy as np
+
+from . import _abi
+from ._arrays import Owned, address, column, coordinates
+from ._context import context
+from ._lib import library
+from ._box import as_box, dimensions
+
+
+class Histogram:
+    """Numbers of pairs by distance and species, summed over frames.
+
+    Parameters
+    ----------
+    r_max : float, optional
+        The last edge; or give `edges`.
+    bins : int, optional
+        Number of bins of equal width.
+    r_min : float, optional
+        The first edge.
+    edges : array [bins + 1], optional
+        Edges of any widths, ascending.
+    n_species : int, optional
+        Number of species; partials are counted for each pair of them.
+    minimum_image : bool, optional
+        Count the nearest image of each pair alone; default: all images within r_max.
+    ctx : Context, optional
+        Default: this thread's own.
+
+    Examples
+    --------
+    >>> histogram = kith.rdf.Histogram(r_max=0.4, bins=4)
+    >>> x = np.random.default_rng(1).random((2000, 3))
+    >>> histogram.add(x, kith.Box(1.0)).g().round(1)
+    array([1., 1., 1., 1.])
+    """
+
+    def __init__(self, r_max=None, bins=200, r_min=0.0, *, edges=None, n_species=1,
+                 minimum_image=False, ctx=None):
+        if (r_max is None) == (edges is None):
+            raise ValueError("give r_max or edges")
+        self._edges = None if edges is None else np.array(edges, dtype=np.float64)
+        if self._edges is not None and (self._edges.ndim != 1 or len(self._edges) < 2):
+            raise ValueError(f"edges has the shape {self._edges.shape}; expected [bins + 1]")
+        self._range = (r_min, 0.0 if r_max is None else r_max,
+                       bins if self._edges is None else len(self._edges) - 1)
+        self._n_species, self._minimum_image = n_species, minimum_image
+        self._ctx = ctx
+        self._found = _abi.Histogram()
+        self._owned = Owned(self._found, library().kith_histogram_free)
+
+    def add(self, x, box=None, *, species=None, against=None, species_against=None,
+            molecules=None, molecules_against=None, weights=None, weights_against=None):
+        """Count the pairs of one frame and add them.
+
+        Parameters
+        ----------
+        x : array [n][3] or [n][2]
+            Coordinates, float32 or float64.
+        box : Box, float or array, optional
+            As in `pairs`; g(r) needs periodic axes.
+        species : array [n] of integers, optional
+            0 to n_species - 1.
+        against : array [m][3], optional
+            Count pairs of i in x with j in this set.
+        molecules : array [n] of integers, optional
+            Pairs of one molecule are left out; a negative number is no molecule.
+        weights : array [n] of float, optional
+            Sums of w_i w_j are wanted, too.
+
+        Returns
+        -------
+        Histogram
+            This one.
+        """
+        dim = dimensions(x, box)
+        space = as_box(box, dim).struct()
+        points, kept = coordinates(x, "x", dim)
+        n = len(kept)
+        options = _abi.RdfOptions()
+        library().kith_rdf_options_init(C.byref(options))
+        options.r_min, options.r_max, options.bins = self._range
+        options.edges = address(self._edges)
+        options.n_species = self._n_species
+        options.minimum_image = bool(self._minimum_image)
+        m, others = 0, None
+        if against is not None:
+            others, kept_others = coordinates(against, "against", dim, kept.dtype)
+            options.against = C.pointer(others)
+            m = len(kept_others)
+        elif any(given is not None
+                 for given in (species_against, molecules_against, weights_against)):
+            raise ValueError("species_against, molecules_against and weights_against need against")
+        lives = [column(species, n, np.int32, "species"),
+                 column(species_against, m, np.int32, "species_against"),
+                 column(molecules, n, np.int32, "molecules"),
+                 column(molecules_against, m, np.int32, "molecules_against"),
+                 column(weights, n, np.float64, "weights"),
+                 column(weights_against, m, np.float64, "weights_against")]
+        (options.species, options.species_against, options.molecules, options.molecules_against,
+         options.weights, options.weights_against) = map(address, lives)
+        context(self._ctx).call("kith_rdf_count", C.byref(points), C.byref(space),
+                                C.byref(options), C.byref(self._found))
+        return self
+
+    def __len__(self):
+        return self._range[2]
+
+    def _counted(self):
+        if self._found.frames == 0:
+            raise ValueError("the histogram has no frames yet")
+        return self._found
+
+    def _partial(self, a, b):
+        number = library().kith_histogram_partial(C.byref(self._counted()), a, b)
+        if number < 0:
+            raise ValueError(f"there is no partial of species {a} and {b}")
+        return number
+
+    def _row(self, at, a, b, dtype):
+        found = self._counted()
+        shape = (found.partials, found.bins)
+        return self._owned.view(at(found), shape, dtype)[self._partial(a, b)].copy()
+
+    @property
+    def frames(self):
+        """Number of frames that were added."""
+        return int(self._found.frames)
+
+    @property
+    def edges(self):
+        """Edges of the bins, array [bins + 1]."""
+        found = self._counted()
+        return self._owned.view(found.edges, (found.bins + 1,), np.float64).copy()
+
+    @property
+    def r(self):
+        """Middles of the bins, array [bins]."""
+        edges = self.edges
+        return (edges[1:] + edges[:-1]) / 2
+
+    def counts(self, a=0, b=0):
+        """Return the pairs of species a and b in each bin, array [bins] of int64."""
+        return self._row(lambda found: found.counts, a, b, np.int64)
+
+    def sums(self, a=0, b=0):
+        """Return the sums of w_i w_j in each bin, array [bins]."""
+        if not self._counted().sums:
+            raise ValueError("no weights were given")
+        return self._row(lambda found: found.sums, a, b, np.float64)
+
+    def ideal(self, a=0, b=0):
+        """Return what an ideal gas would count, array [bins]; NaN in open space."""
+        return self._row(lambda found: found.ideal, a, b, np.float64)
+
+    def g(self, a=0, b=0):
+        """Return the pair distribution g_ab(r), array [bins]; NaN where nothing is expected."""
+        self._partial(a, b)
+        values = np.empty(len(self))
+        library().kith_rdf_g(C.byref(self._found), a, b, values.ctypes.data)
+        return values
+
+    def n(self, a=0, b=0):
+        """Return the coordination number: b around one a up to the end of each bin, [bins]."""
+        self._partial(a, b)
+        values = np.empty(len(self))
+        library().kith_rdf_coordination(C.byref(self._found), a, b, values.ctypes.data)
+        return values

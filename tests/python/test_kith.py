@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package against an oracle in NumPy, and what Python adds: types, errors, ownership,
+threads, Ctrl-C and fork. test_kith.py [STRUCT_LAYOUT]"""
+import doctest
+import gc
+import itertools
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+import kith
+from kith import _abi
+
+random = np.random.default_rng(7)
+
+
+def oracle(x, cutoff, box, full=False):
+    """Return the sorted rows (i, j, S) of a list by the definition, from all n^2 pairs."""
+    real = x.dtype.type
+    rows, origin = box.cell.astype(x.dtype), box.origin.astype(x.dtype)
+    reach = [0, 0, 0]
+    if box.pbc.any():
+        heights = 1 / np.linalg.norm(np.linalg.inv(box.cell), axis=0)
+        reach = [int(np.ceil(cutoff / h)) if p else 0 for h, p in zip(heights, box.pbc)]
+    inside = np.linalg.solve(box.cell.T, (x - origin).T.astype(float))
+    assert ((inside > 0) & (inside < 1)).all()  # so that nothing is wrapped
+    found = []
+    for image in itertools.product(*(range(-r, r + 1) for r in reach)):
+        d = x[None, :, :] - x[:, None, :]
+        for axis in (2, 1, 0):
+            d = d + real(image[axis]) * rows[axis]
+        r2 = (d[..., 0] * d[..., 0] + d[..., 1] * d[..., 1]) + d[..., 2] * d[..., 2]
+        near = r2 <= real(cutoff) * real(cutoff)
+        for i, j in zip(*np.nonzero(near)):
+            forward = i < j or (i == j and tuple(reversed(image)) > (0, 0, 0))
+            if (i, image) != (j, (0, 0, 0)) and (full or forward):
+                found.append((i, j, *image))
+    return sorted(found)
+
+
+def rows_of(i, j, s):
+    """Return the rows (i, j, S) of a list, sorted."""
+    return sorted(map(tuple, np.column_stack([i, j, s]).tolist()))
+
+
+def raises(kind, call, *words):
+    """Return the exception that a call raises; its text has the words."""
+    try:
+        call()
+    except kind as error:
+        for word in words:
+            assert word in str(error), (word, str(error))
+        return error
+    raise AssertionError(f"{kind} was not raised")
+
+
+def test_pairs_oracle():
+    cells = ([1.0, 1.5, 0.7], [[1.0, 0, 0], [0.3, 1.5, 0], [-0.2, 0.4, 0.7]])
+    for dtype, full, pbc, cell in itertools.product((np.float32, np.float64), (False, True),
+                                                    (True, [True, False, True], False), cells):
+        box = kith.Box(cell, pbc=pbc, origin=[5, 0, -2])
+        x = (random.random((60, 3)) * 0.98 + 0.01) @ box.cell + box.origin
+        x = x.astype(dtype)
+        i, j, s = kith.pairs(x, 0.4, box, "ijS", full=full)
+        expected = oracle(x, 0.4, box, full)
+        assert len(expected) > 100 and rows_of(i, j, s) == expected
+        assert kith.count_pairs(x, 0.4, box, full=full) == len(expected)
+
+
+def test_pairs_values():
+    x = random.random((500, 3))
+    box = kith.Box(1.0)
+    i, j, d, v, s = kith.pairs(x, 0.15, box, "ijdDS", full=True, sort=True)
+    assert np.array_equal(v, (x[j] - x[i]) + s) and (d <= 0.15).all()
+    assert np.allclose(d, np.linalg.norm(v, axis=1), rtol=1e-15)
+    assert (np.diff(i) >= 0).all()
+    o, k = kith.pairs(x, 0.15, box, "oj", full=True, layout="csr", sort=True)
+    assert np.array_equal(k, j) and np.array_equal(np.diff(o), np.bincount(i, minlength=500))
+    n, each = kith.count_pairs(x, 0.15, box, full=True, neighbours=True)
+    assert n == len(i) and np.array_equal(each, np.diff(o))
+    wide = kith.pairs(x, 0.15, box, "i", index=np.int64)
+    assert wide.dtype == np.int64 and isinstance(wide, np.ndarray)
+
+
+def test_against():
+    x, y = random.random((40, 3)), random.random((50, 3))
+    i, j = kith.pairs(x, 0.3, against=y)
+    near = ((y[None] - x[:, None]) ** 2).sum(2) <= 0.3 ** 2
+    assert sorted(zip(i, j)) == sorted(zip(*np.nonzero(near)))
+
+
+def test_plane():
+    x = random.random((300, 2))
+    flat = np.column_stack([x, np.zeros(300)])
+    i, j, v, s = kith.pairs(x, 0.1, kith.Box([1, 1]), "ijDS", sort=True)
+    k, m = kith.pairs(flat, 0.1, kith.Box([1, 1, 1], pbc=[1, 1, 0]), sort=True)
+    assert np.array_equal(i, k) and np.array_equal(j, m) and v.shape == s.shape == (len(i), 2)
+
+
+def test_layouts():
+    """Arrays in any order of memory give the list of a plain one."""
+    x = random.random((200, 3))
+    expected = kith.pairs(x, 0.2, sort=True)
+    wide = np.zeros((200, 7))
+    wide[:, 2:5] = x
+    swapped = x.astype(x.dtype.newbyteorder())
+    for given in (np.asfortranarray(x), wide[:, 2:5], x[::-1][::-1], swapped, x.tolist(),
+                  np.repeat(x, 2, axis=0)[::2]):
+        found = kith.pairs(given, 0.2, sort=True)
+        assert all(map(np.array_equal, found, expected))
+    assert len(kith.pairs(np.zeros((0, 3)), 1)[0]) == 0
+
+
+def test_ownership():
+    """Results live as long as the last array over them, and are freed then."""
+    x = random.random((3000, 3))
+    i = kith.pairs(x, 0.1, want="ij")[0]
+    copy = i.copy()
+    tail = i[10:]
+    del i
+    gc.collect()
+    kith.pairs(random.random((3000, 3)), 0.1)
+    assert np.array_equal(tail, copy[10:])
+
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * 4096
+    for _ in range(20):
+        kith.pairs(x, 0.2)
+    before = resident()
+    for _ in range(100):
+        kith.pairs(x, 0.2)
+    assert resident() - before < 30e6, resident() - before  # a list takes 1 MB
+
+
+def test_errors():
+    x = random.random((10, 3))
+    raises(ValueError, lambda: kith.pairs(x, -1), "cutoff")
+    raises(ValueError, lambda: kith.pairs(x, 1, 1.0, "ijq"), "want")
+    raises(ValueError, lambda: kith.pairs(x, 1, want="o"), "want")
+    raises(ValueError, lambda: kith.pairs(x, 1, layout="coo"), "layout")
+    raises(ValueError, lambda: kith.pairs(x, 1, index=np.int16), "index")
+    raises(ValueError, lambda: kith.pairs(x.reshape(5, 6), 1), "x has the shape (5, 6)")
+    raises(TypeError, lambda: kith.pairs(x.astype(complex), 1), "x has the type complex128")
+    raises(ValueError, lambda: kith.pairs(np.full((3, 3), np.nan), 1), "particle 0")
+    raises(ValueError, lambda: kith.pairs(x, 1, kith.Box([1, 1])), "x has the shape")
+    raises(kith.LimitError, lambda: kith.pairs(x, 600, kith.Box(1.0)), "cutoff")
+    raises(ValueError, lambda: kith.Box([1, 2, 3, 4]), "cell")
+    raises(ValueError, lambda: kith.Box(1, pbc=[1, 0]), "pbc")
+    raises(ValueError, lambda: kith.Context("cpu:abacus"), "abacus")
+    raises(ValueError, lambda: kith.fof(x, 0.1, ids=np.arange(9)), "ids has the shape (9,)")
+    raises(TypeError, lambda: kith.fof(x, 0.1, ids=x[:, 0]), "ids has the type")
+    raises(ValueError, lambda: kith.fof(x, 0.1, roles=np.full(10, 300)), "roles")
+    raises(ValueError, lambda: kith.rdf.Histogram(1.0).add(x, species=np.full(10, 2 ** 32)),
+           "species has values beyond those of int32")
+    raises(ValueError, kith.rdf.Histogram, "r_max")
+    raises(ValueError, kith.rdf.Histogram(1.0).g, "no frames")
+    raises(TypeError, lambda: kith.Flock(x, x, colour=1), "colour")
+    closed = kith.Context()
+    closed.close()
+    raises(ValueError, lambda: kith.pairs(x, 1, ctx=closed), "closed")
+
+
+def components(n, i, j):
+    """Label the groups of a graph: by the smallest member."""
+    label = np.arange(n)
+    while True:
+        least = label.copy()
+        np.minimum.at(least, i, label[j])
+        np.minimum.at(least, j, label[i])
+        if np.array_equal(least, label):
+            return label
+        label = least[least]
+
+
+def test_fof():
+    x = random.random((2000, 3))
+    box = kith.Box(1.0)
+    groups = kith.fof(x, 0.04, box, min_members=3)
+    i, j = kith.pairs(x, 0.04, box)
+    label = components(len(x), i, j)
+    roots, members = np.unique(label, return_counts=True)
+    kept = roots[members >= 3]
+    order = kept[np.lexsort((kept, -members[members >= 3]))]
+    expected = np.zeros(len(x), int)
+    for number, root in enumerate(order, 1):
+        expected[label == root] = number
+    assert np.array_equal(groups.labels, expected) and len(groups) == len(order) > 10
+    assert np.array_equal(groups.members, np.bincount(expected)[1:])
+
+    masses = random.random(len(x)) + 1
+    halos = groups.halos(masses=masses, velocities=x)
+    assert np.array_equal(halos["members"], groups.members)
+    assert np.allclose(halos["mass"], np.bincount(expected, masses)[1:], rtol=1e-14)
+    inside = [k for k in range(1, len(groups) + 1) if np.ptp(x[expected == k], axis=0).max() < 0.5]
+    for k in inside[:20]:
+        here = expected == k
+        centre = np.average(x[here], axis=0, weights=masses[here])
+        assert np.allclose(halos["centre_of_mass"][k - 1], centre, rtol=1e-12)
+        assert np.allclose(halos["velocity"][k - 1], centre, rtol=1e-12)
+
+
+def test_rdf():
+    x, box = random.random((400, 3)), kith.Box(1.0)
+    species = random.integers(0, 2, 400)
+    histogram = kith.rdf.Histogram(0.4, 20, n_species=2)
+    for _ in range(2):
+        histogram.add(x, box, species=species)
+    i, j, d = kith.pairs(x, 0.4, box, "ijd")
+    for a, b in ((0, 0), (0, 1), (1, 1)):
+        chosen = np.sort(np.column_stack([species[i], species[j]])) == [a, b]
+        expected = np.histogram(d[chosen.all(axis=1)], histogram.edges)[0]
+        assert np.array_equal(histogram.counts(a, b), 2 * expected)
+    assert histogram.frames == 2 and len(histogram.r) == 20
+    assert np.allclose(histogram.g(0, 1), histogram.counts(0, 1) / histogram.ideal(0, 1))
+    around = np.cumsum(histogram.counts(0, 1)) / (2 * (species == 0).sum())
+    assert np.allclose(histogram.n(0, 1), around)
+    raises(ValueError, lambda: histogram.g(0, 2), "partial")
+
+
+def test_overlap_and_debye():
+    x = random.standard_normal((50, 30))
+    counts, edges = kith.overlap(x, bins=10)
+    unit = x / np.linalg.norm(x, axis=1)[:, None]
+    q = (unit @ unit.T)[np.triu_indices(50, 1)]
+    assert np.array_equal(counts, np.histogram(q, edges)[0])
+    x = random.random((30, 3))
+    d = np.linalg.norm(x[:, None] - x[None], axis=2)[np.triu_indices(30, 1)]
+    q = 0.5 + 0.25 * np.arange(8)
+    expected = (np.sin(q[:, None] * d) / (q[:, None] * d)).sum(axis=1)
+    assert np.allclose(kith.debye(x, 0.25, 8, q_min=0.5)[0], expected, rtol=1e-12)
+
+
+def test_flock():
+    x, v = random.random((500, 3)) * 10, random.random((500, 3)) - 0.5
+    with kith.Flock(x, v, 10.0, model="boids") as one:
+        one.step(10)
+        with kith.Context(threads=1) as ctx:
+            other = kith.Flock(x, v, 10.0, ctx=ctx)
+            other.step(4).step(6)
+            assert np.array_equal(one.positions, other.positions)
+            assert np.array_equal(one.velocities, other.velocities) and one.steps == 10
+            measures = one.measure()
+            speed = np.linalg.norm(one.velocities, axis=1)
+            heading = (one.velocities / speed[:, None]).mean(axis=0)
+            assert np.isclose(measures["polarisation"], np.linalg.norm(heading))
+            one.change(cohesion=(0, 0)).step()
+            other.step()
+            assert not np.array_equal(one.positions, other.positions)
+            raises(ValueError, lambda: one.change(time_step=-1), "time_step")
+            other.close()
+    raises(ValueError, one.step, "closed")
+
+
+def test_threads():
+    """Each thread has a context of its own; the interpreter's lock is free during a call."""
+    x = random.random((20000, 3))
+    expected = kith.pairs(x, 0.05, 1.0, sort=True)[1]
+    wrong = []
+
+    def work():
+        for _ in range(3):
+            if not np.array_equal(kith.pairs(x, 0.05, 1.0, sort=True)[1], expected):
+                wrong.append(threading.current_thread())
+    crowd = [threading.Thread(target=work) for _ in range(4)]
+    for one in crowd:
+        one.start()
+    for one in crowd:
+        one.join()
+    assert not wrong
+
+
+def long_call():
+    """Some minutes of work: overlaps of many long vectors."""
+    kith.overlap(np.random.default_rng(1).standard_normal((40000, 2000)))
+
+
+def test_interrupt():
+    """Ctrl-C ends a long call with KeyboardInterrupt, soon, and the context goes on."""
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    x = np.random.default_rng(1).standard_normal((30000, 1500))
+    timer.start()
+    start = time.monotonic()
+    raises(KeyboardInterrupt, lambda: kith.overlap(x))
+    took = time.monotonic() - start
+    assert took < 20, took  # on a busy machine; a whole call takes minutes
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert len(kith.pairs(x[:100, :3], 1)) == 2
+
+
+def in_child(x):
+    """Return the number of pairs, found in a child process."""
+    return kith.count_pairs(x, 0.1, 1.0)
+
+
+def test_fork():
+    x = random.random((2000, 3))
+    expected = in_child(x)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(in_child, [x] * 4) == [expected] * 4
+
+
+def test_doctests():
+    for name in ("_box", "_pairs", "_fof", "rdf", "_overlap", "_debye", "_flock"):
+        failed, tried = doctest.testmod(sys.modules["kith." + name],
+                                        extraglobs={"kith": kith, "np": np})
+        assert failed == 0 and tried > 0, name
+
+
+def test_layout():
+    """The structs of _abi.py have the C compiler's sizes and offsets."""
+    if len(sys.argv) < 2:
+        return
+    listed = subprocess.run(sys.argv[1:2], check=True, capture_output=True, text=True).stdout
+    seen = {}
+    for line in listed.splitlines():
+        if not line:
+            continue
+        name, value = line.split()
+        struct, _, field = name.partition(".")
+        mirror = _abi.STRUCTS[struct]
+        here = getattr(mirror, field).offset if field else _abi.C.sizeof(mirror)
+        assert here == int(value), f"{name}: {here} in Python, {value} in C"
+        seen.setdefault(struct, []).extend([field] if field else [])
+    for struct, mirror in _abi.STRUCTS.items():
+        assert seen[struct] == [field[0] for field in mirror._fields_], struct
+
+
+def main():
+    """Run all tests. Return the exit status."""
+    failed = 0
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            try:
+                test()
+            except Exception:
+                failed += 1
+                print(f"{name}: failed", flush=True)
+                sys.excepthook(*sys.exc_info())
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
