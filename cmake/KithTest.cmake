@@ -108,8 +108,8 @@ endfunction()
 find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
 
 # kith_add_python_test(name script [LABELS label...])
-# Run a script that uses the shared library through ctypes (tests/common/kith_ctypes.py), as `script
-# STRUCT_LAYOUT`. A sanitizer's run-time library is not in the interpreter.
+# Run a script that imports the Python package, as `script STRUCT_LAYOUT`. A sanitizer's run-time
+# library is not in the interpreter.
 function(kith_add_python_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
     if(NOT KITH_TEST_PYTHON OR NOT KITH_HAVE_SHARED OR KITH_SANITIZE)

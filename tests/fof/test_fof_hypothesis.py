@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     needs.leave(error)
 
-import kith_ctypes
+import kith
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True, database=None,
                     suppress_health_check=list(HealthCheck))
@@ -24,7 +24,7 @@ UNIT, SIDE = 32, 64  # steps in 1, and in the box
 
 @st.composite
 def questions(draw):
-    """A search: coordinates, length and the arguments of groups()."""
+    """A search: coordinates, length and the arguments of expected()."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     real = draw(st.sampled_from([np.float32, np.float64]))
     n = draw(st.integers(0, 300))
@@ -60,14 +60,15 @@ def expected(xyz, length, periodic, min_members, ids):
 
 def check(context, question):
     xyz, length, arguments = question
-    labels, members = context.groups(xyz, length, rows=np.eye(3) * SIDE / UNIT, **arguments)
+    groups = kith.fof(xyz, length, kith.Box(SIDE / UNIT, pbc=arguments["periodic"]), ctx=context,
+                      min_members=arguments["min_members"], ids=arguments["ids"])
     right_labels, right_members = expected(xyz, length, **arguments)
-    assert np.array_equal(members, right_members), f"{members}, expected {right_members}"
-    assert np.array_equal(labels, right_labels), f"{labels}, expected {right_labels}"
+    assert np.array_equal(groups.members, right_members), f"{groups.members}, expected {right_members}"
+    assert np.array_equal(groups.labels, right_labels), f"{groups.labels}, expected {right_labels}"
 
 
 def main():
-    with kith_ctypes.Context(threads=2) as context:
+    with kith.Context(threads=2) as context:
         SETTINGS(given(questions())(lambda question: check(context, question)))()
 
 

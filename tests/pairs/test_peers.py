@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     needs.leave(error)
 
-import kith_ctypes
+import kith
 
 N, CUTOFF, TOLERANCE = 20000, 0.06, 1e-12
 CELL = np.array([[1.0, 0.0, 0.0], [0.35, 0.9, 0.0], [-0.2, 0.25, 1.1]])
@@ -41,12 +41,12 @@ def length(xyz, rows):
 def scipy(spatial, context, rng):
     xyz = rng.random((N, 3))
     theirs = spatial.cKDTree(xyz).query_pairs(CUTOFF, output_type="ndarray")
-    i, j, _, _, _ = context.pairs(xyz, CUTOFF)
+    i, j = kith.pairs(xyz, CUTOFF, ctx=context)
     compare("scipy, open", np.column_stack((i, j)), theirs, length(xyz, BRICK))
     sides = np.diag(BRICK)
     xyz = np.ascontiguousarray(xyz * sides)
     theirs = spatial.cKDTree(xyz, boxsize=sides).query_pairs(CUTOFF, output_type="ndarray")
-    i, j, shift, d, r = context.pairs(xyz, CUTOFF, rows=BRICK, periodic=(1, 1, 1))
+    i, j = kith.pairs(xyz, CUTOFF, BRICK, ctx=context)
 
     def nearest(row):
         gap = xyz[row[1]] - xyz[row[0]]
@@ -59,7 +59,8 @@ def periodic_cases(context, rng):
     for name, rows in (("brick", BRICK), ("cell", CELL)):
         for periodic in ((1, 1, 1), (1, 0, 1), (0, 0, 0)):
             xyz = np.ascontiguousarray(rng.random((N, 3)) @ rows)
-            i, j, shift, _, _ = context.pairs(xyz, CUTOFF, rows=rows, periodic=periodic, full=True)
+            i, j, shift = kith.pairs(xyz, CUTOFF, kith.Box(rows, periodic), "ijS", full=True,
+                                     ctx=context)
             yield f"{name} {periodic}", xyz, rows, periodic, np.column_stack((i, j, shift))
 
 
@@ -86,7 +87,7 @@ def main():
     peers = [("scipy.spatial", scipy), ("vesin", vesin), ("matscipy.neighbours", matscipy),
              ("matscipy_neighbours", matscipy)]
     asked = 0
-    with kith_ctypes.Context(threads=2) as context:
+    with kith.Context(threads=2) as context:
         for name, compare_with in peers:
             try:
                 module = importlib.import_module(name)

@@ -10,12 +10,12 @@ except ImportError as missing:
     print(f"skipped: {missing} (Debian: python3-numpy)")
     sys.exit(77)
 
-import kith_ctypes
+import kith
 
 SECONDS = 100
 WORKERS = 3
 forked = multiprocessing.get_context("fork")
-shared = kith_ctypes.Context("cpu", threads=4)
+shared = kith.Context("cpu", threads=4)
 
 
 def points(seed):
@@ -25,7 +25,7 @@ def points(seed):
 
 def count(context, seed):
     """Half pairs within 0.05."""
-    return len(context.pairs(points(seed), 0.05, periodic=(1, 1, 1), rows=np.eye(3))[0])
+    return kith.count_pairs(points(seed), 0.05, kith.Box(1.0), ctx=context)
 
 
 def with_parents(seed):
@@ -35,7 +35,7 @@ def with_parents(seed):
 
 def with_own(seed):
     """In a child: a context of its own."""
-    with kith_ctypes.Context("cpu", threads=4) as context:
+    with kith.Context("cpu", threads=4) as context:
         return count(context, seed)
 
 
