@@ -10,6 +10,7 @@
 #   make tsan     tests of pairs, groups and threads with the thread sanitizer
 #   make fuzz     every reader's kept inputs, and six seconds of new ones
 #   make valgrind test programs and the command under valgrind; an hour
+#   make aarch64  build for 64-bit Arm, and run tests of it in qemu
 #   make cost     instructions of the library against tests/cost/costs.json; three minutes
 #   make cost-update  write tests/cost/costs.json anew
 #   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
@@ -25,7 +26,7 @@ JOBS ?= $(shell nproc)
 KITH := build/release/cli/kith
 DEMO := build/demo
 
-.PHONY: build test deep coverage demo bench ladder asan tsan fuzz valgrind cost cost-update
+.PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
 .PHONY: test-gpu deb hip tidy format clean
 .SILENT:
 
@@ -66,7 +67,7 @@ demo: release-configure
 
 asan: asan-test
 
-tsan fuzz:
+tsan fuzz aarch64:
 	.ci/packages build test check
 	$(MAKE) $@-test
 

@@ -49,7 +49,7 @@ function(kith_set_test test)
     elseif(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()
-    if(KITH_COVERAGE) # not optimised, and counts every branch
+    if(KITH_COVERAGE OR CMAKE_CROSSCOMPILING) # not optimised, counts every branch; emulated
         math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
     endif()
     set_tests_properties(${test} PROPERTIES
@@ -112,7 +112,7 @@ find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
 # library is not in the interpreter.
 function(kith_add_python_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
-    if(NOT KITH_TEST_PYTHON OR NOT KITH_HAVE_SHARED OR KITH_SANITIZE)
+    if(NOT KITH_TEST_PYTHON OR NOT KITH_HAVE_SHARED OR KITH_SANITIZE OR CMAKE_CROSSCOMPILING)
         return()
     endif()
     add_test(NAME ${name} COMMAND ${KITH_TEST_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"

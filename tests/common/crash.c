@@ -26,9 +26,9 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /** Call itself without an end: `above` holds 0. */
-static int descend(volatile char *above)
+static int descend(volatile signed char *above)
 {
-    volatile char room[4096];
+    volatile signed char room[4096];
     room[0] = above[0];
     return above[0] < 0 ? 0 : descend(room) + room[0];
 }
@@ -42,7 +42,7 @@ static int crash(void)
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
         if (strcmp(how, signals[k].how) == 0)
             raise(signals[k].number);
-    volatile char first = 0;
+    volatile signed char first = 0;
     if (strcmp(how, "stack") == 0)
         return descend(&first);
     abort();

@@ -254,7 +254,7 @@ int fsync(int fd)
 
 int rename(const char *from, const char *to)
 {
-    return refused(EIO) ? -1 : (int)syscall(SYS_rename, from, to);
+    return refused(EIO) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 /* --------------------------------------------------------------------- reads, opens and closes */

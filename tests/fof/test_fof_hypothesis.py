@@ -63,7 +63,8 @@ def check(context, question):
     groups = kith.fof(xyz, length, kith.Box(SIDE / UNIT, pbc=arguments["periodic"]), ctx=context,
                       min_members=arguments["min_members"], ids=arguments["ids"])
     right_labels, right_members = expected(xyz, length, **arguments)
-    assert np.array_equal(groups.members, right_members), f"{groups.members}, expected {right_members}"
+    assert np.array_equal(groups.members, right_members), \
+        f"{groups.members}, expected {right_members}"
     assert np.array_equal(groups.labels, right_labels), f"{groups.labels}, expected {right_labels}"
 
 

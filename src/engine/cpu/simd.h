@@ -21,6 +21,9 @@
 #endif
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#define KITH_NEON
+#include <arm_neon.h>
 #endif
 
 typedef float vf __attribute__((vector_size(4 * W)));
@@ -133,6 +136,8 @@ static inline uint32_t vi_total(vi a)
     const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(two) + (uint32_t)_mm_extract_epi32(two, 1);
+#elif defined(KITH_NEON)
+    return (uint32_t)vaddvq_s32((int32x4_t)a);
 #else
     return (uint32_t)a[0] + (uint32_t)a[1] + (uint32_t)a[2] + (uint32_t)a[3];
 #endif
@@ -310,6 +315,82 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
     _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)a, set_lanes(mask)));
 }
 
+#elif defined(KITH_NEON)
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+/* As on the other sets, b where one of the two is NaN. */
+static inline vf vf_max(vf a, vf b)
+{
+    return (vf)vbslq_f32((uint32x4_t)(a > b), (float32x4_t)a, (float32x4_t)b);
+}
+static inline vf vf_min(vf a, vf b)
+{
+    return (vf)vbslq_f32((uint32x4_t)(a < b), (float32x4_t)a, (float32x4_t)b);
+}
+static inline vf vf_root(vf a)
+{
+    return (vf)vsqrtq_f32((float32x4_t)a);
+}
+static inline vi vi_gather(const int32_t *from, vi at)
+{
+    return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
+}
+static inline vd vd_max(vd a, vd b)
+{
+    return (vd)vbslq_f64((uint64x2_t)(a > b), (float64x2_t)a, (float64x2_t)b);
+}
+static inline vd vd_min(vd a, vd b)
+{
+    return (vd)vbslq_f64((uint64x2_t)(a < b), (float64x2_t)a, (float64x2_t)b);
+}
+static inline vd vd_whole(vd a)
+{
+    return (vd)vrndq_f64((float64x2_t)a);
+}
+/** For each mask of four lanes the bytes of its set lanes, in order. */
+static inline uint8x16_t set_lanes(unsigned mask)
+{
+#define KITH_LANE(k) 0x03020100u + 0x04040404u * (k)
+    static const uint32_t bytes[16][4] = {
+        {0},
+        {KITH_LANE(0)},
+        {KITH_LANE(1)},
+        {KITH_LANE(0), KITH_LANE(1)},
+        {KITH_LANE(2)},
+        {KITH_LANE(0), KITH_LANE(2)},
+        {KITH_LANE(1), KITH_LANE(2)},
+        {KITH_LANE(0), KITH_LANE(1), KITH_LANE(2)},
+        {KITH_LANE(3)},
+        {KITH_LANE(0), KITH_LANE(3)},
+        {KITH_LANE(1), KITH_LANE(3)},
+        {KITH_LANE(0), KITH_LANE(1), KITH_LANE(3)},
+        {KITH_LANE(2), KITH_LANE(3)},
+        {KITH_LANE(0), KITH_LANE(2), KITH_LANE(3)},
+        {KITH_LANE(1), KITH_LANE(2), KITH_LANE(3)},
+        {KITH_LANE(0), KITH_LANE(1), KITH_LANE(2), KITH_LANE(3)},
+    };
+#undef KITH_LANE
+    return vreinterpretq_u8_u32(vld1q_u32(bytes[mask & 15]));
+}
+static inline void vi_compress(int32_t *to, vi a, unsigned mask)
+{
+    const vi packed = (vi)vqtbl1q_u8((uint8x16_t)a, set_lanes(mask));
+    vi_store(to, packed);
+}
+static inline void vd_compress(double *to, vd a, unsigned mask)
+{
+    to[0] = a[0];
+    to[mask & 1] = mask & 2 ? a[1] : a[0];
+}
+static inline void vf_compress(float *to, vf a, unsigned mask)
+{
+    const vf packed = (vf)vqtbl1q_u8((uint8x16_t)a, set_lanes(mask));
+    memcpy(to, &packed, sizeof packed);
+}
+
 #else
 
 static inline vf vf_fma(vf a, vf b, vf c)
@@ -387,6 +468,9 @@ static inline unsigned lane_bits(vi all)
     return (unsigned)_mm256_movemask_ps((__m256)all);
 #elif defined(__SSE2__)
     return (unsigned)_mm_movemask_ps((__m128)all);
+#elif defined(KITH_NEON)
+    static const uint32_t bit[4] = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32((uint32x4_t)all, vld1q_u32(bit)));
 #else
     return (all[0] & 1u) | (all[1] & 2u) | (all[2] & 4u) | (all[3] & 8u);
 #endif
