@@ -17,12 +17,14 @@ int main(void)
     }
     const kith_points points = kith_points_packed(corners, 4, KITH_DOUBLE);
     kith_pairs pairs = {0};
-    if (kith_pairs_find(ctx, &points, NULL, cutoff, NULL, &pairs) != KITH_OK)
+    if (kith_pairs_find(ctx, &points, NULL, cutoff, NULL, &pairs) != KITH_OK) {
         fprintf(stderr, "first_pairs: %s\n", kith_message(ctx));
+    }
 
     const int64_t n = pairs.n;
-    for (int64_t p = 0; p < n; p++)
+    for (int64_t p = 0; p < n; p++) {
         printf("%d - %d\n", pairs.i[p], pairs.j[p]);
+    }
 
     kith_pairs_free(&pairs);
     kith_close(ctx);

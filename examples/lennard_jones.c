@@ -41,26 +41,32 @@ static void make_crystal(void)
             mean[k] += v[p][k] / N;
         }
     }
-    for (int p = 0; p < N; p++)
-        for (int k = 0; k < 3; k++)
+    for (int p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
             v[p][k] -= mean[k];
+        }
+    }
 }
 
 static double kinetic_energy(void)
 {
     double sum = 0;
-    for (int p = 0; p < N; p++)
-        for (int k = 0; k < 3; k++)
+    for (int p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
             sum += v[p][k] * v[p][k] / 2;
+        }
+    }
     return sum;
 }
 
 static void set_temperature(double temperature)
 {
     const double scale = sqrt(1.5 * (N - 1) * temperature / kinetic_energy());
-    for (int p = 0; p < N; p++)
-        for (int k = 0; k < 3; k++)
+    for (int p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
             v[p][k] *= scale;
+        }
+    }
 }
 
 /** Make the list anew where a particle has gone too far since it was made. */
@@ -69,12 +75,14 @@ static kith_status update_list(void)
     double farthest = 0;
     for (int p = 0; p < N; p++) {
         double d2 = 0;
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             d2 += (x[p][k] - listed[p][k]) * (x[p][k] - listed[p][k]);
+        }
         farthest = fmax(farthest, d2);
     }
-    if (lists_made > 0 && farthest < SKIN * SKIN / 4)
+    if (lists_made > 0 && farthest < SKIN * SKIN / 4) {
         return KITH_OK;
+    }
     memcpy(listed, x, sizeof x);
     lists_made++;
     const kith_points points = kith_points_packed(x, N, KITH_DOUBLE);
@@ -98,8 +106,9 @@ static double compute_forces(void)
             d[k] = x[j][k] - x[i][k] + list.shifts[3 * p + k] * side;
             r2 += d[k] * d[k];
         }
-        if (r2 > CUTOFF * CUTOFF)
+        if (r2 > CUTOFF * CUTOFF) {
             continue;
+        }
         const double r6 = 1 / (r2 * r2 * r2), push = 24 * r6 * (2 * r6 - 1) / r2;
         energy += 4 * r6 * (r6 - 1) - at_cutoff;
         for (int k = 0; k < 3; k++) {
@@ -113,16 +122,19 @@ static double compute_forces(void)
 /** A step of velocity Verlet. @param[out] energy  kinetic and potential, at its end */
 static kith_status step(double *energy)
 {
-    for (int p = 0; p < N; p++)
+    for (int p = 0; p < N; p++) {
         for (int k = 0; k < 3; k++) {
             v[p][k] += STEP / 2 * f[p][k];
             x[p][k] += STEP * v[p][k];
         }
+    }
     const kith_status status = update_list();
     const double potential = compute_forces();
-    for (int p = 0; p < N; p++)
-        for (int k = 0; k < 3; k++)
+    for (int p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
             v[p][k] += STEP / 2 * f[p][k];
+        }
+    }
     *energy = kinetic_energy() + potential;
     return status;
 }
@@ -132,8 +144,9 @@ static void write_frame(FILE *file, int number)
     fprintf(file, "%d\nLattice=\"%.9g 0 0 0 %.9g 0 0 0 %.9g\" Properties=species:S:1:pos:R:3 ", N,
             side, side, side);
     fprintf(file, "Time=%.9g\n", number * STEP);
-    for (int p = 0; p < N; p++)
+    for (int p = 0; p < N; p++) {
         fprintf(file, "Ar %.6f %.6f %.6f\n", x[p][0], x[p][1], x[p][2]);
+    }
 }
 
 int main(int argc, char **argv)
@@ -149,17 +162,20 @@ int main(int argc, char **argv)
     make_crystal();
     double energy = 0, first = 0, farthest = 0, temperature = 0;
     for (int s = -settling; s < steps && status == KITH_OK; s++) {
-        if (s < 0 && s % 10 == 0) /* hot enough to melt, then as cold as is wanted */
+        if (s < 0 && s % 10 == 0) { /* hot enough to melt, then as cold as is wanted */
             set_temperature(s < melting - settling ? 2.5 * TEMPERATURE : TEMPERATURE);
+        }
         status = step(&energy);
         first = s <= 0 ? energy : first;
         farthest = fmax(farthest, fabs(energy - first) / N);
         temperature += s < 0 ? 0 : kinetic_energy() / (1.5 * (N - 1)) / steps;
-        if (file && s >= 0 && s % FRAME_EVERY == 0)
+        if (file && s >= 0 && s % FRAME_EVERY == 0) {
             write_frame(file, s);
+        }
     }
-    if (status != KITH_OK)
+    if (status != KITH_OK) {
         fprintf(stderr, "lennard_jones: %s\n", kith_message(ctx));
+    }
     printf("%d particles, %d steps at T* = %.3f: energy %.4f a particle, held within %.1g\n", N,
            steps, temperature, energy / N, farthest);
     printf("%d lists of %lld pairs served %d steps\n", lists_made, (long long)list.n,

@@ -46,16 +46,19 @@ int main(void)
     int32_t *j = malloc((size_t)(n + 1) * sizeof *j);
     double *r = malloc((size_t)(n + 1) * sizeof *r);
     kith_pairs list = {.capacity = n, .offsets = offsets, .j = j, .distances = r};
-    if (status == KITH_OK && j && r)
+    if (status == KITH_OK && j && r) {
         status = kith_pairs_fill(ctx, &points, &box, 2 * h, &options, &list);
-    if (status != KITH_OK)
+    }
+    if (status != KITH_OK) {
         fprintf(stderr, "neighbour_list_csr: %s\n", kith_message(ctx));
+    }
 
     double worst = 0; /* unit masses on a unit lattice: the density is 1 */
     for (int i = 0; i < N; i++) {
         double rho = kernel(0, h);
-        for (int64_t p = offsets[i]; p < offsets[i + 1]; p++)
+        for (int64_t p = offsets[i]; p < offsets[i + 1]; p++) {
             rho += kernel(r[p], h);
+        }
         worst = fmax(worst, fabs(rho - 1));
     }
     printf("%d particles, %.1f neighbours each, density 1 within %.2g\n", N, (double)n / N, worst);

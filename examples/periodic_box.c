@@ -11,8 +11,9 @@ enum { SIDE = 10, N = SIDE * SIDE * SIDE };
 static int64_t count_pairs(kith_ctx *ctx, const kith_points *points, const kith_box *box)
 {
     int64_t n = -1;
-    if (kith_pairs_count(ctx, points, box, 1.0, NULL, &n, NULL) != KITH_OK)
+    if (kith_pairs_count(ctx, points, box, 1.0, NULL, &n, NULL) != KITH_OK) {
         fprintf(stderr, "periodic_box: %s\n", kith_message(ctx));
+    }
     return n;
 }
 

@@ -11,8 +11,9 @@ enum { N = 400000 };
 static int watch(void *user, int64_t done, int64_t total)
 {
     int *stop = user;
-    if (*stop)
+    if (*stop) {
         printf("%.2f %% done: enough\n", 100 * (double)done / (double)total);
+    }
     return *stop;
 }
 

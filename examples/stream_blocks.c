@@ -19,10 +19,12 @@ static int add_block(void *user, const kith_pairs *block, int64_t first)
 {
     struct sum *sum = user;
     const double *distances = block->distances;
-    if (first != sum->pairs)
+    if (first != sum->pairs) {
         return 1;
-    for (int64_t p = 0; p < block->n; p++)
+    }
+    for (int64_t p = 0; p < block->n; p++) {
         sum->distance += distances[p];
+    }
     sum->pairs += block->n;
     sum->blocks++;
     return 0;
@@ -41,9 +43,11 @@ int main(void)
 {
     static double xyz[N][3];
     uint64_t state = 1;
-    for (int p = 0; p < N; p++)
-        for (int k = 0; k < 3; k++)
+    for (int p = 0; p < N; p++) {
+        for (int k = 0; k < 3; k++) {
             xyz[p][k] = uniform(&state);
+        }
+    }
 
     kith_ctx *ctx = NULL;
     if (kith_open(NULL, &ctx) != KITH_OK) {
@@ -59,8 +63,9 @@ int main(void)
     options.block_pairs = 1 << 16;
 
     struct sum sum = {0};
-    if (kith_pairs_each(ctx, &points, &box, cutoff, &options, add_block, &sum) != KITH_OK)
+    if (kith_pairs_each(ctx, &points, &box, cutoff, &options, add_block, &sum) != KITH_OK) {
         fprintf(stderr, "stream_blocks: %s\n", kith_message(ctx));
+    }
     const double mean = sum.distance / (double)sum.pairs;
     printf("%lld pairs in %d blocks, mean distance %.5f\n", (long long)sum.pairs, sum.blocks, mean);
 

@@ -11,10 +11,12 @@ static int agrees(const kith_box *box, const int32_t shift[3], const double vect
 {
     for (int k = 0; k < 3; k++) {
         double d = 0;
-        for (int row = 0; row < 3; row++)
+        for (int row = 0; row < 3; row++) {
             d += shift[row] * box->row[row][k];
-        if (d != vector[k])
+        }
+        if (d != vector[k]) {
             return 0;
+        }
     }
     return 1;
 }
@@ -38,8 +40,9 @@ int main(void)
     options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
 
     kith_pairs pairs = {0};
-    if (kith_pairs_find(ctx, &points, &cell, 1.0, &options, &pairs) != KITH_OK)
+    if (kith_pairs_find(ctx, &points, &cell, 1.0, &options, &pairs) != KITH_OK) {
         fprintf(stderr, "triclinic_images: %s\n", kith_message(ctx));
+    }
 
     const double *distances = pairs.distances;
     const double *vectors = pairs.vectors;

@@ -34,12 +34,14 @@ int main(void)
     static int64_t near[N];
     const double cutoff = 0.9; /* beyond half the diagonal of a cell, 0.866 */
     const kith_status status = kith_pairs_count(ctx, &from, &box, cutoff, &options, &n, near);
-    if (status != KITH_OK)
+    if (status != KITH_OK) {
         fprintf(stderr, "two_sets: %s\n", kith_message(ctx));
+    }
 
     int wrong = 0; /* every hole is a cell's centre: its eight corners are near */
-    for (int p = 0; p < N; p++)
+    for (int p = 0; p < N; p++) {
         wrong += near[p] != 8;
+    }
     printf("%d holes, %lld lattice points near them\n", N, (long long)n);
 
     kith_close(ctx);

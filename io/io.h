@@ -164,10 +164,11 @@ static inline double io_real(const void *reals, int64_t k, kith_precision precis
 /** Set it, rounded to the precision. */
 static inline void io_put_real(void *reals, int64_t k, kith_precision precision, double value)
 {
-    if (precision == KITH_FLOAT)
+    if (precision == KITH_FLOAT) {
         ((float *)reals)[k] = (float)value;
-    else
+    } else {
         ((double *)reals)[k] = value;
+    }
 }
 
 /** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */

@@ -15,8 +15,9 @@ static const double APART = 0.17;
 static void put_velocity(random_state *random, double mean, double v[3])
 {
     random_in_ball(random, 1, v);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         v[k] *= sqrt(5);
+    }
     v[1] += mean;
 }
 
@@ -28,8 +29,9 @@ static void put_halo(random_state *random, double side, int64_t n, double *xyz, 
         double *const x = xyz + 3 * p;
         const double s2 = random_in_ball(random, cut2 / (1 + cut2), x);
         const double stretch = radius / sqrt(1 - s2);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             x[k] = 0.5 + stretch * x[k];
+        }
         x[0] += side * APART;
         put_velocity(random, side, velocity + 3 * p);
     }
@@ -44,8 +46,9 @@ static void put_thread(random_state *random, int64_t n, double *xyz, double *vel
         double *const x = xyz + 3 * p;
         const double along = 2 * ((double)p + random_unit(random)) / (double)n - 1;
         random_in_ball(random, 1, x);
-        for (int k = 1; k < 3; k++)
+        for (int k = 1; k < 3; k++) {
             x[k] = 0.5 + width * x[k];
+        }
         x[0] = 0.5 + APART * along;
         put_velocity(random, along, velocity + 3 * p);
     }
@@ -59,8 +62,9 @@ void sets_bridge(double *xyz, double *velocity, int64_t n, uint64_t seed)
     put_halo(&random, 1, halo, xyz + 3 * halo, velocity + 3 * halo);
     put_thread(&random, thread, xyz + 6 * halo, velocity + 6 * halo);
     for (int64_t p = 2 * halo + thread; p < n; p++) {
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             xyz[3 * p + k] = random_unit(&random);
+        }
         put_velocity(&random, 0, velocity + 3 * p);
     }
 }

@@ -16,8 +16,9 @@ static void plummer_point(random_state *random, double cut2, double v[3])
 {
     const double s2 = random_in_ball(random, cut2 / (1 + cut2), v);
     const double stretch = 1 / sqrt(1 - s2);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         v[k] *= stretch;
+    }
 }
 
 void sets_plummer(double *xyz, int64_t n, uint64_t seed)
@@ -26,8 +27,9 @@ void sets_plummer(double *xyz, int64_t n, uint64_t seed)
     for (int64_t p = 0; p < n; p++) {
         double v[3];
         plummer_point(&random, 20 * 20, v);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             xyz[3 * p + k] = 0.5 + v[k] / 41;
+        }
     }
 }
 
@@ -37,8 +39,9 @@ static double cube_root(double x)
     double root = 1;
     for (;;) {
         const double next = (2 * root + x / (root * root)) / 3;
-        if (!(next < root))
+        if (!(next < root)) {
             return root;
+        }
         root = next;
     }
 }
@@ -51,8 +54,9 @@ static double halo_mass(random_state *random, double least, double most)
         const double mass = 1 / (1 / least - random_unit(random) * (1 / least - 1 / most));
         const double u = random_unit(random);
         const double u2 = u * u, u4 = u2 * u2;
-        if (u4 * u4 * u2 < mass / most)
+        if (u4 * u4 * u2 < mass / most) {
             return mass;
+        }
     }
 }
 
@@ -71,13 +75,15 @@ static void fill_halo(random_state *random, double *xyz, int64_t points, int64_t
     const double fraction = (double)points / (double)n;
     const double radius = cube_root(fraction / OVERDENSITY / (4 * pi / 3));
     double centre[3];
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         centre[k] = random_unit(random);
+    }
     for (int64_t p = 0; p < points; p++) {
         double v[3];
         plummer_point(random, CONCENTRATION * CONCENTRATION, v);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             xyz[3 * p + k] = wrap(centre[k] + v[k] * (radius / CONCENTRATION));
+        }
     }
 }
 
@@ -95,6 +101,7 @@ void sets_clustered(double *xyz, int64_t n, uint64_t seed)
         fill_halo(&random, xyz + 3 * done, points, n);
         done += points;
     }
-    for (int64_t k = 3 * done; k < 3 * n; k++)
+    for (int64_t k = 3 * done; k < 3 * n; k++) {
         xyz[k] = random_unit(&random);
+    }
 }

@@ -41,11 +41,13 @@ static inline double random_unit(random_state *state)
 static inline double random_in_ball(random_state *state, double limit, double v[3])
 {
     for (;;) {
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             v[k] = 2 * random_unit(state) - 1;
+        }
         const double r2 = (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
-        if (r2 < limit)
+        if (r2 < limit) {
             return r2;
+        }
     }
 }
 

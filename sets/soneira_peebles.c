@@ -15,18 +15,21 @@ static double *fill_sphere(random_state *random, double *out, const double centr
                            int64_t n)
 {
     if (n == 1) {
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             *out++ = centre[k];
+        }
         return out;
     }
     for (int child = 0; child < ETA; child++) {
         const int64_t share = n * (child + 1) / ETA - n * child / ETA;
-        if (share == 0)
+        if (share == 0) {
             continue;
+        }
         double v[3];
         random_in_ball(random, 1, v);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             v[k] = centre[k] + radius * v[k];
+        }
         out = fill_sphere(random, out, v, radius / LAMBDA, share);
     }
     return out;
@@ -39,6 +42,7 @@ void sets_soneira_peebles(double *xyz, int64_t n, uint64_t seed)
     const double centre[3] = {0.5, 0.5, 0.5};
     const double radius = 0.49999 * (LAMBDA - 1) / LAMBDA;
     random_state random = random_start(seed);
-    if (n > 0)
+    if (n > 0) {
         fill_sphere(&random, xyz, centre, radius, n);
+    }
 }

@@ -8,6 +8,7 @@
 void sets_uniform(double *xyz, int64_t n, uint64_t seed)
 {
     random_state random = random_start(seed);
-    for (int64_t k = 0; k < 3 * n; k++)
+    for (int64_t k = 0; k < 3 * n; k++) {
         xyz[k] = random_unit(&random);
+    }
 }

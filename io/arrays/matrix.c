@@ -17,16 +17,19 @@ io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_p
 {
     *out = NULL;
     io_matrix *matrix = malloc(sizeof *matrix);
-    if (!matrix)
+    if (!matrix) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    }
     *matrix = (io_matrix){.columns = columns, .precision = precision};
     io_status status = io__output_open(&matrix->output, path, error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__npy_begin(&matrix->output, 'f', (int)precision, rows, columns);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         *out = matrix;
-    else
+    } else {
         io_matrix_abort(matrix);
+    }
     return status;
 }
 
@@ -34,8 +37,9 @@ io_status io_matrix_write(io_matrix *matrix, const double *values, int64_t rows,
 {
     matrix->output.error = error;
     const int64_t n = rows * matrix->columns;
-    if (matrix->precision == KITH_DOUBLE)
+    if (matrix->precision == KITH_DOUBLE) {
         return io__output_write(&matrix->output, values, n * (int64_t)sizeof *values);
+    }
     for (int64_t k = 0; k < n; k++) {
         const float value = (float)values[k];
         IO_TRY(io__output_write(&matrix->output, &value, sizeof value));

@@ -11,13 +11,15 @@ static io_status read_text(io_file *file, int64_t n, double *out)
 {
     io_vectors vectors = {0};
     io_status status = io__text_vectors(file, &vectors);
-    if (status == IO_OK && (vectors.dim != 1 || vectors.n != n))
+    if (status == IO_OK && (vectors.dim != 1 || vectors.n != n)) {
         status = io__file_fail(file, IO_INVALID,
                                "has %lld lines of %lld numbers; expected a number for each of the "
                                "%lld particles",
                                (long long)vectors.n, (long long)vectors.dim, (long long)n);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         memcpy(out, vectors.values, (size_t)n * sizeof *out);
+    }
     io_vectors_free(&vectors);
     return status;
 }
@@ -26,14 +28,17 @@ static io_status read_open(io_file *file, int64_t n, double *out)
 {
     io_format format = IO_UNKNOWN;
     IO_TRY(io__detect(file, &format));
-    if (format != IO_NPY && format != IO_TEXT)
+    if (format != IO_NPY && format != IO_TEXT) {
         return io__file_fail(file, IO_FORMAT, "is a %s file; expected a NumPy array or text",
                              io_format_name(format));
+    }
     IO_TRY(format == IO_NPY ? io__npy_column(file, n, false, out) : read_text(file, n, out));
-    for (int64_t k = 0; k < n; k++)
-        if (!isfinite(out[k]))
+    for (int64_t k = 0; k < n; k++) {
+        if (!isfinite(out[k])) {
             return io__file_fail(file, IO_FORMAT, "number %lld is %g; expected finite numbers",
                                  (long long)k, out[k]);
+        }
+    }
     return IO_OK;
 }
 

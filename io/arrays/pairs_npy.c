@@ -35,16 +35,19 @@ static void spread(char *out, int64_t stride, const char *data, int size, int64_
 {
     switch (size) {
     case 4:
-        for (int64_t p = 0; p < n; p++)
+        for (int64_t p = 0; p < n; p++) {
             memcpy(out + p * stride, data + 4 * p, 4);
+        }
         break;
     case 8:
-        for (int64_t p = 0; p < n; p++)
+        for (int64_t p = 0; p < n; p++) {
             memcpy(out + p * stride, data + 8 * p, 8);
+        }
         break;
     default:
-        for (int64_t p = 0; p < n; p++)
+        for (int64_t p = 0; p < n; p++) {
             memcpy(out + p * stride, data + size * p, (size_t)size);
+        }
     }
 }
 
@@ -52,14 +55,16 @@ static io_status write_records(io_pairs_writer *writer, const io_column *columns
 {
     enum { BLOCK = 1 << 18 }; /* bytes packed at once: in cache from the first field to the last */
     int record = columns[0].size;
-    for (int k = 1; k < writer->n_columns; k++)
+    for (int k = 1; k < writer->n_columns; k++) {
         record += columns[k].size * columns[k].count;
+    }
     const int64_t most = BLOCK / record;
     for (int64_t done = 0; done < n; done += most) {
         const int64_t now = n - done < most ? n - done : most;
         char *out = io__output_reserve(&writer->output, now * record);
-        if (!out)
+        if (!out) {
             return writer->output.error->status;
+        }
         for (int k = 0; k < writer->n_columns; k++) {
             const int size = columns[k].size * columns[k].count;
             spread(out, record, columns[k].data + done * size, size, now);

@@ -29,11 +29,12 @@ static io_status begin(io_pairs_writer *writer)
         const io_column *column = &writer->columns[k];
         const char *first = k == 0 && writer->csv ? "" : space;
         const char *const *names = parts[column->kind == 'i'];
-        if (column->count == 1)
+        if (column->count == 1) {
             IO_TRY(io__output_printf(output, "%s%s", first, column->name));
-        else
+        } else {
             IO_TRY(io__output_printf(output, "%s%s%s%s%s%s", first, names[0], space, names[1],
                                      space, names[2]));
+        }
     }
     return io__output_write(output, "\n", 1);
 }
@@ -43,13 +44,15 @@ static char *put_integer(char *out, int32_t value)
     char digits[12];
     int n = 0;
     uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
-    if (value < 0)
+    if (value < 0) {
         *out++ = '-';
-    do
+    }
+    do {
         digits[n++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    while (n > 0)
+    } while (rest /= 10);
+    while (n > 0) {
         *out++ = digits[--n];
+    }
     return out;
 }
 
@@ -78,11 +81,12 @@ static io_status write_lines(io_pairs_writer *writer, const io_column *columns, 
     for (int64_t p = 0; p < n; p++) {
         char line[LONGEST];
         char *at = line;
-        for (int k = 0; k < writer->n_columns; k++)
+        for (int k = 0; k < writer->n_columns; k++) {
             for (int c = 0; c < columns[k].count; c++) {
                 at = put_element(at, &columns[k], p * columns[k].count + c);
                 *at++ = space;
             }
+        }
         at[-1] = '\n';
         IO_TRY(io__output_write(&writer->output, line, at - line));
     }

@@ -12,16 +12,18 @@
 
 static void put_name(FILE *text, const char *name)
 {
-    for (; *name; name++)
+    for (; *name; name++) {
         (void)fputc(isalnum((unsigned char)*name) ? *name : '_', text);
+    }
 }
 
 /** The dictionary of the header. @return false: no memory. */
 static bool make_dictionary(const io_table_column *columns, int n, int64_t rows, io_memo *out)
 {
     FILE *text = io_memo_open(out);
-    if (!text)
+    if (!text) {
         return false;
+    }
     fputs("{'descr': [", text);
     for (int k = 0; k < n; k++) {
         fputs(k ? ", ('" : "('", text);
@@ -40,12 +42,14 @@ static io_status put_header(io_output *output, const char *dictionary, size_t le
     const size_t size = (before + length + ALIGN) / ALIGN * ALIGN - before;
     char head[LONG + 1] = "\x93NUMPY";
     head[6] = wide ? 2 : 1;
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
         head[8 + k] = (char)(size >> 8 * k & 0xff);
+    }
     IO_TRY(io__output_write(output, head, (int64_t)before));
     IO_TRY(io__output_write(output, dictionary, (int64_t)length));
-    for (size_t k = length; k < size; k++)
+    for (size_t k = length; k < size; k++) {
         IO_TRY(io__output_write(output, k + 1 < size ? " " : "\n", 1));
+    }
     return IO_OK;
 }
 
@@ -66,13 +70,15 @@ io_status io_write_table(const char *path, const io_table_column *columns, int n
 {
     io_output output;
     io_memo dictionary = {0};
-    if (!make_dictionary(columns, n, rows, &dictionary))
+    if (!make_dictionary(columns, n, rows, &dictionary)) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    }
     io_status status = io__output_open(&output, path, error);
     if (status == IO_OK) {
         status = put_header(&output, dictionary.data, dictionary.n);
-        if (status == IO_OK)
+        if (status == IO_OK) {
             status = put_rows(&output, columns, n, rows);
+        }
         status = io__output_end(&output, status);
     }
     free(dictionary.data);

@@ -26,17 +26,21 @@ typedef struct table {
 /** Take the next field at *at. @return false at the end; *at is NULL behind the last field. */
 static bool next_field(const char **at, char separator, io_token *field)
 {
-    if (separator == ' ')
+    if (separator == ' ') {
         return io__token_next(at, field);
-    if (!*at)
+    }
+    if (!*at) {
         return false;
+    }
     const char *begin = *at + strspn(*at, " \t");
     const char *end = strchr(begin, separator);
     *at = end ? end + 1 : NULL;
-    if (!end)
+    if (!end) {
         end = begin + strlen(begin);
-    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+    }
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) {
         end--;
+    }
     *field = (io_token){begin, (size_t)(end - begin)};
     return true;
 }
@@ -45,8 +49,9 @@ static int count_fields(const char *line, char separator)
 {
     io_token field;
     int n = 0;
-    while (next_field(&line, separator, &field))
+    while (next_field(&line, separator, &field)) {
         n++;
+    }
     return n;
 }
 
@@ -61,16 +66,20 @@ static io_status next_row(table *t, char **line)
 {
     for (;;) {
         IO_TRY(io__lines_next(&t->lines, line));
-        if (!*line)
+        if (!*line) {
             return IO_OK;
+        }
         const size_t blank = strspn(*line, " \t");
         char *comment = strchr(*line, '#');
-        if (comment == *line + blank && t->columns == 0)
+        if (comment == *line + blank && t->columns == 0) {
             snprintf(t->names, sizeof t->names, "%s", comment + strspn(comment, "# \t"));
-        if (comment)
+        }
+        if (comment) {
             *comment = 0;
-        if ((*line)[blank])
+        }
+        if ((*line)[blank]) {
             return IO_OK;
+        }
     }
 }
 
@@ -84,9 +93,11 @@ static bool is_number(const table *t, io_token field)
 static bool is_names(const table *t, const char *line)
 {
     io_token field;
-    while (next_field(&line, t->separator, &field))
-        if (is_number(t, field))
+    while (next_field(&line, t->separator, &field)) {
+        if (is_number(t, field)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -95,10 +106,12 @@ static io_status find_rows(table *t)
 {
     char *line;
     IO_TRY(next_row(t, &line));
-    if (!line && !t->names[0])
+    if (!line && !t->names[0]) {
         return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
-    if (!line)
+    }
+    if (!line) {
         return IO_OK;
+    }
     t->separator = strchr(line, ';') ? ';' : strchr(line, ',') ? ',' : ' ';
     if (is_names(t, line)) {
         const int64_t at = t->lines.number;
@@ -107,16 +120,18 @@ static io_status find_rows(table *t)
         snprintf(t->names, sizeof t->names, "%s", line);
         t->columns = count_fields(line, t->separator); /* comments name them no more */
         IO_TRY(next_row(t, &line));
-        if (!line || is_names(t, line))
+        if (!line || is_names(t, line)) {
             return io__file_fail(t->lines.file, IO_FORMAT,
                                  "line %lld: '%s' is not followed by a "
                                  "row of numbers",
                                  (long long)at, shown);
+        }
     }
     t->columns = count_fields(line, t->separator);
     t->first = t->lines.number;
-    if (count_fields(t->names, t->separator) != t->columns)
+    if (count_fields(t->names, t->separator) != t->columns) {
         t->names[0] = 0;
+    }
     io__lines_back(&t->lines);
     return IO_OK;
 }
@@ -127,8 +142,9 @@ static int find_name(const table *t, io_token wanted)
     io_token name;
     for (int k = 0; t->names[0] && next_field(&at, t->separator, &name); k++) {
         name = unquote(name);
-        if (name.length == wanted.length && strncasecmp(name.text, wanted.text, name.length) == 0)
+        if (name.length == wanted.length && strncasecmp(name.text, wanted.text, name.length) == 0) {
             return k;
+        }
     }
     return -1;
 }
@@ -141,18 +157,21 @@ static io_status choose_named(table *t, const char *columns)
         char *end = NULL;
         long column = strtol(name.text, &end, 10);
         const bool is_index = name.length > 0 && end == name.text + name.length;
-        if (!is_index)
+        if (!is_index) {
             column = find_name(t, name);
-        if (column < 0 || column >= t->columns)
+        }
+        if (column < 0 || column >= t->columns) {
             return io__file_fail(t->lines.file, IO_INVALID, "has no column '%.*s': it has %d, %s%s",
                                  io__token_shown(name), name.text, t->columns,
                                  t->names[0] ? "named " : "without names; the first is 0",
                                  t->names);
+        }
         t->column[t->dim++] = (int)column;
     }
-    if (more || t->dim < 2)
+    if (more || t->dim < 2) {
         return io__file_fail(t->lines.file, IO_INVALID, "columns '%s': expected two or three",
                              t->lines.file->options->columns);
+    }
     return IO_OK;
 }
 
@@ -160,18 +179,21 @@ static io_status choose_named(table *t, const char *columns)
 static io_status choose_columns(table *t)
 {
     static const char *const axes[3] = {"x", "y", "z"};
-    if (t->lines.file->options->columns)
+    if (t->lines.file->options->columns) {
         return choose_named(t, t->lines.file->options->columns);
-    if (t->columns < 2)
+    }
+    if (t->columns < 2) {
         return io__lines_fail(&t->lines, IO_FORMAT, "has one column; expected two or three");
+    }
     t->dim = t->columns < 3 ? 2 : 3;
     bool named = true;
     for (int axis = 0; axis < t->dim; axis++) {
         t->column[axis] = find_name(t, (io_token){axes[axis], 1});
         named = named && t->column[axis] >= 0;
     }
-    for (int axis = 0; axis < t->dim && !named; axis++)
+    for (int axis = 0; axis < t->dim && !named; axis++) {
         t->column[axis] = axis;
+    }
     return IO_OK;
 }
 
@@ -188,15 +210,19 @@ static io_status read_row(const table *t, const char *line, double *out)
     io_token field;
     int k = 0;
     for (; next_field(&line, t->separator, &field); k++) {
-        for (int axis = 0; axis < t->dim; axis++)
-            if (k == t->column[axis])
+        for (int axis = 0; axis < t->dim; axis++) {
+            if (k == t->column[axis]) {
                 IO_TRY(read_number(t, field, k, &out[axis]));
-        if (t->dim == 0 && k < t->columns)
+            }
+        }
+        if (t->dim == 0 && k < t->columns) {
             IO_TRY(read_number(t, field, k, &out[k]));
+        }
     }
-    if (k != t->columns)
+    if (k != t->columns) {
         return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
                               t->columns, (long long)t->first);
+    }
     return IO_OK;
 }
 
@@ -208,8 +234,9 @@ static io_status read_rows(table *t, io_particles *out)
     for (;;) {
         char *line;
         IO_TRY(next_row(t, &line));
-        if (!line)
+        if (!line) {
             return IO_OK;
+        }
         IO_TRY(read_row(t, line, xyz));
         IO_TRY(io__particles_push(t->lines.file, out, &capacity, xyz));
     }
@@ -217,10 +244,11 @@ static io_status read_rows(table *t, io_particles *out)
 
 static io_status read_particles(table *t, void *out)
 {
-    if (t->columns > 0)
+    if (t->columns > 0) {
         IO_TRY(choose_columns(t));
-    else
+    } else {
         t->dim = 3;
+    }
     return read_rows(t, out);
 }
 
@@ -229,10 +257,12 @@ static io_status with_rows(io_file *file, io_status (*take)(table *t, void *out)
 {
     table t = {0};
     io_status status = io__lines_open(&t.lines, file);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = find_rows(&t);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = take(&t, out);
+    }
     io__lines_close(&t.lines);
     return status;
 }
@@ -246,21 +276,24 @@ static io_status read_vectors(table *t, void *to)
 {
     io_vectors *out = to;
     int64_t capacity = 0;
-    if (t->columns < 1)
+    if (t->columns < 1) {
         return io__file_fail(t->lines.file, IO_FORMAT, "holds no rows of numbers");
+    }
     out->dim = t->columns;
     out->size = KITH_DOUBLE;
     for (;;) {
         char *line;
         IO_TRY(next_row(t, &line));
-        if (!line)
+        if (!line) {
             return IO_OK;
+        }
         if (out->n == capacity) {
             capacity = 2 * capacity + 16;
             void *grown = realloc(out->values, (size_t)(capacity * out->dim) * sizeof(double));
-            if (!grown)
+            if (!grown) {
                 return io__file_fail(t->lines.file, IO_NO_MEMORY, "no memory for %lld vectors",
                                      (long long)capacity);
+            }
             out->values = grown;
         }
         IO_TRY(read_row(t, line, (double *)out->values + out->n * out->dim));
@@ -285,8 +318,9 @@ io_status io__text_vectors(io_file *file, io_vectors *out)
 {
     const io_status status = with_rows(file, read_vectors, out);
     snprintf(out->description, sizeof out->description, "text");
-    if (status == IO_OK && file->options->precision == KITH_FLOAT)
+    if (status == IO_OK && file->options->precision == KITH_FLOAT) {
         narrow(out);
+    }
     return status;
 }
 
@@ -317,10 +351,12 @@ static io_status inspect_rows(table *t, void *to)
              t->columns, kind);
     for (char *line; t->columns > 0; out->n++) {
         IO_TRY(next_row(t, &line));
-        if (!line)
+        if (!line) {
             break;
-        if (out->n == 0)
+        }
+        if (out->n == 0) {
             describe_columns(t, line, out);
+        }
     }
     return IO_OK;
 }

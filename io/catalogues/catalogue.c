@@ -21,11 +21,12 @@ static const struct {
 
 bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
 {
-    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT; k++)
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT; k++) {
         if (strcasecmp(name, formats[k].name) == 0) {
             *out = (io_catalogue_format)k;
             return true;
         }
+    }
     return false;
 }
 
@@ -45,14 +46,18 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
                              const io_catalogue *catalogue, io_error *error)
 {
     *error = (io_error){0};
-    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT && format == IO_CATALOGUE_BY_NAME; k++)
-        for (int e = 0; e < 2 && formats[k].endings[e]; e++)
-            if (io__ends_with(path, formats[k].endings[e]))
+    for (int k = IO_CATALOGUE_CSV; k <= IO_CATALOGUE_SWIFT && format == IO_CATALOGUE_BY_NAME; k++) {
+        for (int e = 0; e < 2 && formats[k].endings[e]; e++) {
+            if (io__ends_with(path, formats[k].endings[e])) {
                 format = (io_catalogue_format)k;
-    if (format == IO_CATALOGUE_BY_NAME)
+            }
+        }
+    }
+    if (format == IO_CATALOGUE_BY_NAME) {
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format of catalogues; expected .csv, .list, .txt, "
                         ".hdf5 or .h5");
+    }
     return write_file(path, formats[format].write, catalogue, error);
 }
 
@@ -85,9 +90,11 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
                    {".hdf5", io__labels_hdf5},
                    {".h5", io__labels_hdf5}};
     *error = (io_error){0};
-    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
-        if (io__ends_with(path, endings[k].ending))
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        if (io__ends_with(path, endings[k].ending)) {
             return write_file(path, endings[k].writer, catalogue, error);
+        }
+    }
     return io__fail(error, path, IO_INVALID,
                     "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
 }
@@ -95,9 +102,10 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
 io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error)
 {
     *error = (io_error){0};
-    if (!io__ends_with(path, ".hdf5") && !io__ends_with(path, ".h5"))
+    if (!io__ends_with(path, ".hdf5") && !io__ends_with(path, ".h5")) {
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format of sorted snapshots; expected .hdf5 or .h5");
+    }
     return write_file(path, io__sorted_snapshot, catalogue, error);
 }
 
@@ -108,11 +116,13 @@ io_status io__catalogue_check_box(io_output *output, const io_catalogue *catalog
     bool upright = true;
     for (int k = 0; k < box->dim; k++) {
         periodic += box->periodic[k] != 0;
-        for (int axis = 0; axis < box->dim; axis++)
+        for (int axis = 0; axis < box->dim; axis++) {
             upright = upright && (axis == k || box->row[k][axis] == 0);
+        }
     }
-    if (periodic == 0 || (upright && periodic == box->dim))
+    if (periodic == 0 || (upright && periodic == box->dim)) {
         return IO_OK;
+    }
     return io__output_fail(output, IO_INVALID,
                            "%s box has no place in this layout; expected one that is upright and "
                            "periodic along all axes, or along none. .csv and .list take any",
@@ -122,7 +132,8 @@ io_status io__catalogue_check_box(io_output *output, const io_catalogue *catalog
 bool io__catalogue_lengths(const io_catalogue *catalogue, double out[3])
 {
     const kith_box *box = catalogue->box;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         out[k] = box->periodic[0] ? box->row[k < box->dim ? k : 0][k < box->dim ? k : 0] : 0;
+    }
     return out[1] == out[0] && out[2] == out[0];
 }

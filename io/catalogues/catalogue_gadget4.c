@@ -60,8 +60,9 @@ void io__gadget_units(const io_catalogue *c, double scale[IO_GADGET_UNITS])
  *  @return false on failure. */
 static bool put_scaling(hid_t written, const io_catalogue *c, io_gadget_unit unit)
 {
-    if (!c->particles->cosmology.known || unit == IO_GADGET_PURE)
+    if (!c->particles->cosmology.known || unit == IO_GADGET_PURE) {
         return true;
+    }
     const double a = unit == IO_GADGET_LENGTH ? 1 : unit == IO_GADGET_VELOCITY ? 0.5 : 0;
     return io__put_number(written, "a_scaling", a) &&
            io__put_number(written, "h_scaling", unit == IO_GADGET_VELOCITY ? 0 : -1);
@@ -75,14 +76,17 @@ static bool put_reals(hid_t group, const io_catalogue *c, double *room)
     for (size_t k = 0; k < sizeof datasets / sizeof *datasets && done; k++) {
         const dataset *d = &datasets[k];
         if ((d->unit == IO_GADGET_VELOCITY && !c->velocities) ||
-            (d->unit == IO_GADGET_MASS && !c->masses) || (d->sphere >= 0 && !c->sphere[d->sphere]))
+            (d->unit == IO_GADGET_MASS && !c->masses) ||
+            (d->sphere >= 0 && !c->sphere[d->sphere])) {
             continue;
+        }
         for (int64_t h = 0; h < c->halos->n; h++) {
             double *row = room + h * d->columns;
             memcpy(row, (const char *)&c->halos->halo[h] + d->offset,
                    (size_t)d->columns * sizeof *row);
-            for (int column = 0; column < d->columns; column++)
+            for (int column = 0; column < d->columns; column++) {
                 row[column] *= scale[d->unit];
+            }
         }
         const hid_t written = io__put_array(group, d->name, H5T_NATIVE_DOUBLE, room, c->halos->n,
                                             d->columns);
@@ -97,17 +101,19 @@ static bool put_counts(hid_t group, const io_catalogue *c, int64_t *offset)
     const int64_t n = c->halos->n;
     int64_t *length = offset + TYPES * n; /* [n][TYPES] */
     int64_t sum[TYPES] = {0};
-    for (int64_t h = 0; h < n; h++)
+    for (int64_t h = 0; h < n; h++) {
         for (int type = 0; type < TYPES; type++) {
             length[TYPES * h + type] = c->halos->halo[h].members_of_type[type];
             offset[TYPES * h + type] = sum[type];
             sum[type] += length[TYPES * h + type];
         }
+    }
     bool done =
         io__close(io__put_array(group, "GroupLenType", H5T_NATIVE_INT64, length, n, TYPES)) &&
         io__close(io__put_array(group, "GroupOffsetType", H5T_NATIVE_INT64, offset, n, TYPES));
-    for (int64_t h = 0; h < n; h++)
+    for (int64_t h = 0; h < n; h++) {
         length[h] = c->halos->halo[h].members;
+    }
     done = done && io__close(io__put_array(group, "GroupLen", H5T_NATIVE_INT64, length, n, 1));
     for (int64_t h = 0; h < n; h++) {
         length[h] = 0;
@@ -141,9 +147,11 @@ static bool put_ids(hid_t file, const io_catalogue *c)
             sum += c->halos->halo[h].members;
         }
         int64_t *id = malloc(((size_t)sum + 1) * sizeof *id);
-        for (int64_t k = 0; k < p->n && at && id; k++)
-            if (c->labels[k] > 0)
+        for (int64_t k = 0; k < p->n && at && id; k++) {
+            if (c->labels[k] > 0) {
                 id[at[c->labels[k] - 1]++] = p->id[k];
+            }
+        }
         done = at && id && io__close(io__put_array(group, "ID", H5T_NATIVE_UINT64, id, sum, 1));
         free(id);
         free(at);
@@ -178,8 +186,9 @@ static bool put_header(hid_t file, const io_catalogue *c)
 {
     const io_particles *p = c->particles;
     int64_t ids = 0;
-    for (int64_t h = 0; h < c->halos->n && p->id; h++)
+    for (int64_t h = 0; h < c->halos->n && p->id; h++) {
         ids += c->halos->halo[h].members;
+    }
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = header >= 0 && io__put_count(header, "Ngroups_ThisFile", c->halos->n) &&
                       io__put_count(header, "Ngroups_Total", c->halos->n) &&
@@ -202,15 +211,17 @@ bool io__gadget_put_parameters(hid_t file, const io_catalogue *c)
     const hid_t group = H5Gcreate2(file, "Parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0 && io__put_number(group, "LinkingLength", c->length) &&
                 io__put_count(group, "GroupMinLen", c->min_members);
-    if (done && units->source != IO_UNITS_NONE)
+    if (done && units->source != IO_UNITS_NONE) {
         done = io__put_number(group, "UnitLength_in_cm", units->length) &&
                io__put_number(group, "UnitMass_in_g", units->mass) &&
                io__put_number(group, "UnitVelocity_in_cm_per_s", units->velocity);
-    if (done && u->known)
+    }
+    if (done && u->known) {
         done = io__put_number(group, "Omega0", u->omega_m) &&
                io__put_number(group, "OmegaLambda", u->omega_lambda) &&
                io__put_number(group, "HubbleParam", u->h) &&
                (u->omega_b == 0 || io__put_number(group, "OmegaBaryon", u->omega_b));
+    }
     io__close(group);
     return done;
 }

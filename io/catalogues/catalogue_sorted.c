@@ -49,15 +49,18 @@ static bool sort(const io_catalogue *c, struct order *out)
         for (int64_t k = 0; k < p->n; k++) {
             const int64_t group = c->labels[k] > 0 ? c->labels[k] - 1 : groups;
             const int64_t key = type_of(p, k) * (groups + 1) + group;
-            if (step == 0)
+            if (step == 0) {
                 at[key + 1]++;
-            else
+            } else {
                 out->index[at[key]++] = (int32_t)k;
+            }
         }
-        for (int64_t key = 0; step == 0 && key < keys; key++)
+        for (int64_t key = 0; step == 0 && key < keys; key++) {
             at[key + 1] += at[key];
-        for (int type = 0; step == 0 && type <= KITH_TYPES; type++)
+        }
+        for (int type = 0; step == 0 && type <= KITH_TYPES; type++) {
             out->begin[type] = at[type * (groups + 1)];
+        }
     }
     const bool done = at && out->index;
     free(at);
@@ -82,8 +85,9 @@ static void wrap(const kith_box *box, double r[3])
             volume += normal * row[k][a];
         }
         const double turns = box->periodic[k] && isfinite(at / volume) ? floor(at / volume) : 0;
-        for (int a = 0; a < 3 && turns != 0; a++)
+        for (int a = 0; a < 3 && turns != 0; a++) {
             r[a] -= turns * row[k][a];
+        }
     }
 }
 
@@ -94,15 +98,18 @@ static void gather_positions(const io_catalogue *c, double scale, const int32_t 
     const io_particles *p = c->particles;
     for (int64_t k = 0; k < n; k++) {
         double r[3];
-        for (int axis = 0; axis < 3; axis++)
+        for (int axis = 0; axis < 3; axis++) {
             r[axis] = io_real(p->pos, 3 * (int64_t)index[k] + axis, p->precision);
+        }
         for (int pass = 0; pass < 2; pass++) { /* rounding may reach the upper face */
             wrap(c->box, r);
-            for (int axis = 0; axis < 3 && p->precision == KITH_FLOAT; axis++)
+            for (int axis = 0; axis < 3 && p->precision == KITH_FLOAT; axis++) {
                 r[axis] = (float)r[axis];
+            }
         }
-        for (int axis = 0; axis < p->dim; axis++)
+        for (int axis = 0; axis < p->dim; axis++) {
             io_put_real(to, k * p->dim + axis, p->precision, r[axis] * scale);
+        }
     }
 }
 
@@ -110,14 +117,16 @@ static void gather_positions(const io_catalogue *c, double scale, const int32_t 
 static void gather(const io_particles *p, const struct field *f, const void *from, double scale,
                    const int32_t *index, int64_t n, int columns, void *to)
 {
-    for (int64_t k = 0; k < n; k++)
+    for (int64_t k = 0; k < n; k++) {
         for (int column = 0; column < columns; column++) {
             const int64_t at = f->columns * (int64_t)index[k] + column, row = k * columns + column;
-            if (f->unit == IO_GADGET_PURE)
+            if (f->unit == IO_GADGET_PURE) {
                 ((int64_t *)to)[row] = ((const int64_t *)from)[at];
-            else
+            } else {
                 io_put_real(to, row, p->precision, io_real(from, at, p->precision) * scale);
+            }
         }
+    }
 }
 
 static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t *index, int64_t n)
@@ -135,14 +144,16 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
         const struct field *f = &fields[k];
         const void *data;
         memcpy(&data, (const char *)p + f->offset, sizeof data);
-        if (!data)
+        if (!data) {
             continue;
+        }
         const bool flat = f->unit == IO_GADGET_LENGTH && p->dim == 2;
         const int columns = flat ? 2 : f->columns;
-        if (f->unit == IO_GADGET_LENGTH)
+        if (f->unit == IO_GADGET_LENGTH) {
             gather_positions(c, scale[f->unit], index, n, room);
-        else
+        } else {
             gather(p, f, data, scale[f->unit], index, n, columns, room);
+        }
         const hid_t number = f->unit == IO_GADGET_PURE ? H5T_NATIVE_UINT64 : real;
         done = io__close(io__put_array(group, f->name, number, room, n, columns));
     }
@@ -155,8 +166,9 @@ static bool put_header(hid_t file, const io_catalogue *c, const struct order *or
 {
     const double nothing[KITH_TYPES] = {0};
     uint64_t counts[KITH_TYPES];
-    for (int type = 0; type < KITH_TYPES; type++)
+    for (int type = 0; type < KITH_TYPES; type++) {
         counts[type] = (uint64_t)(order->begin[type + 1] - order->begin[type]);
+    }
     const int types = counts[6] + counts[7] > 0 ? KITH_TYPES : 6; /* Gadget's */
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = header >= 0 &&

@@ -62,8 +62,9 @@ static bool put_groups(hid_t file, const io_catalogue *c)
         const kith_halo *halo = &c->halos->halo[k];
         room[k] = halo->mass * scale_mass;
         room[n + k] = halo->radius_max * scale;
-        for (int axis = 0; axis < 3; axis++)
+        for (int axis = 0; axis < 3; axis++) {
             room[2 * n + 3 * k + axis] = halo->centre_of_mass[axis] * scale;
+        }
         counts[k] = k + 1;
         counts[n + k] = halo->members;
     }
@@ -123,8 +124,9 @@ static bool put_header(hid_t file, const io_catalogue *c)
 static bool put_units(hid_t file, const io_catalogue *c)
 {
     const io_units *u = &c->particles->units;
-    if (u->source == IO_UNITS_NONE)
+    if (u->source == IO_UNITS_NONE) {
         return true;
+    }
     const hid_t group = H5Gcreate2(file, "Units", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = group >= 0 && io__put_one(group, "Unit length in cgs (U_L)", u->length) &&
                       io__put_one(group, "Unit mass in cgs (U_M)", u->mass) &&
@@ -142,8 +144,9 @@ static bool put_cosmology(hid_t file, const io_catalogue *c)
     const double hundred = 1e7 / 3.0856775814913673e24; /* 100 km/s/Mpc [1/s] */
     const io_cosmology *u = &c->particles->cosmology;
     const io_units *units = &c->particles->units;
-    if (!u->known)
+    if (!u->known) {
         return true;
+    }
     const double time = units->source == IO_UNITS_NONE ? 1 : units->length / units->velocity;
     const hid_t group = H5Gcreate2(file, "Cosmology", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = group >= 0 && io__put_one_count(group, "Cosmological run", 1) &&
@@ -184,8 +187,9 @@ static bool put_labels(hid_t file, const void *what)
                 io__put_text(file, "kith_version", KITH_VERSION) &&
                 io__put_count(file, "no_group", no_group) &&
                 io__put_count(file, "n_groups", c->halos->n);
-    for (int64_t k = 0; k < p->n && done; k++)
+    for (int64_t k = 0; k < p->n && done; k++) {
         labels[k] = c->labels[k] > 0 ? c->labels[k] : no_group;
+    }
     done = done &&
            io__close(io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)) &&
            (!p->id ||

@@ -145,8 +145,9 @@ static bool is_there(const io_catalogue *c, const text_column *column)
 static int put_real(const table *t, double value, char *out, size_t room)
 {
     const int length = snprintf(out, room, "%c%.*g", t->space, t->digits, value);
-    if (!t->exact || strtod(out + 1, NULL) == value)
+    if (!t->exact || strtod(out + 1, NULL) == value) {
         return length;
+    }
     return snprintf(out, room, "%c%.17g", t->space, value);
 }
 
@@ -161,14 +162,16 @@ static int put_value(const table *t, const text_column *column, const kith_halo 
     }
     double value;
     memcpy(&value, (const char *)halo + column->offset, sizeof value);
-    if (column->kind == '/')
+    if (column->kind == '/') {
         value = halo->axis_length[0] > 0 ? value / halo->axis_length[0] : 1;
-    else if (column->kind == 'A')
+    } else if (column->kind == 'A') {
         value *= halo->axis_length[0] * t->scale_radius;
-    else
+    } else {
         value *= column->kind == 'r' ? t->scale_radius : t->scale[column->quantity];
-    if (column->kind == '3')
+    }
+    if (column->kind == '3') {
         value *= sqrt(3.0);
+    }
     return put_real(t, value, out, room);
 }
 
@@ -176,8 +179,9 @@ static int put_type(const table *t, const kith_halo *halo, int type, char *out, 
 {
     const int used = snprintf(out, room, "%c%lld", t->space,
                               (long long)halo->members_of_type[type]);
-    if (!t->catalogue->masses)
+    if (!t->catalogue->masses) {
         return used;
+    }
     return used + put_real(t, halo->mass_of_type[type], out + used, room - (size_t)used);
 }
 
@@ -189,15 +193,19 @@ static io_status put_rows(io_output *output, const table *t, const char *first, 
         const kith_halo *halo = &c->halos->halo[h];
         char line[2048];
         size_t used = (size_t)snprintf(line, sizeof line, "%lld%s", (long long)h + 1, first);
-        for (int k = 0; k < t->n; k++)
-            if (is_there(c, &t->columns[k]))
+        for (int k = 0; k < t->n; k++) {
+            if (is_there(c, &t->columns[k])) {
                 used += (size_t)put_value(t, &t->columns[k], halo, line + used, sizeof line - used);
-            else if (t->absent)
+            } else if (t->absent) {
                 used += (size_t)snprintf(line + used, sizeof line - used, "%c%s", t->space,
                                          t->absent);
-        for (int type = 0; type < KITH_TYPES && types; type++)
-            if (c->type[type])
+            }
+        }
+        for (int type = 0; type < KITH_TYPES && types; type++) {
+            if (c->type[type]) {
                 used += (size_t)put_type(t, halo, type, line + used, sizeof line - used);
+            }
+        }
         line[used++] = '\n';
         IO_TRY(io__output_write(output, line, (int64_t)used));
     }
@@ -215,8 +223,9 @@ io_status io__catalogue_csv(io_output *output, const io_catalogue *c)
                      .space = ','};
     io_unit_name names;
     io_unit_names(&c->particles->units, &names);
-    if (!c->masses) /* particles count 1, which has no unit */
+    if (!c->masses) { /* particles count 1, which has no unit */
         names.mass[0] = 0;
+    }
     const char *gap = c->masses ? " " : "";
     char spin[3 * IO_NAME_LENGTH + 8], inertia[2 * IO_NAME_LENGTH + 8];
     snprintf(spin, sizeof spin, "%s%s%s %s", names.mass, gap, names.length, names.velocity);
@@ -226,15 +235,18 @@ io_status io__catalogue_csv(io_output *output, const io_catalogue *c)
     IO_TRY(io__output_printf(output, "group"));
     for (int k = 0; k < t.n; k++) {
         const char *unit = known ? units[t.columns[k].quantity] : "";
-        if (is_there(c, &t.columns[k]))
+        if (is_there(c, &t.columns[k])) {
             IO_TRY(io__output_printf(output, *unit ? ",%s [%s]" : ",%s", t.columns[k].name, unit));
+        }
     }
     for (int type = 0; type < KITH_TYPES; type++) {
-        if (c->type[type])
+        if (c->type[type]) {
             IO_TRY(io__output_printf(output, ",members_%d", type));
-        if (c->type[type] && c->masses)
+        }
+        if (c->type[type] && c->masses) {
             IO_TRY(
                 io__output_printf(output, known ? ",mass_%d [%s]" : ",mass_%d", type, names.mass));
+        }
     }
     IO_TRY(io__output_printf(output, "\n"));
     return put_rows(output, &t, "", true);
@@ -278,13 +290,16 @@ static io_status put_rockstar_box(io_output *output, const io_catalogue *c, doub
 {
     const double(*row)[3] = c->box->row;
     bool upright = true;
-    for (int k = 0; k < 9; k++)
+    for (int k = 0; k < 9; k++) {
         upright = upright && (k % 4 == 0 || row[k / 3][k % 3] == 0);
+    }
     const bool cube = upright && row[1][1] == row[0][0] && row[2][2] == row[0][0];
     IO_TRY(io__output_printf(output, "#Box size:"));
-    for (int k = 0; k < (cube ? 1 : 9); k++)
-        if (!upright || k % 4 == 0)
+    for (int k = 0; k < (cube ? 1 : 9); k++) {
+        if (!upright || k % 4 == 0) {
             IO_TRY(io__output_printf(output, " %.9g", row[k / 3][k % 3] * scale));
+        }
+    }
     return io__output_printf(output, "%s\n", unit);
 }
 
@@ -335,11 +350,13 @@ io_status io__catalogue_rockstar(io_output *output, const io_catalogue *c)
                .absent = "nan",
                .digits = 9,
                .space = ' '};
-    if (c->particles->units.source != IO_UNITS_NONE)
+    if (c->particles->units.source != IO_UNITS_NONE) {
         set_rockstar_units(c, &t);
+    }
     IO_TRY(io__output_printf(output, "#ID DescID"));
-    for (int k = 0; k < t.n; k++)
+    for (int k = 0; k < t.n; k++) {
         IO_TRY(io__output_printf(output, " %s", t.columns[k].name));
+    }
     IO_TRY(io__output_printf(output, "\n"));
     IO_TRY(put_rockstar_header(output, c, &t));
     return put_rows(output, &t, " -1", false);

@@ -11,8 +11,9 @@ io_status io__labels_open(io_file *file, io_labels *labels)
 {
     *labels = (io_labels){.name = calloc(IO_MOST_LABELS, sizeof *labels->name),
                           .slot = calloc(IO_LABEL_SLOTS, sizeof *labels->slot)};
-    if (!labels->name || !labels->slot)
+    if (!labels->name || !labels->slot) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for names of species");
+    }
     return IO_OK;
 }
 
@@ -27,8 +28,9 @@ void io__labels_close(io_labels *labels)
 static uint32_t hash(const char *name)
 {
     uint32_t bits = 2166136261u;
-    for (; *name; name++)
+    for (; *name; name++) {
         bits = (bits ^ (unsigned char)*name) * 16777619u;
+    }
     return bits;
 }
 
@@ -39,12 +41,14 @@ io_status io__labels_number(io_file *file, io_labels *labels, io_token name, int
     uint32_t at = hash(clean) % IO_LABEL_SLOTS;
     for (; labels->slot[at]; at = (at + 1) % IO_LABEL_SLOTS) {
         *number = labels->slot[at] - 1;
-        if (strcmp(labels->name[*number], clean) == 0)
+        if (strcmp(labels->name[*number], clean) == 0) {
             return IO_OK;
+        }
     }
-    if (labels->n == IO_MOST_LABELS)
+    if (labels->n == IO_MOST_LABELS) {
         return io__file_fail(file, IO_LIMIT, "has more than %d names of species: '%s'",
                              IO_MOST_LABELS, clean);
+    }
     *number = labels->n++;
     memcpy(labels->name[*number], clean, sizeof clean);
     labels->slot[at] = (int16_t)labels->n;

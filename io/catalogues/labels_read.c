@@ -30,17 +30,22 @@ static io_status read_text(io_file *file, int64_t n, int64_t *out)
         }
         const char *at = line;
         io_token token;
-        if (status == IO_OK && !io__token_next(&at, &token))
+        if (status == IO_OK && !io__token_next(&at, &token)) {
             status = io__lines_fail(&lines, IO_FORMAT, "is empty where a label was expected");
-        if (status == IO_OK)
+        }
+        if (status == IO_OK) {
             status = io__lines_number(&lines, token, "a label", &value);
-        if (status == IO_OK && (value != floor(value) || fabs(value) > INT32_MAX))
+        }
+        if (status == IO_OK && (value != floor(value) || fabs(value) > INT32_MAX)) {
             status = io__lines_fail(&lines, IO_FORMAT, "holds %g; expected a whole number", value);
-        if (status == IO_OK && k < 0 && value != (double)n)
+        }
+        if (status == IO_OK && k < 0 && value != (double)n) {
             status = io__lines_fail(&lines, IO_INVALID, "says %.0f particles; expected %lld", value,
                                     (long long)n);
-        if (status == IO_OK && k >= 0)
+        }
+        if (status == IO_OK && k >= 0) {
             out[k] = (int64_t)value;
+        }
     }
     io__lines_close(&lines);
     return status;
@@ -64,10 +69,12 @@ static int64_t count(const int64_t *number, int64_t n, group *out)
 {
     int64_t groups = 0;
     for (int64_t k = 0; k < n; k++) {
-        if (number[k] < 1 || number[k] == INT32_MAX) /* INT32_MAX: SWIFT's word for none */
+        if (number[k] < 1 || number[k] == INT32_MAX) { /* INT32_MAX: SWIFT's word for none */
             continue;
-        if (groups == 0 || out[groups - 1].number != number[k])
+        }
+        if (groups == 0 || out[groups - 1].number != number[k]) {
             out[groups++] = (group){.number = number[k]};
+        }
         out[groups - 1].members++;
     }
     return groups;
@@ -78,8 +85,9 @@ static void number_anew(group *groups, int64_t n_groups, const int64_t *number, 
                         int32_t *labels)
 {
     qsort(groups, (size_t)n_groups, sizeof *groups, by_members);
-    for (int64_t g = 0; g < n_groups; g++)
+    for (int64_t g = 0; g < n_groups; g++) {
         groups[g].members = g + 1;
+    }
     qsort(groups, (size_t)n_groups, sizeof *groups, by_number);
     for (int64_t p = 0; p < n; p++) {
         const group *found = bsearch(&number[p], groups, (size_t)n_groups, sizeof *groups,
@@ -98,11 +106,12 @@ static io_status read_numbers(const char *path, int64_t n, const int64_t *ids, i
     io_status status = file.size >= (int64_t)sizeof head
                            ? io__file_peek(&file, head, sizeof head, 0)
                            : IO_OK;
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_column(&file, n, true, number)
                  : memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0
                      ? io__hdf5_labels(&file, n, ids, number)
                      : read_text(&file, n, number);
+    }
     io__file_close(&file);
     return status;
 }

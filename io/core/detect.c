@@ -29,9 +29,11 @@ static bool begins(const char *head, int64_t size, const char *with, size_t leng
 static bool is_lammps(const char *head)
 {
     static const char *const items[] = {"ITEM: TIMESTEP", "ITEM: UNITS", "ITEM: TIME"};
-    for (size_t k = 0; k < sizeof items / sizeof *items; k++)
-        if (strncmp(head, items[k], strlen(items[k])) == 0)
+    for (size_t k = 0; k < sizeof items / sizeof *items; k++) {
+        if (strncmp(head, items[k], strlen(items[k])) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -42,25 +44,29 @@ static io_status detect_hdf5(io_file *file, io_format *out)
     char head[8];
     for (int64_t at = 0; at + 8 <= file->size && *out == IO_UNKNOWN; at = at ? 2 * at : 512) {
         IO_TRY(io__file_read(file, head, 8, at));
-        if (memcmp(head, mark, 8) == 0)
+        if (memcmp(head, mark, 8) == 0) {
             *out = IO_HDF5;
+        }
     }
     return IO_OK;
 }
 
 static bool is_binary(const char *head, int64_t size)
 {
-    for (int64_t k = 0; k < size; k++)
-        if ((unsigned char)head[k] < 0x20 && !isspace((unsigned char)head[k]))
+    for (int64_t k = 0; k < size; k++) {
+        if ((unsigned char)head[k] < 0x20 && !isspace((unsigned char)head[k])) {
             return true;
+        }
+    }
     return false;
 }
 
 static bool is_count(const char *line)
 {
     char *end = NULL;
-    if (!isdigit((unsigned char)line[strspn(line, " \t")]))
+    if (!isdigit((unsigned char)line[strspn(line, " \t")])) {
         return false;
+    }
     strtoull(line, &end, 10);
     return end[strspn(end, " \t\r")] == 0;
 }
@@ -69,15 +75,18 @@ static bool is_count(const char *line)
 static bool is_atom(const char *line)
 {
     io_token token;
-    if (!io__token_next(&line, &token))
+    if (!io__token_next(&line, &token)) {
         return false;
+    }
     for (int k = 0; k < 3; k++) {
         char *end = NULL;
-        if (!io__token_next(&line, &token))
+        if (!io__token_next(&line, &token)) {
             return false;
+        }
         strtod(token.text, &end);
-        if (end == token.text)
+        if (end == token.text) {
             return false;
+        }
     }
     return true;
 }
@@ -89,15 +98,19 @@ static bool is_xyz(char *head)
     for (int k = 1; k < 3; k++) {
         char *end = line[k - 1] ? strchr(line[k - 1], '\n') : NULL;
         line[k] = end ? end + 1 : NULL;
-        if (end)
+        if (end) {
             *end = 0;
+        }
     }
-    if (!line[1] || !is_count(line[0]))
+    if (!line[1] || !is_count(line[0])) {
         return false;
-    if (strstr(line[1], "Lattice=") || strstr(line[1], "Properties="))
+    }
+    if (strstr(line[1], "Lattice=") || strstr(line[1], "Properties=")) {
         return true;
-    if (!line[2] || !line[2][strspn(line[2], " \t\r")])
+    }
+    if (!line[2] || !line[2][strspn(line[2], " \t\r")]) {
         return strtoull(line[0], NULL, 10) == 0;
+    }
     line[2][strcspn(line[2], "\n")] = 0;
     return is_atom(line[2]);
 }
@@ -107,39 +120,49 @@ io_status io__detect(io_file *file, io_format *out)
     char head[IO_HEAD + 1];
     const int64_t size = file->size < IO_HEAD ? file->size : IO_HEAD;
     *out = IO_UNKNOWN;
-    if (size == 0)
+    if (size == 0) {
         return io__file_fail(file, IO_FORMAT, "is empty; expected particles");
+    }
     IO_TRY(io__file_read(file, head, size, 0));
     head[size] = 0;
     bool looks_tipsy = false;
-    if (begins(head, size, "\x93NUMPY", 6))
+    if (begins(head, size, "\x93NUMPY", 6)) {
         *out = IO_NPY;
-    else
+    } else {
         IO_TRY(io__tipsy_detect(file, out, &looks_tipsy));
-    if (*out == IO_UNKNOWN)
+    }
+    if (*out == IO_UNKNOWN) {
         IO_TRY(detect_hdf5(file, out));
-    if (*out != IO_UNKNOWN)
+    }
+    if (*out != IO_UNKNOWN) {
         return IO_OK;
-    if (io__gadget_detect(head, size))
+    }
+    if (io__gadget_detect(head, size)) {
         *out = IO_GADGET;
-    else if (is_lammps(head))
+    } else if (is_lammps(head)) {
         *out = IO_LAMMPS;
-    else if (begins(head, size, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8))
+    } else if (begins(head, size, "\xdf\x65\xdf\x65\xdf\x65\xdf\x65", 8)) {
         *out = IO_GSD;
-    else if (io__chemfiles_kind(head, size))
+    } else if (io__chemfiles_kind(head, size)) {
         *out = IO_CHEMFILES;
-    if (*out != IO_UNKNOWN)
+    }
+    if (*out != IO_UNKNOWN) {
         return IO_OK;
-    for (size_t k = 0; k < sizeof unread / sizeof *unread; k++)
-        if (begins(head, size, unread[k].bytes, unread[k].length))
+    }
+    for (size_t k = 0; k < sizeof unread / sizeof *unread; k++) {
+        if (begins(head, size, unread[k].bytes, unread[k].length)) {
             return io__file_fail(file, IO_FORMAT, "%s", unread[k].meaning);
-    if (is_binary(head, size) && !looks_tipsy)
+        }
+    }
+    if (is_binary(head, size) && !looks_tipsy) {
         return io__file_fail(file, IO_FORMAT,
                              "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
                              "(or cut short)");
-    if (looks_tipsy)
+    }
+    if (looks_tipsy) {
         *out = IO_TIPSY;
-    else
+    } else {
         *out = is_xyz(head) ? IO_XYZ : IO_TEXT;
+    }
     return IO_OK;
 }

@@ -46,7 +46,9 @@ void io__copy_name(char *out, size_t room, const char *text, size_t length)
     const size_t n = length < room - 1 ? length : room - 1;
     memcpy(out, text, n);
     out[n] = 0;
-    for (; *out; out++)
-        if ((unsigned char)*out < 0x20 || *out == 0x7f)
+    for (; *out; out++) {
+        if ((unsigned char)*out < 0x20 || *out == 0x7f) {
             *out = '?';
+        }
+    }
 }

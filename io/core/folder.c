@@ -44,11 +44,12 @@ static int64_t count_files(const char *path)
     io_format format = IO_UNKNOWN;
     int64_t files = 0;
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
-        io__file_open(&file, path, NULL, &unused) == IO_OK && io__detect(&file, &format) == IO_OK)
+        io__file_open(&file, path, NULL, &unused) == IO_OK && io__detect(&file, &format) == IO_OK) {
         files = format == IO_TIPSY    ? 1
                 : format == IO_GADGET ? io__gadget_files(&file)
                 : format == IO_HDF5   ? io__hdf5_files(&file)
                                       : 0;
+    }
     io__file_close(&file);
     return files;
 }
@@ -59,12 +60,14 @@ static void add_snapshot(folder *f, const char *path)
     const char *slash = strrchr(path, '/');
     const size_t used = strlen(f->listed), length = strlen(slash + 1);
     f->found++;
-    if (!f->first)
+    if (!f->first) {
         f->first = strdup(path);
+    }
     const char *comma = used ? ", " : "", *name = slash + 1;
     const bool fits = used + length + sizeof ", ..., ..." < sizeof f->listed;
-    if (fits || (used == 0 || strcmp(f->listed + used - 3, "...") != 0))
+    if (fits || (used == 0 || strcmp(f->listed + used - 3, "...") != 0)) {
         sprintf(f->listed + used, "%s%s", comma, fits ? name : "...");
+    }
 }
 
 /** Look at one file. @return false without memory. */
@@ -93,8 +96,9 @@ io_status io__folder_find(const char *path, char **out, io_error *error)
     for (int k = 0; k < n; k++) {
         const size_t room = strlen(path) + strlen(list[k]->d_name) + 2;
         char *file = malloc(room);
-        if (file)
+        if (file) {
             snprintf(file, room, "%s/%s", path, list[k]->d_name);
+        }
         done = done && file && visit(&f, file);
         free(file);
         free(list[k]);
@@ -102,16 +106,19 @@ io_status io__folder_find(const char *path, char **out, io_error *error)
     free(list);
     free(f.name);
     *out = f.first;
-    if (!done)
+    if (!done) {
         return io__fail(error, path, IO_SYSTEM, "is a folder that cannot be searched");
-    if (f.found == 0)
+    }
+    if (f.found == 0) {
         return io__fail(error, path, IO_SYSTEM,
                         "is a directory without a snapshot; expected a file of particles, or a "
                         "folder that holds one snapshot of Gadget, HDF5 or tipsy");
-    if (f.found > 1)
+    }
+    if (f.found > 1) {
         return io__fail(error, path, IO_INVALID,
                         "is a folder of %lld snapshots; name a file of the one that is "
                         "meant: %s",
                         (long long)f.found, f.listed);
+    }
     return IO_OK;
 }

@@ -35,13 +35,15 @@ static io_status check_bounds(io_file *file, const io_universe *said)
          "a number such as 0.7"},
         {"Omega of baryons", said->omega_b, 0, said->omega_m, "at most that of matter"},
     };
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        if (!(numbers[k].value >= numbers[k].low && numbers[k].value <= numbers[k].high))
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        if (!(numbers[k].value >= numbers[k].low && numbers[k].value <= numbers[k].high)) {
             return io__file_fail(file, IO_FORMAT,
                                  "%s in %s is %g; expected %s. Correct the header, or write the "
                                  "positions to .npy",
                                  numbers[k].name, said->group, numbers[k].value,
                                  numbers[k].expected);
+        }
+    }
     return IO_OK;
 }
 
@@ -49,22 +51,26 @@ io_status io__header_cosmology(io_file *file, const io_universe *said, io_header
 {
     const double tolerance = 1e-3; /* headers may hold a rounded redshift */
     io_universe u = *said;
-    if (!u.has_a)
+    if (!u.has_a) {
         u.a = header->time;
+    }
     const bool agree = fabs(u.a * (1 + header->redshift) - 1) <= tolerance;
     /* Runs that are not comoving say a redshift of 0, and a time that is anything. */
-    if (u.comoving != 0 && u.omega_m > 0 && header->redshift != 0 && !agree)
+    if (u.comoving != 0 && u.omega_m > 0 && header->redshift != 0 && !agree) {
         return io__file_fail(file, IO_FORMAT,
                              "redshift %g in %s, but scale factor %g; expected 1 / (1 + "
                              "redshift) = %g. Correct the header, or write the positions to "
                              ".npy",
                              header->redshift, u.group, u.a, 1 / (1 + header->redshift));
-    if (u.comoving < 0)
+    }
+    if (u.comoving < 0) {
         u.comoving = agree && u.omega_m != 0 && !(header->redshift == 0 && u.h == 0);
+    }
     if (!u.comoving) {
         header->units.length_h = header->units.mass_h = 0;
-        if (header->units.source == IO_UNITS_USUAL)
+        if (header->units.source == IO_UNITS_USUAL) {
             header->units = (io_units){0};
+        }
         return IO_OK;
     }
     IO_TRY(check_bounds(file, &u));
@@ -81,31 +87,37 @@ io_status io__header_cosmology(io_file *file, const io_universe *said, io_header
 io_status io__header_check(io_file *file, const io_header *header)
 {
     enum { MOST_FILES = 1000000 };
-    if (header->files < 1 || header->files > MOST_FILES)
+    if (header->files < 1 || header->files > MOST_FILES) {
         return io__file_fail(file, IO_FORMAT, "is one of %lld files; expected 1 to %d",
                              (long long)header->files, MOST_FILES);
-    for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(header->box[axis]) || header->box[axis] < 0)
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        if (!isfinite(header->box[axis]) || header->box[axis] < 0) {
             return io__file_fail(file, IO_FORMAT, "Header/BoxSize is %g; expected a length",
                                  header->box[axis]);
+        }
+    }
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        if (!isfinite(header->mass[type]) || header->mass[type] < 0)
+        if (!isfinite(header->mass[type]) || header->mass[type] < 0) {
             return io__file_fail(file, IO_FORMAT,
                                  "the mass of PartType%d in the header is %g; expected 0 or more",
                                  type, header->mass[type]);
-        if (header->n[type] < 0)
+        }
+        if (header->n[type] < 0) {
             return io__file_fail(file, IO_FORMAT,
                                  "the header counts %lld particles of PartType%d; expected 0 or "
                                  "more",
                                  (long long)header->n[type], type);
+        }
     }
     const io_units *units = &header->units;
     if (units->source != IO_UNITS_NONE &&
         !(isnormal(units->length) && isnormal(units->mass) && isnormal(units->velocity) &&
-          units->length > 0 && units->mass > 0 && units->velocity > 0))
+          units->length > 0 && units->mass > 0 && units->velocity > 0)) {
         return io__file_fail(file, IO_FORMAT,
                              "units of %g cm, %g g and %g cm/s; expected numbers above 0",
                              units->length, units->mass, units->velocity);
+    }
     return IO_OK;
 }
 
@@ -132,28 +144,32 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
         double here, there;
         memcpy(&here, (const char *)header + numbers[k].offset, sizeof here);
         memcpy(&there, (const char *)other + numbers[k].offset, sizeof there);
-        if (here != there)
+        if (here != there) {
             return io__file_fail(file, IO_FORMAT,
                                  "%s %g, but %g in %s; expected files of one snapshot",
                                  numbers[k].name, here, there, other_path);
+        }
     }
-    if (header->files != other->files)
+    if (header->files != other->files) {
         return io__file_fail(file, IO_FORMAT,
                              "is one of %lld files, but %s one of %lld; expected files of one "
                              "snapshot",
                              (long long)header->files, other_path, (long long)other->files);
+    }
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        if (header->total[type] != other->total[type])
+        if (header->total[type] != other->total[type]) {
             return io__file_fail(file, IO_FORMAT,
                                  "counts %lld particles of PartType%d in all files, but %s counts "
                                  "%lld; expected files of one snapshot",
                                  (long long)header->total[type], type, other_path,
                                  (long long)other->total[type]);
-        if (header->mass[type] != other->mass[type])
+        }
+        if (header->mass[type] != other->mass[type]) {
             return io__file_fail(file, IO_FORMAT,
                                  "has particles of PartType%d of mass %g, but %g in %s; expected "
                                  "files of one snapshot",
                                  type, header->mass[type], other->mass[type], other_path);
+        }
     }
     return IO_OK;
 }

@@ -42,16 +42,19 @@ io_status io__check_options(io_file *file, io_format format)
                           : options->species && !reader->species ? "species"
                           : options->frame && !reader->frames    ? "frame"
                                                                  : NULL;
-    if (refused)
+    if (refused) {
         return io__file_fail(file, IO_INVALID, "is a %s file, where a choice of %s means nothing",
                              reader->name, refused);
-    if (options->frame < 0)
+    }
+    if (options->frame < 0) {
         return io__file_fail(file, IO_INVALID, "frame %lld; expected 0 or more",
                              (long long)options->frame);
+    }
     if (options->precision != 0 && options->precision != KITH_FLOAT &&
-        options->precision != KITH_DOUBLE)
+        options->precision != KITH_DOUBLE) {
         return io__file_fail(file, IO_INVALID, "precision %d; expected KITH_FLOAT or KITH_DOUBLE",
                              (int)options->precision);
+    }
     return IO_OK;
 }
 
@@ -80,20 +83,27 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     io_format format = IO_UNKNOWN;
     char *found = NULL;
     io_status status = io__set_resolve(path, &found, error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__file_open(&file, found, options, error);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__detect(&file, &format);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__check_options(&file, format);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__read_as(&file, format, out);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__particles_check(&file, out, readers[format].name);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__file_watch(&file, file.size);
-    if (status != IO_OK)
+    }
+    if (status != IO_OK) {
         io_particles_free(out);
+    }
     out->bytes = out->bytes || status != IO_OK ? out->bytes : file.size;
     io__file_close(&file);
     free(found);
@@ -107,13 +117,16 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     io_file file = {.fd = -1};
     char *found = NULL;
     io_status status = io__set_resolve(path, &found, error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__file_open(&file, found, NULL, error);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__detect(&file, &out->format);
+    }
     out->bytes = file.size;
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = inspect_as(&file, out->format, out);
+    }
     io__file_close(&file);
     free(found);
     return status;

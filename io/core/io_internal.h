@@ -13,8 +13,9 @@
 #define IO_TRY(call) \
     do { \
         io_status status_ = (call); \
-        if (status_ != IO_OK) \
+        if (status_ != IO_OK) { \
             return status_; \
+        } \
     } while (0)
 
 /* ------------------------------------------------------------------------------------ errors */

@@ -23,8 +23,9 @@ static size_t n_listed;
 static bool find(const struct stat *file)
 {
     bool found = false;
-    for (size_t k = 0; k < n_listed && !found; k++)
+    for (size_t k = 0; k < n_listed && !found; k++) {
         found = list[k].device == file->st_dev && list[k].inode == file->st_ino;
+    }
     return found;
 }
 

@@ -39,8 +39,9 @@ static long read_lock(char *line, const struct stat *file)
     for (int k = 0; k < WORDS; k++) {
         line += strspn(line, " ");
         word[k] = strsep(&line, " \n");
-        if (!line)
+        if (!line) {
             return 0;
+        }
     }
     const unsigned long high = strtoul(word[INODE], &end, 16);
     const unsigned long low = *end == ':' ? strtoul(end + 1, &end, 16) : 0;
@@ -57,10 +58,12 @@ static long find_holder(int fd)
     char line[256];
     long holder = 0;
     FILE *locks = fopen("/proc/locks", "re");
-    while (locks && fstat(fd, &file) == 0 && holder <= 0 && fgets(line, sizeof line, locks))
+    while (locks && fstat(fd, &file) == 0 && holder <= 0 && fgets(line, sizeof line, locks)) {
         holder = read_lock(line, &file);
-    if (locks)
+    }
+    if (locks) {
         fclose(locks);
+    }
     return holder > 0 ? holder : 0;
 }
 
@@ -68,9 +71,10 @@ static long find_holder(int fd)
 static io_status refuse(int fd, const char *path, io_error *error)
 {
     const long holder = find_holder(fd);
-    if (holder > 0)
+    if (holder > 0) {
         return io__fail(error, path, IO_SYSTEM,
                         "process %ld is writing it; wait for it, or give another name", holder);
+    }
     return io__fail(error, path, IO_SYSTEM,
                     "another process is writing it; wait for it, or give another name");
 }
@@ -87,11 +91,13 @@ static bool is_named(int fd, const char *name)
 static char *name_beside(const char *path)
 {
     size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
+    while (length > 1 && path[length - 1] == '/') {
         length--;
+    }
     char *name = malloc(length + sizeof ".lock");
-    if (name)
+    if (name) {
         sprintf(name, "%.*s.lock", (int)length, path);
+    }
     return name;
 }
 
@@ -106,11 +112,12 @@ static void list(io_lock *lock)
 static void unlist(io_lock *lock)
 {
     pthread_mutex_lock(&guard);
-    for (io_lock **at = &taken; *at; at = &(*at)->next)
+    for (io_lock **at = &taken; *at; at = &(*at)->next) {
         if (*at == lock) {
             *at = lock->next;
             break;
         }
+    }
     pthread_mutex_unlock(&guard);
 }
 
@@ -119,8 +126,9 @@ static bool is_own(const char *name)
 {
     bool own = false;
     pthread_mutex_lock(&guard);
-    for (const io_lock *lock = taken; lock && !own; lock = lock->next)
+    for (const io_lock *lock = taken; lock && !own; lock = lock->next) {
         own = is_named(lock->fd, name);
+    }
     pthread_mutex_unlock(&guard);
     return own;
 }
@@ -129,8 +137,9 @@ static bool is_own(const char *name)
 static bool lock_now(int fd, int kind)
 {
     int failed;
-    while ((failed = flock(fd, kind | LOCK_NB)) < 0 && errno == EINTR)
+    while ((failed = flock(fd, kind | LOCK_NB)) < 0 && errno == EINTR) {
         ;
+    }
     return failed == 0;
 }
 
@@ -139,8 +148,9 @@ static bool lock_now(int fd, int kind)
 static io_status share(const char *path, const char *name, int *fd, io_error *error)
 {
     *fd = is_own(name) ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0 || lock_now(*fd, LOCK_SH) || errno != EWOULDBLOCK)
+    if (*fd < 0 || lock_now(*fd, LOCK_SH) || errno != EWOULDBLOCK) {
         return IO_OK;
+    }
     const io_status status = refuse(*fd, path, error);
     close(*fd);
     *fd = -1;
@@ -151,12 +161,14 @@ io_status io__lock_share(const char *path, const char *target, int *fd, io_error
 {
     char *beside = name_beside(path);
     *fd = -1;
-    if (!beside)
+    if (!beside) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to lock it with");
+    }
     io_status status = share(path, beside, fd, error);
     free(beside);
-    if (*fd >= 0)
+    if (*fd >= 0) {
         close(*fd);
+    }
     *fd = -1;
     return status == IO_OK ? share(path, target, fd, error) : status;
 }
@@ -166,13 +178,16 @@ static io_status lock_file(io_lock *lock, const char *path, const char *name, io
 {
     for (int k = 0; k < TRIES; k++) {
         lock->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (lock->fd < 0)
+        if (lock->fd < 0) {
             return io__fail(error, name, IO_SYSTEM, "cannot open to lock: %s", strerror(errno));
+        }
         lock->kept = lock_now(lock->fd, LOCK_EX);
-        if (!lock->kept && errno == EWOULDBLOCK)
+        if (!lock->kept && errno == EWOULDBLOCK) {
             return refuse(lock->fd, path, error);
-        if (is_named(lock->fd, name))
+        }
+        if (is_named(lock->fd, name)) {
             return IO_OK;
+        }
         close(lock->fd);
         lock->fd = -1;
     }
@@ -184,8 +199,9 @@ io_status io_lock_take(const char *path, io_lock_kind kind, io_lock **out, io_er
     struct stat facts;
     *out = NULL;
     error = io__error_begin(error);
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {
         return IO_OK;
+    }
     io_lock *lock = calloc(1, sizeof *lock);
     char *beside = kind == IO_LOCK_BESIDE ? name_beside(path) : NULL;
     if (!lock || (kind == IO_LOCK_BESIDE && !beside)) {
@@ -202,8 +218,9 @@ io_status io_lock_take(const char *path, io_lock_kind kind, io_lock **out, io_er
         list(lock);
         return IO_OK;
     }
-    if (lock->fd >= 0)
+    if (lock->fd >= 0) {
         close(lock->fd);
+    }
     free(lock);
     free(beside);
     return status;
@@ -216,8 +233,9 @@ bool io_lock_is_kept(const io_lock *lock)
 
 void io_lock_release(io_lock *lock)
 {
-    if (!lock)
+    if (!lock) {
         return;
+    }
     unlist(lock);
     if (lock->beside && (!lock->listed || io__part_exchange(lock->beside, NULL))) {
         (void)unlink(lock->beside); /* while it is held: the next process makes its own */

@@ -23,9 +23,11 @@ static bool is_sister(const char *first, const struct stat *file)
     io_set set = {0};
     bool numbered = false, found = false;
     if (io__set_split(&like, &set, &numbered) == IO_OK && numbered &&
-        io_inspect(first, &summary, &error) == IO_OK)
-        for (int64_t k = 0; k < summary.files && summary.files > 1 && !found; k++)
+        io_inspect(first, &summary, &error) == IO_OK) {
+        for (int64_t k = 0; k < summary.files && summary.files > 1 && !found; k++) {
             found = is_file(io__set_member(&set, k), file);
+        }
+    }
     io__set_free(&set);
     return found;
 }
@@ -36,8 +38,9 @@ bool io_snapshot_holds(const char *path, const char *other)
     struct stat file;
     char *first = NULL;
     if (stat(other, &file) != 0 || !S_ISREG(file.st_mode) ||
-        io__set_resolve(path, &first, &error) != IO_OK)
+        io__set_resolve(path, &first, &error) != IO_OK) {
         return false;
+    }
     const bool found = is_file(first, &file) || is_sister(first, &file);
     free(first);
     return found;

@@ -45,8 +45,9 @@ static bool scale(uint64_t value, int64_t power, double *out)
 /** Append the digits at text to *value. @return behind them. */
 static const char *digits(const char *text, uint64_t *value)
 {
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9'; text++) {
         *value = 10 * *value + (uint64_t)(*text - '0');
+    }
     return text;
 }
 
@@ -60,20 +61,23 @@ static const char *parse_short(const char *text, double *out)
     const char *point = digits(text, &value);
     const char *end = *point == '.' ? digits(point + 1, &value) : point;
     const int64_t count = end - text - (end > point);
-    if (count < 1 || count > MOST_DIGITS)
+    if (count < 1 || count > MOST_DIGITS) {
         return NULL;
+    }
     int64_t power = end > point ? point + 1 - end : 0;
     if (*end == 'e' || *end == 'E') {
         const char *sign = end + 1;
         uint64_t exponent = 0;
         const char *first = sign + (*sign == '-' || *sign == '+');
         end = digits(first, &exponent);
-        if (end == first || end - first > 3)
+        if (end == first || end - first > 3) {
             return NULL;
+        }
         power += *sign == '-' ? -(int64_t)exponent : (int64_t)exponent;
     }
-    if (isalnum((unsigned char)*end) || !scale(value, power, out))
+    if (isalnum((unsigned char)*end) || !scale(value, power, out)) {
         return NULL;
+    }
     *out = negative ? -*out : *out;
     return end;
 }
@@ -82,23 +86,27 @@ const char *io__number(const char *text, locale_t locale, double *out)
 {
     errno = 0;
     const char *quick = parse_short(text, out);
-    if (quick)
+    if (quick) {
         return quick;
+    }
     char *end = NULL;
     *out = strtod_l(text, &end, locale);
-    if (errno == ERANGE && fabs(*out) <= 1)
+    if (errno == ERANGE && fabs(*out) <= 1) {
         errno = 0; /* underflow is an honest, rounded value */
+    }
     return end;
 }
 
 bool io__token_next(const char **at, io_token *token)
 {
     const char *begin = *at;
-    while (*begin == ' ' || *begin == '\t')
+    while (*begin == ' ' || *begin == '\t') {
         begin++;
+    }
     const char *end = begin;
-    while (*end && *end != ' ' && *end != '\t')
+    while (*end && *end != ' ' && *end != '\t') {
         end++;
+    }
     *token = (io_token){begin, (size_t)(end - begin)};
     *at = end;
     return end > begin;
@@ -118,11 +126,13 @@ int io__token_shown(io_token token)
 io_status io__lines_number(const io_lines *lines, io_token token, const char *what, double *out)
 {
     const char *end = token.length ? io__number(token.text, lines->locale, out) : token.text;
-    if (token.length == 0 || end != token.text + token.length)
+    if (token.length == 0 || end != token.text + token.length) {
         return io__lines_fail(lines, IO_FORMAT, "%s is '%.*s'; expected a number", what,
                               io__token_shown(token), token.text);
-    if (errno == ERANGE)
+    }
+    if (errno == ERANGE) {
         return io__lines_fail(lines, IO_FORMAT, "%s is '%.*s', too large for a double", what,
                               io__token_shown(token), token.text);
+    }
     return IO_OK;
 }

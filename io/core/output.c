@@ -28,8 +28,9 @@ static io_status begin(io_output *output, const char *path, io_error *error)
 /** Drop an output that could not be opened. */
 static io_status opened(io_output *output, io_status status)
 {
-    if (status != IO_OK)
+    if (status != IO_OK) {
         io__output_abort(output);
+    }
     return status;
 }
 
@@ -37,8 +38,9 @@ static io_status opened(io_output *output, io_status status)
 static io_status take_number(io_output *output, int number)
 {
     output->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
-    if (output->fd < 0)
+    if (output->fd < 0) {
         return io__output_fail(output, IO_SYSTEM, "cannot write to it: %s", strerror(errno));
+    }
     /* Linux appends where O_APPEND is set, wherever pwrite is asked to write. */
     const bool appends = fcntl(output->fd, F_GETFL) & O_APPEND;
     output->base = appends ? -1 : lseek(output->fd, 0, SEEK_CUR);
@@ -48,8 +50,9 @@ static io_status take_number(io_output *output, int number)
 static io_status open_direct(io_output *output, int flags)
 {
     output->fd = open(output->target, flags | O_CLOEXEC, 0666);
-    if (output->fd < 0)
+    if (output->fd < 0) {
         return io__output_fail(output, IO_SYSTEM, "cannot be written: %s", strerror(errno));
+    }
     output->base = lseek(output->fd, 0, SEEK_CUR); /* -1: a pipe */
     return IO_OK;
 }
@@ -59,13 +62,15 @@ static io_status open_beside(io_output *output, const char *path, bool fixed, io
 {
     io_place place = {0};
     io_status status = begin(output, path, error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__place_find(path, &place, error);
+    }
     output->target = place.target;
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = place.number >= 0 ? take_number(output, place.number)
                  : place.regular   ? io__part_open(output, place.exists, fixed)
                                    : open_direct(output, O_WRONLY);
+    }
     return opened(output, status);
 }
 
@@ -82,8 +87,9 @@ io_status io__output_reopen(io_output *output, const char *path, io_error *error
 io_status io__output_stdout(io_output *output, io_error *error)
 {
     io_status status = begin(output, "standard output", error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = take_number(output, STDOUT_FILENO);
+    }
     return opened(output, status);
 }
 
@@ -93,25 +99,29 @@ static io_status cut(io_output *output, const io_mark *from)
     const int64_t keep = from->bytes;
     char tail[IO_TAIL];
     struct stat facts;
-    if (fstat(output->fd, &facts) < 0)
+    if (fstat(output->fd, &facts) < 0) {
         return io__output_fail(output, IO_SYSTEM, "cannot open to append: %s", strerror(errno));
-    if (facts.st_size < keep)
+    }
+    if (facts.st_size < keep) {
         return io__output_fail(output, IO_TRUNCATED,
                                "holds %lld bytes; expected the %lld that were written before",
                                (long long)facts.st_size, (long long)keep);
+    }
     if (from->tail_bytes > 0 &&
         (from->tail_bytes > IO_TAIL ||
          io__get(output->fd, tail, from->tail_bytes, from->tail_at) != from->tail_bytes ||
-         io_sum(tail, from->tail_bytes) != from->tail_sum))
+         io_sum(tail, from->tail_bytes) != from->tail_sum)) {
         return io__output_fail(output, IO_FORMAT,
                                "is not the file that the earlier run wrote: bytes %lld to %lld "
                                "differ; name that file, or remove the restart file to start anew",
                                (long long)from->tail_at,
                                (long long)(from->tail_at + from->tail_bytes));
+    }
     if (S_ISREG(facts.st_mode) &&
-        (ftruncate(output->fd, keep) < 0 || lseek(output->fd, keep, SEEK_SET) < 0))
+        (ftruncate(output->fd, keep) < 0 || lseek(output->fd, keep, SEEK_SET) < 0)) {
         return io__output_fail(output, IO_SYSTEM, "cannot go on behind byte %lld: %s",
                                (long long)keep, strerror(errno));
+    }
     return IO_OK;
 }
 
@@ -120,19 +130,24 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
 {
     io_place place = {0};
     io_status status = begin(output, path, error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__place_find(path, &place, error);
+    }
     output->target = place.target;
-    if (status == IO_OK && place.number >= 0)
+    if (status == IO_OK && place.number >= 0) {
         return opened(output, take_number(output, place.number));
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = open_direct(output, O_RDWR | O_CREAT);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = cut(output, from);
+    }
     const int failed = status == IO_OK && !place.exists ? io__folder_sync(output->target) : 0;
-    if (failed)
+    if (failed) {
         status = io__output_fail(output, IO_SYSTEM, "its folder cannot be flushed to disk: %s",
                                  strerror(failed));
+    }
     output->written = from->bytes;
     return opened(output, status);
 }
@@ -140,9 +155,10 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
 static io_status write_all(io_output *output, const char *data, int64_t size)
 {
     const int failed = io__put(output->fd, data, size, -1);
-    if (failed)
+    if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot write beyond byte %lld: %s",
                                (long long)output->written, strerror(failed));
+    }
     output->written += size;
     return IO_OK;
 }
@@ -158,15 +174,17 @@ io_status io__output_sync(io_output *output)
 {
     IO_TRY(io__output_flush(output));
     const int failed = io__sync(output->fd);
-    if (failed)
+    if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(failed));
+    }
     return IO_OK;
 }
 
 char *io__output_reserve(io_output *output, int64_t size)
 {
-    if (output->used + size > IO_BLOCK && io__output_flush(output) != IO_OK)
+    if (output->used + size > IO_BLOCK && io__output_flush(output) != IO_OK) {
         return NULL;
+    }
     char *room = output->buffer + output->used;
     output->used += size;
     return room;
@@ -179,8 +197,9 @@ io_status io__output_write(io_output *output, const void *data, int64_t size)
         return write_all(output, data, size);
     }
     char *room = io__output_reserve(output, size);
-    if (!room)
+    if (!room) {
         return output->error->status;
+    }
     memcpy(room, data, (size_t)size);
     return IO_OK;
 }
@@ -192,8 +211,9 @@ io_status io__output_printf(io_output *output, const char *format, ...)
     char *text = NULL;
     const int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-    if (length < 0)
+    if (length < 0) {
         return io__output_fail(output, IO_NO_MEMORY, "no memory to write with");
+    }
     const io_status status = io__output_write(output, text, length);
     free(text);
     return status;
@@ -202,13 +222,15 @@ io_status io__output_printf(io_output *output, const char *format, ...)
 io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size)
 {
     IO_TRY(io__output_flush(output));
-    if (output->base < 0)
+    if (output->base < 0) {
         return io__output_fail(output, IO_INVALID,
                                "is a pipe, a terminal or appended to, which cannot hold this "
                                "format; write text, or to a regular file");
+    }
     const int failed = io__put(output->fd, data, size, output->base + at);
-    if (failed)
+    if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot write its header: %s", strerror(failed));
+    }
     return IO_OK;
 }
 
@@ -217,8 +239,9 @@ static io_status close_file(io_output *output, io_status status)
 {
     const int failed = output->fd >= 0 ? io__close_fd(output->fd) : 0;
     output->fd = -1;
-    if (failed && status == IO_OK)
+    if (failed && status == IO_OK) {
         return io__output_fail(output, IO_SYSTEM, "cannot be closed: %s", strerror(failed));
+    }
     return status;
 }
 
@@ -226,30 +249,35 @@ static io_status close_file(io_output *output, io_status status)
 static io_status settle(io_output *output)
 {
     struct stat facts;
-    if (stat(output->target, &facts) == 0)
+    if (stat(output->target, &facts) == 0) {
         IO_TRY(io__linked_check(&facts, output->path, output->error));
+    }
     int lock = -1;
     IO_TRY(io__lock_share(output->path, output->target, &lock, output->error));
     const int refused = rename(output->part, output->target) < 0 ? errno : 0;
-    if (lock >= 0)
+    if (lock >= 0) {
         close(lock);
-    if (refused)
+    }
+    if (refused) {
         return io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s", output->part,
                                strerror(refused));
+    }
     io__part_forget(output);
     const int failed = io__folder_sync(output->target);
-    if (failed)
+    if (failed) {
         return io__output_fail(output, IO_SYSTEM,
                                "is written, but its folder cannot be flushed to disk: %s",
                                strerror(failed));
+    }
     return IO_OK;
 }
 
 io_status io__output_commit(io_output *output)
 {
     io_status status = close_file(output, io__output_sync(output));
-    if (status == IO_OK && output->part)
+    if (status == IO_OK && output->part) {
         status = settle(output);
+    }
     io__output_abort(output); /* removes a part that has no name, and frees */
     return status;
 }
@@ -266,8 +294,9 @@ void io__output_abort(io_output *output)
 
 io_status io__output_end(io_output *output, io_status status)
 {
-    if (status == IO_OK)
+    if (status == IO_OK) {
         return io__output_commit(output);
+    }
     io__output_abort(output);
     return status;
 }
@@ -276,15 +305,18 @@ io_status io_lend(const char *path, io_output **out, io_error *error)
 {
     error = io__error_begin(error);
     *out = malloc(sizeof **out);
-    if (!*out)
+    if (!*out) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    }
     io_place place;
     io_status status = io__place_find(path, &place, error);
     free(place.target);
-    if (status == IO_OK && !place.regular)
+    if (status == IO_OK && !place.regular) {
         status = io__fail(error, path, IO_INVALID, "is no regular file, which this format needs");
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = io__output_open(*out, path, error);
+    }
     if (status != IO_OK) {
         free(*out);
         *out = NULL;
@@ -307,10 +339,12 @@ io_status io_lent_commit(io_output *output, io_error *error)
 
 void io_lent_abort(io_output *output, bool keep)
 {
-    if (!output)
+    if (!output) {
         return;
-    if (keep)
+    }
+    if (keep) {
         io__part_forget(output);
+    }
     io__output_abort(output);
     free(output);
 }

@@ -32,8 +32,9 @@ bool io__part_exchange(char *from, char *to)
 {
     for (int k = 0; k < SLOTS; k++) {
         char *expected = from;
-        if (atomic_compare_exchange_strong(&parts[k], &expected, to))
+        if (atomic_compare_exchange_strong(&parts[k], &expected, to)) {
             return true;
+        }
     }
     return false;
 }
@@ -56,8 +57,9 @@ void io_remove_parts(void)
 static int number_of(const char *path)
 {
     int number = -1, end = 0;
-    if (sscanf(path, "/proc/self/fd/%9d%n", &number, &end) == 1 && !path[end])
+    if (sscanf(path, "/proc/self/fd/%9d%n", &number, &end) == 1 && !path[end]) {
         return number;
+    }
     return sscanf(path, "/dev/fd/%9d%n", &number, &end) == 1 && !path[end] ? number : -1;
 }
 
@@ -69,13 +71,15 @@ static char *follow(const char *path)
     char *at = strdup(path), link[PATH_MAX];
     for (int k = 0; at && k < MOST_LINKS; k++) {
         const ssize_t length = number_of(at) < 0 ? readlink(at, link, sizeof link) : -1;
-        if (length < 0)
+        if (length < 0) {
             return at; /* no link, or none that can be read: opening it says why */
+        }
         const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
         char *next = NULL;
         if (asprintf(&next, "%.*s%.*s", slash ? (int)(slash - at) + 1 : 0, at, (int)length, link) <
-            0)
+            0) {
             next = NULL;
+        }
         free(at);
         at = next;
     }
@@ -104,11 +108,12 @@ static io_status check_folder(const char *path, const char *target, io_error *er
 {
     char *folder = folder_of(target);
     io_status status = IO_OK;
-    if (!folder)
+    if (!folder) {
         status = io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
-    else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0)
+    } else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0) {
         status = io__fail(error, path, IO_SYSTEM, "no file can be created in the folder %s: %s",
                           folder, strerror(errno));
+    }
     free(folder);
     return status;
 }
@@ -118,8 +123,9 @@ static io_status check_unlocked(const char *path, const char *target, io_error *
 {
     int fd = -1;
     const io_status status = io__lock_share(path, target, &fd, error);
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     return status;
 }
 
@@ -127,24 +133,31 @@ io_status io__place_find(const char *path, io_place *place, io_error *error)
 {
     struct stat facts;
     *place = (io_place){.target = follow(path)};
-    if (!place->target)
+    if (!place->target) {
         return io__fail(error, path, errno == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
                         "cannot create: %s", strerror(errno));
+    }
     place->number = number_of(place->target);
-    if (place->number >= 0)
+    if (place->number >= 0) {
         return IO_OK;
+    }
     place->exists = stat(place->target, &facts) == 0;
     place->regular = !place->exists || S_ISREG(facts.st_mode);
-    if (!place->exists && errno != ENOENT)
+    if (!place->exists && errno != ENOENT) {
         return io__fail(error, path, IO_SYSTEM, "cannot create: %s", strerror(errno));
-    if (place->exists && S_ISDIR(facts.st_mode))
+    }
+    if (place->exists && S_ISDIR(facts.st_mode)) {
         return io__fail(error, path, IO_SYSTEM, "is a directory; expected a file to write");
-    if (place->exists && faccessat(AT_FDCWD, place->target, W_OK, AT_EACCESS) < 0)
+    }
+    if (place->exists && faccessat(AT_FDCWD, place->target, W_OK, AT_EACCESS) < 0) {
         return io__fail(error, path, IO_SYSTEM, "cannot be written: %s", strerror(errno));
-    if (place->exists)
+    }
+    if (place->exists) {
         IO_TRY(io__linked_check(&facts, path, error));
-    if (place->regular)
+    }
+    if (place->regular) {
         IO_TRY(check_unlocked(path, place->target, error));
+    }
     return place->regular ? check_folder(path, place->target, error) : IO_OK;
 }
 
@@ -167,8 +180,9 @@ static int copy_attributes(const char *from, int to)
     int failed = names ? 0 : ENOMEM;
     for (ssize_t at = 0; at < all && !failed; at += (ssize_t)strlen(names + at) + 1) {
         const char *name = names + at;
-        if (strncmp(name, "user.", 5) != 0 && strcmp(name, "system.posix_acl_access") != 0)
+        if (strncmp(name, "user.", 5) != 0 && strcmp(name, "system.posix_acl_access") != 0) {
             continue;
+        }
         const ssize_t size = getxattr(from, name, value, LARGEST);
         failed = size < 0 || fsetxattr(to, name, value, (size_t)size, 0) < 0 ? errno : 0;
     }
@@ -181,11 +195,13 @@ static int copy_attributes(const char *from, int to)
 static int take_over(const char *from, int to)
 {
     struct stat old, new;
-    if (stat(from, &old) < 0 || fstat(to, &new) < 0)
+    if (stat(from, &old) < 0 || fstat(to, &new) < 0) {
         return errno;
+    }
     if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
-        fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0)
+        fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0) {
         old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID); /* those would be of another owner */
+    }
     const int failed = copy_attributes(from, to);
     return failed ? failed : fchmod(to, old.st_mode & 07777) < 0 ? errno : 0;
 }
@@ -196,8 +212,9 @@ static int create_part(io_output *output, mode_t mode)
     enum { TRIES = 100 };
     const size_t room = strlen(output->target) + sizeof ".XXXXXX.part";
     output->part = malloc(room);
-    if (!output->part)
+    if (!output->part) {
         return -1;
+    }
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 16;
@@ -206,10 +223,12 @@ static int create_part(io_output *output, mode_t mode)
         snprintf(output->part, room, "%s.%06x.part", output->target, (unsigned)(state >> 40));
         output->listed = io__part_exchange(NULL, output->part); /* before it is there */
         const int fd = open(output->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd >= 0 || errno != EEXIST)
+        if (fd >= 0 || errno != EEXIST) {
             return fd;
-        if (output->listed)
+        }
+        if (output->listed) {
             (void)io__part_exchange(output->part, NULL);
+        }
     }
     free(output->part);
     output->part = NULL;
@@ -228,8 +247,9 @@ static int take_part(io_output *output, mode_t mode)
     }
     output->listed = io__part_exchange(NULL, output->part); /* before it is there */
     const int fd = open(output->part, flags, mode);
-    if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ftruncate(fd, 0) == 0))
+    if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ftruncate(fd, 0) == 0)) {
         return fd;
+    }
     io__close_fd(fd);
     errno = EEXIST;
     return -1;
@@ -246,24 +266,27 @@ io_status io__part_open(io_output *output, bool replaces, bool fixed)
                                "cannot create: %s", strerror(why));
     }
     const int failed = replaces ? take_over(output->target, output->fd) : 0;
-    if (failed)
+    if (failed) {
         return io__output_fail(output, failed == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
                                "its mode or attributes cannot be kept: %s", strerror(failed));
+    }
     return IO_OK;
 }
 
 void io__part_drop(io_output *output)
 {
-    if (!output->part)
+    if (!output->part) {
         return;
+    }
     unlink(output->part);
     io__part_forget(output);
 }
 
 void io__part_forget(io_output *output)
 {
-    if (output->part && (!output->listed || io__part_exchange(output->part, NULL)))
+    if (output->part && (!output->listed || io__part_exchange(output->part, NULL))) {
         free(output->part);
+    }
     output->part = NULL;
 }
 
@@ -272,8 +295,9 @@ int io__folder_sync(const char *target)
     char *folder = folder_of(target);
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     int failed = folder ? 0 : ENOMEM;
-    if (folder && fd < 0 && errno != EACCES) /* a folder that may not be read cannot be flushed */
+    if (folder && fd < 0 && errno != EACCES) { /* a folder that may not be read cannot be flushed */
         failed = errno;
+    }
     if (fd >= 0) {
         failed = io__sync(fd);
         io__close_fd(fd);

@@ -26,8 +26,9 @@ static int decode(const char *text, uint32_t *code)
                                                      : 0;
     *code = length == 1 ? c[0] : c[0] & (0x7fu >> length);
     for (int k = 1; k < length; k++) {
-        if ((c[k] & 0xc0) != 0x80)
+        if ((c[k] & 0xc0) != 0x80) {
             return 0;
+        }
         *code = *code << 6 | (c[k] & 0x3f);
     }
     const bool too_long = (length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000);
@@ -50,14 +51,15 @@ static int show(char piece[PIECE], const char *text)
 {
     uint32_t code;
     const int length = decode(text, &code);
-    if (length == 0)
+    if (length == 0) {
         snprintf(piece, PIECE, "\\x%02x", (unsigned char)*text);
-    else if (!acts(code))
+    } else if (!acts(code)) {
         snprintf(piece, PIECE, "%.*s", length, text);
-    else if (code == '\n' || code == '\t' || code == '\r')
+    } else if (code == '\n' || code == '\t' || code == '\r') {
         snprintf(piece, PIECE, "\\%c", code == '\n' ? 'n' : code == '\t' ? 't' : 'r');
-    else
+    } else {
         snprintf(piece, PIECE, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+    }
     return length ? length : 1;
 }
 
@@ -69,8 +71,9 @@ static void escape_gnuplot(char piece[PIECE], const char *also)
     int used = 0;
     memcpy(in, piece, PIECE);
     for (const char *c = in; *c && used < PIECE - 8; c++) {
-        if (strchr(also, *c))
+        if (strchr(also, *c)) {
             used += sprintf(piece + used, "\\134");
+        }
         const bool safe = (is_plain((unsigned char)*c) || (unsigned char)*c >= 0x80) &&
                           !strchr("\"\\`@$", *c);
         used += sprintf(piece + used, safe ? "%c" : "\\%03o", (unsigned char)*c);
@@ -89,8 +92,9 @@ static int spell(char piece[PIECE], const char *text)
         return length;
     }
     snprintf(piece, PIECE, is_plain((unsigned char)*text) ? "%c" : "\\%03o", (unsigned char)*text);
-    if (piece[1] == '\0')
+    if (piece[1] == '\0') {
         escape_gnuplot(piece, "");
+    }
     return 1;
 }
 
@@ -100,8 +104,9 @@ static void escape(char piece[PIECE], const char *which)
     char in[PIECE];
     int used = 0;
     memcpy(in, piece, PIECE);
-    for (const char *c = in; *c && used < PIECE - 4; c++)
+    for (const char *c = in; *c && used < PIECE - 4; c++) {
         used += sprintf(piece + used, strchr(which, *c) ? "\\%c" : "%c", *c);
+    }
     piece[used] = '\0';
 }
 
@@ -111,8 +116,9 @@ static bool has_control(const char *text)
     uint32_t code;
     for (int length = 1; *text && length > 0; text += length) {
         length = decode(text, &code);
-        if (length == 0 || acts(code))
+        if (length == 0 || acts(code)) {
             return true;
+        }
     }
     return false;
 }
@@ -120,12 +126,13 @@ static bool has_control(const char *text)
 /** Make the piece of one byte of a word of a shell, inside '...' or $'...'. */
 static void escape_shell(char piece[PIECE], unsigned char c, bool control)
 {
-    if (!control)
+    if (!control) {
         snprintf(piece, PIECE, c == '\'' ? "'\\''" : "%c", c);
-    else if (!is_plain(c))
+    } else if (!is_plain(c)) {
         snprintf(piece, PIECE, c == '\n' ? "\\n" : "\\%03o", c);
-    else
+    } else {
         snprintf(piece, PIECE, c == '\'' || c == '\\' ? "\\%c" : "%c", c);
+    }
 }
 
 /** Make the next piece. @return the bytes of text that it took */
@@ -137,17 +144,21 @@ static int take(char piece[PIECE], io_syntax syntax, const char *text, bool cont
     case IO_QUOTE_GNUPLOT_FILE: return spell(piece, text);
     case IO_QUOTE_WORD:
         took = show(piece, text);
-        if (*piece == ' ')
+        if (*piece == ' ') {
             snprintf(piece, PIECE, "\\x20");
+        }
         return took;
     default: took = show(piece, text);
     }
-    if (syntax == IO_QUOTE_GNUPLOT_TEXT)
+    if (syntax == IO_QUOTE_GNUPLOT_TEXT) {
         escape_gnuplot(piece, "");
-    if (syntax == IO_QUOTE_GNUPLOT_LABEL)
+    }
+    if (syntax == IO_QUOTE_GNUPLOT_LABEL) {
         escape_gnuplot(piece, "{}^_@&~\\");
-    if (syntax == IO_QUOTE_XVG)
+    }
+    if (syntax == IO_QUOTE_XVG) {
         escape(piece, "\"\\");
+    }
     return took;
 }
 
@@ -168,8 +179,9 @@ void io_quote(char *out, size_t room, io_syntax syntax, const char *text)
     while (*text) {
         char piece[PIECE];
         const int took = take(piece, syntax, text, control);
-        if (used + strlen(piece) + strlen(last) >= room)
+        if (used + strlen(piece) + strlen(last) >= room) {
             break;
+        }
         used += (size_t)sprintf(out + used, "%s", piece);
         text += took;
     }

@@ -66,18 +66,22 @@ static const converter converters[] = {
 
 static const converter *find_converter(io_scalar type)
 {
-    for (size_t k = 0; k < sizeof converters / sizeof *converters; k++)
-        if (converters[k].kind == type.kind && converters[k].size == type.size)
+    for (size_t k = 0; k < sizeof converters / sizeof *converters; k++) {
+        if (converters[k].kind == type.kind && converters[k].size == type.size) {
             return &converters[k];
+        }
+    }
     return NULL;
 }
 
 void io__reals_scale(void *reals, int64_t n, kith_precision precision, double scale)
 {
-    for (int64_t k = 0; k < n && precision == KITH_FLOAT && scale != 1; k++)
+    for (int64_t k = 0; k < n && precision == KITH_FLOAT && scale != 1; k++) {
         ((float *)reals)[k] = (float)(((float *)reals)[k] * scale);
-    for (int64_t k = 0; k < n && precision == KITH_DOUBLE && scale != 1; k++)
+    }
+    for (int64_t k = 0; k < n && precision == KITH_DOUBLE && scale != 1; k++) {
         ((double *)reals)[k] *= scale;
+    }
 }
 
 /** Bring one field of n records to its array, from row `first` on. */
@@ -90,26 +94,29 @@ static void convert_field(const io_field *field, const char *data, int64_t strid
     for (int k = 0; k < field->columns; k++) {
         const char *from = data + field->at + (int64_t)k * field->type.size;
         const int64_t at = width * first + k;
-        if (field->precision == 0)
+        if (field->precision == 0) {
             convert->to_id(from, stride, n, swapped, width, (int64_t *)field->out + at);
-        else if (field->precision == KITH_FLOAT)
+        } else if (field->precision == KITH_FLOAT) {
             convert->to_float(from, stride, n, swapped, width, (float *)field->out + at);
-        else
+        } else {
             convert->to_double(from, stride, n, swapped, width, (double *)field->out + at);
+        }
     }
-    if (field->scale != 1)
+    if (field->scale != 1) {
         io__reals_scale((char *)field->out + (size_t)(width * first) * field->precision, width * n,
                         field->precision, field->scale);
+    }
 }
 
 static io_status check_fields(io_file *file, const io_field *fields, int n)
 {
     for (int k = 0; k < n; k++) {
         const converter *convert = find_converter(fields[k].type);
-        if (!convert || (fields[k].precision == 0 && !convert->to_id))
+        if (!convert || (fields[k].precision == 0 && !convert->to_id)) {
             return io__file_fail(file, IO_FORMAT, "holds numbers of type %c%d; expected %s",
                                  fields[k].type.kind, fields[k].type.size,
                                  convert ? "whole numbers" : "floats or integers of 1 to 8 bytes");
+        }
     }
     return IO_OK;
 }
@@ -127,15 +134,17 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
     const int64_t most = in_cache / records->stride;
     const int64_t block = records->n < most ? records->n : most;
     char *buffer = malloc((size_t)(block * records->stride + 1));
-    if (!buffer)
+    if (!buffer) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
+    }
     io_status status = IO_OK;
     for (int64_t done = 0; done < records->n && status == IO_OK; done += block) {
         const int64_t n = records->n - done < block ? records->n - done : block;
         status = io__file_read(file, buffer, (n - 1) * records->stride + record,
                                records->offset + done * records->stride);
-        for (int k = 0; k < n_fields && status == IO_OK; k++)
+        for (int k = 0; k < n_fields && status == IO_OK; k++) {
             convert_field(&fields[k], buffer, records->stride, done, n);
+        }
     }
     free(buffer);
     return status;

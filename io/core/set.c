@@ -20,13 +20,16 @@ static const char *find_number(const char *path)
     const char *dot = strrchr(name, '.');
     if (dot && !isdigit((unsigned char)dot[1])) { /* an ending */
         const char *end = dot;
-        while (dot > name && *--dot != '.')
+        while (dot > name && *--dot != '.') {
             ;
-        if (*dot != '.' || dot + 1 == end)
+        }
+        if (*dot != '.' || dot + 1 == end) {
             return NULL;
+        }
     }
-    if (!dot || !isdigit((unsigned char)dot[1]))
+    if (!dot || !isdigit((unsigned char)dot[1])) {
         return NULL;
+    }
     const size_t digits = strspn(dot + 1, "0123456789");
     return dot[1 + digits] == 0 || dot[1 + digits] == '.' ? dot + 1 : NULL;
 }
@@ -36,8 +39,9 @@ static char *join(const char *head, size_t length, const char *middle, const cha
 {
     const size_t room = length + strlen(middle) + strlen(tail) + 1;
     char *path = malloc(room);
-    if (path)
+    if (path) {
         snprintf(path, room, "%.*s%s%s", (int)length, head, middle, tail);
+    }
     return path;
 }
 
@@ -48,14 +52,16 @@ io_status io__set_split(io_file *file, io_set *out, bool *found)
     const size_t digits = number ? strspn(number, "0123456789") : 0;
     *out = (io_set){.digits = 1};
     *found = number && digits < MOST_DIGITS && strlen(number + digits) < sizeof out->tail;
-    if (!*found)
+    if (!*found) {
         return IO_OK;
+    }
     out->head = (int)(number - file->path);
     out->digits = number[0] == '0' ? (int)digits : 1;
     snprintf(out->tail, sizeof out->tail, "%s", number + digits);
     out->path = malloc(strlen(file->path) + MOST_DIGITS + 1);
-    if (!out->path)
+    if (!out->path) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the name of a file");
+    }
     memcpy(out->path, file->path, (size_t)out->head);
     return IO_OK;
 }
@@ -111,9 +117,10 @@ static io_status find_first(const char *path, char **out, io_error *error)
         char *other = join(path, strlen(path), endings[k], "");
         char *name = io__set_name(*out), *other_name = io__set_name(other);
         if (other && is_file(other) && strcmp(*out, other) != 0 &&
-            !(name && other_name && strcmp(name, other_name) == 0))
+            !(name && other_name && strcmp(name, other_name) == 0)) {
             status = io__fail(error, path, IO_INVALID,
                               "fits two snapshots; name one of the files %s and %s", *out, other);
+        }
         free(other_name);
         free(name);
         free(other);
@@ -129,11 +136,13 @@ io_status io__set_resolve(const char *path, char **out, io_error *error)
 {
     struct stat facts = {0};
     *out = NULL;
-    if (stat(path, &facts) < 0 && errno == ENOENT)
+    if (stat(path, &facts) < 0 && errno == ENOENT) {
         IO_TRY(find_first(path, out, error));
-    else if (S_ISDIR(facts.st_mode))
+    } else if (S_ISDIR(facts.st_mode)) {
         return io__folder_find(path, out, error);
-    if (!*out)
+    }
+    if (!*out) {
         *out = join(path, strlen(path), "", "");
+    }
     return *out ? IO_OK : io__fail(error, path, IO_NO_MEMORY, "no memory for the name of a file");
 }

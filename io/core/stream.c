@@ -23,51 +23,60 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
         .path = path, .fd = -1, .error = error, .options = options ? options : &defaults};
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts;
-    if (file->fd < 0 || fstat(file->fd, &facts) < 0)
+    if (file->fd < 0 || fstat(file->fd, &facts) < 0) {
         return io__file_fail(file, IO_SYSTEM, "cannot open: %s", strerror(errno));
-    if (S_ISDIR(facts.st_mode))
+    }
+    if (S_ISDIR(facts.st_mode)) {
         return io__file_fail(file, IO_SYSTEM, "is a directory; expected a file of particles");
-    if (!S_ISREG(facts.st_mode))
+    }
+    if (!S_ISREG(facts.st_mode)) {
         return io__file_fail(file, IO_SYSTEM,
                              "is a pipe or device; kith reads regular files: "
                              "save it to a file first");
+    }
     file->size = facts.st_size;
     return IO_OK;
 }
 
 void io__file_close(io_file *file)
 {
-    if (file->fd >= 0)
+    if (file->fd >= 0) {
         close(file->fd);
+    }
     file->fd = -1;
 }
 
 io_status io__file_watch(io_file *file, int64_t done)
 {
     const double interval = 0.05; /* seconds between two calls of watch */
-    if (!file->options->watch)
+    if (!file->options->watch) {
         return IO_OK;
+    }
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     const double now = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
     const int64_t total = file->total ? file->total : file->size;
     done += file->before;
-    if (done != total && now - file->watched < interval)
+    if (done != total && now - file->watched < interval) {
         return IO_OK;
+    }
     file->watched = now;
-    if (file->options->watch(file->options->user, done, total) != 0)
+    if (file->options->watch(file->options->user, done, total) != 0) {
         return io__file_fail(file, IO_CANCELLED, "reading was stopped");
+    }
     return IO_OK;
 }
 
 io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset)
 {
     const int64_t got = io__get(file->fd, buffer, size, offset);
-    if (got < 0)
+    if (got < 0) {
         return io__file_fail(file, IO_SYSTEM, "cannot read: %s", strerror(errno));
-    if (got < size)
+    }
+    if (got < size) {
         return io__file_fail(file, IO_TRUNCATED, "ends at byte %lld; expected data up to byte %lld",
                              (long long)(offset + got), (long long)(offset + size));
+    }
     return IO_OK;
 }
 
@@ -89,13 +98,15 @@ io_status io__lines_open(io_lines *lines, io_file *file)
     *lines = (io_lines){.file = file, .room = file->size < IO_BLOCK ? file->size : IO_BLOCK};
     lines->buffer = malloc((size_t)lines->room + 1);
     lines->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!lines->buffer || !lines->locale)
+    if (!lines->buffer || !lines->locale) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read lines");
+    }
     char mark[3];
     if (file->size >= 3) {
         IO_TRY(io__file_read(file, mark, 3, 0));
-        if (memcmp(mark, "\xef\xbb\xbf", 3) == 0)
+        if (memcmp(mark, "\xef\xbb\xbf", 3) == 0) {
             lines->offset = 3;
+        }
     }
     return IO_OK;
 }
@@ -103,8 +114,9 @@ io_status io__lines_open(io_lines *lines, io_file *file)
 void io__lines_close(io_lines *lines)
 {
     free(lines->buffer);
-    if (lines->locale)
+    if (lines->locale) {
         freelocale(lines->locale);
+    }
     *lines = (io_lines){0};
 }
 
@@ -136,19 +148,23 @@ io_status io__lines_next(io_lines *lines, char **line)
         stop = memchr(lines->buffer + searched, '\n', (size_t)(lines->end - searched));
     }
     lines->number++;
-    if (!stop && lines->offset < lines->file->size)
+    if (!stop && lines->offset < lines->file->size) {
         return io__lines_fail(lines, IO_FORMAT, "longer than %d MiB; expected a table of numbers",
                               IO_BLOCK >> 20);
+    }
     *line = lines->line = NULL;
-    if (!stop && lines->begin == lines->end)
+    if (!stop && lines->begin == lines->end) {
         return IO_OK;
-    if (!stop)
+    }
+    if (!stop) {
         stop = lines->buffer + lines->end; /* the buffer has a byte more than it reads */
+    }
     *line = lines->line = lines->buffer + lines->begin;
     lines->begin = stop - lines->buffer + (stop < lines->buffer + lines->end);
     *stop = 0;
-    if (stop > lines->line && stop[-1] == '\r')
+    if (stop > lines->line && stop[-1] == '\r') {
         stop[-1] = 0;
+    }
     return IO_OK;
 }
 

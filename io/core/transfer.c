@@ -20,8 +20,9 @@ int64_t io__get(int fd, void *data, int64_t size, int64_t at)
             io__get_failed = errno;
             return -1;
         }
-        if (got == 0)
+        if (got == 0) {
             break;
+        }
         done += got > 0 ? got : 0;
     }
     return done;
@@ -34,8 +35,9 @@ int io__put(int fd, const void *data, int64_t size, int64_t at)
         const size_t left = (size_t)(size - done);
         const ssize_t put = at < 0 ? write(fd, from, left)
                                    : pwrite(fd, from, left, (off_t)(at + done));
-        if (put < 0 && errno != EINTR)
+        if (put < 0 && errno != EINTR) {
             return errno;
+        }
         done += put > 0 ? put : 0;
     }
     return 0;
@@ -43,9 +45,11 @@ int io__put(int fd, const void *data, int64_t size, int64_t at)
 
 int io__sync(int fd)
 {
-    while (fsync(fd) < 0)
-        if (errno != EINTR)
+    while (fsync(fd) < 0) {
+        if (errno != EINTR) {
             return errno == EINVAL || errno == EROFS ? 0 : errno; /* those: pipes and devices */
+        }
+    }
     return 0;
 }
 

@@ -18,16 +18,19 @@ static void name_unit(char out[IO_NAME_LENGTH], double size, const named_unit *k
 {
     const double tolerance = 1e-3; /* codes differ in the length of a parsec */
     char h[24] = "";
-    if (h_exponent == -1)
+    if (h_exponent == -1) {
         snprintf(h, sizeof h, "/h");
-    else if (h_exponent != 0)
+    } else if (h_exponent != 0) {
         snprintf(h, sizeof h, " h^%g", h_exponent);
-    while (known->name && !(fabs(size / known->size - 1) < tolerance))
+    }
+    while (known->name && !(fabs(size / known->size - 1) < tolerance)) {
         known++;
-    if (known->name)
+    }
+    if (known->name) {
         snprintf(out, IO_NAME_LENGTH, "%s%s", known->name, h);
-    else
+    } else {
         snprintf(out, IO_NAME_LENGTH, "%.7g %s%s", size, cgs, h);
+    }
 }
 
 void io_unit_names(const io_units *units, io_unit_name *out)
@@ -38,8 +41,9 @@ void io_unit_names(const io_units *units, io_unit_name *out)
         {"Msun", 1.9885e33}, {"1e5 Msun", 1.9885e38}, {"1e10 Msun", 1.9885e43}, {NULL, 0}};
     static const named_unit velocities[] = {{"km/s", 1e5}, {NULL, 0}};
     *out = (io_unit_name){{0}, {0}, {0}};
-    if (units->source == IO_UNITS_NONE)
+    if (units->source == IO_UNITS_NONE) {
         return;
+    }
     name_unit(out->length, units->length, lengths, "cm", units->length_h);
     name_unit(out->mass, units->mass, masses, "g", units->mass_h);
     name_unit(out->velocity, units->velocity, velocities, "cm/s", 0);

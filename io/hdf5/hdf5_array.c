@@ -14,11 +14,12 @@ static io_status check_type(io_file *file, io_array *array)
     const size_t size = type >= 0 ? H5Tget_size(type) : 0;
     array->kind = io__hdf5_number(type);
     io__close(type);
-    if (!array->kind)
+    if (!array->kind) {
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s holds no numbers; expected floats or integers of at most "
                              "16 bytes",
                              array->name);
+    }
     array->precision = array->kind == 'f' && size <= 4 ? KITH_FLOAT : KITH_DOUBLE;
     return IO_OK;
 }
@@ -29,9 +30,10 @@ static io_status refuse_shape(io_file *file, const io_array *array, const hsize_
 {
     char text[80] = "";
     size_t used = 0;
-    for (int k = 0; k < array->rank; k++)
+    for (int k = 0; k < array->rank; k++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", k ? ", " : "",
                                  (unsigned long long)shape[k]);
+    }
     return io__file_fail(file, IO_FORMAT, "dataset %s has shape (%s%s); expected (%sN, %lld)",
                          array->name, text, array->rank == 1 ? "," : "",
                          array->rank == 3 ? "frames, " : "", (long long)most);
@@ -43,25 +45,29 @@ static io_status check_shape(io_file *file, io_array *array, int64_t most)
     hsize_t shape[3] = {0};
     const hid_t space = H5Dget_space(array->id);
     array->rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    if (array->rank >= 1 && array->rank <= 3)
+    if (array->rank >= 1 && array->rank <= 3) {
         H5Sget_simple_extent_dims(space, shape, NULL);
+    }
     io__close(space);
-    if (array->rank < 1 || array->rank > 3)
+    if (array->rank < 1 || array->rank > 3) {
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s has %d dimensions; expected shape "
                              "(n, 3), (n, 2), (n,) or (frames, n, 3)",
                              array->name, array->rank);
+    }
     const hsize_t frames = array->rank == 3 ? shape[0] : 1;
     const hsize_t n = shape[array->rank == 3];
     const hsize_t columns = array->rank == 1 ? 1 : shape[array->rank - 1];
     const hsize_t limit = (hsize_t)(most > 0 ? most : INT32_MAX);
-    if ((most > 0 && columns < 1) || columns > limit)
+    if ((most > 0 && columns < 1) || columns > limit) {
         return refuse_shape(file, array, shape, (int64_t)limit);
-    if (n > INT32_MAX || frames > INT64_MAX)
+    }
+    if (n > INT32_MAX || frames > INT64_MAX) {
         return io__file_fail(file, IO_LIMIT,
                              "dataset %s holds %llu particles; at most %d can be "
                              "read",
                              array->name, (unsigned long long)n, INT32_MAX);
+    }
     array->columns = (int64_t)columns;
     array->n = (int64_t)n;
     array->frames = (int64_t)frames;
@@ -70,16 +76,18 @@ static io_status check_shape(io_file *file, io_array *array, int64_t most)
 
 io_status io__array_check_coordinates(io_file *file, const io_array *array)
 {
-    if (array->rank == 1)
+    if (array->rank == 1) {
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s has 1 dimensions; expected shape "
                              "(n, 3), (n, 2) or (frames, n, 3)",
                              array->name);
-    if (array->columns == 1)
+    }
+    if (array->columns == 1) {
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s has rows of 1; expected 3 or 2 "
                              "coordinates",
                              array->name);
+    }
     return IO_OK;
 }
 
@@ -87,11 +95,13 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array)
 static double chunk_bytes(const io_array *array, hid_t plan)
 {
     hsize_t chunk[3] = {0};
-    if (H5Pget_layout(plan) != H5D_CHUNKED || H5Pget_chunk(plan, 3, chunk) != array->rank)
+    if (H5Pget_layout(plan) != H5D_CHUNKED || H5Pget_chunk(plan, 3, chunk) != array->rank) {
         return 0;
+    }
     double bytes = sizeof(double);
-    for (int k = 0; k < array->rank; k++)
+    for (int k = 0; k < array->rank; k++) {
         bytes *= (double)chunk[k];
+    }
     return bytes;
 }
 
@@ -101,21 +111,24 @@ bool io__hdf5_external(hid_t dataset, hid_t plan)
     const int n = H5Pget_external_count(plan);
     const hid_t access = n > 0 ? H5Dget_access_plist(dataset) : -1;
     bool recorded = true;
-    if (access >= 0 && H5Pget_efile_prefix(access, prefix, sizeof prefix) <= 0)
+    if (access >= 0 && H5Pget_efile_prefix(access, prefix, sizeof prefix) <= 0) {
         prefix[0] = '\0';
+    }
     for (int k = 0; k < n && recorded; k++) {
         struct stat facts;
         off_t offset = 0;
         hsize_t size = 0;
-        if (H5Pget_external(plan, (unsigned)k, sizeof name, name, &offset, &size) < 0)
+        if (H5Pget_external(plan, (unsigned)k, sizeof name, name, &offset, &size) < 0) {
             continue;
+        }
         name[sizeof name - 1] = '\0';
         const bool alone = !prefix[0] || name[0] == '/';
         snprintf(joined, sizeof joined, "%s%s%s", alone ? "" : prefix, alone ? "" : "/", name);
         recorded = stat(joined, &facts) != 0 || io__linked_add(&facts);
     }
-    if (access >= 0)
+    if (access >= 0) {
         H5Pclose(access);
+    }
     return recorded;
 }
 
@@ -125,24 +138,28 @@ static io_status check_storage(io_file *file, const io_array *array)
     const double most_ratio = 1032; /* no deflate stream grows by more */
     const double most = most_ratio * (double)file->size;
     const hid_t plan = H5Dget_create_plist(array->id);
-    if (plan < 0)
+    if (plan < 0) {
         return io__file_fail(file, IO_FORMAT, "dataset %s is damaged", array->name);
+    }
     const bool recorded = io__hdf5_external(array->id, plan);
     const bool elsewhere = H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0;
     const double chunk = chunk_bytes(array, plan);
     H5Pclose(plan);
-    if (!recorded)
+    if (!recorded) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the names of its external files");
-    if (chunk > most && chunk > IO_BLOCK)
+    }
+    if (chunk > most && chunk > IO_BLOCK) {
         return io__file_fail(file, IO_FORMAT,
                              "dataset %s announces chunks of %.3g bytes, more "
                              "than a file of %lld bytes can fill",
                              array->name, chunk, (long long)file->size);
-    if (!elsewhere && (double)(array->n * array->columns) > most)
+    }
+    if (!elsewhere && (double)(array->n * array->columns) > most) {
         return io__file_fail(file, IO_TRUNCATED,
                              "dataset %s announces %lld particles, more than "
                              "%lld bytes can hold",
                              array->name, (long long)array->n, (long long)file->size);
+    }
     return IO_OK;
 }
 
@@ -150,18 +167,22 @@ io_status io__array_open(io_file *file, hid_t where, const char *name, int64_t m
 {
     *out = (io_array){.id = H5Dopen2(where, name, H5P_DEFAULT)};
     snprintf(out->name, sizeof out->name, "%s", name);
-    if (out->id < 0)
+    if (out->id < 0) {
         return io__file_fail(file, IO_FORMAT,
                              "has no readable dataset %s; `kith info` lists those "
                              "it has",
                              name);
+    }
     io_status status = check_type(file, out);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = check_shape(file, out, most);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = check_storage(file, out);
-    if (status != IO_OK)
+    }
+    if (status != IO_OK) {
         io__array_close(out);
+    }
     return status;
 }
 
@@ -179,16 +200,18 @@ static hsize_t slab_rows(const io_array *array)
     const int first = array->rank == 3; /* the dimension of rows */
     const hid_t plan = H5Dget_create_plist(array->id);
     if (plan >= 0 && H5Pget_layout(plan) == H5D_CHUNKED &&
-        H5Pget_chunk(plan, array->rank, chunk) == array->rank && chunk[first] > 0)
+        H5Pget_chunk(plan, array->rank, chunk) == array->rank && chunk[first] > 0) {
         rows = (rows / chunk[first] + 1) * chunk[first];
+    }
     io__close(plan);
     return rows;
 }
 
 static hid_t memory_type(const io_array *array, kith_precision precision)
 {
-    if (precision != 0)
+    if (precision != 0) {
         return precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    }
     return array->kind == 'u' ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64; /* all 64 bits are kept */
 }
 
@@ -221,14 +244,16 @@ io_status io__array_read(io_file *file, const io_array *array, int64_t frame, co
     for (int64_t at = 0; at < array->n; at += rows) {
         const int64_t n = array->n - at < rows ? array->n - at : rows;
         char *out = (char *)field->out + (size_t)(at * field->width) * size;
-        if (!read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out))
+        if (!read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out)) {
             return io__file_fail(file, IO_TRUNCATED,
                                  "rows %lld to %lld of dataset %s cannot be "
                                  "read: cut short, damaged, or packed by a filter that is not "
                                  "installed",
                                  (long long)at, (long long)(at + n - 1), array->name);
-        if (field->scale != 1)
+        }
+        if (field->scale != 1) {
             io__reals_scale(out, n * field->width, field->precision, field->scale);
+        }
         progress->done += n * field->width;
         const double part = (double)progress->done / (double)progress->all;
         IO_TRY(io__file_watch(file, (int64_t)(part * (double)file->size)));

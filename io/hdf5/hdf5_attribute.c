@@ -30,8 +30,9 @@ bool io_hdf5_version(char *out, int room)
 
 bool io__close(hid_t id)
 {
-    if (id < 0)
+    if (id < 0) {
         return false;
+    }
     switch (H5Iget_type(id)) {
     case H5I_FILE: return H5Fclose(id) >= 0;
     case H5I_DATASET: return H5Dclose(id) >= 0; /* lets go of it even where closing it fails */
@@ -52,14 +53,17 @@ char io__hdf5_number(hid_t type)
 {
     const size_t most = 16; /* a quadruple; a damaged file may say gigabytes */
     const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    if (kind != H5T_FLOAT && kind != H5T_INTEGER)
+    if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
         return 0;
+    }
     const size_t size = H5Tget_size(type), bits = 8 * size, used = H5Tget_precision(type);
     const int offset = H5Tget_offset(type);
-    if (size > most || used < 1 || used > bits || offset < 0 || (size_t)offset > bits - used)
+    if (size > most || used < 1 || used > bits || offset < 0 || (size_t)offset > bits - used) {
         return 0; /* the library would read beside it */
-    if (kind == H5T_FLOAT)
+    }
+    if (kind == H5T_FLOAT) {
         return is_float_sound(type, bits) ? 'f' : 0;
+    }
     return H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i';
 }
 
@@ -68,8 +72,9 @@ hid_t io__attribute_open(hid_t where, const char *object, const char *name, bool
     htri_t found = strcmp(object, ".") == 0 ? 1
                    : strchr(object, '/')    ? io__hdf5_exists(where, object)
                                             : H5Lexists(where, object, H5P_DEFAULT);
-    if (found > 0)
+    if (found > 0) {
         found = H5Aexists_by_name(where, object, name, H5P_DEFAULT);
+    }
     *absent = found == 0;
     return found > 0 ? H5Aopen_by_name(where, object, name, H5P_DEFAULT, H5P_DEFAULT) : -1;
 }
@@ -88,11 +93,13 @@ io_status io__attribute_read(io_file *file, hid_t id, const char *object, const 
     io__close(space);
     io__close(type);
     io__close(attribute);
-    if (absent || read || count == 0)
+    if (absent || read || count == 0) {
         return IO_OK;
-    if (errno == ENOMEM)
+    }
+    if (errno == ENOMEM) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for attribute '%s' of %s", name,
                              object);
+    }
     return io__file_fail(file, IO_FORMAT, "attribute '%s' of %s cannot be read as %s%d number%s",
                          name, object, most > 1 ? "at most " : "", most, most > 1 ? "s" : "");
 }
@@ -102,8 +109,9 @@ bool io__hdf5_exists(hid_t file, const char *path)
     char part[IO_HDF5_NAME];
     for (const char *at = strchr(path + (*path == '/'), '/'); at; at = strchr(at + 1, '/')) {
         snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-        if (H5Lexists(file, part, H5P_DEFAULT) <= 0)
+        if (H5Lexists(file, part, H5P_DEFAULT) <= 0) {
             return false;
+        }
     }
     return H5Lexists(file, path, H5P_DEFAULT) > 0;
 }
@@ -111,12 +119,14 @@ bool io__hdf5_exists(hid_t file, const char *path)
 io_status io__hdf5_open(io_file *file, hid_t *out)
 {
     *out = io__source_open(file->path);
-    if (*out < 0 && errno == ENOMEM)
+    if (*out < 0 && errno == ENOMEM) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
-    if (*out < 0)
+    }
+    if (*out < 0) {
         return io__file_fail(file, IO_TRUNCATED,
                              "begins as an HDF5 file, but cannot be opened: "
                              "cut short or damaged");
+    }
     return IO_OK;
 }
 
@@ -126,12 +136,14 @@ io_status io__hdf5_box(io_file *file, hid_t id, double out[3])
     int n = 0;
     for (int k = 0; k < 2 && n == 0; k++) {
         IO_TRY(io__attribute_read(file, id, groups[k], "BoxSize", out, 3, &n));
-        if (n == 2)
+        if (n == 2) {
             return io__file_fail(file, IO_FORMAT,
                                  "attribute 'BoxSize' of %s has 2 lengths; expected 1 or 3",
                                  groups[k]);
+        }
     }
-    for (int axis = n; axis < 3; axis++)
+    for (int axis = n; axis < 3; axis++) {
         out[axis] = n == 1 ? out[0] : 0;
+    }
     return IO_OK;
 }

@@ -48,8 +48,9 @@ static bool open_to_read(sink *s, const char *name)
 {
     struct stat facts;
     s->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (s->fd < 0 || fstat(s->fd, &facts) < 0 || !S_ISREG(facts.st_mode))
+    if (s->fd < 0 || fstat(s->fd, &facts) < 0 || !S_ISREG(facts.st_mode)) {
         return false;
+    }
     s->device = facts.st_dev;
     s->inode = facts.st_ino;
     s->eof = (haddr_t)facts.st_size;
@@ -62,14 +63,17 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t plist, haddr_t 
     io_sink *const *owner = H5Pget_driver_info(plist);
     sink *s = calloc(1, sizeof *s);
     (void)most;
-    if (!s)
+    if (!s) {
         return NULL;
+    }
     s->owner = owner ? *owner : NULL;
     s->fd = owner ? (*owner)->fd : -1;
-    if (s->owner || (!(flags & H5F_ACC_RDWR) && open_to_read(s, name)))
+    if (s->owner || (!(flags & H5F_ACC_RDWR) && open_to_read(s, name))) {
         return &s->shared;
-    if (s->fd >= 0)
+    }
+    if (s->fd >= 0) {
         close(s->fd);
+    }
     free(s);
     return NULL;
 }
@@ -82,8 +86,9 @@ static herr_t sink_close(H5FD_t *file)
         s->newest = k->older;
         free(k);
     }
-    if (!s->owner)
+    if (!s->owner) {
         close(s->fd);
+    }
     free(s);
     return 0;
 }
@@ -91,21 +96,24 @@ static herr_t sink_close(H5FD_t *file)
 static int sink_cmp(const H5FD_t *one, const H5FD_t *two)
 {
     const sink *a = (const sink *)one, *b = (const sink *)two;
-    if (a->owner || b->owner)
+    if (a->owner || b->owner) {
         return (a > b) - (a < b);
-    if (a->device != b->device)
+    }
+    if (a->device != b->device) {
         return a->device < b->device ? -1 : 1;
+    }
     return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
 static herr_t sink_query(const H5FD_t *file, unsigned long *flags)
 {
     const bool reading = file && !((const sink *)file)->owner;
-    if (flags && reading)
+    if (flags && reading) {
         *flags = H5FD_FEAT_DATA_SIEVE;
-    else if (flags)
+    } else if (flags) {
         *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
                  H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    }
     return 0;
 }
 
@@ -131,13 +139,15 @@ static haddr_t sink_get_eof(const H5FD_t *file, H5FD_mem_t type)
 /** Lay what was kept over out, the oldest first. */
 static void lay_over(const kept *k, haddr_t at, size_t size, char *out)
 {
-    if (!k)
+    if (!k) {
         return;
+    }
     lay_over(k->older, at, size, out);
     const haddr_t from = k->at > at ? k->at : at;
     const haddr_t to = k->at + k->size < at + size ? k->at + k->size : at + size;
-    if (from < to)
+    if (from < to) {
         memcpy(out + (from - at), k->data + (from - k->at), (size_t)(to - from));
+    }
 }
 
 static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, size_t size,
@@ -147,10 +157,12 @@ static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, 
     (void)type, (void)plist;
     const int64_t got = io__get(s->fd, out, (int64_t)size, (int64_t)at);
     const size_t done = got > 0 ? (size_t)got : 0;
-    if (done < size && !s->owner)
+    if (done < size && !s->owner) {
         return -1;
-    if (got < 0 && s->owner->error == 0)
+    }
+    if (got < 0 && s->owner->error == 0) {
         s->owner->error = errno;
+    }
     memset((char *)out + done, 0, size - done);
     lay_over(s->newest, at, size, out);
     return 0;
@@ -159,8 +171,9 @@ static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, 
 static void keep(sink *s, haddr_t at, size_t size, const void *data)
 {
     kept *k = malloc(sizeof *k + size);
-    if (!k)
+    if (!k) {
         return;
+    }
     k->older = s->newest;
     k->at = at;
     k->size = size;
@@ -173,12 +186,15 @@ static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at,
 {
     sink *s = (sink *)file;
     (void)plist;
-    if (!s->owner)
+    if (!s->owner) {
         return -1;
-    if (s->owner->error == 0)
+    }
+    if (s->owner->error == 0) {
         s->owner->error = io__put(s->fd, data, (int64_t)size, (int64_t)at);
-    if (s->owner->error != 0 && type != H5FD_MEM_DRAW)
+    }
+    if (s->owner->error != 0 && type != H5FD_MEM_DRAW) {
         keep(s, at, size, data);
+    }
     s->eof = at + size > s->eof ? at + size : s->eof;
     return 0;
 }
@@ -187,10 +203,12 @@ static herr_t sink_truncate(H5FD_t *file, hid_t plist, hbool_t closing)
 {
     sink *s = (sink *)file;
     (void)plist, (void)closing;
-    if (!s->owner)
+    if (!s->owner) {
         return 0;
-    if (s->owner->error == 0 && ftruncate(s->fd, (off_t)s->eoa) < 0)
+    }
+    if (s->owner->error == 0 && ftruncate(s->fd, (off_t)s->eoa) < 0) {
         s->owner->error = errno;
+    }
     s->eof = s->eoa;
     return 0;
 }
@@ -223,11 +241,13 @@ static hid_t access_plist(const char *path, io_sink *owner)
        was freed (1.10.8). */
     static hid_t id = -1;
     io__hdf5_enter(path);
-    if (id < 0)
+    if (id < 0) {
         id = H5FDregister(&driver);
+    }
     const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
-    if (id >= 0 && plist >= 0)
+    if (id >= 0 && plist >= 0) {
         H5Pset_driver(plist, id, owner ? &owner : NULL);
+    }
     return plist;
 }
 

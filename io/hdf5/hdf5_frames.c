@@ -57,8 +57,9 @@ static bool read_beside(const io_array *array, const char *name, int64_t frame, 
     const hid_t plan = found ? H5Dget_create_plist(object) : -1;
     const bool done = plan >= 0 && io__hdf5_external(object, plan) &&
                       read_row(object, frame, rank, (hsize_t)n, type, out);
-    if (plan >= 0)
+    if (plan >= 0) {
         H5Pclose(plan);
+    }
     io__close(object);
     return done;
 }
@@ -110,9 +111,11 @@ static io_status read_boundary(io_file *file, const io_array *array, int periodi
     find_group(array, group);
     snprintf(path, sizeof path, "/%s/box", group);
     IO_TRY(read_text(file, array, path, "boundary", (int)array->columns, words));
-    for (int axis = 0; axis < (int)array->columns; axis++)
-        if (words[axis][0])
+    for (int axis = 0; axis < (int)array->columns; axis++) {
+        if (words[axis][0]) {
             periodic[axis] = strcmp(words[axis], "none") != 0;
+        }
+    }
     return IO_OK;
 }
 
@@ -125,27 +128,32 @@ io_status io__h5md_box(io_file *file, const io_array *array, int64_t frame, bool
     double edge[9];
     find_group(array, group);
     snprintf(path, sizeof path, "/%s/box/edges", group);
-    if (!group[0] || !io__hdf5_exists(array->id, path))
+    if (!group[0] || !io__hdf5_exists(array->id, path)) {
         return IO_OK;
+    }
     const bool matrix = read_beside(array, "/box/edges/value", frame, 2, all, type, edge) ||
                         read_beside(array, "/box/edges", -1, 2, all, type, edge);
     if (!matrix && !read_beside(array, "/box/edges/value", frame, 1, dim, type, edge) &&
-        !read_beside(array, "/box/edges", -1, 1, dim, type, edge))
+        !read_beside(array, "/box/edges", -1, 1, dim, type, edge)) {
         return io__file_fail(file, IO_FORMAT, "%s cannot be read as a box in %d dimensions", path,
                              dim);
+    }
     *has_box = true;
     *out = (kith_box){.periodic = {1, 1, dim == 3}, .dim = dim};
-    for (int row = 0; row < dim; row++)
-        for (int axis = 0; axis < dim; axis++)
+    for (int row = 0; row < dim; row++) {
+        for (int axis = 0; axis < dim; axis++) {
             out->row[row][axis] = matrix ? edge[row * dim + axis] : row == axis ? edge[axis] : 0;
+        }
+    }
     return read_boundary(file, array, out->periodic);
 }
 
 static io_status open_file(io_frames *frames, hdf5_state *state)
 {
     IO_TRY(io__hdf5_open(frames->file, &state->id));
-    if (!frames->file->options->dataset)
+    if (!frames->file->options->dataset) {
         IO_TRY(io__hdf5_is_snapshot(frames->file, state->id, &state->is_snapshot));
+    }
     return state->is_snapshot ? IO_OK : io__arrays_open(frames->file, state->id, &state->arrays);
 }
 
@@ -159,22 +167,25 @@ static io_status take_unit(io_file *file, const io_array *array, char unit[IO_NA
     for (int k = -1; k < (group[0] ? 3 : 0); k++) {
         snprintf(path, sizeof path, "/%s%s", group, k < 0 ? "/position/value" : beside[k]);
         IO_TRY(read_text(file, array, k < 0 ? "." : path, "unit", 1, word));
-        if (!word[0][0])
+        if (!word[0][0]) {
             continue;
+        }
         char before[IO_NAME_LENGTH];
         memcpy(before, unit, sizeof before);
         io__frames_unit(word[0], unit);
-        if (before[0] && strcmp(before, unit) != 0)
+        if (before[0] && strcmp(before, unit) != 0) {
             return io__file_fail(file, IO_FORMAT, "has lengths in %s and, in %s, in %s", before,
                                  path, unit);
+        }
     }
     return IO_OK;
 }
 
 io_status io__h5md_unit(io_file *file, const io_arrays *arrays, char unit[IO_NAME_LENGTH])
 {
-    for (int k = 0; k < arrays->n; k++)
+    for (int k = 0; k < arrays->n; k++) {
         IO_TRY(take_unit(file, &arrays->item[k], unit));
+    }
     return IO_OK;
 }
 
@@ -185,11 +196,14 @@ static io_status open_frames(io_frames *frames)
     const io_arrays *arrays = &state->arrays;
     char group[IO_HDF5_NAME] = "";
     frames->count = arrays->n > 0 ? arrays->item[0].frames : 1;
-    for (int k = 0; k < arrays->n; k++)
-        if (arrays->item[k].frames < frames->count)
+    for (int k = 0; k < arrays->n; k++) {
+        if (arrays->item[k].frames < frames->count) {
             frames->count = arrays->item[k].frames;
-    if (arrays->n > 0)
+        }
+    }
+    if (arrays->n > 0) {
         find_group(&arrays->item[0], group);
+    }
     snprintf(frames->description, sizeof frames->description, "%s", group[0] ? "H5MD" : "HDF5");
     return status == IO_OK ? io__h5md_unit(frames->file, arrays, frames->unit) : status;
 }
@@ -218,15 +232,18 @@ static io_status read_species(io_frames *frames, const io_array *array, io_frame
                                       H5T_NATIVE_INT32, species);
     find_group(array, group);
     const hdf5_state *state = frames->state;
-    if (group[0] && state->arrays.n > 1)
+    if (group[0] && state->arrays.n > 1) {
         name = (io_token){strchr(group, '/') + 1, strlen(strchr(group, '/') + 1)};
+    }
     int32_t last = 0, label = 0; /* the species before and its number */
     for (int64_t p = 0; p < array->n; p++) {
         const int32_t id = numbered ? species[p] : 0;
-        if (numbered && (p == 0 || id != last))
+        if (numbered && (p == 0 || id != last)) {
             name = (io_token){number, (size_t)snprintf(number, sizeof number, "%d", id)};
-        if (p == 0 || id != last)
+        }
+        if (p == 0 || id != last) {
             IO_TRY(io__labels_number(frames->file, &frames->labels, name, &label));
+        }
         species[p] = label;
         last = id;
     }
@@ -239,8 +256,9 @@ static bool read_weights(const io_frames *frames, const io_array *array, double 
     const char *name = frames->options->weights;
     char all[IO_HDF5_NAME], each[IO_HDF5_NAME];
     const int length = snprintf(all, sizeof all, "/%s", name);
-    if (length < 0 || snprintf(each, sizeof each, "/%s/value", name) >= (int)sizeof each)
+    if (length < 0 || snprintf(each, sizeof each, "/%s/value", name) >= (int)sizeof each) {
         return false;
+    }
     return read_beside(array, all, -1, 1, array->n, H5T_NATIVE_DOUBLE, out) ||
            read_beside(array, each, frames->next, 1, array->n, H5T_NATIVE_DOUBLE, out);
 }
@@ -251,26 +269,30 @@ static io_status read_arrays(io_frames *frames, io_frame *out)
     io_arrays wanted = state->arrays;
     const io_arrays *arrays = &wanted;
     io_particles read = {0};
-    for (int k = 0; k < wanted.n && frames->options->boxes_only; k++)
+    for (int k = 0; k < wanted.n && frames->options->boxes_only; k++) {
         wanted.item[k].n = 0;
+    }
     const io_status status = io__arrays_read(frames->file, state->id, arrays, &read);
     if (status != IO_OK) {
         io_particles_free(&read);
         return status;
     }
     IO_TRY(io__frame_adopt(frames, out, read, frames->options->weights ? IO_WEIGHTS : 0));
-    if (frames->options->boxes_only)
+    if (frames->options->boxes_only) {
         return IO_OK;
+    }
     int64_t first = 0;
     for (int k = 0; k < arrays->n; first += arrays->item[k++].n) {
         IO_TRY(read_species(frames, &arrays->item[k], out, first));
-        if (out->weight && !read_weights(frames, &arrays->item[k], out->weight + first))
+        if (out->weight && !read_weights(frames, &arrays->item[k], out->weight + first)) {
             out->fields &= ~(unsigned)IO_WEIGHTS;
+        }
     }
     const io_array *array = &arrays->item[0];
     if (read_beside(array, "/position/time", frames->next, 0, 1, H5T_NATIVE_DOUBLE,
-                    &out->particles.time))
+                    &out->particles.time)) {
         out->particles.has_time = true;
+    }
     out->has_step = read_beside(array, "/position/step", frames->next, 0, 1, H5T_NATIVE_INT64,
                                 &out->step);
     return IO_OK;
@@ -279,8 +301,9 @@ static io_status read_arrays(io_frames *frames, io_frame *out)
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const hdf5_state *state = frames->state;
-    if (state->is_snapshot)
+    if (state->is_snapshot) {
         return io__frames_whole.read(frames, out);
+    }
     const io_read_options *given = frames->file->options;
     io_read_options options = *given;
     options.frame = frames->next;

@@ -54,8 +54,9 @@ static io_status find(io_file *file, hid_t id, const place places[PLACES], doubl
 {
     int n = 0;
     *out = 0;
-    for (int k = 0; k < PLACES && places[k].name && n == 0; k++)
+    for (int k = 0; k < PLACES && places[k].name && n == 0; k++) {
         IO_TRY(io__attribute_read(file, id, places[k].group, places[k].name, out, 1, &n));
+    }
     *found = n > 0;
     return IO_OK;
 }
@@ -78,8 +79,9 @@ static io_status read_counts(io_file *file, hid_t id, const char *name, int64_t 
     IO_TRY(io__attribute_read(file, id, "Header", name, counts, IO_MOST_TYPES, &n));
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         out[type] = n > 0 ? 0 : -1;
-        if (type < n)
+        if (type < n) {
             out[type] = counts[type] >= 0 && counts[type] < most ? (int64_t)counts[type] : -1;
+        }
     }
     return IO_OK;
 }
@@ -89,9 +91,11 @@ static io_status read_totals(io_file *file, hid_t id, io_header *out)
     int64_t high[IO_MOST_TYPES];
     IO_TRY(read_counts(file, id, "NumPart_Total", out->total));
     IO_TRY(read_counts(file, id, "NumPart_Total_HighWord", high));
-    for (int type = 0; type < IO_MOST_TYPES; type++)
-        if (out->total[type] >= 0 && high[type] > 0 && high[type] < INT32_MAX)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (out->total[type] >= 0 && high[type] > 0 && high[type] < INT32_MAX) {
             out->total[type] += high[type] << 32;
+        }
+    }
     return IO_OK;
 }
 
@@ -107,23 +111,26 @@ static io_status read_units(io_file *file, hid_t id, io_units *out)
     IO_TRY(find(file, id, velocities, &velocity, &has_speed));
     IO_TRY(io__hdf5_is_swift(file, id, &is_swift));
     *out = io__units_usual();
-    if (has_time && has_length)
+    if (has_time && has_length) {
         velocity = length / time;
-    if (has_length && has_mass && (has_time || has_speed))
+    }
+    if (has_length && has_mass && (has_time || has_speed)) {
         *out = (io_units){.source = IO_UNITS_FILE,
                           .length = length,
                           .mass = mass,
                           .velocity = velocity,
                           .length_h = out->length_h,
                           .mass_h = out->mass_h};
-    else if (has_length || has_mass || has_time || has_speed)
+    } else if (has_length || has_mass || has_time || has_speed) {
         return io__file_fail(file, IO_FORMAT,
                              "says the unit of%s%s%s, but not of%s%s%s; expected all or none",
                              has_length ? " length" : "", has_mass ? " mass" : "",
                              has_time || has_speed ? " velocity" : "", has_length ? "" : " length",
                              has_mass ? "" : " mass", has_time || has_speed ? "" : " velocity");
-    if (is_swift)
+    }
+    if (is_swift) {
         out->length_h = out->mass_h = 0;
+    }
     return IO_OK;
 }
 
@@ -147,8 +154,9 @@ io_status io__hdf5_is_snapshot(io_file *file, hid_t id, bool *out)
         snprintf(name, sizeof name, "PartType%d/Coordinates", type);
         *out = io__hdf5_exists(id, name);
     }
-    if (*out)
+    if (*out) {
         return IO_OK;
+    }
     IO_TRY(read_counts(file, id, "NumPart_ThisFile", n));
     IO_TRY(read_files(file, id, &files));
     *out = n[0] >= 0 && files > 1;
@@ -161,8 +169,9 @@ int64_t io__hdf5_files(io_file *file)
     double files = 1;
     bool found;
     int n;
-    if (io__hdf5_open(file, &id) != IO_OK)
+    if (io__hdf5_open(file, &id) != IO_OK) {
         return 1;
+    }
     const bool read = io__hdf5_is_snapshot(file, id, &found) == IO_OK &&
                       io__attribute_read(file, id, "Header", "NumFilesPerSnapshot", &files, 1,
                                          &n) == IO_OK;
@@ -188,8 +197,9 @@ io_status io__hdf5_header(io_file *file, hid_t id, io_header *out)
     IO_TRY(io__attribute_read(file, id, "Header", "Redshift", &out->redshift, 1, &n));
     IO_TRY(read_units(file, id, &out->units));
     IO_TRY(find(file, id, comovings, &comoving, &has_comoving));
-    if (has_comoving)
+    if (has_comoving) {
         said.comoving = comoving != 0;
+    }
     IO_TRY(find(file, id, scale_factors, &said.a, &said.has_a));
     IO_TRY(find(file, id, hubbles, &said.h, &found));
     IO_TRY(find(file, id, matters, &said.omega_m, &found));
@@ -206,13 +216,15 @@ static io_status read_exponent(io_file *file, hid_t id, const char *dataset,
     for (int k = 0; k < 3; k++) {
         int n;
         IO_TRY(io__attribute_read(file, id, dataset, names[k], out, 1, &n));
-        if (n == 0)
+        if (n == 0) {
             continue;
-        if (!(fabs(*out) <= most))
+        }
+        if (!(fabs(*out) <= most)) {
             return io__file_fail(file, IO_FORMAT,
                                  "attribute '%s' of %s is %g; expected a small "
                                  "exponent",
                                  names[k], dataset, *out);
+        }
         return IO_OK;
     }
     return IO_OK;

@@ -23,8 +23,9 @@ typedef struct roll {
 static io_status open_whole(io_file *file, hid_t id, const char *name, io_array *out)
 {
     IO_TRY(io__array_open(file, id, name, 0, out));
-    if (out->kind != 'f' && out->columns == 1 && out->rank < 3)
+    if (out->kind != 'f' && out->columns == 1 && out->rank < 3) {
         return IO_OK;
+    }
     io__array_close(out);
     return io__file_fail(file, IO_FORMAT, "dataset %s holds no list of whole numbers", name);
 }
@@ -54,17 +55,21 @@ static io_status add_labels(io_file *file, hid_t id, const char *labels, const c
     int64_t *number = NULL, *who = NULL, n = 0, n_ids = 0;
     io_status status = read_list(file, id, labels, &number, &n);
     const bool known = io__hdf5_exists(id, ids);
-    if (status == IO_OK && known)
+    if (status == IO_OK && known) {
         status = read_list(file, id, ids, &who, &n_ids);
-    if (status == IO_OK && known && n_ids != n)
+    }
+    if (status == IO_OK && known && n_ids != n) {
         status = io__file_fail(file, IO_FORMAT, "has %lld %s but %lld %s", (long long)n, labels,
                                (long long)n_ids, ids);
+    }
     member *grown = status == IO_OK ? realloc(r->of, (size_t)(r->n + n + 1) * sizeof *grown) : NULL;
-    if (status == IO_OK && !grown)
+    if (status == IO_OK && !grown) {
         status = io__file_fail(file, IO_NO_MEMORY, "no memory for %s", labels);
+    }
     r->of = grown ? grown : r->of;
-    for (int64_t k = 0; k < n && grown; k++)
+    for (int64_t k = 0; k < n && grown; k++) {
         r->of[r->n + k] = (member){who ? who[k] : 0, number[k]};
+    }
     if (status == IO_OK) {
         r->has_ids = known && (r->n == 0 || r->has_ids);
         r->n += n;
@@ -81,8 +86,9 @@ static io_status add_types(io_file *file, hid_t id, roll *r)
         char labels[48], ids[48];
         snprintf(labels, sizeof labels, "PartType%d/FOFGroupIDs", type);
         snprintf(ids, sizeof ids, "PartType%d/ParticleIDs", type);
-        if (io__hdf5_exists(id, labels))
+        if (io__hdf5_exists(id, labels)) {
             IO_TRY(add_labels(file, id, labels, ids, r));
+        }
     }
     return IO_OK;
 }
@@ -94,15 +100,18 @@ static io_status add_members(io_file *file, hid_t id, roll *r)
     IO_TRY(read_list(file, id, "Group/GroupLen", &length, &groups));
     io_status status = read_list(file, id, "IDs/ID", &who, &r->n);
     r->of = calloc((size_t)r->n + 1, sizeof *r->of);
-    if (status == IO_OK && !r->of)
+    if (status == IO_OK && !r->of) {
         status = io__file_fail(file, IO_NO_MEMORY, "no memory for members");
+    }
     int64_t at = 0;
     for (int64_t g = 0; g < groups && r->of && status == IO_OK; g++) {
-        if (length[g] < 0 || length[g] > r->n - at)
+        if (length[g] < 0 || length[g] > r->n - at) {
             status = io__file_fail(file, IO_FORMAT, "lists %lld ids; its groups have more members",
                                    (long long)r->n);
-        for (int64_t k = 0; status == IO_OK && k < length[g]; k++, at++)
+        }
+        for (int64_t k = 0; status == IO_OK && k < length[g]; k++, at++) {
             r->of[at] = (member){who[at], g + 1};
+        }
     }
     r->n = at;
     r->has_ids = r->by_ids = true;
@@ -113,13 +122,16 @@ static io_status add_members(io_file *file, hid_t id, roll *r)
 
 static io_status read_roll(io_file *file, hid_t id, roll *r)
 {
-    if (io__hdf5_exists(id, "FOFGroupIDs"))
+    if (io__hdf5_exists(id, "FOFGroupIDs")) {
         return add_labels(file, id, "FOFGroupIDs", "ParticleIDs", r);
+    }
     IO_TRY(add_types(file, id, r));
-    if (r->of)
+    if (r->of) {
         return IO_OK;
-    if (io__hdf5_exists(id, "Group/GroupLen") && io__hdf5_exists(id, "IDs/ID"))
+    }
+    if (io__hdf5_exists(id, "Group/GroupLen") && io__hdf5_exists(id, "IDs/ID")) {
         return add_members(file, id, r);
+    }
     return io__file_fail(file, IO_INVALID,
                          "does not say whose group is whose: it has neither FOFGroupIDs nor "
                          "Group/GroupLen with IDs/ID; `kith fof --labels` writes them");
@@ -150,16 +162,20 @@ static io_status match(io_file *file, roll *r, int64_t n, const int64_t *ids, in
 
 static io_status assign(io_file *file, roll *r, int64_t n, const int64_t *ids, int64_t *out)
 {
-    if (r->has_ids && ids)
+    if (r->has_ids && ids) {
         return match(file, r, n, ids, out);
-    if (r->by_ids)
+    }
+    if (r->by_ids) {
         return io__file_fail(file, IO_INVALID,
                              "lists the ids of its members, but the particles have none");
-    if (r->n != n)
+    }
+    if (r->n != n) {
         return io__file_fail(file, IO_INVALID, "has %lld labels; expected %lld", (long long)r->n,
                              (long long)n);
-    for (int64_t p = 0; p < n; p++)
+    }
+    for (int64_t p = 0; p < n; p++) {
         out[p] = r->of[p].number;
+    }
     return IO_OK;
 }
 
@@ -169,10 +185,12 @@ io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t 
     roll r = {0};
     io__get_failed = 0;
     io_status status = io__hdf5_open(file, &id);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = read_roll(file, id, &r);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = assign(file, &r, n, ids, out);
+    }
     io__close(id);
     free(r.of);
     return io__get_end(file, status);

@@ -61,8 +61,9 @@ hid_t io__create_dataset(hid_t where, const char *name, hid_t type, hid_t space,
 {
     const hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(plan, false);
-    if (chunk)
+    if (chunk) {
         H5Pset_chunk(plan, H5Sget_simple_extent_ndims(space), chunk);
+    }
     const hid_t dataset = H5Dcreate2(where, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
     H5Pclose(plan);
     return dataset;
@@ -84,20 +85,24 @@ hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data,
 
 io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done)
 {
-    if (sink->error)
+    if (sink->error) {
         return io__output_fail(output, IO_SYSTEM, "cannot write: %s", strerror(sink->error));
-    if (!done && errno == ENOMEM)
+    }
+    if (!done && errno == ENOMEM) {
         return io__output_fail(output, IO_NO_MEMORY, "no memory to write with");
-    if (!done)
+    }
+    if (!done) {
         return io__output_fail(output, IO_SYSTEM, "cannot write: the HDF5 library failed");
+    }
     return IO_OK;
 }
 
 io_status io__hdf5_file(io_output *output, bool (*fill)(hid_t file, const void *what),
                         const void *what)
 {
-    if (!output->part)
+    if (!output->part) {
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    }
     io_sink sink = {.fd = output->fd};
     const hid_t file = io__sink_create(output->path, &sink);
     const bool done = file >= 0 && fill(file, what);

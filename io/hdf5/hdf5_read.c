@@ -8,24 +8,27 @@
 
 static io_status check_arrays(io_file *file, const io_arrays *arrays)
 {
-    if (arrays->n == 0)
+    if (arrays->n == 0) {
         return io__file_fail(file, IO_INVALID,
                              "has no PartType*/Coordinates, Coordinates, "
                              "positions or particles/*/position/value; choose a dataset (`kith "
                              "info` lists them)");
+    }
     const io_array *first = &arrays->item[0];
     for (int k = 0; k < arrays->n; k++) {
         const io_array *array = &arrays->item[k];
-        if (array->columns != first->columns)
+        if (array->columns != first->columns) {
             return io__file_fail(file, IO_FORMAT, "has %d coordinates in %s but %d in %s",
                                  (int)first->columns, first->name, (int)array->columns,
                                  array->name);
-        if (file->options->frame >= array->frames)
+        }
+        if (file->options->frame >= array->frames) {
             return io__file_fail(file, IO_INVALID,
                                  "has %lld frames in %s, counted from 0; frame "
                                  "%lld was asked for",
                                  (long long)array->frames, array->name,
                                  (long long)file->options->frame);
+        }
     }
     return IO_OK;
 }
@@ -52,9 +55,10 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
     }
     IO_TRY(io__particles_alloc(file, out, n, dim, native));
     IO_TRY(read_box(file, id, &out->has_box, &out->box));
-    if (!out->has_box)
+    if (!out->has_box) {
         IO_TRY(
             io__h5md_box(file, &arrays->item[0], file->options->frame, &out->has_box, &out->box));
+    }
     out->box.dim = out->dim;
     io_progress progress = {0, 3 * n};
     int64_t row = 0;
@@ -70,8 +74,9 @@ static io_status open_file(io_file *file, hid_t *id, bool *is_snapshot, io_array
 {
     *arrays = (io_arrays){0};
     IO_TRY(io__hdf5_open(file, id));
-    if (!file->options->dataset)
+    if (!file->options->dataset) {
         IO_TRY(io__hdf5_is_snapshot(file, *id, is_snapshot));
+    }
     return *is_snapshot ? IO_OK : io__arrays_open(file, *id, arrays);
 }
 
@@ -84,8 +89,9 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
         const io_array *array = &arrays->item[k];
         out->n += array->n;
         out->frames = array->frames;
-        if (out->precision != KITH_DOUBLE)
+        if (out->precision != KITH_DOUBLE) {
             out->precision = array->precision;
+        }
     }
     int n;
     IO_TRY(io__attribute_read(file, id, "Header", "Time", &out->time, 1, &n));
@@ -93,8 +99,9 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
     io__hdf5_list(id, out);
     IO_TRY(io__h5md_unit(file, arrays, out->unit));
     IO_TRY(read_box(file, id, &out->has_box, &out->box));
-    if (!out->has_box && arrays->n > 0)
+    if (!out->has_box && arrays->n > 0) {
         IO_TRY(io__h5md_box(file, &arrays->item[0], 0, &out->has_box, &out->box));
+    }
     return IO_OK;
 }
 
@@ -105,14 +112,16 @@ static io_status visit(io_file *file, io_particles *out, io_summary *summary)
     hid_t id = -1;
     bool is_snapshot = false;
     io_status status = open_file(file, &id, &is_snapshot, &arrays);
-    if (status == IO_OK && !is_snapshot)
+    if (status == IO_OK && !is_snapshot) {
         status = out ? io__arrays_read(file, id, &arrays, out)
                      : summarise(file, id, &arrays, summary);
+    }
     io__arrays_close(&arrays);
     io__close(id);
-    if (status == IO_OK && is_snapshot)
+    if (status == IO_OK && is_snapshot) {
         status = out ? io__snapshot_read(file, &io__hdf5_snapshot, out)
                      : io__snapshot_inspect(file, &io__hdf5_snapshot, summary);
+    }
     return status;
 }
 

@@ -33,12 +33,14 @@ typedef struct source {
 /** Find the name of a type's dataset. @return false when the type has not the field. */
 static bool find_dataset(hid_t id, int type, unsigned field, char out[IO_HDF5_NAME])
 {
-    for (int k = 0; k < DATASETS; k++)
+    for (int k = 0; k < DATASETS; k++) {
         for (int name = 0; name < NAMES && datasets[k].names[name]; name++) {
             snprintf(out, IO_HDF5_NAME, "PartType%d/%s", type, datasets[k].names[name]);
-            if (datasets[k].field == field && io__hdf5_exists(id, out))
+            if (datasets[k].field == field && io__hdf5_exists(id, out)) {
                 return true;
+            }
         }
+    }
     return false;
 }
 
@@ -51,12 +53,13 @@ static io_status find_scale(io_file *file, const source *s, const io_cosmology *
     *h = (field == IO_POSITIONS || field == IO_MASSES) && !s->swift ? -1 : 0;
     IO_TRY(io__hdf5_exponents(file, s->id, dataset, &a, h));
     *scale = 1;
-    if (universe->known && field == IO_POSITIONS)
+    if (universe->known && field == IO_POSITIONS) {
         *scale = pow(universe->a, a - 1);
-    else if (universe->known && field == IO_VELOCITIES)
+    } else if (universe->known && field == IO_VELOCITIES) {
         *scale = pow(universe->a, a) * pow(universe->h, *h);
-    else if (universe->known && field == IO_MASSES)
+    } else if (universe->known && field == IO_MASSES) {
         *scale = pow(universe->a, a);
+    }
     return IO_OK;
 }
 
@@ -70,8 +73,9 @@ static io_status find_exponents(io_file *file, const source *s, int type, io_hea
     for (int k = 0; k < 2 && header->cosmology.known; k++) {
         char name[IO_HDF5_NAME];
         double scale;
-        if (find_dataset(s->id, type, fields[k], name))
+        if (find_dataset(s->id, type, fields[k], name)) {
             IO_TRY(find_scale(file, s, &header->cosmology, fields[k], name, &scale, exponents[k]));
+        }
     }
     return IO_OK;
 }
@@ -81,17 +85,20 @@ static io_status check_coordinates(io_file *file, const io_array *array, int typ
                                    const io_header *header)
 {
     IO_TRY(io__array_check_coordinates(file, array));
-    if (array->rank != 2)
+    if (array->rank != 2) {
         return io__file_fail(file, IO_FORMAT, "dataset %s has %d dimensions; expected (n, 3)",
                              array->name, array->rank);
-    if (header->n[type] >= 0 && header->n[type] != array->n)
+    }
+    if (header->n[type] >= 0 && header->n[type] != array->n) {
         return io__file_fail(file, array->n < header->n[type] ? IO_TRUNCATED : IO_FORMAT,
                              "Header/NumPart_ThisFile counts %lld particles of PartType%d, but %s "
                              "has %lld",
                              (long long)header->n[type], type, array->name, (long long)array->n);
-    if (array->n > 0 && header->dim != 0 && header->dim != array->columns)
+    }
+    if (array->n > 0 && header->dim != 0 && header->dim != array->columns) {
         return io__file_fail(file, IO_FORMAT, "has %d coordinates in %s, but %d in types before",
                              (int)array->columns, array->name, header->dim);
+    }
     return IO_OK;
 }
 
@@ -100,14 +107,16 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     char name[IO_HDF5_NAME];
     io_array array;
     snprintf(name, sizeof name, "PartType%d", type);
-    if (!io__hdf5_exists(s->id, name) && header->n[type] > 0)
+    if (!io__hdf5_exists(s->id, name) && header->n[type] > 0) {
         return io__file_fail(file, IO_FORMAT,
                              "Header/NumPart_ThisFile counts %lld particles of %s, but there is no "
                              "such group",
                              (long long)header->n[type], name);
+    }
     if (!find_dataset(s->id, type, IO_POSITIONS, name)) {
-        if (header->n[type] > 0)
+        if (header->n[type] > 0) {
             header->total[type] = -1; /* AREPO's tracers have no place of their own */
+        }
         header->n[type] = 0;
         return IO_OK;
     }
@@ -117,13 +126,16 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     IO_TRY(status);
     header->n[type] = array.n;
     header->precision[type] = array.precision;
-    if (array.n == 0)
+    if (array.n == 0) {
         return IO_OK;
+    }
     header->dim = (int)array.columns;
-    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1)
+    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1) {
         if ((field == IO_MASSES && header->mass[type] > 0) ||
-            find_dataset(s->id, type, field, name))
+            find_dataset(s->id, type, field, name)) {
             header->fields[type] |= field;
+        }
+    }
     return find_exponents(file, s, type, header);
 }
 
@@ -131,25 +143,29 @@ static io_status open_snapshot(io_file *file, io_header *out, void **private)
 {
     source *s = calloc(1, sizeof *s);
     *private = s;
-    if (!s)
+    if (!s) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
+    }
     IO_TRY(io__hdf5_open(file, &s->id));
-    if (file->options->frame > 0)
+    if (file->options->frame > 0) {
         return io__file_fail(file, IO_INVALID,
                              "is a snapshot of one frame, counted from 0; frame %lld was asked for",
                              (long long)file->options->frame);
+    }
     IO_TRY(io__hdf5_is_swift(file, s->id, &s->swift));
     IO_TRY(io__hdf5_header(file, s->id, out));
-    for (int type = 0; type < IO_MOST_TYPES; type++)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
         IO_TRY(open_type(file, s, type, out));
+    }
     return IO_OK;
 }
 
 static void close_snapshot(void *private)
 {
     source *s = private;
-    if (s)
+    if (s) {
         io__close(s->id);
+    }
     free(s);
 }
 
@@ -157,16 +173,19 @@ static void close_snapshot(void *private)
 static io_status check_field(io_file *file, const io_array *array, unsigned field, int64_t n,
                              int64_t columns)
 {
-    if (array->rank == 3 || array->columns != columns)
+    if (array->rank == 3 || array->columns != columns) {
         return io__file_fail(file, IO_FORMAT, "dataset %s has %lld columns; expected %lld",
                              array->name, (long long)array->columns, (long long)columns);
-    if (array->n != n)
+    }
+    if (array->n != n) {
         return io__file_fail(file, array->n < n ? IO_TRUNCATED : IO_FORMAT,
                              "dataset %s has %lld rows; expected %lld, as many as coordinates",
                              array->name, (long long)array->n, (long long)n);
-    if (field == IO_IDS && array->kind == 'f')
+    }
+    if (field == IO_IDS && array->kind == 'f') {
         return io__file_fail(file, IO_FORMAT, "dataset %s holds fractions; expected whole numbers",
                              array->name);
+    }
     return IO_OK;
 }
 
@@ -177,13 +196,15 @@ static io_status read_field(io_file *file, const source *s, const io_header *hea
     io_array array;
     double h;
     io_field to = io__particles_field(wanted->out, field, wanted->row[type], 0, (io_scalar){0});
-    if (!find_dataset(s->id, type, field, name))
+    if (!find_dataset(s->id, type, field, name)) {
         return io__file_fail(file, IO_FORMAT, "has changed while it was read");
+    }
     IO_TRY(find_scale(file, s, &header->cosmology, field, name, &to.scale, &h));
     IO_TRY(io__array_open(file, s->id, name, 3, &array));
     io_status status = check_field(file, &array, field, header->n[type], to.columns);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__array_read(file, &array, 0, &to, progress);
+    }
     io__array_close(&array);
     return status;
 }
@@ -192,18 +213,22 @@ static io_status read_snapshot(io_file *file, const io_header *header, void *pri
                                const io_wanted *wanted)
 {
     io_progress progress = {0, 0};
-    for (int step = 0; step < 2; step++) /* count, then read */
-        for (int type = 0; type < IO_MOST_TYPES; type++)
+    for (int step = 0; step < 2; step++) { /* count, then read */
+        for (int type = 0; type < IO_MOST_TYPES; type++) {
             for (int k = 0; k < DATASETS; k++) {
                 const unsigned field = datasets[k].field;
                 if (!wanted->type[type] || header->n[type] == 0 || !(wanted->fields & field) ||
-                    (field == IO_MASSES && header->mass[type] > 0))
+                    (field == IO_MASSES && header->mass[type] > 0)) {
                     continue;
-                if (step == 0)
+                }
+                if (step == 0) {
                     progress.all += header->n[type] * io__field_width(field);
-                else
+                } else {
                     IO_TRY(read_field(file, private, header, type, field, wanted, &progress));
+                }
             }
+        }
+    }
     return IO_OK;
 }
 

@@ -20,8 +20,9 @@ typedef struct list_file {
 
 static hid_t element_type(const io_column *column)
 {
-    if (column->kind == 'i')
+    if (column->kind == 'i') {
         return H5T_NATIVE_INT32;
+    }
     return column->size == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
 
@@ -40,8 +41,9 @@ static hid_t create_column(hid_t file, const io_column *column)
 static io_status create_list(io_pairs_writer *writer, list_file *list)
 {
     io_output *output = &writer->output;
-    if (!output->part)
+    if (!output->part) {
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
+    }
     list->sink.fd = output->fd;
     list->file = io__sink_create(output->path, &list->sink);
     IO_TRY(io__hdf5_step(output, &list->sink, list->file >= 0));
@@ -63,11 +65,13 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
 static io_status begin(io_pairs_writer *writer)
 {
     list_file *list = calloc(1, sizeof *list);
-    if (!list)
+    if (!list) {
         return io__output_fail(&writer->output, IO_NO_MEMORY, "no memory to write with");
+    }
     list->file = -1;
-    for (int k = 0; k < IO_PAIR_COLUMNS; k++)
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
         list->dataset[k] = -1;
+    }
     writer->private = list;
     return create_list(writer, list);
 }
@@ -78,8 +82,9 @@ static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_
     const int rank = column->count == 1 ? 1 : 2;
     const hsize_t width = (hsize_t)column->count;
     const hsize_t shape[2] = {first + n, width}, begin_at[2] = {first, 0}, count[2] = {n, width};
-    if (H5Dset_extent(dataset, shape) < 0)
+    if (H5Dset_extent(dataset, shape) < 0) {
         return false;
+    }
     const hid_t to = H5Dget_space(dataset);
     const hid_t from = H5Screate_simple(rank, count, NULL);
     const bool done = H5Sselect_hyperslab(to, H5S_SELECT_SET, begin_at, NULL, count, NULL) >= 0 &&
@@ -95,8 +100,9 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
     const list_file *list = writer->private;
     bool done = true;
     io__hdf5_enter(writer->output.path);
-    for (int k = 0; k < writer->n_columns && n > 0 && done; k++)
+    for (int k = 0; k < writer->n_columns && n > 0 && done; k++) {
         done = append(list->dataset[k], &columns[k], (hsize_t)writer->n, (hsize_t)n);
+    }
     return io__hdf5_step(&writer->output, &list->sink, done);
 }
 
@@ -121,8 +127,9 @@ static io_status end(io_pairs_writer *writer)
 static void drop(io_pairs_writer *writer)
 {
     list_file *list = writer->private;
-    if (!list)
+    if (!list) {
         return;
+    }
     list->sink.error = list->sink.error ? list->sink.error : ECANCELED;
     close_list(writer->output.path, list);
     free(list);
@@ -135,11 +142,14 @@ const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
 static bool is_simple(const kith_box *box)
 {
     for (int axis = 0; axis < 3; axis++) {
-        if (!box->periodic[axis] || box->origin[axis] != 0)
+        if (!box->periodic[axis] || box->origin[axis] != 0) {
             return false;
-        for (int other = 0; other < 3; other++)
-            if (other != axis && box->row[axis][other] != 0)
+        }
+        for (int other = 0; other < 3; other++) {
+            if (other != axis && box->row[axis][other] != 0) {
                 return false;
+            }
+        }
     }
     return true;
 }
@@ -177,9 +187,10 @@ static bool put_rows(hid_t group, const char *name, const io_particles *particle
     const hid_t to = H5Screate_simple(2, shape, NULL);
     const hid_t dataset = io__create_dataset(group, name, type, to, NULL);
     bool done = dataset >= 0;
-    if (done && n > 0)
+    if (done && n > 0) {
         done = H5Sselect_hyperslab(from, H5S_SELECT_SET, none, NULL, shape, NULL) >= 0 &&
                H5Dwrite(dataset, type, from, to, H5P_DEFAULT, values) >= 0;
+    }
     io__close(dataset);
     H5Sclose(to);
     H5Sclose(from);
@@ -189,8 +200,9 @@ static bool put_rows(hid_t group, const char *name, const io_particles *particle
 static bool put_particles(hid_t file, const void *what)
 {
     const io_particles *particles = what;
-    if (!put_header(file, particles))
+    if (!put_header(file, particles)) {
         return false;
+    }
     const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = put_rows(group, "Coordinates", particles, particles->pos) &&
                       (!particles->velocity ||

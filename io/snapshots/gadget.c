@@ -51,8 +51,9 @@ static bool begins(const char *head, int64_t size, gadget *out)
                           io__get32(head + MARKER + HEADER, swapped) == HEADER;
         out->format = named ? 2 : first == HEADER && ends ? 1 : 0;
         out->swapped = swapped;
-        if (out->format)
+        if (out->format) {
             return true;
+        }
     }
     return false;
 }
@@ -67,9 +68,13 @@ bool io__gadget_detect(const char *head, int64_t size)
 static int64_t count_in(const io_header *header, unsigned field)
 {
     int64_t n = 0;
-    for (int type = 0; type < TYPES; type++)
-        if (field == IO_DENSITIES ? type == 0 : field == IO_MASSES ? header->mass[type] == 0 : true)
+    for (int type = 0; type < TYPES; type++) {
+        if (field == IO_DENSITIES ? type == 0
+            : field == IO_MASSES  ? header->mass[type] == 0
+                                  : true) {
             n += header->n[type];
+        }
+    }
     return n;
 }
 
@@ -86,24 +91,29 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
     bool fits = false;
     for (int64_t k = 0; k < (exact[0] ? 2 : MOST_TURNS); k++) {
         out->size = exact[0] ? exact[k] : length + (k << 32);
-        if ((uint32_t)out->size != length)
+        if ((uint32_t)out->size != length) {
             continue;
+        }
         fits = true;
-        if (out->offset + out->size + MARKER > file->size)
+        if (out->offset + out->size + MARKER > file->size) {
             break;
+        }
         IO_TRY(io__file_peek(file, marker, MARKER, out->offset + out->size));
-        if (io__get32(marker, swapped) == length)
+        if (io__get32(marker, swapped) == length) {
             return IO_OK;
+        }
     }
-    if (!fits)
+    if (!fits) {
         return io__file_fail(file, IO_FORMAT,
                              "block %s has %u bytes; expected %lld or %lld for its particles",
                              out->label, length, (long long)exact[0], (long long)exact[1]);
-    if (out->offset + out->size + MARKER > file->size)
+    }
+    if (out->offset + out->size + MARKER > file->size) {
         return io__file_fail(file, IO_TRUNCATED,
                              "block %s needs %lld bytes from byte %lld on; the file ends at %lld",
                              out->label, (long long)(out->size + MARKER), (long long)out->offset,
                              (long long)file->size);
+    }
     return io__file_fail(file, IO_FORMAT, "block %s at byte %lld does not end with its length %u",
                          out->label, (long long)at, length);
 }
@@ -112,14 +122,17 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
 static io_status add_block(io_file *file, gadget *g, const io_header *header, int64_t *at,
                            const char label[4])
 {
-    if (g->n_blocks == MOST_BLOCKS)
+    if (g->n_blocks == MOST_BLOCKS) {
         return io__file_fail(file, IO_LIMIT, "has more than %d blocks", MOST_BLOCKS);
+    }
     block *b = &g->blocks[g->n_blocks];
     *b = (block){.type = {.kind = 'f', .swapped = g->swapped}};
     io__copy_name(b->label, sizeof b->label, label, 4);
-    for (int k = 0; k < KNOWN; k++)
-        if (memcmp(known[k].label, label, 4) == 0)
+    for (int k = 0; k < KNOWN; k++) {
+        if (memcmp(known[k].label, label, 4) == 0) {
             b->field = known[k].field;
+        }
+    }
     const int64_t width = b->field ? io__field_width(b->field) : 0;
     const int64_t n = b->field ? count_in(header, b->field) : 0;
     const int64_t exact[2] = {4 * width * n, 8 * width * n};
@@ -127,8 +140,9 @@ static io_status add_block(io_file *file, gadget *g, const io_header *header, in
     b->type.kind = b->field == IO_IDS ? 'u' : 'f';
     b->type.size = n > 0 ? (int)(b->size / (width * n)) : 4;
     *at = b->offset + b->size + MARKER;
-    if (n == 0)
+    if (n == 0) {
         b->field = 0;
+    }
     g->n_blocks++;
     return IO_OK;
 }
@@ -139,11 +153,12 @@ static io_status find_labelled(io_file *file, gadget *g, const io_header *header
     while (at < file->size) {
         char label[LABEL];
         IO_TRY(io__file_peek(file, label, LABEL, at));
-        if (io__get32(label, g->swapped) != 8 || io__get32(label + 12, g->swapped) != 8)
+        if (io__get32(label, g->swapped) != 8 || io__get32(label + 12, g->swapped) != 8) {
             return io__file_fail(file, IO_FORMAT,
                                  "byte %lld: expected the label of a block of a Gadget snapshot "
                                  "of format 2",
                                  (long long)at);
+        }
         at += LABEL;
         IO_TRY(add_block(file, g, header, &at, label + MARKER));
     }
@@ -153,9 +168,11 @@ static io_status find_labelled(io_file *file, gadget *g, const io_header *header
 /** Format 1: positions, velocities, ids, masses; empty blocks are not written. */
 static io_status find_ordered(io_file *file, gadget *g, const io_header *header, int64_t at)
 {
-    for (int k = 0; k < KNOWN && known[k].ordered; k++)
-        if (count_in(header, known[k].field) > 0 && at < file->size)
+    for (int k = 0; k < KNOWN && known[k].ordered; k++) {
+        if (count_in(header, known[k].field) > 0 && at < file->size) {
             IO_TRY(add_block(file, g, header, &at, known[k].label));
+        }
+    }
     return IO_OK;
 }
 
@@ -174,8 +191,9 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
     out->redshift = io__get_double(head + 80, swapped);
     out->files = io__get32(head + 124, swapped);
     out->files = out->files ? out->files : 1; /* initial conditions often say nothing */
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
         out->box[axis] = io__get_double(head + 128, swapped);
+    }
     *said = (io_universe){.group = "the header",
                           .comoving = -1,
                           .omega_m = io__get_double(head + 136, swapped),
@@ -190,19 +208,23 @@ static io_status check_positions(io_file *file, const gadget *g, io_header *out)
     unsigned fields = 0;
     for (int k = 0; k < g->n_blocks; k++) {
         fields |= g->blocks[k].field;
-        if (g->blocks[k].field == IO_POSITIONS)
+        if (g->blocks[k].field == IO_POSITIONS) {
             positions = &g->blocks[k];
+        }
     }
-    if (!positions && count_in(out, IO_POSITIONS) > 0)
+    if (!positions && count_in(out, IO_POSITIONS) > 0) {
         return io__file_fail(file, IO_TRUNCATED,
                              "has %lld particles, but no block POS of their positions",
                              (long long)count_in(out, IO_POSITIONS));
+    }
     for (int type = 0; type < TYPES; type++) {
         out->fields[type] = fields;
-        if (out->mass[type] > 0)
+        if (out->mass[type] > 0) {
             out->fields[type] |= IO_MASSES;
-        if (type != 0)
+        }
+        if (type != 0) {
             out->fields[type] &= ~(unsigned)IO_DENSITIES;
+        }
         out->length_h[type] = out->units.length_h;
         out->mass_h[type] = out->units.mass_h;
         out->precision[type] = positions && positions->type.size == 8 ? KITH_DOUBLE : KITH_FLOAT;
@@ -216,22 +238,27 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
     io_universe said;
     const int64_t room = file->size < (int64_t)sizeof head ? file->size : (int64_t)sizeof head;
     IO_TRY(io__file_peek(file, head, room, 0));
-    if (!begins(head, room, g))
+    if (!begins(head, room, g)) {
         return io__file_fail(file, IO_FORMAT, "is not a Gadget snapshot");
+    }
     const int64_t at = g->format == 2 ? LABEL : 0;
     const int64_t end = at + MARKER + HEADER + MARKER;
-    if (file->size < end)
+    if (file->size < end) {
         return io__file_fail(file, IO_TRUNCATED,
                              "ends at byte %lld, inside the header of a Gadget snapshot",
                              (long long)file->size);
+    }
     if (io__get32(head + at, g->swapped) != HEADER ||
-        io__get32(head + end - MARKER, g->swapped) != HEADER)
+        io__get32(head + end - MARKER, g->swapped) != HEADER) {
         return io__file_fail(file, IO_FORMAT, "has a Gadget header of %u bytes; expected %d",
                              io__get32(head + at, g->swapped), HEADER);
+    }
     parse_header(head + at + MARKER, g->swapped, out, &said);
-    for (int type = 0; type < TYPES; type++)
-        if (!isfinite(out->mass[type]))
+    for (int type = 0; type < TYPES; type++) {
+        if (!isfinite(out->mass[type])) {
             return io__header_check(file, out);
+        }
+    }
     IO_TRY(io__header_cosmology(file, &said, out));
     IO_TRY(g->format == 2 ? find_labelled(file, g, out, end) : find_ordered(file, g, out, end));
     return check_positions(file, g, out);
@@ -240,8 +267,9 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
 static io_status open_gadget(io_file *file, io_header *out, void **private)
 {
     *private = malloc(sizeof(gadget));
-    if (!*private)
+    if (!*private) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the list of blocks");
+    }
     return open_blocks(file, *private, out);
 }
 
@@ -254,15 +282,18 @@ static io_status read_block(io_file *file, const io_header *header, const block 
     for (int type = 0; type < TYPES; type++) {
         const int64_t n = header->n[type];
         if ((b->field == IO_MASSES && header->mass[type] > 0) ||
-            (b->field == IO_DENSITIES && type != 0))
+            (b->field == IO_DENSITIES && type != 0)) {
             continue;
+        }
         const io_records records = {at, stride, n};
         at += n * stride;
-        if (!wanted->type[type])
+        if (!wanted->type[type]) {
             continue;
+        }
         io_field field = io__particles_field(wanted->out, b->field, wanted->row[type], 0, b->type);
-        if (b->field == IO_VELOCITIES && header->cosmology.known)
+        if (b->field == IO_VELOCITIES && header->cosmology.known) {
             field.scale = sqrt(header->cosmology.a);
+        }
         IO_TRY(io__records_read(file, &records, &field, 1));
     }
     return IO_OK;
@@ -272,9 +303,11 @@ static io_status read_gadget(io_file *file, const io_header *header, void *priva
                              const io_wanted *wanted)
 {
     const gadget *g = private;
-    for (int k = 0; k < g->n_blocks; k++)
-        if (g->blocks[k].field & wanted->fields)
+    for (int k = 0; k < g->n_blocks; k++) {
+        if (g->blocks[k].field & wanted->fields) {
             IO_TRY(read_block(file, header, &g->blocks[k], wanted));
+        }
+    }
     return IO_OK;
 }
 

@@ -17,8 +17,9 @@ kith_box io__box_open(void)
 kith_box io__box_periodic(const double length[3])
 {
     kith_box box = {.periodic = {1, 1, 1}, .dim = 3};
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
         box.row[axis][axis] = length[axis];
+    }
     return box;
 }
 
@@ -45,8 +46,9 @@ enum { ARRAYS = sizeof arrays / sizeof *arrays };
 static const array_kind *find_array(unsigned field)
 {
     const array_kind *kind = arrays;
-    while (kind->field != field)
+    while (kind->field != field) {
         kind++;
+    }
     return kind;
 }
 
@@ -110,12 +112,14 @@ io_field io__particles_field(io_particles *particles, unsigned field, int64_t ro
 io_status io__particles_add(io_file *file, io_particles *out, unsigned fields)
 {
     for (int k = 0; k < ARRAYS; k++) {
-        if (!(arrays[k].field & fields))
+        if (!(arrays[k].field & fields)) {
             continue;
+        }
         void *array = alloc_array(out, &arrays[k], out->n);
-        if (!array)
+        if (!array) {
             return io__file_fail(file, IO_NO_MEMORY, "no memory for the %s of %lld particles",
                                  arrays[k].name, (long long)out->n);
+        }
         set_array(out, &arrays[k], array);
     }
     return IO_OK;
@@ -123,29 +127,34 @@ io_status io__particles_add(io_file *file, io_particles *out, unsigned fields)
 
 io_status io__particles_check(io_file *file, io_particles *particles, const char *format)
 {
-    for (int k = 0; k < ARRAYS; k++)
-        if ((arrays[k].field & file->options->needed) && !get_array(particles, &arrays[k]))
+    for (int k = 0; k < ARRAYS; k++) {
+        if ((arrays[k].field & file->options->needed) && !get_array(particles, &arrays[k])) {
             return io__file_fail(file, IO_MISSING,
                                  "is a %s file without %s of every particle that was to be read; "
                                  "expected a snapshot that has them, or a choice of species",
                                  format, arrays[k].name);
+        }
+    }
     return IO_OK;
 }
 
 void io_particles_free(io_particles *particles)
 {
-    if (!particles)
+    if (!particles) {
         return;
-    for (int k = 0; k < ARRAYS; k++)
+    }
+    for (int k = 0; k < ARRAYS; k++) {
         free(get_array(particles, &arrays[k]));
+    }
     *particles = (io_particles){0};
 }
 
 static io_status check_count(io_file *file, int64_t n)
 {
-    if (n > INT32_MAX)
+    if (n > INT32_MAX) {
         return io__file_fail(file, IO_LIMIT, "holds %lld particles; at most %d can be read",
                              (long long)n, INT32_MAX);
+    }
     return IO_OK;
 }
 
@@ -159,8 +168,9 @@ io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int d
     out->box = io__box_open();
     out->box.dim = dim;
     IO_TRY(io__particles_add(file, out, IO_POSITIONS));
-    if (dim == 2)
+    if (dim == 2) {
         memset(out->pos, 0, (size_t)n * 3 * out->precision);
+    }
     return IO_OK;
 }
 
@@ -170,10 +180,12 @@ static io_status grow(io_file *file, io_particles *out, int64_t *capacity)
     const int64_t more = *capacity ? 2 * *capacity : first;
     IO_TRY(check_count(file, out->n + 1));
     void *pos = alloc_array(out, find_array(IO_POSITIONS), more);
-    if (!pos)
+    if (!pos) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for %lld particles", (long long)more);
-    if (out->n > 0)
+    }
+    if (out->n > 0) {
         memcpy(pos, out->pos, (size_t)out->n * 3 * out->precision);
+    }
     free(out->pos);
     out->pos = pos;
     *capacity = more;
@@ -183,10 +195,12 @@ static io_status grow(io_file *file, io_particles *out, int64_t *capacity)
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3])
 {
-    if (out->n == *capacity)
+    if (out->n == *capacity) {
         IO_TRY(grow(file, out, capacity));
-    for (int axis = 0; axis < 3; axis++)
+    }
+    for (int axis = 0; axis < 3; axis++) {
         io_put_real(out->pos, 3 * out->n + axis, out->precision, xyz[axis]);
+    }
     out->n++;
     return IO_OK;
 }

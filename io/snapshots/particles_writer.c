@@ -13,10 +13,12 @@ static io_status write_npy(io_output *output, const io_particles *particles)
     const int dim = particles->dim == 2 ? 2 : 3;
     const int64_t size = particles->precision;
     IO_TRY(io__npy_begin(output, 'f', (int)size, particles->n, dim));
-    if (dim == 3)
+    if (dim == 3) {
         return io__output_write(output, particles->pos, 3 * particles->n * size);
-    for (int64_t p = 0; p < particles->n; p++)
+    }
+    for (int64_t p = 0; p < particles->n; p++) {
         IO_TRY(io__output_write(output, (const char *)particles->pos + 3 * p * size, 2 * size));
+    }
     return IO_OK;
 }
 
@@ -33,13 +35,15 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
         float values[NUMBERS] = {1.0f / (float)n};
         for (int axis = 0; axis < 3; axis++) {
             values[1 + axis] = (float)io_real(particles->pos, 3 * p + axis, precision);
-            if (particles->velocity)
+            if (particles->velocity) {
                 values[4 + axis] = (float)io_real(particles->velocity, 3 * p + axis, precision);
+            }
         }
         uint32_t record[NUMBERS];
         memcpy(record, values, sizeof record);
-        for (int k = 0; k < NUMBERS; k++)
+        for (int k = 0; k < NUMBERS; k++) {
             record[k] = htonl(record[k]);
+        }
         IO_TRY(io__output_write(output, record, sizeof record));
     }
     return IO_OK;
@@ -55,12 +59,14 @@ static io_status write_rows(io_output *output, const io_particles *particles, co
     for (int64_t p = 0; p < particles->n; p++) {
         char line[256];
         int used = snprintf(line, sizeof line, "%s", first);
-        for (int axis = 0; axis < dim; axis++)
+        for (int axis = 0; axis < dim; axis++) {
             used += sprintf(line + used, "%.*g ", digits,
                             io_real(particles->pos, 3 * p + axis, precision));
-        for (int axis = 0; axis < dim && velocity; axis++)
+        }
+        for (int axis = 0; axis < dim && velocity; axis++) {
             used += sprintf(line + used, "%.*g ", digits,
                             io_real(velocity, 3 * p + axis, precision));
+        }
         line[used - 1] = '\n';
         IO_TRY(io__output_write(output, line, used));
     }
@@ -106,11 +112,13 @@ io_status io_write_particles(const char *path, io_format format, const io_partic
         [IO_TEXT] = write_text, [IO_XYZ] = write_xyz,
     };
     error = io__error_begin(error);
-    if (format <= IO_UNKNOWN || format > IO_XYZ)
+    if (format <= IO_UNKNOWN || format > IO_XYZ) {
         return io__fail(error, path, IO_INVALID, "no format of particle files was chosen");
-    if (particles->n < 0 || particles->n > INT32_MAX)
+    }
+    if (particles->n < 0 || particles->n > INT32_MAX) {
         return io__fail(error, path, IO_LIMIT, "%lld particles; at most %d can be written",
                         (long long)particles->n, INT32_MAX);
+    }
     io_output output;
     IO_TRY(io__output_open(&output, path, error));
     const locale_t before = io__locale_enter();

@@ -33,12 +33,15 @@ static io_status visit_file(snapshot *s, io_file *file, io_visit visit)
     io_header header = {0};
     void *private = NULL;
     io_status status = s->format->open(file, &header, &private);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__header_check(file, &header);
-    if (status == IO_OK && file != s->file)
+    }
+    if (status == IO_OK && file != s->file) {
         status = io__header_same(file, &header, &s->header, s->file->path);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = visit(s, file, &header, private);
+    }
     s->format->close(private);
     return status;
 }
@@ -69,10 +72,12 @@ static io_status visit_member(snapshot *s, int64_t number, io_visit visit)
 static io_status visit_all(snapshot *s, io_visit visit)
 {
     s->done = 0;
-    if (s->header.files == 1)
+    if (s->header.files == 1) {
         return visit_file(s, s->file, visit);
-    for (int64_t number = 0; number < s->header.files; number++)
+    }
+    for (int64_t number = 0; number < s->header.files; number++) {
         IO_TRY(visit_member(s, number, visit));
+    }
     return IO_OK;
 }
 
@@ -81,14 +86,16 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
                               unsigned needed)
 {
     const unsigned missing = needed & ~header->fields[type] & ~(unsigned)IO_TYPES;
-    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1)
-        if (missing & field)
+    for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1) {
+        if (missing & field) {
             return io__file_fail(
                 file, IO_MISSING,
                 "has no %s of its %lld particles of PartType%d (%s)%s; expected "
                 "%s. Write them too, or choose other species",
                 io__field_name(field), (long long)header->n[type], type, io_type_name(type),
                 s->some & field ? ", but of other particles" : "", s->format->place(field));
+        }
+    }
     return IO_OK;
 }
 
@@ -98,9 +105,11 @@ static io_status check_partial(snapshot *s, io_file *file, const io_header *head
 {
     (void)private;
     const unsigned whole = s->some & (IO_MASSES | IO_VELOCITIES | IO_IDS);
-    for (int type = 0; type < IO_MOST_TYPES; type++)
-        if (s->wanted.type[type] && header->n[type] > 0)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (s->wanted.type[type] && header->n[type] > 0) {
             IO_TRY(check_needed(s, file, header, type, whole));
+        }
+    }
     return IO_OK;
 }
 
@@ -115,8 +124,9 @@ static io_status check_units(snapshot *s, io_file *file, const io_header *header
     }
     const bool masses_agree = header->mass_h[type] == units->mass_h ||
                               !(s->wanted.fields & IO_MASSES);
-    if (header->length_h[type] == units->length_h && masses_agree)
+    if (header->length_h[type] == units->length_h && masses_agree) {
         return IO_OK;
+    }
     return io__file_fail(file, IO_FORMAT,
                          "mixed units: PartType%d has lengths with h^%g and masses with h^%g, but "
                          "types before have h^%g and h^%g; expected one unit. Choose species that "
@@ -131,17 +141,20 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
     s->bytes += file->size;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         s->n[type] += header->n[type];
-        if (!s->wanted.type[type] || header->n[type] == 0)
+        if (!s->wanted.type[type] || header->n[type] == 0) {
             continue;
+        }
         IO_TRY(check_needed(s, file, header, type, file->options->needed));
         IO_TRY(check_units(s, file, header, type));
         s->some |= header->fields[type] & io__fields_wanted(s->file);
         s->wanted.fields &= header->fields[type] | IO_TYPES | IO_POSITIONS;
-        if (header->precision[type] == KITH_DOUBLE)
+        if (header->precision[type] == KITH_DOUBLE) {
             s->precision = KITH_DOUBLE;
-        if (s->dim != 0 && s->dim != header->dim)
+        }
+        if (s->dim != 0 && s->dim != header->dim) {
             return io__file_fail(file, IO_FORMAT, "has %d coordinates, but %s %d", header->dim,
                                  s->file->path, s->dim);
+        }
         s->dim = header->dim;
     }
     return IO_OK;
@@ -153,20 +166,23 @@ static io_status check_totals(const snapshot *s)
 {
     const int64_t *total = s->header.total;
     bool said = s->header.files > 1; /* initial conditions often say nothing */
-    for (int type = 0; type < IO_MOST_TYPES; type++)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
         said = said || total[type] > 0;
-    if (!said)
+    }
+    if (!said) {
         return IO_OK;
+    }
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         const int64_t high = type + 1 < IO_MOST_TYPES && s->n[type + 1] == 0 ? total[type + 1] : 0;
         const bool is_long = high > 0 && total[type] == (s->n[type] & UINT32_MAX) &&
                              high == s->n[type] >> 32;
-        if (!is_long && total[type] >= 0 && total[type] != s->n[type])
+        if (!is_long && total[type] >= 0 && total[type] != s->n[type]) {
             return io__file_fail(s->file, IO_FORMAT,
                                  "counts %lld particles of PartType%d in all, but the %lld files "
                                  "of the snapshot hold %lld",
                                  (long long)total[type], type, (long long)s->header.files,
                                  (long long)s->n[type]);
+        }
         type += is_long;
     }
     return IO_OK;
@@ -186,21 +202,25 @@ static io_status survey(snapshot *s)
     IO_TRY(visit_file(s, s->file, keep_header));
     if (s->header.files > 1) {
         IO_TRY(io__set_split(s->file, &s->set, &numbered));
-        if (!numbered)
+        if (!numbered) {
             return io__file_fail(s->file, IO_INVALID,
                                  "is one of the %lld files of a snapshot, but has no number; "
                                  "expected a name such as snap.0.hdf5 or snap.0",
                                  (long long)s->header.files);
+        }
     }
     IO_TRY(io__species_parse(s->file, &s->species));
     s->wanted.fields = io__fields_wanted(s->file) | IO_POSITIONS;
-    for (int type = 0; type < IO_MOST_TYPES; type++)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
         s->wanted.type[type] = io__species_wants(&s->species, type, 0);
+    }
     IO_TRY(visit_all(s, survey_file));
-    for (int type = 0; type < IO_MOST_TYPES; type++)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
         io__species_wants(&s->species, type, s->n[type]);
-    if (s->some & ~s->wanted.fields)
+    }
+    if (s->some & ~s->wanted.fields) {
         IO_TRY(visit_all(s, check_partial));
+    }
     return check_totals(s);
 }
 
@@ -209,16 +229,20 @@ static io_status read_file(snapshot *s, io_file *file, const io_header *header, 
 {
     io_particles *out = s->wanted.out;
     int64_t *row = s->wanted.row;
-    for (int type = 0; type < IO_MOST_TYPES; type++)
-        if (s->wanted.type[type] && header->n[type] > s->n[type])
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (s->wanted.type[type] && header->n[type] > s->n[type]) {
             return io__file_fail(file, IO_FORMAT, "has changed while it was read");
+        }
+    }
     IO_TRY(s->format->read(file, header, private, &s->wanted));
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         const int64_t n = s->wanted.type[type] ? header->n[type] : 0;
-        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++)
+        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++) {
             io_put_real(out->mass, k, out->precision, header->mass[type]);
-        if (out->type && n > 0)
+        }
+        if (out->type && n > 0) {
             memset(out->type + row[type], type, (size_t)n);
+        }
         row[type] += n;
         s->n[type] -= n;
     }
@@ -247,9 +271,11 @@ static io_status read_all(snapshot *s, io_particles *out)
     memcpy(out->mass_of_type, header->mass, sizeof out->mass_of_type);
     s->wanted.out = out;
     IO_TRY(visit_all(s, read_file));
-    for (int type = 0; type < IO_MOST_TYPES; type++)
-        if (s->wanted.type[type] && s->n[type] != 0)
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        if (s->wanted.type[type] && s->n[type] != 0) {
             return io__file_fail(s->file, IO_FORMAT, "has changed while it was read");
+        }
+    }
     if (header->files > 1) { /* of which the file is now the last */
         s->file->before = s->bytes - s->file->size;
         s->file->total = s->bytes;
@@ -261,10 +287,12 @@ io_status io__snapshot_read(io_file *file, const io_snapshot_format *format, io_
 {
     snapshot s = {.format = format, .file = file, .precision = KITH_FLOAT};
     io_status status = survey(&s);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__species_check(file, &s.species);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = read_all(&s, out);
+    }
     io__set_free(&s.set);
     return status;
 }
@@ -280,8 +308,9 @@ io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, 
 {
     snapshot s = {.format = format, .file = file, .precision = KITH_FLOAT, .summary = out};
     io_status status = survey(&s);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = visit_file(&s, file, describe);
+    }
     io__set_free(&s.set);
     out->files = (int)s.header.files;
     out->bytes = s.bytes;
@@ -293,8 +322,9 @@ io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, 
     out->cosmology = s.header.cosmology;
     out->units = s.header.units;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        if (s.n[type] == 0)
+        if (s.n[type] == 0) {
             continue;
+        }
         out->n += s.n[type];
         out->species[out->n_species].n = s.n[type];
         out->species[out->n_species].mass = s.header.mass[type];

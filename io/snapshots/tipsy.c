@@ -29,8 +29,9 @@ typedef struct tipsy_header {
 static int64_t expected_size(const tipsy_header *header)
 {
     int64_t size = header->bytes;
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
         size += header->n[kind] * kinds[kind].bytes;
+    }
     return size;
 }
 
@@ -41,14 +42,16 @@ static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, 
     out->time = io__get_double(head, swapped);
     int64_t n = io__get32(head + 8, swapped);
     out->dim = (int)io__get32(head + 12, swapped);
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
         out->n[kind] = io__get32(head + 16 + 4 * (size_t)kind, swapped);
+    }
     if (high_bits) {
         /* one byte each of n, gas, dark, star, in this order from the lowest, as pynbody has it */
         const int64_t pad = io__get32(head + 28, swapped);
         n += (pad & 0xff) << 32;
-        for (int kind = 0; kind < KINDS; kind++)
+        for (int kind = 0; kind < KINDS; kind++) {
             out->n[kind] += (pad >> (8 * (kind + 1)) & 0xff) << 32;
+        }
     }
     return out->dim >= 1 && out->dim <= 3 && n == out->n[GAS] + out->n[DARK] + out->n[STAR];
 }
@@ -64,22 +67,26 @@ static io_status find_header(io_file *file, tipsy_header *out, int *found)
                  {28, false, false}, {32, true, true},   {32, false, true}};
     char head[32] = {0};
     *found = 0;
-    if (file->size < 28)
+    if (file->size < 28) {
         return IO_OK;
+    }
     IO_TRY(io__file_read(file, head, file->size < 32 ? 28 : 32, 0));
     for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
         tipsy_header header;
-        if (!parse(head, tries[k].bytes, tries[k].swapped, tries[k].high_bits, &header))
+        if (!parse(head, tries[k].bytes, tries[k].swapped, tries[k].high_bits, &header)) {
             continue;
+        }
         /* A file with a header of 32 bytes that lost its last four has the size of one with 28;
            its empty pad then stands where the first particle's mass would. */
         const bool lost = tries[k].bytes == 28 && io__get32(head + 28, false) == 0;
         const bool fits = expected_size(&header) == file->size && !(lost && file->size > 28);
-        if (fits || *found == 0)
+        if (fits || *found == 0) {
             *out = header;
+        }
         *found = fits ? 2 : 1;
-        if (fits)
+        if (fits) {
             break;
+        }
     }
     return IO_OK;
 }
@@ -90,8 +97,9 @@ io_status io__tipsy_detect(io_file *file, io_format *out, bool *looks)
     int found;
     IO_TRY(find_header(file, &header, &found));
     *looks = found > 0 && (found == 2 || header.n[GAS] + header.n[DARK] + header.n[STAR] > 0);
-    if (found == 2)
+    if (found == 2) {
         *out = IO_TIPSY;
+    }
     return IO_OK;
 }
 
@@ -99,10 +107,12 @@ static io_status read_header(io_file *file, tipsy_header *out)
 {
     int found;
     IO_TRY(find_header(file, out, &found));
-    if (found == 2)
+    if (found == 2) {
         return IO_OK;
-    if (found == 0)
+    }
+    if (found == 0) {
         return io__file_fail(file, IO_FORMAT, "is not a tipsy file any more");
+    }
     const int64_t size = expected_size(out);
     return io__file_fail(file, file->size < size ? IO_TRUNCATED : IO_FORMAT,
                          "looks like tipsy, with %lld gas, %lld dark and %lld star particles, but "
@@ -142,11 +152,14 @@ static io_status read_kind(io_file *file, const tipsy_header *header, int kind, 
     const io_records records = {offset, kinds[kind].bytes, header->n[kind]};
     io_field wanted[MOST];
     int n = 0;
-    for (int k = 0; k < MOST; k++)
-        if (places[k].field & fields)
+    for (int k = 0; k < MOST; k++) {
+        if (places[k].field & fields) {
             wanted[n++] = io__particles_field(out, places[k].field, row, places[k].at, type);
-    if (fields & IO_TYPES)
+        }
+    }
+    if (fields & IO_TYPES) {
         memset(out->type + row, kinds[kind].type, (size_t)header->n[kind]);
+    }
     return io__records_read(file, &records, wanted, n);
 }
 
@@ -159,20 +172,23 @@ io_status io__tipsy_read(io_file *file, io_particles *out)
     IO_TRY(choose(file, &header, wanted, &n));
     IO_TRY(io__particles_alloc(file, out, n, header.dim == 2 ? 2 : 3, KITH_FLOAT));
     unsigned fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS;
-    if (!wanted[DARK] && !wanted[STAR])
+    if (!wanted[DARK] && !wanted[STAR]) {
         fields |= IO_DENSITIES;
-    else if (wanted[GAS])
+    } else if (wanted[GAS]) {
         out->partial = io__fields_wanted(file) & IO_DENSITIES;
+    }
     fields &= io__fields_wanted(file);
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
         out->in_file[kinds[kind].type] = header.n[kind];
+    }
     IO_TRY(io__particles_add(file, out, fields));
     out->has_time = true;
     out->time = header.time;
     int64_t offset = header.bytes, row = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        if (wanted[kind])
+        if (wanted[kind]) {
             IO_TRY(read_kind(file, &header, kind, offset, fields | IO_POSITIONS, out, row));
+        }
         offset += header.n[kind] * kinds[kind].bytes;
         row += wanted[kind] ? header.n[kind] : 0;
     }

@@ -62,10 +62,12 @@ static io_status open_trajectory(io_frames *frames, const char *format)
     uint64_t count = 0;
     enter(frames, frames->file->path);
     state->trajectory = IO_FOREIGN(api->trajectory_with_format(frames->file->path, 'r', format));
-    if (!state->trajectory)
+    if (!state->trajectory) {
         return fail(frames, "cannot be opened");
-    if (topology)
+    }
+    if (topology) {
         enter(frames, topology);
+    }
     if (topology &&
         IO_FOREIGN(api->trajectory_topology_file(state->trajectory, topology, "")) != 0) {
         char what[256];
@@ -73,11 +75,13 @@ static io_status open_trajectory(io_frames *frames, const char *format)
         return fail(frames, what);
     }
     enter(frames, frames->file->path);
-    if (IO_FOREIGN(api->trajectory_size(state->trajectory, &count)) != 0)
+    if (IO_FOREIGN(api->trajectory_size(state->trajectory, &count)) != 0) {
         return fail(frames, "its frames cannot be counted");
+    }
     state->frame = IO_FOREIGN(api->frame());
-    if (!state->frame)
+    if (!state->frame) {
         return fail(frames, "no memory for a frame");
+    }
     frames->count = (int64_t)count;
     return IO_OK;
 }
@@ -90,20 +94,24 @@ static io_status take_unit(io_frames *frames, const char *format)
     const io_chemfiles *api = state->api;
     char name[64] = "";
     snprintf(name, sizeof name, "%s", format);
-    if (!name[0] && IO_FOREIGN(api->guess_format(frames->file->path, name, sizeof name)) != 0)
+    if (!name[0] && IO_FOREIGN(api->guess_format(frames->file->path, name, sizeof name)) != 0) {
         return IO_OK; /* opening the file failed already, or succeeds by other means: no unit */
+    }
     if (strncmp(name, "XYZ", 3) != 0 && strncmp(name, "LAMMPS", 6) != 0) {
         io__frames_unit("A", frames->unit);
         return IO_OK;
     }
-    if (strncmp(name, "LAMMPS", 6) != 0 || frames->count < 1)
+    if (strncmp(name, "LAMMPS", 6) != 0 || frames->count < 1) {
         return IO_OK;
-    if (IO_FOREIGN(api->trajectory_read_at(state->trajectory, 0, state->frame)) != 0)
+    }
+    if (IO_FOREIGN(api->trajectory_read_at(state->trajectory, 0, state->frame)) != 0) {
         return fail_frame(frames);
+    }
     char system[16] = "";
     void *property = IO_FOREIGN(api->frame_get_property(state->frame, "lammps_units"));
-    if (property && IO_FOREIGN(api->property_get_string(property, system, sizeof system)) == 0)
+    if (property && IO_FOREIGN(api->property_get_string(property, system, sizeof system)) == 0) {
         io__frames_system(frames, system);
+    }
     release(api, property);
     return IO_OK;
 }
@@ -116,8 +124,9 @@ static io_status open_frames(io_frames *frames)
     IO_TRY(io__file_read(frames->file, head, size, 0));
     head[size] = 0;
     const io_chemfiles_kind *kind = io__chemfiles_kind(head, size);
-    if (!kind)
+    if (!kind) {
         return io__file_fail(frames->file, IO_FORMAT, "changes while it is read");
+    }
     IO_TRY(io__chemfiles_load(frames->file,
                               kind->packed ? ", or unpack the file (gunzip, bunzip2, unxz)" : "",
                               &state->api));
@@ -135,12 +144,15 @@ static io_status open_frames(io_frames *frames)
 static void close_frames(io_frames *frames)
 {
     chemfiles_state *state = frames->state;
-    if (state->trajectory)
+    if (state->trajectory) {
         enter(frames, frames->file->path);
-    if (state->frame)
+    }
+    if (state->frame) {
         release(state->api, state->frame);
-    if (state->trajectory)
+    }
+    if (state->trajectory) {
         (void)IO_FOREIGN((state->api->trajectory_close(state->trajectory), 0));
+    }
     free(state->species);
     free(state->weight);
     free(state->residue);
@@ -148,9 +160,11 @@ static void close_frames(io_frames *frames)
 
 static void copy_reals(const io_particles *particles, double (*from)[3], void *to)
 {
-    for (int64_t p = 0; p < particles->n; p++)
-        for (int axis = 0; axis < 3; axis++)
+    for (int64_t p = 0; p < particles->n; p++) {
+        for (int axis = 0; axis < 3; axis++) {
             io_put_real(to, 3 * p + axis, particles->precision, from[p][axis]);
+        }
+    }
 }
 
 /** Tilts that are but the rounding of the cosine of a right angle are none. */
@@ -166,14 +180,17 @@ static io_status read_cell(io_frames *frames, io_frame *out)
     void *cell = IO_FOREIGN(state->api->cell_from_frame(state->frame));
     const bool done = cell && IO_FOREIGN(state->api->cell_matrix(cell, matrix)) == 0;
     release(state->api, cell);
-    if (!done)
+    if (!done) {
         return fail_frame(frames);
+    }
     kith_box *box = &out->particles.box;
     *box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
-    for (int row = 0; row < 3; row++)
-        for (int axis = 0; axis < 3; axis++)
+    for (int row = 0; row < 3; row++) {
+        for (int axis = 0; axis < 3; axis++) {
             box->row[row][axis] = tilt(state->api->columns ? matrix[axis][row] : matrix[row][axis],
                                        matrix[row][row]);
+        }
+    }
     out->particles.has_box = true; /* an infinite cell is all zeros */
     return IO_OK;
 }
@@ -206,24 +223,29 @@ static io_status tell_atom(io_frames *frames, int64_t p, const char *element, in
     char text[IO_NAME_LENGTH] = "";
     void *atom = IO_FOREIGN(api->atom_from_frame(state->frame, (uint64_t)p));
     bool done = atom != NULL;
-    if (done && label == IO_LABEL_ELEMENT)
+    if (done && label == IO_LABEL_ELEMENT) {
         snprintf(text, sizeof text, "%s", element);
-    else if (done && label != IO_LABEL_NAME)
+    } else if (done && label != IO_LABEL_NAME) {
         done = IO_FOREIGN(api->atom_type(atom, text, sizeof text)) == 0;
-    if (done && (label == IO_LABEL_NAME || (label == IO_LABEL_ANY && !text[0])))
+    }
+    if (done && (label == IO_LABEL_NAME || (label == IO_LABEL_ANY && !text[0]))) {
         done = IO_FOREIGN(api->atom_name(atom, text, sizeof text)) == 0;
+    }
     const bool mass = weight && strcmp(frames->options->weights, "mass") == 0;
-    if (done && weight)
+    if (done && weight) {
         done = mass && state->by != IO_NAMED_BY_TYPE ? mass_of(api, element, weight)
                : mass                                ? IO_FOREIGN(api->atom_mass(atom, weight)) == 0
                       : IO_FOREIGN(api->atom_charge(atom, weight)) == 0;
+    }
     release(api, atom);
-    if (!done)
+    if (!done) {
         return fail_frame(frames);
-    if (mass && !(*weight > 0) && state->by == IO_NAMED_BY_TYPE)
+    }
+    if (mass && !(*weight > 0) && state->by == IO_NAMED_BY_TYPE) {
         return io__file_fail(frames->file, IO_MISSING, "no mass is known of atom %lld%s%s%s",
                              (long long)p, text[0] ? ", '" : ", which has no name", text,
                              text[0] ? "'" : "");
+    }
     return io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)},
                              species);
 }
@@ -243,9 +265,10 @@ static io_status tell_atoms(io_frames *frames, int64_t n, bool weights)
                                                   names, n, element)
                          : io__file_fail(frames->file, IO_NO_MEMORY, "no memory for elements");
     }
-    for (int64_t p = 0; p < n && status == IO_OK; p++)
+    for (int64_t p = 0; p < n && status == IO_OK; p++) {
         status = tell_atom(frames, p, element ? element[p] : NULL, &state->species[p],
                            weights ? &state->weight[p] : NULL);
+    }
     free(element);
     return status;
 }
@@ -261,15 +284,17 @@ static io_status read_facts(io_frames *frames, io_frame *out)
         state->told = 0;
         state->species = malloc(((size_t)n + 1) * sizeof *state->species);
         state->weight = malloc(((size_t)n + 1) * sizeof *state->weight);
-        if (!state->species || !state->weight)
+        if (!state->species || !state->weight) {
             return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for %lld particles",
                                  (long long)n);
+        }
         IO_TRY(tell_atoms(frames, n, out->weight != NULL));
         state->told = n;
     }
     memcpy(out->species, state->species, (size_t)n * sizeof *out->species);
-    if (out->weight)
+    if (out->weight) {
         memcpy(out->weight, state->weight, (size_t)n * sizeof *out->weight);
+    }
     return IO_OK;
 }
 
@@ -284,14 +309,16 @@ static io_status copy_bonds(io_frames *frames, const void *topology, io_frame *o
 {
     const chemfiles_state *state = frames->state;
     uint64_t(*ij)[2] = malloc(((size_t)out->n_bonds + 1) * sizeof *ij);
-    if (!ij)
+    if (!ij) {
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for bonds");
+    }
     bool done = IO_FOREIGN(state->api->topology_bonds(topology, ij, (uint64_t)out->n_bonds)) == 0;
-    for (int64_t k = 0; k < out->n_bonds && done; k++)
+    for (int64_t k = 0; k < out->n_bonds && done; k++) {
         for (int end = 0; end < 2; end++) {
             out->bond[2 * k + end] = (int32_t)ij[k][end];
             done = done && ij[k][end] < (uint64_t)out->particles.n;
         }
+    }
     free(ij);
     return done ? IO_OK : fail_frame(frames);
 }
@@ -305,9 +332,11 @@ static io_status copy_residue(io_frames *frames, const void *topology, uint64_t 
     const bool counted = residue && IO_FOREIGN(api->residue_atoms_count(residue, &n)) == 0;
     uint64_t *atoms = counted ? malloc((size_t)(n + 1) * sizeof *atoms) : NULL;
     const bool done = atoms && IO_FOREIGN(api->residue_atoms(residue, atoms, n)) == 0;
-    for (uint64_t a = 0; a < n && done; a++)
-        if (atoms[a] < (uint64_t)out->particles.n)
+    for (uint64_t a = 0; a < n && done; a++) {
+        if (atoms[a] < (uint64_t)out->particles.n) {
             out->molecule[atoms[a]] = (int32_t)k;
+        }
+    }
     const bool lacking = counted && !atoms;
     free(atoms);
     release(api, residue);
@@ -326,16 +355,20 @@ static io_status copy_residues(io_frames *frames, const void *topology, uint64_t
         memcpy(out->molecule, state->residue, bytes);
         return IO_OK;
     }
-    for (int64_t p = 0; p < n; p++)
+    for (int64_t p = 0; p < n; p++) {
         out->molecule[p] = -1;
-    for (uint64_t k = 0; k < residues; k++)
+    }
+    for (uint64_t k = 0; k < residues; k++) {
         IO_TRY(copy_residue(frames, topology, k, out));
-    if (!state->constant)
+    }
+    if (!state->constant) {
         return IO_OK;
+    }
     free(state->residue);
     state->residue = malloc(bytes + 1);
-    if (!state->residue)
+    if (!state->residue) {
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for residues");
+    }
     state->residue_atoms = n;
     memcpy(state->residue, out->molecule, bytes);
     return IO_OK;
@@ -355,19 +388,23 @@ static io_status read_atoms(io_frames *frames, const void *topology, io_frame *o
         IO_FOREIGN(api->frame_positions(state->frame, &xyz, &same)) != 0 || same != n ||
         IO_FOREIGN(api->frame_has_velocities(state->frame, &moving)) != 0 ||
         (moving && IO_FOREIGN(api->frame_velocities(state->frame, &velocity, &same)) != 0) ||
-        same != n)
+        same != n) {
         return fail_frame(frames);
+    }
     IO_TRY(io__frame_alloc(frames, out, (int64_t)n, KITH_DOUBLE,
                            (moving ? IO_VELOCITIES : 0u) | (residues > 0 ? IO_MOLECULES : 0u) |
                                (bonds > 0 ? IO_BONDS : 0u) |
                                (has_weights(frames) ? IO_WEIGHTS : 0u)));
     copy_reals(&out->particles, xyz, out->particles.pos);
-    if (out->particles.velocity)
+    if (out->particles.velocity) {
         copy_reals(&out->particles, velocity, out->particles.velocity);
-    if (out->molecule)
+    }
+    if (out->molecule) {
         IO_TRY(copy_residues(frames, topology, residues, out));
-    if (!(out->fields & IO_BONDS))
+    }
+    if (!(out->fields & IO_BONDS)) {
         return IO_OK;
+    }
     IO_TRY(io__frame_alloc_bonds(frames, out, (int64_t)bonds));
     return copy_bonds(frames, topology, out);
 }
@@ -377,8 +414,9 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     const chemfiles_state *state = frames->state;
     enter(frames, frames->file->path);
     if (IO_FOREIGN(state->api->trajectory_read_at(state->trajectory, (uint64_t)frames->next,
-                                                  state->frame)))
+                                                  state->frame))) {
         return fail_frame(frames);
+    }
     if (frames->options->boxes_only) {
         IO_TRY(io__frame_alloc(frames, out, 0, KITH_DOUBLE, 0));
         return read_cell(frames, out);
@@ -386,8 +424,9 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     void *topology = IO_FOREIGN(state->api->topology_from_frame(state->frame));
     const io_status status = topology ? read_atoms(frames, topology, out) : fail_frame(frames);
     release(state->api, topology);
-    if (status != IO_OK)
+    if (status != IO_OK) {
         return status;
+    }
     IO_TRY(read_cell(frames, out));
     IO_TRY(read_facts(frames, out));
     double step = 0;

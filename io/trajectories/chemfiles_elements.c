@@ -39,8 +39,9 @@ io_naming io__chemfiles_naming(const io_chemfiles *api, const char *path, const 
 {
     char name[64] = "";
     snprintf(name, sizeof name, "%s", format);
-    if (!name[0] && IO_FOREIGN(api->guess_format(path, name, sizeof name)) != 0)
+    if (!name[0] && IO_FOREIGN(api->guess_format(path, name, sizeof name)) != 0) {
         return IO_NAMED_BY_NAME;
+    }
     return strncmp(name, "PDB", 3) == 0   ? IO_NAMED_BY_PDB
            : strncmp(name, "GRO", 3) == 0 ? IO_NAMED_BY_NAME
                                           : IO_NAMED_BY_TYPE;
@@ -50,11 +51,14 @@ io_naming io__chemfiles_naming(const io_chemfiles *api, const char *path, const 
 static void list_once(char *list, size_t room, const char *word)
 {
     const size_t used = strlen(list), length = strlen(word);
-    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
-        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word)) {
+        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ',')) {
             return;
-    if (used + length + 3 < room)
+        }
+    }
+    if (used + length + 3 < room) {
         snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+    }
 }
 
 /** Keep what a line of a PDB file says. */
@@ -63,8 +67,9 @@ static bool add_line(naming *a, const char *line)
     if (a->n_pdb == a->room) {
         a->room = 2 * a->room + 1024;
         pdb_atom *grown = realloc(a->pdb, (size_t)a->room * sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return false;
+        }
         a->pdb = grown;
     }
     pdb_atom *atom = &a->pdb[a->n_pdb++];
@@ -87,13 +92,15 @@ static io_status read_pdb(io_file *owner, const char *path, naming *a)
     io_lines lines = {0};
     char *line = NULL;
     io_status status = io__file_open(&file, path, &plain, owner->error);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = io__lines_open(&lines, &file);
+    }
     while (status == IO_OK && (status = io__lines_next(&lines, &line)) == IO_OK && line &&
            strncmp(line, "ENDMDL", 6) != 0) {
         const bool atom = strncmp(line, "ATOM  ", 6) == 0 || strncmp(line, "HETATM", 6) == 0;
-        if (atom && !add_line(a, line))
+        if (atom && !add_line(a, line)) {
             status = io__file_fail(owner, IO_NO_MEMORY, "no memory for names of atoms");
+        }
     }
     io__lines_close(&lines);
     io__file_close(&file);
@@ -112,9 +119,11 @@ static io_status take_residue(naming *a, const void *topology, int32_t k)
     uint64_t *atoms = counted ? malloc((size_t)(n + 1) * sizeof *atoms) : NULL;
     const bool done = atoms && IO_FOREIGN(api->residue_atoms(residue, atoms, n)) == 0;
     const io_status status = done ? IO_OK : counted && !atoms ? IO_NO_MEMORY : IO_FORMAT;
-    for (uint64_t p = 0; p < n && done; p++)
-        if (atoms[p] < (uint64_t)a->n)
+    for (uint64_t p = 0; p < n && done; p++) {
+        if (atoms[p] < (uint64_t)a->n) {
             a->residue[atoms[p]] = k;
+        }
+    }
     a->members[k] = (int32_t)n;
     free(atoms);
     (void)IO_FOREIGN((api->free(residue), 0));
@@ -133,14 +142,17 @@ static io_status take_residues(io_file *file, naming *a)
     a->name = calloc((size_t)n + 1, sizeof *a->name);
     const bool room = a->residue && a->members && a->name;
     io_status status = !counted ? IO_FORMAT : room ? IO_OK : IO_NO_MEMORY;
-    for (int64_t p = 0; p < a->n && status == IO_OK; p++)
+    for (int64_t p = 0; p < a->n && status == IO_OK; p++) {
         a->residue[p] = -1;
-    for (uint64_t k = 0; k < n && status == IO_OK; k++)
+    }
+    for (uint64_t k = 0; k < n && status == IO_OK; k++) {
         status = take_residue(a, topology, (int32_t)k);
-    if (status == IO_NO_MEMORY)
+    }
+    if (status == IO_NO_MEMORY) {
         io__file_fail(file, status, "no memory for residues");
-    else if (status != IO_OK)
+    } else if (status != IO_OK) {
         io__file_fail(file, status, "residues cannot be read: %s", a->api->last_error());
+    }
     (void)IO_FOREIGN((a->api->free(topology), 0));
     return status;
 }
@@ -151,8 +163,9 @@ static bool find_element(const naming *a, io_naming by, int64_t p, const char *n
 {
     *guessed = false;
     const bool typed = by == IO_NAMED_BY_TYPE || strcmp(name, type) != 0;
-    if (typed && io__element_symbol(type, out))
+    if (typed && io__element_symbol(type, out)) {
         return true;
+    }
     const pdb_atom *pdb = p < a->n_pdb && strcmp(a->pdb[p].name, name) == 0 ? &a->pdb[p] : NULL;
     const int32_t residue = a->residue[p];
     const char *of = residue >= 0 ? a->name[residue] : "";
@@ -174,12 +187,14 @@ static io_status find_elements(io_frames *frames, naming *a, io_naming by,
         const bool told = atom && IO_FOREIGN(a->api->atom_name(atom, name, sizeof name)) == 0 &&
                           IO_FOREIGN(a->api->atom_type(atom, type, sizeof type)) == 0;
         (void)IO_FOREIGN((a->api->free(atom), 0));
-        if (!told)
+        if (!told) {
             return io__file_fail(frames->file, IO_FORMAT, "atom %lld has no name: %s", (long long)p,
                                  a->api->last_error());
-        if (!name[0] && !type[0])
+        }
+        if (!name[0] && !type[0]) {
             return io__file_fail(frames->file, IO_MISSING,
                                  "has no atom names; --topology FILE supplies them");
+        }
         bool guessed;
         if (!find_element(a, by, p, name, type, &guessed, out[p])) {
             list_once(a->unknown, sizeof a->unknown, name[0] ? name : type);
@@ -188,11 +203,12 @@ static io_status find_elements(io_frames *frames, naming *a, io_naming by,
             list_once(frames->guessed, sizeof frames->guessed, pair);
         }
     }
-    if (a->unknown[0])
+    if (a->unknown[0]) {
         return io__file_fail(frames->file, IO_INVALID,
                              "the element of these atoms does not follow from their names: %s; "
                              "--by name or type takes them as they are called",
                              a->unknown);
+    }
     return IO_OK;
 }
 
@@ -202,10 +218,12 @@ io_status io__chemfiles_elements(io_frames *frames, const io_chemfiles *api, voi
 {
     naming a = {.api = api, .frame = frame, .n = n};
     io_status status = by == IO_NAMED_BY_PDB ? read_pdb(frames->file, path, &a) : IO_OK;
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = take_residues(frames->file, &a);
-    if (status == IO_OK)
+    }
+    if (status == IO_OK) {
         status = find_elements(frames, &a, by, out);
+    }
     free(a.residue);
     free(a.members);
     free(a.name);

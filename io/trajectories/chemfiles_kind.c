@@ -39,20 +39,24 @@ static bool is_gro(const char *head)
     const char *count = strchr(head, '\n');
     const char *atom = count ? strchr(count + 1, '\n') : NULL;
     char *end = NULL;
-    if (!atom || !isdigit((unsigned char)count[1 + strspn(count + 1, " ")]))
+    if (!atom || !isdigit((unsigned char)count[1 + strspn(count + 1, " ")])) {
         return false;
+    }
     strtoull(count + 1, &end, 10);
-    if (end[strspn(end, " \r")] != '\n' || strcspn(++atom, "\n") < 44)
+    if (end[strspn(end, " \r")] != '\n' || strcspn(++atom, "\n") < 44) {
         return false;
+    }
     return isdigit((unsigned char)atom[4]) && isdigit((unsigned char)atom[19]) && atom[24] == '.' &&
            atom[32] == '.' && atom[40] == '.';
 }
 
 const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size)
 {
-    for (size_t k = 0; k < sizeof signatures / sizeof *signatures; k++)
+    for (size_t k = 0; k < sizeof signatures / sizeof *signatures; k++) {
         if ((size_t)size >= (size_t)signatures[k].at + signatures[k].length &&
-            memcmp(head + signatures[k].at, signatures[k].bytes, signatures[k].length) == 0)
+            memcmp(head + signatures[k].at, signatures[k].bytes, signatures[k].length) == 0) {
             return signatures[k].kind;
+        }
+    }
     return is_gro(head) ? &gro : NULL;
 }

@@ -41,8 +41,9 @@ static bool bind(void *library)
 {
     for (size_t k = 0; k < sizeof symbols / sizeof *symbols; k++) {
         void *symbol = dlsym(library, symbols[k].name);
-        if (!symbol && symbols[k].older)
+        if (!symbol && symbols[k].older) {
             symbol = dlsym(library, symbols[k].older);
+        }
         if (!symbol) {
             snprintf(reason, sizeof reason, "its libchemfiles has no %s", symbols[k].name);
             return false;
@@ -57,11 +58,13 @@ static bool bind(void *library)
 static bool try_library(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (!library) {
         return false;
+    }
     loaded = bind(library);
-    if (!loaded)
+    if (!loaded) {
         dlclose(library);
+    }
     return loaded;
 }
 
@@ -71,12 +74,15 @@ static bool try_prefix(const char *prefix, const char *below)
     glob_t found;
     char pattern[PATH_ROOM];
     if (!prefix || *prefix != '/' ||
-        (size_t)snprintf(pattern, sizeof pattern, "%s%s", prefix, below) >= PATH_ROOM)
+        (size_t)snprintf(pattern, sizeof pattern, "%s%s", prefix, below) >= PATH_ROOM) {
         return false;
-    if (glob(pattern, 0, NULL, &found) != 0)
+    }
+    if (glob(pattern, 0, NULL, &found) != 0) {
         return false;
-    for (size_t k = 0; k < found.gl_pathc && !loaded; k++)
+    }
+    for (size_t k = 0; k < found.gl_pathc && !loaded; k++) {
         try_library(found.gl_pathv[k]);
+    }
     globfree(&found);
     return loaded;
 }
@@ -89,15 +95,18 @@ static void load(void)
     static const char dist[] = "/lib/python3*/dist-packages/chemfiles/libchemfiles.so";
     const char *given = getenv("KITH_CHEMFILES");
     if (given && *given) {
-        if (*given != '/')
+        if (*given != '/') {
             snprintf(reason, sizeof reason, "KITH_CHEMFILES is not an absolute path");
-        else if (!try_library(given) && !reason[0])
+        } else if (!try_library(given) && !reason[0]) {
             snprintf(reason, sizeof reason, "KITH_CHEMFILES: %s", dlerror());
+        }
         return;
     }
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (try_library(names[k]))
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (try_library(names[k])) {
             return;
+        }
+    }
     const char *home = getenv("HOME");
     char local[PATH_ROOM];
     snprintf(local, sizeof local, "%s/.local", home ? home : "");
@@ -112,8 +121,9 @@ io_status io__chemfiles_load(io_file *file, const char *else_do, const io_chemfi
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     *out = &api;
-    if (loaded)
+    if (loaded) {
         return IO_OK;
+    }
     return io__file_fail(file, IO_UNSUPPORTED,
                          "is read through the library chemfiles, which %s%s%s: pip install "
                          "chemfiles, or set KITH_CHEMFILES to the absolute path of a "

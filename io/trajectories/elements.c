@@ -27,11 +27,12 @@ bool io__element_symbol(const char *text, char out[IO_ELEMENT_LENGTH])
         "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re",
         "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn", "Fr", "Ra", "Ac", "Th",
         "Pa", "U",  "Np", "Pu", "Am", "Cm", "Bk", "Cf", "Es", "Fm", "Md", "No", "Lr", "D"};
-    for (size_t k = 0; k < sizeof symbols / sizeof *symbols; k++)
+    for (size_t k = 0; k < sizeof symbols / sizeof *symbols; k++) {
         if (strcasecmp(text, symbols[k]) == 0) {
             snprintf(out, IO_ELEMENT_LENGTH, "%s", symbols[k]);
             return true;
         }
+    }
     return false;
 }
 
@@ -39,8 +40,9 @@ bool io__element_known(const char *text)
 {
     char symbol[MOST_LETTERS] = "", found[IO_ELEMENT_LENGTH];
     size_t length = 0;
-    for (; isalpha((unsigned char)text[length]) && length < sizeof symbol - 1; length++)
+    for (; isalpha((unsigned char)text[length]) && length < sizeof symbol - 1; length++) {
         symbol[length] = text[length];
+    }
     const char *charge = text + length + strspn(text + length, "0123456789");
     const bool ion = (*charge == '+' || *charge == '-') && charge[1] == 0;
     return (ion || !text[length]) && io__element_symbol(symbol, found) &&
@@ -50,8 +52,9 @@ bool io__element_known(const char *text)
 /** Whether a word is in a list. */
 static bool is_one_of(const char *word, const char *const *list)
 {
-    while (*list && strcmp(word, *list) != 0)
+    while (*list && strcmp(word, *list) != 0) {
         list++;
+    }
     return *list != NULL;
 }
 
@@ -60,8 +63,9 @@ static void take_letters(const char *name, char out[MOST_LETTERS])
 {
     size_t n = 0;
     name += strspn(name, "0123456789 ");
-    for (; isalpha((unsigned char)name[n]) && n < MOST_LETTERS - 1; n++)
+    for (; isalpha((unsigned char)name[n]) && n < MOST_LETTERS - 1; n++) {
         out[n] = (char)toupper((unsigned char)name[n]);
+    }
     out[n] = 0;
 }
 
@@ -89,11 +93,12 @@ static bool find_ion(const char *letters, char out[IO_ELEMENT_LENGTH])
     static const char *const charmm[][2] = {{"SOD", "Na"}, {"CLA", "Cl"}, {"POT", "K"},
                                             {"CAL", "Ca"}, {"CES", "Cs"}, {"LIT", "Li"},
                                             {"RUB", "Rb"}, {"BAR", "Ba"}, {"CAD", "Cd"}};
-    for (size_t k = 0; k < sizeof charmm / sizeof *charmm; k++)
+    for (size_t k = 0; k < sizeof charmm / sizeof *charmm; k++) {
         if (strcmp(letters, charmm[k][0]) == 0) {
             snprintf(out, IO_ELEMENT_LENGTH, "%s", charmm[k][1]);
             return true;
         }
+    }
     return io__element_symbol(letters, out);
 }
 
@@ -108,12 +113,14 @@ bool io__element_of_name(const char *name, const char *residue, bool alone,
         snprintf(out, IO_ELEMENT_LENGTH, "%s", IO_VIRTUAL_SITE);
         return true;
     }
-    if (alone && !io__element_is_polymer(residue) && find_ion(letters, out))
+    if (alone && !io__element_is_polymer(residue) && find_ion(letters, out)) {
         return true;
+    }
     const char *plain = name + strspn(name, "0123456789 ");
     const bool mixed = isupper((unsigned char)plain[0]) && islower((unsigned char)plain[1]);
-    if ((mixed || is_one_of(start, two)) && io__element_symbol(start, out))
+    if ((mixed || is_one_of(start, two)) && io__element_symbol(start, out)) {
         return true;
+    }
     if (start[0] && (strchr("HCNOFPSIKD", start[0]) || strcmp(letters, "B") == 0)) {
         start[1] = 0;
         return io__element_symbol(start, out);
@@ -132,11 +139,13 @@ bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH
         memcpy(text, at, at < line + SYMBOL_END ? (size_t)(line + SYMBOL_END - at) : 0);
         text[strcspn(text, " ")] = 0;
         *said = io__element_symbol(text, out);
-        if (*said)
+        if (*said) {
             return true;
+        }
     }
-    if (length < NAME_END)
+    if (length < NAME_END) {
         return false;
+    }
     char name[NAME_END - NAME + 1] = "", letters[MOST_LETTERS];
     memcpy(name, line + NAME, NAME_END - NAME);
     take_letters(name, letters);
@@ -144,8 +153,9 @@ bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH
     const bool hydrogen = name[0] == 'H' && name[3] != ' ';
     const bool one = hydrogen || !isalpha((unsigned char)name[0]);
     char start[3] = {hydrogen ? 'H' : name[one], one ? 0 : name[1]};
-    if (!is_virtual(letters))
+    if (!is_virtual(letters)) {
         return io__element_symbol(start, out);
+    }
     snprintf(out, IO_ELEMENT_LENGTH, "%s", IO_VIRTUAL_SITE);
     return true;
 }

@@ -31,23 +31,26 @@ io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
                           .file = file,
                           .options = options,
                           .count = -1};
-    if (options->topology && format != IO_CHEMFILES)
+    if (options->topology && format != IO_CHEMFILES) {
         return io__file_fail(file, IO_INVALID,
                              "names its atoms itself, as far as it does; a topology, here %s, is "
                              "for the binary formats that chemfiles reads",
                              options->topology);
+    }
     IO_TRY(io__labels_open(file, &frames->labels));
     frames->state = calloc(1, frames->format->state + 1);
-    if (!frames->state)
+    if (!frames->state) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read frames");
+    }
     io__get_failed = 0;
     return io__get_end(frames->file, frames->format->open(frames));
 }
 
 void io__frames_close(io_frames *frames)
 {
-    if (frames->state && frames->format->close)
+    if (frames->state && frames->format->close) {
         frames->format->close(frames);
+    }
     free(frames->state);
     io__labels_close(&frames->labels);
     *frames = (io_frames){0};
@@ -55,8 +58,9 @@ void io__frames_close(io_frames *frames)
 
 static io_status peek(io_frames *frames, bool *found)
 {
-    if (frames->format->peek)
+    if (frames->format->peek) {
         return frames->format->peek(frames, found);
+    }
     *found = frames->next < frames->count;
     return IO_OK;
 }
@@ -69,17 +73,20 @@ static io_status check_box(io_frames *frames, io_frame *frame)
     for (int axis = 0; axis < 3; axis++) {
         const double *row = box->row[axis];
         const double length = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
-        if (!isfinite(length) || !isfinite(box->origin[axis]))
+        if (!isfinite(length) || !isfinite(box->origin[axis])) {
             return io__file_fail(frames->file, IO_FORMAT,
                                  "frame %lld has a box that is not finite: (%g, %g, %g) along "
                                  "axis %d",
                                  (long long)frame->index, row[0], row[1], row[2], axis);
-        if (length == 0)
+        }
+        if (length == 0) {
             box->periodic[axis] = 0;
+        }
         lengths += length > 0;
     }
-    if (lengths == 0)
+    if (lengths == 0) {
         frame->particles.has_box = false;
+    }
     if (!frame->particles.has_box) {
         const int dim = frame->particles.dim;
         *box = io__box_open();
@@ -95,25 +102,30 @@ static io_status check_fields(io_frames *frames, const io_frame *frame)
         const char *name;
     } own[] = {{IO_FORCES, "forces"}, {IO_MOLECULES, "molecules"}, {IO_BONDS, "bonds"}};
     const unsigned lacking = frames->file->options->needed & ~frame->fields;
-    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-        if (lacking & own[k].field)
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+        if (lacking & own[k].field) {
             return io__file_fail(frames->file, IO_MISSING, "has no %s in frame %lld (%s)",
                                  own[k].name, (long long)frame->index, frames->description);
-    if (lacking & IO_WEIGHTS)
+        }
+    }
+    if (lacking & IO_WEIGHTS) {
         return io__file_fail(frames->file, IO_MISSING, "has no '%s' in frame %lld (%s)",
                              frames->options->weights, (long long)frame->index,
                              frames->description);
+    }
     return IO_OK;
 }
 
 static io_status check_weights(const io_frames *frames, const io_frame *frame)
 {
-    for (int64_t p = 0; p < frame->particles.n && frame->weight; p++)
-        if (!isfinite(frame->weight[p]))
+    for (int64_t p = 0; p < frame->particles.n && frame->weight; p++) {
+        if (!isfinite(frame->weight[p])) {
             return io__file_fail(frames->file, IO_FORMAT,
                                  "frame %lld: '%s' of particle %lld is %g; expected finite numbers",
                                  (long long)frame->index, frames->options->weights, (long long)p,
                                  frame->weight[p]);
+        }
+    }
     return IO_OK;
 }
 
@@ -122,22 +134,26 @@ static io_status check_elements(const io_frames *frames, const io_frame *frame)
 {
     bool used[IO_MOST_LABELS] = {false};
     char unknown[200] = "";
-    if (frames->options->label != IO_LABEL_ELEMENT)
+    if (frames->options->label != IO_LABEL_ELEMENT) {
         return IO_OK;
-    for (int64_t p = 0; p < frame->particles.n; p++)
+    }
+    for (int64_t p = 0; p < frame->particles.n; p++) {
         used[frame->species[p]] = true;
+    }
     for (int k = 0; k < frame->n_names; k++) {
         const char *name = frame->names[k];
         const size_t at = strlen(unknown);
-        if (used[k] && !io__element_known(name) && strcmp(name, IO_VIRTUAL_SITE) != 0)
+        if (used[k] && !io__element_known(name) && strcmp(name, IO_VIRTUAL_SITE) != 0) {
             snprintf(unknown + at, sizeof unknown - at, "%s%.20s", at ? ", " : "",
                      *name ? name : "unnamed");
+        }
     }
-    if (unknown[0])
+    if (unknown[0]) {
         return io__file_fail(frames->file, IO_INVALID,
                              "frame %lld has species that are no elements: %s (%s); --by name or "
                              "type takes them as they are called",
                              (long long)frame->index, unknown, frames->description);
+    }
     return IO_OK;
 }
 
@@ -152,28 +168,33 @@ static io_status read_next(io_frames *frames, io_frame *out)
     memcpy(out->system, frames->system, sizeof out->system);
     memcpy(out->guessed, frames->guessed, sizeof out->guessed);
     IO_TRY(check_box(frames, out));
-    if (frames->options->boxes_only)
+    if (frames->options->boxes_only) {
         return IO_OK;
+    }
     IO_TRY(check_fields(frames, out));
     IO_TRY(check_weights(frames, out));
     IO_TRY(check_elements(frames, out));
     IO_TRY(io__particles_check(frames->file, &out->particles, frames->description));
-    if (!frames->format->selects)
+    if (!frames->format->selects) {
         IO_TRY(io__frame_select(frames, out, !frames->started));
+    }
     frames->started = true;
     return IO_OK;
 }
 
 io_status io__frames_read(io_frames *frames, int64_t index, io_frame *out, bool *found)
 {
-    if (!frames->format->peek)
+    if (!frames->format->peek) {
         frames->next = index;
+    }
     for (;;) {
         IO_TRY(peek(frames, found));
-        if (!*found)
+        if (!*found) {
             return IO_OK;
-        if (frames->next == index)
+        }
+        if (frames->next == index) {
             return read_next(frames, out);
+        }
         IO_TRY(frames->format->skip(frames));
         frames->next++;
     }
@@ -184,8 +205,9 @@ static io_status pass_all(io_frames *frames)
 {
     for (bool found;; frames->next++) {
         IO_TRY(peek(frames, &found));
-        if (!found)
+        if (!found) {
             return IO_OK;
+        }
         IO_TRY(frames->format->skip(frames));
     }
 }
@@ -193,12 +215,14 @@ static io_status pass_all(io_frames *frames)
 io_status io__frames_count(const io_frames *frames, int64_t *n)
 {
     *n = frames->count;
-    if (*n >= 0)
+    if (*n >= 0) {
         return IO_OK;
+    }
     io_frames again;
     io_status status = io__frames_open(&again, frames->file, frames->file_format, frames->options);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = pass_all(&again);
+    }
     *n = again.next;
     io__frames_close(&again);
     return status;
@@ -209,10 +233,11 @@ static io_status read_one(io_frames *frames, io_frame *frame)
     const int64_t index = frames->file->options->frame;
     bool found;
     IO_TRY(io__frames_read(frames, index, frame, &found));
-    if (!found)
+    if (!found) {
         return io__file_fail(
             frames->file, IO_INVALID, "has %lld frames, counted from 0; frame %lld was asked for",
             (long long)(frames->count < 0 ? frames->next : frames->count), (long long)index);
+    }
     return peek(frames, &found); /* see that another frame or the end follows */
 }
 
@@ -222,8 +247,9 @@ io_status io__frames_read_one(io_file *file, io_format format, io_particles *out
     io_frames frames;
     io_frame frame = {0};
     io_status status = io__frames_open(&frames, file, format, &options);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = read_one(&frames, &frame);
+    }
     io__frames_close(&frames);
     if (status == IO_OK) {
         *out = frame.particles;
@@ -243,8 +269,9 @@ static void list_fields(const io_frames *frames, int64_t n, io_summary *out)
                  {IO_FORCES, 3, "forces"},       {IO_IDS, 1, "ids"},
                  {IO_MOLECULES, 1, "molecules"}, {IO_BONDS, 2, "bonds"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        if (!(known[k].field & (frames->present | IO_POSITIONS)))
+        if (!(known[k].field & (frames->present | IO_POSITIONS))) {
             continue;
+        }
         const int at = out->n_fields++;
         const bool real = known[k].width == 3;
         snprintf(out->fields[at].name, IO_NAME_LENGTH, "%s", known[k].name);
@@ -252,9 +279,10 @@ static void list_fields(const io_frames *frames, int64_t n, io_summary *out)
                  !real                                                  ? "integer"
                  : frames->format->text || frames->native != KITH_FLOAT ? "double"
                                                                         : "float");
-        if (known[k].field != IO_BONDS)
+        if (known[k].field != IO_BONDS) {
             snprintf(out->fields[at].shape, IO_NAME_LENGTH, real ? "(%lld, 3)" : "(%lld,)",
                      (long long)n);
+        }
     }
 }
 
@@ -262,19 +290,23 @@ static io_status inspect(io_frames *frames, io_frame *frame, io_summary *out)
 {
     bool found;
     IO_TRY(io__frames_read(frames, 0, frame, &found));
-    if (frames->format->describe)
+    if (frames->format->describe) {
         frames->format->describe(frames, out);
-    else
+    } else {
         list_fields(frames, frame->particles.n, out);
+    }
     out->precision = frames->format->text ? 0 : frames->native;
     snprintf(out->description, sizeof out->description, "%s", frames->description);
     const io_particles *particles = &frame->particles;
-    for (int64_t p = 0; p < particles->n; p++)
-        if (frame->species[p] < IO_MAX_SPECIES)
+    for (int64_t p = 0; p < particles->n; p++) {
+        if (frame->species[p] < IO_MAX_SPECIES) {
             out->species[frame->species[p]].n++;
+        }
+    }
     const int names = frame->n_names < IO_MAX_SPECIES ? frame->n_names : IO_MAX_SPECIES;
-    for (int k = 0; k < names; k++)
+    for (int k = 0; k < names; k++) {
         memcpy(out->species[k].name, frame->names[k], IO_NAME_LENGTH);
+    }
     const bool named = names > 1 || (names == 1 && frame->names[0][0]);
     out->n_species = named ? names : 0;
     out->n = particles->n;
@@ -297,8 +329,9 @@ io_status io__frames_inspect(io_file *file, io_format format, io_summary *out)
     io_frames frames;
     io_frame frame = {0};
     io_status status = io__frames_open(&frames, file, format, &options);
-    if (status == IO_OK)
+    if (status == IO_OK) {
         status = inspect(&frames, &frame, out);
+    }
     io__frames_close(&frames);
     io__frame_free(&frame);
     return status;

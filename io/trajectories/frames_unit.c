@@ -18,9 +18,11 @@ void io__frames_unit(const char *name, char out[IO_NAME_LENGTH])
                                       {"\xc3\x85", "A"}, {"\xe2\x84\xab", "A"}, {"nanometer", "nm"},
                                       {"NM", "nm"}};
     const char *unit = name;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcasecmp(name, known[k].name) == 0)
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (strcasecmp(name, known[k].name) == 0) {
             unit = known[k].unit;
+        }
+    }
     io__copy_name(out, IO_NAME_LENGTH, unit, strlen(unit));
 }
 
@@ -30,9 +32,10 @@ void io__frames_system(io_frames *frames, const char *name)
                                       {"si", "m"},          {"cgs", "cm"}, {"micro", "um"},
                                       {"electron", "Bohr"}, {"nano", "nm"}};
     frames->unit[0] = frames->system[0] = 0;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         if (strcmp(name, known[k].name) == 0) {
             snprintf(frames->unit, sizeof frames->unit, "%s", known[k].unit);
             snprintf(frames->system, sizeof frames->system, "%s", known[k].name);
         }
+    }
 }

@@ -85,15 +85,18 @@ io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *
                            .room = mark->room,
                            .frame_begin = mark->tail_at,
                            .frame_end = mark->tail_at + mark->tail_bytes};
-    if (mark->room < FIRST_ROOM || mark->room > mark->bytes / ENTRY)
+    if (mark->room < FIRST_ROOM || mark->room > mark->bytes / ENTRY) {
         return io__output_fail(output, IO_FORMAT, "is not the GSD file that was written before");
+    }
     io_status status;
     io_gsd_entry *entry = read_index(output, gsd, &status);
-    if (!entry)
+    if (!entry) {
         return status;
+    }
     while (gsd->used < gsd->room && entry[gsd->used].location > 0 &&
-           entry[gsd->used].location < mark->bytes)
+           entry[gsd->used].location < mark->bytes) {
         gsd->used++;
+    }
     gsd->frame = gsd->used > 0 ? entry[gsd->used - 1].frame + 1 : 0;
     memset(entry + gsd->used, 0, (size_t)(gsd->room - gsd->used) * ENTRY);
     const io_gsd_header header = header_of(gsd);
@@ -107,8 +110,9 @@ static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch 
                        int type, uint64_t n, uint32_t m)
 {
     int id = 0;
-    while (chunks[id] != chunk)
+    while (chunks[id] != chunk) {
         id++;
+    }
     frame->entry[frame->n++] = (io_gsd_entry){.frame = gsd->frame,
                                               .n = n,
                                               .location = end_of(output),
@@ -123,8 +127,9 @@ static io_status put_vectors(io_output *output, const io_particles *particles, c
 {
     for (int64_t p = 0; p < particles->n; p++) {
         float row[3];
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             row[k] = (float)(io_real(vectors, 3 * p + k, particles->precision) - middle[k]);
+        }
         IO_TRY(io__output_write(output, row, sizeof row));
     }
     return IO_OK;
@@ -159,8 +164,9 @@ static io_status check_box(io_output *output, const io_particles *particles)
     bool fits = particles->has_box;
     for (int k = 0; k < particles->dim && fits; k++) {
         fits = row[k][k] > 0;
-        for (int m = k + 1; m < particles->dim; m++)
+        for (int m = k + 1; m < particles->dim; m++) {
             fits = fits && row[k][m] == 0;
+        }
     }
     return fits
                ? IO_OK
@@ -176,8 +182,9 @@ static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch 
     if (gsd->used + frame->n > gsd->room) {
         io_status status;
         io_gsd_entry *entry = read_index(output, gsd, &status);
-        if (!entry)
+        if (!entry) {
             return status;
+        }
         gsd->index = end_of(output);
         gsd->room *= 2;
         status = io__output_write(output, entry, gsd->room * ENTRY);
@@ -205,13 +212,15 @@ io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particle
     const int64_t begin = end_of(output);
     for (int k = 0; k < particles->dim; k++) {
         middle[k] = particles->box.origin[k];
-        for (int row = 0; row < particles->dim; row++)
+        for (int row = 0; row < particles->dim; row++) {
             middle[k] += particles->box.row[row][k] / 2;
+        }
     }
     note_chunk(output, gsd, &frame, IO_GSD_STEP, GSD_U64, 1, 1);
     IO_TRY(io__output_write(output, &at, sizeof at));
-    if (gsd->frame == 0)
+    if (gsd->frame == 0) {
         IO_TRY(put_first(output, gsd, particles, &frame));
+    }
     note_chunk(output, gsd, &frame, IO_GSD_POSITION, GSD_FLOAT, n, 3);
     IO_TRY(put_vectors(output, particles, particles->pos, middle));
     if (particles->velocity) {

@@ -24,8 +24,9 @@ static const char *after(const char *line, const char *words)
 static io_status next_line(io_lines *lines, char **line)
 {
     IO_TRY(io__lines_next(lines, line));
-    if (!*line)
+    if (!*line) {
         return io__lines_fail(lines, IO_TRUNCATED, "the file ends within the head of a frame");
+    }
     return IO_OK;
 }
 
@@ -37,12 +38,14 @@ static io_status read_numbers(io_lines *lines, const char *what, int n, double *
     IO_TRY(next_line(lines, &line));
     const char *at = line;
     for (int k = 0; k < n; k++) {
-        if (!io__token_next(&at, &token))
+        if (!io__token_next(&at, &token)) {
             return io__lines_fail(lines, IO_FORMAT, "%s: %d numbers; expected %d", what, k, n);
+        }
         IO_TRY(io__lines_number(lines, token, what, &out[k]));
     }
-    if (io__token_next(&at, &token))
+    if (io__token_next(&at, &token)) {
         return io__lines_fail(lines, IO_FORMAT, "%s: more than %d numbers", what, n);
+    }
     return IO_OK;
 }
 
@@ -73,30 +76,37 @@ static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
     double number[3][4] = {{0}};
     *out = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
     flags = kinds + (general ? strlen(" abc origin") : tilted ? strlen(" xy xz yz") : 0);
-    for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++)
+    for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++) {
         out->periodic[axis] = token.text[0] == 'p';
-    for (int axis = 0; axis < 3; axis++)
+    }
+    for (int axis = 0; axis < 3; axis++) {
         IO_TRY(read_numbers(lines, "bounds of the box", n, number[axis]));
+    }
     for (int axis = 0; axis < 3 && general; axis++) {
         memcpy(out->row[axis], number[axis], sizeof out->row[axis]);
         out->origin[axis] = number[axis][3];
     }
-    if (general)
+    if (general) {
         return IO_OK;
+    }
     set_bounds(out, number);
-    for (int axis = 0; axis < 3; axis++)
-        if (out->row[axis][axis] < 0)
+    for (int axis = 0; axis < 3; axis++) {
+        if (out->row[axis][axis] < 0) {
             return io__lines_fail(lines, IO_FORMAT, "the box ends before it begins: %g to %g",
                                   number[axis][0], number[axis][1]);
+        }
+    }
     return IO_OK;
 }
 
 static int find_name(const char *names, const char *wanted)
 {
     io_token token;
-    for (int column = 0; io__token_next(&names, &token); column++)
-        if (io__token_is(token, wanted))
+    for (int column = 0; io__token_next(&names, &token); column++) {
+        if (io__token_is(token, wanted)) {
             return column;
+        }
+    }
     return -1;
 }
 
@@ -104,12 +114,15 @@ static int find_name(const char *names, const char *wanted)
 static bool add_three(io_roles *roles, const char *names, const char *const wanted[3], int role)
 {
     int column[3];
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
         column[axis] = find_name(names, wanted[axis]);
-    if (column[0] < 0 || column[1] < 0 || column[2] < 0)
+    }
+    if (column[0] < 0 || column[1] < 0 || column[2] < 0) {
         return false;
-    for (int axis = 0; axis < 3; axis++)
+    }
+    for (int axis = 0; axis < 3; axis++) {
         io__roles_add(roles, column[axis], role + axis);
+    }
     return true;
 }
 
@@ -132,24 +145,29 @@ static io_status read_names(io_frames *frames, const char *names)
                          (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
     const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
     int way = 0;
-    while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION))
+    while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION)) {
         way++;
-    if (way == 4)
+    }
+    if (way == 4) {
         return io__lines_fail(lines, IO_FORMAT,
                               "has no coordinates x y z, xu yu zu, xs ys zs or xsu ysu zsu among "
                               "'%.200s'",
                               names);
+    }
     state->scaled = way >= 2;
     add_three(roles, names, velocities, IO_ROLE_VELOCITY);
     add_three(roles, names, forces, IO_ROLE_FORCE);
-    for (size_t k = 0; k < sizeof single / sizeof *single; k++)
-        if (find_name(names, single[k].name) >= 0)
+    for (size_t k = 0; k < sizeof single / sizeof *single; k++) {
+        if (find_name(names, single[k].name) >= 0) {
             io__roles_add(roles, find_name(names, single[k].name), single[k].role);
-    if (find_name(names, species) >= 0)
+        }
+    }
+    if (find_name(names, species) >= 0) {
         io__roles_add(roles, find_name(names, species), IO_ROLE_LABEL);
-    else if (label != IO_LABEL_ANY)
+    } else if (label != IO_LABEL_ANY) {
         return io__lines_fail(lines, IO_INVALID, "has no column '%s' among '%.200s'", species,
                               names);
+    }
     const char *weights = frames->options->weights;
     const int column = weights ? find_name(names, weights) : -1;
     return column >= 0 ? io__roles_add_weight(lines, roles, column) : IO_OK;
@@ -185,11 +203,12 @@ static io_status read_section(io_frames *frames, char *line)
         io__frames_system(frames, line);
         return IO_OK;
     }
-    if (!after(line, "ITEM: NUMBER OF ATOMS"))
+    if (!after(line, "ITEM: NUMBER OF ATOMS")) {
         return io__lines_fail(lines, IO_FORMAT,
                               "'%.40s'; expected ITEM: TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, "
                               "then ATOMS, or the end of the file",
                               line);
+    }
     IO_TRY(next_line(lines, &line));
     return io__lines_count(lines, line, "the number of atoms", &out->n);
 }
@@ -222,12 +241,14 @@ static void unscale(const kith_box *box, io_particles *particles)
     const kith_precision precision = particles->precision;
     for (int64_t p = 0; p < particles->n; p++) {
         double s[3];
-        for (int axis = 0; axis < 3; axis++)
+        for (int axis = 0; axis < 3; axis++) {
             s[axis] = io_real(particles->pos, 3 * p + axis, precision);
-        for (int axis = 0; axis < 3; axis++)
+        }
+        for (int axis = 0; axis < 3; axis++) {
             io_put_real(particles->pos, 3 * p + axis, precision,
                         box->origin[axis] + s[0] * box->row[0][axis] + s[1] * box->row[1][axis] +
                             s[2] * box->row[2][axis]);
+        }
     }
 }
 
@@ -235,8 +256,9 @@ static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const dump_state *state = frames->state;
     IO_TRY(io__rows_read(frames, out));
-    if (state->scaled)
+    if (state->scaled) {
         unscale(&state->rows.head.box, &out->particles);
+    }
     return IO_OK;
 }
 

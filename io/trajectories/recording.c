@@ -30,16 +30,18 @@ struct io_recording {
 /** Record the current length of the output as the end of its last complete frame. */
 static void note_whole(const io_recording *recording)
 {
-    if (recording->text < MOST_TEXTS)
+    if (recording->text < MOST_TEXTS) {
         atomic_store(&texts[recording->text].whole, recording->output.written);
+    }
 }
 
 void io_cut_recordings(void)
 {
     for (int k = 0; k < MOST_TEXTS; k++) {
         const int fd = atomic_load(&texts[k].fd);
-        if (fd > 0)
+        if (fd > 0) {
             (void)!ftruncate(fd, (off_t)atomic_load(&texts[k].whole));
+        }
     }
 }
 
@@ -53,8 +55,9 @@ uint64_t io_sum(const void *data, int64_t size)
         h = (h ^ word) * 0x100000001b3u;
         h ^= h >> 29;
     }
-    for (; byte < end; byte++)
+    for (; byte < end; byte++) {
         h = (h ^ *byte) * 0x100000001b3u;
+    }
     return h;
 }
 
@@ -63,26 +66,30 @@ io_status io_recording_open(const char *path, const io_mark *from, io_recording 
 {
     io_recording *made = calloc(1, sizeof *made);
     *out = NULL;
-    if (!made)
+    if (!made) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    }
     io_status status = io__output_append(&made->output, path, from, error);
     made->is_gsd = io__ends_with(path, ".gsd");
     if (status == IO_OK && made->is_gsd) {
         status = from->bytes > 0 ? io__gsd_resume(&made->output, from, &made->gsd)
                                  : io__gsd_begin(&made->output, &made->gsd);
-        if (status != IO_OK)
+        if (status != IO_OK) {
             io__output_abort(&made->output);
+        }
     }
     if (status != IO_OK) {
         free(made);
         return status;
     }
     made->text = made->is_gsd ? MOST_TEXTS : 0;
-    while (made->text < MOST_TEXTS && atomic_load(&texts[made->text].fd) > 0)
+    while (made->text < MOST_TEXTS && atomic_load(&texts[made->text].fd) > 0) {
         made->text++;
+    }
     note_whole(made);
-    if (made->text < MOST_TEXTS)
+    if (made->text < MOST_TEXTS) {
         atomic_store(&texts[made->text].fd, made->output.fd);
+    }
     *out = made;
     return IO_OK;
 }
@@ -93,8 +100,9 @@ io_status io_recording_frame(io_recording *recording, const io_particles *partic
     char facts[96];
     io_output *output = &recording->output;
     output->error = error;
-    if (recording->is_gsd)
+    if (recording->is_gsd) {
         return io__gsd_frame(output, &recording->gsd, particles, step);
+    }
     const locale_t before = io__locale_enter();
     snprintf(facts, sizeof facts, "step=%lld Time=%.17g ", (long long)step, particles->time);
     const io_status status = io__xyz_write(output, particles, facts);
@@ -136,10 +144,12 @@ io_status io_recording_sync(io_recording *recording, io_mark *mark, io_error *er
 
 io_status io_recording_close(io_recording *recording, io_error *error)
 {
-    if (!recording)
+    if (!recording) {
         return IO_OK;
-    if (recording->text < MOST_TEXTS)
+    }
+    if (recording->text < MOST_TEXTS) {
         atomic_store(&texts[recording->text].fd, 0); /* before the descriptor is closed */
+    }
     recording->output.error = error;
     const io_status status = io__output_commit(&recording->output);
     free(recording);

@@ -19,8 +19,9 @@ static const char *const role_names[IO_ROLE_END] = {
 
 void io__roles_add(io_roles *roles, int column, int role)
 {
-    if (column >= IO_MOST_COLUMNS)
+    if (column >= IO_MOST_COLUMNS) {
         return;
+    }
     roles->role[column] = (unsigned char)role;
     roles->n = column >= roles->n ? column + 1 : roles->n;
 }
@@ -32,9 +33,10 @@ static bool has_role(const io_roles *roles, int role)
 
 io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column)
 {
-    if (column < roles->n && roles->role[column] != IO_ROLE_NONE)
+    if (column < roles->n && roles->role[column] != IO_ROLE_NONE) {
         return io__lines_fail(lines, IO_INVALID, "weights: the column is read as '%s' already",
                               role_names[roles->role[column]]);
+    }
     io__roles_add(roles, column, IO_ROLE_WEIGHT);
     return IO_OK;
 }
@@ -59,13 +61,16 @@ io_status io__lines_count(const io_lines *lines, const char *text, const char *w
     const char *digits = text + strspn(text, " \t");
     int64_t n = 0;
     const char *at = digits;
-    for (; isdigit((unsigned char)*at) && n <= INT32_MAX; at++)
+    for (; isdigit((unsigned char)*at) && n <= INT32_MAX; at++) {
         n = 10 * n + (*at - '0');
-    if (n > INT32_MAX)
+    }
+    if (n > INT32_MAX) {
         return io__lines_fail(lines, IO_LIMIT, "%.20s atoms; at most %d can be read", digits,
                               INT32_MAX);
-    if (at == digits || at[strspn(at, " \t")])
+    }
+    if (at == digits || at[strspn(at, " \t")]) {
         return io__lines_fail(lines, IO_FORMAT, "'%.40s'; expected %s", digits, what);
+    }
     *out = n;
     return IO_OK;
 }
@@ -73,19 +78,21 @@ io_status io__lines_count(const io_lines *lines, const char *text, const char *w
 io_status io__lines_check_atoms(const io_lines *lines, int64_t n)
 {
     const int64_t left = lines->file->size - lines->offset + lines->end - lines->begin;
-    if (n > (left + 1) / ATOM_BYTES)
+    if (n > (left + 1) / ATOM_BYTES) {
         return io__lines_fail(lines, IO_TRUNCATED,
                               "%lld atoms are announced, but only %lld bytes follow", (long long)n,
                               (long long)left);
+    }
     return IO_OK;
 }
 
 static io_status next_atom(io_lines *lines, int64_t k, int64_t n, char **line)
 {
     IO_TRY(io__lines_next(lines, line));
-    if (!*line)
+    if (!*line) {
         return io__lines_fail(lines, IO_TRUNCATED, "the file ends after %lld of %lld atoms",
                               (long long)k, (long long)n);
+    }
     return IO_OK;
 }
 
@@ -95,8 +102,9 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
     const char *begin = *at + strspn(*at, " \t");
     const char *end = io__number(begin, lines->locale, out);
     *at = end;
-    if (end > begin && (*end == ' ' || *end == '\t' || !*end) && errno == 0)
+    if (end > begin && (*end == ' ' || *end == '\t' || !*end) && errno == 0) {
         return IO_OK;
+    }
     io_token token; /* find the words for what is wrong */
     io__token_next(&begin, &token);
     return io__lines_number(lines, token, role_names[role], out);
@@ -105,18 +113,19 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
 static void put_number(io_frame *out, int role, int64_t p, double value)
 {
     const kith_precision precision = out->particles.precision;
-    if (role >= IO_ROLE_FORCE)
+    if (role >= IO_ROLE_FORCE) {
         io_put_real(out->force, 3 * p + role - IO_ROLE_FORCE, precision, value);
-    else if (role >= IO_ROLE_VELOCITY)
+    } else if (role >= IO_ROLE_VELOCITY) {
         io_put_real(out->particles.velocity, 3 * p + role - IO_ROLE_VELOCITY, precision, value);
-    else if (role >= IO_ROLE_POSITION)
+    } else if (role >= IO_ROLE_POSITION) {
         io_put_real(out->particles.pos, 3 * p + role - IO_ROLE_POSITION, precision, value);
-    else if (role == IO_ROLE_WEIGHT)
+    } else if (role == IO_ROLE_WEIGHT) {
         out->weight[p] = value;
-    else if (role == IO_ROLE_MOLECULE)
+    } else if (role == IO_ROLE_MOLECULE) {
         out->molecule[p] = value > 0 && value <= INT32_MAX ? (int32_t)value : -1;
-    else
+    } else {
         out->particles.id[p] = value >= 0 && value < 0x1p63 ? (int64_t)value : -1;
+    }
 }
 
 static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_roles *roles,
@@ -131,11 +140,13 @@ static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_r
             continue;
         }
         io_token token;
-        if (!io__token_next(&line, &token))
+        if (!io__token_next(&line, &token)) {
             return io__lines_fail(lines, IO_FORMAT, "has %d columns; expected at least %d", column,
                                   roles->n);
-        if (role == IO_ROLE_LABEL)
+        }
+        if (role == IO_ROLE_LABEL) {
             IO_TRY(io__labels_number(frames->file, &frames->labels, token, &out->species[p]));
+        }
     }
     return IO_OK;
 }
@@ -152,8 +163,9 @@ static io_roles wanted_roles(const io_roles *roles, const io_frame *out)
                                : role == IO_ROLE_MOLECULE ? out->molecule != NULL
                                : role == IO_ROLE_WEIGHT   ? out->weight != NULL
                                                           : role != IO_ROLE_NONE;
-        if (has_array)
+        if (has_array) {
             io__roles_add(&wanted, column, role);
+        }
     }
     return wanted;
 }
@@ -163,12 +175,13 @@ io_status io__rows_peek(io_frames *frames, bool *found)
     io_rows *rows = frames->state;
     if (!rows->peeked) {
         char *line;
-        do
+        do {
             IO_TRY(io__lines_next(&rows->lines, &line));
-        while (line && line[strspn(line, " \t")] == 0);
+        } while (line && line[strspn(line, " \t")] == 0);
         rows->head = (io_rows_head){.box = io__box_open()};
-        if (line)
+        if (line) {
             IO_TRY(frames->format->head(frames, line));
+        }
         rows->peeked = true;
         rows->found = line != NULL;
     }
@@ -181,8 +194,9 @@ io_status io__rows_skip(io_frames *frames)
     io_rows *rows = frames->state;
     char *line;
     rows->peeked = false;
-    for (int64_t k = 0; k < rows->head.n; k++)
+    for (int64_t k = 0; k < rows->head.n; k++) {
         IO_TRY(next_atom(&rows->lines, k, rows->head.n, &line));
+    }
     return IO_OK;
 }
 
@@ -199,11 +213,13 @@ io_status io__rows_read(io_frames *frames, io_frame *out)
     out->particles.time = head->time;
     out->has_step = head->has_step;
     out->step = head->step;
-    if (frames->options->boxes_only)
+    if (frames->options->boxes_only) {
         return io__rows_skip(frames);
+    }
     const io_roles wanted = wanted_roles(&head->roles, out);
-    if (!has_role(&wanted, IO_ROLE_LABEL))
+    if (!has_role(&wanted, IO_ROLE_LABEL)) {
         IO_TRY(io__frame_unnamed(frames, out));
+    }
     for (int64_t p = 0; p < head->n; p++) {
         char *line;
         IO_TRY(next_atom(&rows->lines, p, head->n, &line));

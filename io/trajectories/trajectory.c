@@ -54,14 +54,17 @@ static int parse_parts(const char *text, int64_t part[3])
     for (int n = 0; n < 3; n++) {
         char *end = NULL;
         const long long value = strtoll(text, &end, 10);
-        if (end > text)
+        if (end > text) {
             part[n] = value < INT64_MAX ? value : INT64_MAX - 1;
-        else if (*text != ':' && (*text || n == 0))
+        } else if (*text != ':' && (*text || n == 0)) {
             return 0;
-        if (!*end)
+        }
+        if (!*end) {
             return end == text && n == 0 ? 0 : n + 1;
-        if (*end != ':')
+        }
+        if (*end != ':') {
             return 0;
+        }
         text = end + 1;
     }
     return 0;
@@ -78,16 +81,19 @@ static io_status choose_frames(io_trajectory *t)
     int64_t part[3] = {0, INT64_MAX, 1};
     const char *text = t->options.frames;
     const int parts = text ? parse_parts(text, part) : 2;
-    if (parts == 0 || part[2] < 1)
+    if (parts == 0 || part[2] < 1) {
         return io__file_fail(&t->file, IO_INVALID,
                              "frames '%s'; expected a number, or begin:end or begin:end:step as in "
                              "Python, with a step of 1 or more",
                              text);
+    }
     int64_t n = t->frames.count;
-    if (part[0] < 0 || part[1] < 0)
+    if (part[0] < 0 || part[1] < 0) {
         IO_TRY(io__frames_count(&t->frames, &n));
-    if (parts == 1 && part[0] < 0 && part[0] < -n)
+    }
+    if (parts == 1 && part[0] < 0 && part[0] < -n) {
         part[0] = INT64_MAX - 1; /* there is no such frame */
+    }
     t->index = t->begin = from_end(part[0], n);
     t->end = parts == 1 ? t->begin + 1 : from_end(part[1], n);
     t->step = part[2];
@@ -99,8 +105,9 @@ static int watch_readers(void *user, int64_t done, int64_t total)
 {
     io_trajectory *t = user;
     atomic_store(&t->done, done);
-    if (t->threaded)
+    if (t->threaded) {
         return atomic_load(&t->stop);
+    }
     return t->watch ? t->watch(t->user, done, total) : 0;
 }
 
@@ -108,8 +115,9 @@ static int watch_readers(void *user, int64_t done, int64_t total)
 static io_status fill(io_trajectory *t, io_frame *out, bool *found)
 {
     *found = false;
-    if (t->index >= t->end)
+    if (t->index >= t->end) {
         return IO_OK;
+    }
     IO_TRY(io__frames_read(&t->frames, t->index, out, found));
     t->index = t->index < t->end - t->step ? t->index + t->step : t->end;
     return IO_OK;
@@ -125,11 +133,13 @@ static void *read_ahead(void *user)
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before);
     for (int at = 0; more; at = (at + 1) % SLOTS) {
         pthread_mutex_lock(&t->lock);
-        while (t->slot[at].ready && !atomic_load(&t->stop))
+        while (t->slot[at].ready && !atomic_load(&t->stop)) {
             pthread_cond_wait(&t->changed, &t->lock);
+        }
         pthread_mutex_unlock(&t->lock);
-        if (atomic_load(&t->stop))
+        if (atomic_load(&t->stop)) {
             break;
+        }
         bool found = false;
         const io_status status = fill(t, &t->slot[at].frame, &found);
         more = status == IO_OK && found;
@@ -164,8 +174,9 @@ static io_status open_file(io_trajectory *t, const char *path)
     IO_TRY(io__frames_open(&t->frames, &t->file, format, &t->options));
     IO_TRY(choose_frames(t));
     t->threaded = !t->frames.format->calling_thread;
-    if (!t->threaded || pthread_create(&t->thread, NULL, read_ahead, t) == 0)
+    if (!t->threaded || pthread_create(&t->thread, NULL, read_ahead, t) == 0) {
         return IO_OK;
+    }
     t->threaded = false;
     return io__file_fail(&t->file, IO_SYSTEM, "no thread could be had to read with");
 }
@@ -176,8 +187,9 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
     io_trajectory *t = calloc(1, sizeof *t);
     *out = NULL;
     error = io__error_begin(error);
-    if (!t)
+    if (!t) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to read a trajectory");
+    }
     t->file.fd = -1;
     t->options = options ? *options : (io_trajectory_options){0};
     t->watch = t->options.read.watch;
@@ -217,9 +229,11 @@ static bool wait_for_next(io_trajectory *t)
         t->taken = false;
         pthread_cond_broadcast(&t->changed);
     }
-    while (!t->slot[t->next].ready)
-        if (pthread_cond_timedwait(&t->changed, &t->lock, &end) == ETIMEDOUT)
+    while (!t->slot[t->next].ready) {
+        if (pthread_cond_timedwait(&t->changed, &t->lock, &end) == ETIMEDOUT) {
             break;
+        }
+    }
     const bool ready = t->slot[t->next].ready;
     pthread_mutex_unlock(&t->lock);
     return ready;
@@ -229,13 +243,15 @@ static bool wait_for_next(io_trajectory *t)
 static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
 {
     const int at = t->next;
-    if (!t->threaded)
+    if (!t->threaded) {
         t->slot[at].status = fill(t, &t->slot[at].frame, &t->slot[at].found);
-    else if (!wait_for_next(t))
+    } else if (!wait_for_next(t)) {
         return false;
+    }
     *status = t->slot[at].status;
-    if (*status != IO_OK || !t->slot[at].found)
+    if (*status != IO_OK || !t->slot[at].found) {
         return true; /* and the same again: the thread has ended, the slot stays ready */
+    }
     *frame = &t->slot[at].frame;
     if (t->threaded) {
         t->next = (at + 1) % SLOTS;
@@ -246,8 +262,9 @@ static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
 
 static io_status check_any(io_trajectory *t, io_error *error)
 {
-    if (t->given > 0 || !t->options.frames)
+    if (t->given > 0 || !t->options.frames) {
         return IO_OK;
+    }
     const int64_t n = t->frames.count < 0 ? t->frames.next : t->frames.count;
     return io__fail(error, t->path, IO_INVALID,
                     "has %lld frames, counted from 0; frames '%s' chooses none", (long long)n,
@@ -262,16 +279,18 @@ io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, 
     *frame = NULL;
     for (bool taken = false; !taken;) {
         const int64_t done = atomic_load(&t->done);
-        if (t->watch && t->watch(t->user, done, t->file.size) != 0)
+        if (t->watch && t->watch(t->user, done, t->file.size) != 0) {
             return io__fail(error, t->path, IO_CANCELLED, "reading was stopped");
+        }
         taken = take(t, frame, &status);
     }
-    if (status != IO_OK)
+    if (status != IO_OK) {
         *error = t->error;
-    else if (*frame)
+    } else if (*frame) {
         t->given++;
-    else
+    } else {
         status = check_any(t, error);
+    }
     return status;
 }
 
@@ -279,8 +298,9 @@ int64_t io_trajectory_frames(const io_trajectory *trajectory)
 {
     const io_trajectory *t = trajectory;
     const int64_t n = t->frames.count, end = n < 0 || t->end < n ? t->end : n;
-    if (end == INT64_MAX || (n < 0 && t->options.frames))
+    if (end == INT64_MAX || (n < 0 && t->options.frames)) {
         return -1;
+    }
     return t->begin < end ? (end - t->begin - 1) / t->step + 1 : 0;
 }
 
@@ -292,8 +312,9 @@ const char *io_trajectory_description(const io_trajectory *trajectory)
 void io_trajectory_close(io_trajectory *trajectory)
 {
     io_trajectory *t = trajectory;
-    if (!t)
+    if (!t) {
         return;
+    }
     atomic_store(&t->stop, true);
     if (t->threaded) {
         pthread_mutex_lock(&t->lock);
@@ -303,8 +324,9 @@ void io_trajectory_close(io_trajectory *trajectory)
     }
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
-    for (int k = 0; k < SLOTS; k++)
+    for (int k = 0; k < SLOTS; k++) {
         io__frame_free(&t->slot[k].frame);
+    }
     io__frames_close(&t->frames);
     io__file_close(&t->file);
     free(t->path);

@@ -13,8 +13,9 @@ static io_status open_frames(io_frames *frames)
     io_summary summary = {.frames = 1};
     snprintf(frames->description, sizeof frames->description, "%s",
              io_format_name(frames->file_format));
-    if (frames->file_format == IO_NPY)
+    if (frames->file_format == IO_NPY) {
         IO_TRY(io__npy_inspect(frames->file, &summary));
+    }
     frames->count = summary.frames;
     return IO_OK;
 }
@@ -58,12 +59,14 @@ static io_status read_frame(io_frames *frames, io_frame *out)
         return status;
     }
     IO_TRY(io__frame_adopt(frames, out, read, masses && read.mass ? IO_WEIGHTS : 0));
-    for (int64_t p = 0; p < read.n && out->weight; p++)
+    for (int64_t p = 0; p < read.n && out->weight; p++) {
         out->weight[p] = io_real(read.mass, p, read.precision);
+    }
     io_unit_name units;
     io_unit_names(&read.units, &units);
-    if (read.units.source == IO_UNITS_FILE)
+    if (read.units.source == IO_UNITS_FILE) {
         io__frames_unit(units.length, frames->unit);
+    }
     return read.type ? name_types(frames, out) : io__frame_unnamed(frames, out);
 }
 

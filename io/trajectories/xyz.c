@@ -30,14 +30,16 @@ static bool next_pair(const char **at, io_token *key, char value[MOST_VALUE])
     *key = (io_token){begin, length};
     *at = begin + length;
     snprintf(value, MOST_VALUE, "T");
-    if (**at != '=')
+    if (**at != '=') {
         return length > 0;
+    }
     begin = *at + 1;
     const char *quote = *begin ? strchr(opening, *begin) : NULL;
     begin += quote != NULL;
     const char *end = quote ? strchr(begin, closing[quote - opening]) : NULL;
-    if (!end)
+    if (!end) {
         end = begin + strcspn(begin, " \t");
+    }
     io__copy_name(value, MOST_VALUE, begin, (size_t)(end - begin));
     *at = end + (quote && *end);
     return true;
@@ -56,11 +58,13 @@ static io_status parse_numbers(const io_lines *lines, const char *what, const ch
     int k = 0;
     for (; io__token_next(&text, &token) && k < n; k++) {
         IO_TRY(io__lines_number(lines, token, what, &out[k]));
-        if (!isfinite(out[k]))
+        if (!isfinite(out[k])) {
             return io__lines_fail(lines, IO_FORMAT, "%s is not finite", what);
+        }
     }
-    if (k < n || token.length > 0)
+    if (k < n || token.length > 0) {
         return io__lines_fail(lines, IO_FORMAT, "%s: expected %d numbers", what, n);
+    }
     return IO_OK;
 }
 
@@ -68,8 +72,9 @@ static io_status parse_periodic(const io_lines *lines, const char *text, int per
 {
     for (int axis = 0; axis < 3; axis++) {
         io_token token;
-        if (!io__token_next(&text, &token) || !strchr("TtFf10", token.text[0]))
+        if (!io__token_next(&text, &token) || !strchr("TtFf10", token.text[0])) {
             return io__lines_fail(lines, IO_FORMAT, "pbc: expected three of T and F");
+        }
         periodic[axis] = strchr("Tt1", token.text[0]) != NULL;
     }
     return IO_OK;
@@ -86,9 +91,12 @@ static void add_property(io_roles *roles, io_token name, int column, int width)
                  {"velo", IO_ROLE_VELOCITY, 3},       {"velocity", IO_ROLE_VELOCITY, 3},
                  {"velocities", IO_ROLE_VELOCITY, 3}, {"force", IO_ROLE_FORCE, 3},
                  {"forces", IO_ROLE_FORCE, 3}};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        for (int at = 0; at < width && is_key(name, known[k].name) && width == known[k].width; at++)
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (int at = 0; at < width && is_key(name, known[k].name) && width == known[k].width;
+             at++) {
             io__roles_add(roles, column + at, known[k].role + at);
+        }
+    }
 }
 
 /** Find the columns in "species:S:1:pos:R:3:...". */
@@ -105,18 +113,21 @@ static io_status parse_properties(const io_lines *lines, const char *properties,
         char *end = NULL;
         const long width = strtol(count, &end, 10);
         if (name == 0 || count == type || end == count || (*end && *end != ':') || width < 1 ||
-            width > MOST_COLUMNS || column > MOST_COLUMNS)
+            width > MOST_COLUMNS || column > MOST_COLUMNS) {
             return io__lines_fail(lines, IO_FORMAT,
                                   "Properties: '%.40s'; expected name:type:columns", at);
+        }
         add_property(out, (io_token){at, name}, column, (int)width);
-        if (weights && width == 1 && is_key((io_token){at, name}, weights))
+        if (weights && width == 1 && is_key((io_token){at, name}, weights)) {
             IO_TRY(io__roles_add_weight(lines, out, column));
+        }
         column += (int)width;
         at = end + (*end == ':');
     }
-    if (!(io__roles_fields(out) & IO_POSITIONS))
+    if (!(io__roles_fields(out) & IO_POSITIONS)) {
         return io__lines_fail(lines, IO_FORMAT, "Properties: expected pos:R:3 among '%.200s'",
                               properties);
+    }
     return IO_OK;
 }
 
@@ -124,9 +135,11 @@ static io_status parse_properties(const io_lines *lines, const char *properties,
 static bool find_value(const char *comment, const char *name, char value[MOST_VALUE])
 {
     io_token key;
-    while (next_pair(&comment, &key, value))
-        if (is_key(key, name))
+    while (next_pair(&comment, &key, value)) {
+        if (is_key(key, name)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -137,26 +150,32 @@ static io_status parse_comment(io_frames *frames, const char *comment)
     io_rows_head *out = &state->rows.head;
     double lattice[9], step = 0;
     char value[MOST_VALUE];
-    if (find_value(comment, "time", value))
+    if (find_value(comment, "time", value)) {
         out->has_time = *io__number(value, lines->locale, &out->time) == 0;
-    if (find_value(comment, "step", value))
+    }
+    if (find_value(comment, "step", value)) {
         out->has_step = *io__number(value, lines->locale, &step) == 0 && fabs(step) < 0x1p53;
+    }
     out->step = out->has_step ? (int64_t)step : 0;
     state->extended = find_value(comment, "Properties", state->properties);
-    if (state->extended)
+    if (state->extended) {
         IO_TRY(parse_properties(lines, state->properties, frames->options->weights, &out->roles));
-    else
+    } else {
         state->properties[0] = 0;
-    if (!find_value(comment, "Lattice", value))
+    }
+    if (!find_value(comment, "Lattice", value)) {
         return IO_OK;
+    }
     IO_TRY(parse_numbers(lines, "Lattice", value, 9, lattice));
     out->box = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
     out->has_box = state->extended = true;
     memcpy(out->box.row, lattice, sizeof lattice);
-    if (find_value(comment, "pbc", value))
+    if (find_value(comment, "pbc", value)) {
         IO_TRY(parse_periodic(lines, value, out->box.periodic));
-    if (find_value(comment, "Origin", value))
+    }
+    if (find_value(comment, "Origin", value)) {
         IO_TRY(parse_numbers(lines, "Origin", value, 3, out->box.origin));
+    }
     return IO_OK;
 }
 
@@ -171,9 +190,10 @@ static io_status read_head(io_frames *frames, char *line)
     IO_TRY(io__lines_count(lines, line, "the number of atoms of a frame or the end of the file",
                            &rows->head.n));
     IO_TRY(io__lines_next(lines, &line));
-    if (!line)
+    if (!line) {
         return io__lines_fail(lines, IO_TRUNCATED,
                               "expected the comment of a frame, but the file ends");
+    }
     IO_TRY(io__lines_check_atoms(lines, rows->head.n));
     return parse_comment(frames, line);
 }
