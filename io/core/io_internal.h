@@ -239,10 +239,6 @@ char *io__set_name(const char *path);
  *  the folder or the name without number of. *out is to be freed. */
 io_status io__set_resolve(const char *path, char **out, io_error *error);
 
-/** The first file of the only snapshot in a folder, to be freed, also on failure. IO_INVALID: there
- *  is none, or there are several, which the sentence lists. */
-io_status io__folder_find(const char *path, char **out, io_error *error);
-
 /** The header of one file of a snapshot. */
 typedef struct io_header {
     int64_t files;                  /* of the snapshot */

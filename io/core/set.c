@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Snapshots in many files: "snap_005.0.hdf5", "snap_005.1.hdf5", ... or "snap_005.0", ... Which
- * file a path means, and the names of its sisters.
+ * Which files a path stands for.
+ *
+ * A snapshot may be split into many files: "snap_005.0.hdf5", "snap_005.1.hdf5", ... or
+ * "snap_005.0", ... A path may name one of them, the snapshot without a number, or a folder that
+ * holds one snapshot and no other.
+ *
+ * In a folder, every regular file is opened and its format detected from its content. Files that
+ * belong to one snapshot, by their header and their name, count once. A folder of several snapshots
+ * is refused with a list of them. Of a snapshot in many files only the first in alphabetical order
+ * is opened.
  */
 #include "io_internal.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ------------------------------------------------------------ names of the files of a snapshot */
 
 /** Where the number of "base.12.hdf5" or "base.12" begins; NULL when there is none. */
 static const char *find_number(const char *path)
@@ -93,6 +104,123 @@ const char *io__set_member(const io_set *set, int64_t number)
     return set->path;
 }
 
+/* ------------------------------------------------------------ the snapshot that a folder holds */
+
+/** The snapshots found so far. */
+typedef struct folder {
+    int64_t found;
+    char *first;      /* path of the first file of the first snapshot */
+    char *name;       /* of the snapshot found last, without the number of a file */
+    bool many;        /* it has more than one file */
+    char listed[600]; /* names of first files, as many as fit; then "..." */
+} folder;
+
+/** Skip hidden files and unfinished outputs, which end in ".part". */
+static int is_candidate(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && !io__ends_with(entry->d_name, ".part");
+}
+
+/** Order by bytes, so that the files of one snapshot follow each other in every locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/** The number of files of the snapshot that a file belongs to; 0: the file is no snapshot. A file
+ *  of a known format that cannot be read counts as a snapshot of one file, so that it is listed. */
+static int64_t count_files(const char *path)
+{
+    struct stat facts;
+    io_file file = {.fd = -1};
+    io_error unused = {0};
+    io_format format = IO_UNKNOWN;
+    int64_t files = 0;
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
+        io__file_open(&file, path, NULL, &unused) == IO_OK && io__detect(&file, &format) == IO_OK) {
+        files = format == IO_TIPSY    ? 1
+                : format == IO_GADGET ? io__gadget_files(&file)
+                : format == IO_HDF5   ? io__hdf5_files(&file)
+                                      : 0;
+    }
+    io__file_close(&file);
+    return files;
+}
+
+/** Add the snapshot that begins with this file to the list. */
+static void add_snapshot(folder *f, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t used = strlen(f->listed), length = strlen(slash + 1);
+    f->found++;
+    if (!f->first) {
+        f->first = strdup(path);
+    }
+    const char *comma = used ? ", " : "", *name = slash + 1;
+    const bool fits = used + length + sizeof ", ..., ..." < sizeof f->listed;
+    if (fits || (used == 0 || strcmp(f->listed + used - 3, "...") != 0)) {
+        sprintf(f->listed + used, "%s%s", comma, fits ? name : "...");
+    }
+}
+
+/** Look at one file. @return false without memory. */
+static bool add_file(folder *f, const char *path)
+{
+    char *name = io__set_name(path);
+    const bool seen = name && f->name && f->many && strcmp(name, f->name) == 0;
+    const int64_t files = name && !seen ? count_files(path) : 0;
+    if (files == 0) {
+        free(name);
+        return name || seen;
+    }
+    add_snapshot(f, path);
+    free(f->name);
+    f->name = name;
+    f->many = files > 1;
+    return f->first != NULL;
+}
+
+/** Find the first file of the only snapshot in a folder. IO_INVALID: the folder holds several
+ *  snapshots, which the message lists. IO_SYSTEM: it holds none, or cannot be searched.
+ *  @param[out] out  path of the file, to be freed, also on failure */
+static io_status find_in_folder(const char *path, char **out, io_error *error)
+{
+    struct dirent **list = NULL;
+    folder f = {0};
+    const int n = scandir(path, &list, is_candidate, by_name);
+    bool done = n >= 0;
+    for (int k = 0; k < n; k++) {
+        const size_t room = strlen(path) + strlen(list[k]->d_name) + 2;
+        char *file = malloc(room);
+        if (file) {
+            snprintf(file, room, "%s/%s", path, list[k]->d_name);
+        }
+        done = done && file && add_file(&f, file);
+        free(file);
+        free(list[k]);
+    }
+    free(list);
+    free(f.name);
+    *out = f.first;
+    if (!done) {
+        return io__fail(error, path, IO_SYSTEM, "is a folder that cannot be searched");
+    }
+    if (f.found == 0) {
+        return io__fail(error, path, IO_SYSTEM,
+                        "is a directory without a snapshot; expected a file of particles, or a "
+                        "folder that holds one snapshot of Gadget, HDF5 or tipsy");
+    }
+    if (f.found > 1) {
+        return io__fail(error, path, IO_INVALID,
+                        "is a folder of %lld snapshots; name a file of the one that is "
+                        "meant: %s",
+                        (long long)f.found, f.listed);
+    }
+    return IO_OK;
+}
+
+/* ----------------------------------------------------------------- the file to open for a path */
+
 static bool is_file(const char *path)
 {
     struct stat facts;
@@ -139,10 +267,51 @@ io_status io__set_resolve(const char *path, char **out, io_error *error)
     if (stat(path, &facts) < 0 && errno == ENOENT) {
         IO_TRY(find_first(path, out, error));
     } else if (S_ISDIR(facts.st_mode)) {
-        return io__folder_find(path, out, error);
+        return find_in_folder(path, out, error);
     }
     if (!*out) {
         *out = join(path, strlen(path), "", "");
     }
     return *out ? IO_OK : io__fail(error, path, IO_NO_MEMORY, "no memory for the name of a file");
+}
+
+/* --------------------------------------------------------------- whether a snapshot has a file */
+
+static bool is_same_file(const char *path, const struct stat *file)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && facts.st_dev == file->st_dev && facts.st_ino == file->st_ino;
+}
+
+/** Whether a numbered file belongs to a snapshot in many files, one of which is `file`. */
+static bool has_file(const char *first, const struct stat *file)
+{
+    io_error error = {0};
+    io_summary summary;
+    const io_read_options none = {0};
+    io_file like = {.path = first, .fd = -1, .options = &none, .error = &error};
+    io_set set = {0};
+    bool numbered = false, found = false;
+    if (io__set_split(&like, &set, &numbered) == IO_OK && numbered &&
+        io_inspect(first, &summary, &error) == IO_OK) {
+        for (int64_t k = 0; k < summary.files && summary.files > 1 && !found; k++) {
+            found = is_same_file(io__set_member(&set, k), file);
+        }
+    }
+    io__set_free(&set);
+    return found;
+}
+
+bool io_snapshot_holds(const char *path, const char *other)
+{
+    io_error error = {0};
+    struct stat file;
+    char *first = NULL;
+    if (stat(other, &file) != 0 || !S_ISREG(file.st_mode) ||
+        io__set_resolve(path, &first, &error) != IO_OK) {
+        return false;
+    }
+    const bool found = is_same_file(first, &file) || has_file(first, &file);
+    free(first);
+    return found;
 }
