@@ -9,16 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 
-io_units io__units_usual(void)
-{
-    return (io_units){.source = IO_UNITS_USUAL,
-                      .length = 3.085678e21, /* 1 kpc, as Gadget has it */
-                      .mass = 1.989e43,      /* 1e10 solar masses */
-                      .velocity = 1e5,       /* 1 km/s */
-                      .length_h = -1,
-                      .mass_h = -1};
-}
-
 /** A number of the universe beyond these bounds is a mistake. */
 static io_status check_bounds(io_file *file, const io_universe *said)
 {

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Names of units.
+ * Units: the usual ones of Gadget, the names that a report gives to units of length, mass and
+ * velocity, and the names that files of trajectories give to their unit of length.
  */
-#include "io_internal.h"
+#include "trajectories/frames.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+io_units io__units_usual(void)
+{
+    return (io_units){.source = IO_UNITS_USUAL,
+                      .length = 3.085678e21, /* 1 kpc, as Gadget has it */
+                      .mass = 1.989e43,      /* 1e10 solar masses */
+                      .velocity = 1e5,       /* 1 km/s */
+                      .length_h = -1,
+                      .mass_h = -1};
+}
 
 typedef struct named_unit {
     const char *name; /* NULL ends a list */
@@ -47,4 +60,36 @@ void io_unit_names(const io_units *units, io_unit_name *out)
     name_unit(out->length, units->length, lengths, "cm", units->length_h);
     name_unit(out->mass, units->mass, masses, "g", units->mass_h);
     name_unit(out->velocity, units->velocity, velocities, "cm/s", 0);
+}
+
+typedef struct unit_name {
+    const char *name, *unit;
+} unit_name;
+
+void io__frames_unit(const char *name, char out[IO_NAME_LENGTH])
+{
+    static const unit_name known[] = {{"angstrom", "A"}, {"angstroms", "A"},    {"ang", "A"},
+                                      {"\xc3\x85", "A"}, {"\xe2\x84\xab", "A"}, {"nanometer", "nm"},
+                                      {"NM", "nm"}};
+    const char *unit = name;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (strcasecmp(name, known[k].name) == 0) {
+            unit = known[k].unit;
+        }
+    }
+    io__copy_name(out, IO_NAME_LENGTH, unit, strlen(unit));
+}
+
+void io__frames_system(io_frames *frames, const char *name)
+{
+    static const unit_name known[] = {{"lj", "sigma"},      {"real", "A"}, {"metal", "A"},
+                                      {"si", "m"},          {"cgs", "cm"}, {"micro", "um"},
+                                      {"electron", "Bohr"}, {"nano", "nm"}};
+    frames->unit[0] = frames->system[0] = 0;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (strcmp(name, known[k].name) == 0) {
+            snprintf(frames->unit, sizeof frames->unit, "%s", known[k].unit);
+            snprintf(frames->system, sizeof frames->system, "%s", known[k].name);
+        }
+    }
 }
