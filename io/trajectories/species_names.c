@@ -2,7 +2,7 @@
  *
  * Names of species and their numbers: a hash table with linear probing.
  */
-#include "trajectories/frames.h"
+#include "frames.h"
 
 #include <stdlib.h>
 #include <string.h>
