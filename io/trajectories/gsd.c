@@ -1,17 +1,244 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames of GSD, the format of HOOMD. A chunk that a frame lacks is that of frame 0, and else has a
- * default. https://gsd.readthedocs.io/en/stable/schema-hoomd.html
+ * GSD, the format of HOOMD: read frame by frame, and written frame by frame.
+ *
+ * A file has a header, a list of names of chunks, and an index of chunks that is sorted by frame:
+ * https://gsd.readthedocs.io/en/stable/file-layer.html (versions 1 and 2 are read, 2.0 is written).
+ * The schema "hoomd" says what the chunks mean; files of other schemas are refused. Of a chunk that
+ * a frame lacks, that of frame 0 is taken; where frame 0 lacks it too, it has a default value:
+ * https://gsd.readthedocs.io/en/stable/schema-hoomd.html
+ *
+ * Written are step, dimensions, box, N, position and velocity. What does not change is written with
+ * frame 0 alone. The index has room for more entries; when it is full, a larger one is written
+ * behind the frames, and the header then points to it. The file can be read at any moment: chunks
+ * are written first, then their entries, then the header.
  */
 #include "gsd.h"
+#include "frames.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* --------------------------------------------------------------------- header, names and index */
+
+/** How a file begins. */
+typedef struct gsd_header {
+    uint64_t magic, index, entries, names, name_blocks;
+    uint32_t schema_version, version;
+    char application[64], schema[64], reserved[80];
+} gsd_header;
+
+/** A chunk: n rows of m numbers. */
+typedef struct gsd_entry {
+    uint64_t frame, n;
+    int64_t location;
+    uint32_t m;
+    uint16_t id;
+    uint8_t type, flags;
+} gsd_entry;
+
+enum {
+    CHUNK_STEP,
+    CHUNK_DIMENSIONS,
+    CHUNK_BOX,
+    CHUNK_COUNT,
+    CHUNK_TYPES,
+    CHUNK_TYPEID,
+    CHUNK_POSITION,
+    CHUNK_VELOCITY,
+    CHUNK_BONDS,
+    CHUNK_GROUP,
+    CHUNK_MASS,
+    CHUNK_CHARGE,
+    CHUNK_DIAMETER,
+    CHUNK_KINDS
+};
+
+_Static_assert(sizeof(gsd_header) == 256 && sizeof(gsd_entry) == 32, "as they are in the file");
+
+static const char *const names_of_chunks[CHUNK_KINDS] = {
+    "configuration/step", "configuration/dimensions", "configuration/box",
+    "particles/N",        "particles/types",          "particles/typeid",
+    "particles/position", "particles/velocity",       "bonds/N",
+    "bonds/group",        "particles/mass",           "particles/charge",
+    "particles/diameter"};
+
+typedef struct gsd_index {
+    gsd_entry *entry; /* sorted by frame */
+    int64_t entries;
+    int id[CHUNK_KINDS];    /* -1: no frame has it */
+    bool named;             /* the three below are known */
+    const gsd_entry *typed; /* the chunk with the names of types; NULL: the default */
+    int32_t *number;        /* of each type, the species */
+    int64_t types;
+} gsd_index;
+
+/** Read a block of the file after seeing that it lies in it. @return the block, to be freed; NULL
+ *  when *status says why not. */
+static void *read_block(io_file *file, const char *what, uint64_t at, uint64_t n, uint64_t size,
+                        io_status *status)
+{
+    const uint64_t bytes = (uint64_t)file->size;
+    if (at > bytes || n > (bytes - at) / size) {
+        *status = io__file_fail(
+            file, IO_TRUNCATED,
+            "has %lld bytes; its %s of %llu times %llu bytes at %llu ends later",
+            (long long)file->size, what, (unsigned long long)n, (unsigned long long)size,
+            (unsigned long long)at);
+        return NULL;
+    }
+    void *block = malloc((size_t)(n * size) + 1);
+    *status = block ? io__file_read(file, block, (int64_t)(n * size), (int64_t)at)
+                    : io__file_fail(file, IO_NO_MEMORY, "no memory for its %s", what);
+    if (*status == IO_OK) {
+        return block;
+    }
+    free(block);
+    return NULL;
+}
+
+/** Number the chunks that are wanted: names lie packed, or before version 2 in blocks. */
+static void find_names(gsd_index *state, const char *names, size_t size, bool packed)
+{
+    enum { BLOCK = 64 };
+    for (int chunk = 0; chunk < CHUNK_KINDS; chunk++) {
+        state->id[chunk] = -1;
+    }
+    size_t at = 0;
+    for (int id = 0; at < size && names[at] && id <= UINT16_MAX; id++) {
+        const size_t length = strnlen(names + at, packed ? size - at : BLOCK);
+        for (int chunk = 0; chunk < CHUNK_KINDS; chunk++) {
+            if (strlen(names_of_chunks[chunk]) == length &&
+                memcmp(names_of_chunks[chunk], names + at, length) == 0) {
+                state->id[chunk] = id;
+            }
+        }
+        at += packed ? length + 1 : BLOCK;
+    }
+}
+
+static io_status read_index(io_frames *frames, const gsd_header *header)
+{
+    gsd_index *state = frames->state;
+    io_status status;
+    void *names = read_block(frames->file, "list of names", header->names, header->name_blocks, 64,
+                             &status);
+    if (!names) {
+        return status;
+    }
+    find_names(state, names, (size_t)header->name_blocks * 64, header->version >> 16 >= 2);
+    free(names);
+    state->entry = read_block(frames->file, "index", header->index, header->entries,
+                              sizeof(gsd_entry), &status);
+    if (!state->entry) {
+        return status;
+    }
+    while (state->entries < (int64_t)header->entries &&
+           state->entry[state->entries].location != 0) {
+        state->entries++;
+    }
+    for (int64_t k = 0; k < state->entries; k++) {
+        if (state->entry[k].frame > INT32_MAX ||
+            (k > 0 && state->entry[k].frame < state->entry[k - 1].frame)) {
+            return io__file_fail(frames->file, IO_FORMAT,
+                                 "has a damaged index: entry %lld is of frame %llu", (long long)k,
+                                 (unsigned long long)state->entry[k].frame);
+        }
+    }
+    frames->count = state->entries ? (int64_t)state->entry[state->entries - 1].frame + 1 : 0;
+    return IO_OK;
+}
+
+static io_status open_frames(io_frames *frames)
+{
+    io_file *file = frames->file;
+    gsd_header header;
+    IO_TRY(io__file_read(file, &header, sizeof header, 0));
+    const unsigned major = header.version >> 16, minor = header.version & 0xffff;
+    char schema[sizeof header.schema];
+    io__copy_name(schema, sizeof schema, header.schema, strnlen(header.schema, sizeof schema - 1));
+    if (major > 2) {
+        return io__file_fail(file, IO_FORMAT, "is a GSD file of version %u.%u; expected 1 or 2",
+                             major, minor);
+    }
+    if (strcmp(schema, "hoomd") != 0) {
+        return io__file_fail(file, IO_FORMAT, "is a GSD file of schema '%s'; expected 'hoomd'",
+                             schema);
+    }
+    snprintf(frames->description, sizeof frames->description, "GSD %u.%u, schema hoomd %u.%u",
+             major, minor, header.schema_version >> 16, header.schema_version & 0xffff);
+    return read_index(frames, &header);
+}
+
+/** A frame's chunk; NULL when it has none. */
+static const gsd_entry *find_in_frame(const gsd_index *gsd, uint64_t frame, int chunk)
+{
+    int64_t low = 0, high = gsd->entries; /* the frame's first entry is in [low, high] */
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (gsd->entry[middle].frame < frame) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < gsd->entries && gsd->entry[low].frame == frame; low++) {
+        if (gsd->entry[low].id == gsd->id[chunk]) {
+            return &gsd->entry[low];
+        }
+    }
+    return NULL;
+}
+
+/** The chunk of frame `next`, or of frame 0 when it has none; NULL when neither has. */
+static const gsd_entry *find_chunk(const io_frames *frames, int chunk)
+{
+    const gsd_entry *entry = find_in_frame(frames->state, (uint64_t)frames->next, chunk);
+    return entry ? entry : find_in_frame(frames->state, 0, chunk);
+}
+
+/** Tell the type of a chunk's numbers, after seeing that it has this shape and lies in the file. */
+static io_status check_chunk(io_frames *frames, const gsd_entry *entry, int chunk, uint64_t n,
+                             uint32_t m, io_scalar *type)
+{
+    static const io_scalar types[] = {{0},
+                                      {'u', 1, false},
+                                      {'u', 2, false},
+                                      {'u', 4, false},
+                                      {'u', 8, false},
+                                      {'i', 1, false},
+                                      {'i', 2, false},
+                                      {'i', 4, false},
+                                      {'i', 8, false},
+                                      {'f', 4, false},
+                                      {'f', 8, false},
+                                      {'u', 1, false}};
+    const uint64_t size = (uint64_t)frames->file->size;
+    if (entry->type == 0 || entry->type >= sizeof types / sizeof *types || entry->n != n ||
+        m == 0 || entry->m != m) {
+        return io__file_fail(frames->file, IO_FORMAT,
+                             "frame %lld: %s has shape (%llu, %u) and type %d; expected (%llu, %u)",
+                             (long long)frames->next, names_of_chunks[chunk],
+                             (unsigned long long)entry->n, entry->m, entry->type,
+                             (unsigned long long)n, m);
+    }
+    *type = types[entry->type];
+    const uint64_t at = (uint64_t)entry->location, row = (uint64_t)m * (uint64_t)type->size;
+    if (at > size || n > (size - at) / row) {
+        return io__file_fail(frames->file, IO_TRUNCATED, "ends within %s of frame %lld",
+                             names_of_chunks[chunk], (long long)frames->next);
+    }
+    return IO_OK;
+}
+
+/* -------------------------------------------------------------------------------- frames, read */
 
 static void close_frames(io_frames *frames)
 {
-    io_gsd *state = frames->state;
+    gsd_index *state = frames->state;
     free(state->entry);
     free(state->number);
 }
@@ -19,15 +246,14 @@ static void close_frames(io_frames *frames)
 /** Read m numbers of a chunk of one row or one column. *found is false when there is none. */
 static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, bool *found)
 {
-    const io_gsd_entry *entry = io__gsd_find(frames, chunk);
+    const gsd_entry *entry = find_chunk(frames, chunk);
     io_scalar type = {0};
     *found = entry != NULL;
     if (!entry) {
         return IO_OK;
     }
     const bool row = entry->n == 1;
-    IO_TRY(
-        io__gsd_check(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
+    IO_TRY(check_chunk(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
     return io__numbers_read(frames->file, entry->location, type, m, out, 1, KITH_DOUBLE);
 }
 
@@ -40,7 +266,7 @@ static io_status read_count(io_frames *frames, int chunk, int64_t *n)
     if (!(count >= 0 && count <= INT32_MAX)) {
         return io__file_fail(frames->file, IO_LIMIT,
                              "frame %lld: %s is %.0f; at most %d can be read",
-                             (long long)frames->next, io__gsd_names[chunk], count, INT32_MAX);
+                             (long long)frames->next, names_of_chunks[chunk], count, INT32_MAX);
     }
     *n = (int64_t)count;
     return IO_OK;
@@ -49,30 +275,30 @@ static io_status read_count(io_frames *frames, int chunk, int64_t *n)
 /** Find the chunk with m numbers for each of n particles or bonds; that of frame 0 only when it has
  *  as many. NULL when there is none. */
 static io_status find_rows(io_frames *frames, int chunk, int64_t n, uint32_t m,
-                           const io_gsd_entry **entry, io_scalar *type)
+                           const gsd_entry **entry, io_scalar *type)
 {
     const int64_t next = frames->next;
     int64_t first = n;
-    *entry = io__gsd_find_in(frames->state, (uint64_t)next, chunk);
+    *entry = find_in_frame(frames->state, (uint64_t)next, chunk);
     if (!*entry && next > 0) {
         frames->next = 0;
         const io_status status = read_count(
-            frames, chunk == IO_GSD_GROUP ? IO_GSD_BONDS : IO_GSD_COUNT, &first);
+            frames, chunk == CHUNK_GROUP ? CHUNK_BONDS : CHUNK_COUNT, &first);
         frames->next = next;
-        *entry = first == n ? io__gsd_find_in(frames->state, 0, chunk) : NULL;
+        *entry = first == n ? find_in_frame(frames->state, 0, chunk) : NULL;
         IO_TRY(status);
     }
     if (!*entry) {
         return IO_OK;
     }
-    return io__gsd_check(frames, *entry, chunk, (uint64_t)n, m, type);
+    return check_chunk(frames, *entry, chunk, (uint64_t)n, m, type);
 }
 
 /** Read [n][3] reals; zeros when there are none. */
 static io_status read_vectors(io_frames *frames, int chunk, unsigned field, io_frame *out)
 {
     io_particles *particles = &out->particles;
-    const io_gsd_entry *entry;
+    const gsd_entry *entry;
     io_scalar type = {0};
     IO_TRY(find_rows(frames, chunk, particles->n, 3, &entry, &type));
     if (!entry) {
@@ -86,25 +312,25 @@ static io_status read_vectors(io_frames *frames, int chunk, unsigned field, io_f
 }
 
 /** Read a chunk of whole numbers of 4 bytes. */
-static io_status read_words(io_frames *frames, const io_gsd_entry *entry, int chunk, io_scalar type,
+static io_status read_words(io_frames *frames, const gsd_entry *entry, int chunk, io_scalar type,
                             int32_t *out)
 {
     if (type.size != 4 || type.kind == 'f') {
         return io__file_fail(frames->file, IO_FORMAT, "frame %lld: %s has type %c%d; expected u4",
-                             (long long)frames->next, io__gsd_names[chunk], type.kind, type.size);
+                             (long long)frames->next, names_of_chunks[chunk], type.kind, type.size);
     }
     return io__file_read(frames->file, out, (int64_t)entry->n * entry->m * 4, entry->location);
 }
 
 /** Give the types of a chunk, names of a fixed width, their species. */
-static io_status number_types(io_frames *frames, const io_gsd_entry *entry)
+static io_status number_types(io_frames *frames, const gsd_entry *entry)
 {
-    io_gsd *state = frames->state;
+    gsd_index *state = frames->state;
     const uint64_t types = entry ? entry->n : 1;
     const size_t width = entry ? entry->m : 1;
     io_scalar type = {0};
     if (entry) {
-        IO_TRY(io__gsd_check(frames, entry, IO_GSD_TYPES, entry->n, entry->m, &type));
+        IO_TRY(check_chunk(frames, entry, CHUNK_TYPES, entry->n, entry->m, &type));
         if (type.size != 1 || types > IO_MOST_LABELS) {
             return io__file_fail(frames->file, IO_FORMAT,
                                  "has %llu types of particles of %d-byte letters",
@@ -117,8 +343,8 @@ static io_status number_types(io_frames *frames, const io_gsd_entry *entry)
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory for names of types");
     }
     io_status status = IO_OK;
-    char *names = entry ? io__gsd_block(frames->file, "names of types", (uint64_t)entry->location,
-                                        types, width, &status)
+    char *names = entry ? read_block(frames->file, "names of types", (uint64_t)entry->location,
+                                     types, width, &status)
                         : NULL;
     for (uint64_t k = 0; k < types && status == IO_OK; k++) {
         const char *name = names ? names + k * width : "A";
@@ -134,16 +360,16 @@ static io_status number_types(io_frames *frames, const io_gsd_entry *entry)
 
 static io_status read_species(io_frames *frames, io_frame *out)
 {
-    io_gsd *state = frames->state;
+    gsd_index *state = frames->state;
     const int64_t n = out->particles.n;
-    const io_gsd_entry *types = io__gsd_find(frames, IO_GSD_TYPES), *entry;
+    const gsd_entry *types = find_chunk(frames, CHUNK_TYPES), *entry;
     io_scalar type = {0};
     if (!state->named || types != state->typed) {
         IO_TRY(number_types(frames, types));
     }
-    IO_TRY(find_rows(frames, IO_GSD_TYPEID, n, 1, &entry, &type));
+    IO_TRY(find_rows(frames, CHUNK_TYPEID, n, 1, &entry, &type));
     if (entry) {
-        IO_TRY(read_words(frames, entry, IO_GSD_TYPEID, type, out->species));
+        IO_TRY(read_words(frames, entry, CHUNK_TYPEID, type, out->species));
     }
     for (int64_t p = 0; p < n; p++) {
         const int64_t id = entry ? out->species[p] : 0;
@@ -161,18 +387,18 @@ static io_status read_species(io_frames *frames, io_frame *out)
 static io_status read_bonds(io_frames *frames, io_frame *out)
 {
     int64_t n = 0;
-    const io_gsd_entry *entry;
+    const gsd_entry *entry;
     io_scalar type = {0};
     if (!(out->fields & IO_BONDS)) {
         return IO_OK;
     }
-    IO_TRY(read_count(frames, IO_GSD_BONDS, &n));
-    IO_TRY(find_rows(frames, IO_GSD_GROUP, n, 2, &entry, &type));
+    IO_TRY(read_count(frames, CHUNK_BONDS, &n));
+    IO_TRY(find_rows(frames, CHUNK_GROUP, n, 2, &entry, &type));
     if (!entry) {
         return IO_OK;
     }
     IO_TRY(io__frame_alloc_bonds(frames, out, n));
-    IO_TRY(read_words(frames, entry, IO_GSD_GROUP, type, out->bond));
+    IO_TRY(read_words(frames, entry, CHUNK_GROUP, type, out->bond));
     for (int64_t k = 0; k < 2 * n; k++) {
         if (out->bond[k] < 0 || out->bond[k] >= out->particles.n) {
             return io__file_fail(frames->file, IO_FORMAT, "frame %lld: a bond of particle %lld",
@@ -186,8 +412,8 @@ static io_status read_bonds(io_frames *frames, io_frame *out)
 static int weights_chunk(const io_frames *frames)
 {
     const char *wanted = frames->options->weights;
-    for (int chunk = IO_GSD_MASS; wanted && chunk <= IO_GSD_DIAMETER; chunk++) {
-        if (strcmp(io__gsd_names[chunk] + strlen("particles/"), wanted) == 0) {
+    for (int chunk = CHUNK_MASS; wanted && chunk <= CHUNK_DIAMETER; chunk++) {
+        if (strcmp(names_of_chunks[chunk] + strlen("particles/"), wanted) == 0) {
             return chunk;
         }
     }
@@ -196,7 +422,7 @@ static int weights_chunk(const io_frames *frames)
 
 static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
 {
-    const io_gsd_entry *entry;
+    const gsd_entry *entry;
     io_scalar type = {0};
     if (!out->weight) {
         return IO_OK;
@@ -204,7 +430,7 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
     IO_TRY(find_rows(frames, chunk, out->particles.n, 1, &entry, &type));
     if (!entry) {
         return io__file_fail(frames->file, IO_MISSING, "frame %lld: %s is of other particles",
-                             (long long)frames->next, io__gsd_names[chunk]);
+                             (long long)frames->next, names_of_chunks[chunk]);
     }
     return io__numbers_read(frames->file, entry->location, type, out->particles.n, out->weight, 1,
                             KITH_DOUBLE);
@@ -216,8 +442,8 @@ static io_status read_box(io_frames *frames, io_frame *out)
     io_particles *particles = &out->particles;
     double l[6], dimensions = 3;
     bool found;
-    IO_TRY(read_numbers(frames, IO_GSD_DIMENSIONS, 1, &dimensions, &found));
-    IO_TRY(read_numbers(frames, IO_GSD_BOX, 6, l, &particles->has_box));
+    IO_TRY(read_numbers(frames, CHUNK_DIMENSIONS, 1, &dimensions, &found));
+    IO_TRY(read_numbers(frames, CHUNK_BOX, 6, l, &particles->has_box));
     particles->dim = particles->box.dim = dimensions == 2 ? 2 : 3;
     if (!particles->has_box) {
         return IO_OK;
@@ -239,14 +465,14 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     int64_t n = 0;
     double step = 0;
     bool found;
-    const io_gsd_entry *position;
+    const gsd_entry *position;
     io_scalar type = {0};
     if (frames->options->boxes_only) {
         IO_TRY(io__frame_alloc(frames, out, 0, KITH_FLOAT, 0));
         return read_box(frames, out);
     }
-    IO_TRY(read_count(frames, IO_GSD_COUNT, &n));
-    IO_TRY(find_rows(frames, IO_GSD_POSITION, n, 3, &position, &type));
+    IO_TRY(read_count(frames, CHUNK_COUNT, &n));
+    IO_TRY(find_rows(frames, CHUNK_POSITION, n, 3, &position, &type));
     if (n > 0 && !position) {
         return io__file_fail(frames->file, IO_FORMAT,
                              "frame %lld: %lld particles, but no positions",
@@ -255,15 +481,15 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     const bool wide = type.size == 8;
     const int weights = weights_chunk(frames);
     IO_TRY(io__frame_alloc(frames, out, n, wide ? KITH_DOUBLE : KITH_FLOAT,
-                           (io__gsd_find(frames, IO_GSD_VELOCITY) ? IO_VELOCITIES : 0u) |
-                               (io__gsd_find(frames, IO_GSD_GROUP) ? IO_BONDS : 0u) |
-                               (weights >= 0 && io__gsd_find(frames, weights) ? IO_WEIGHTS : 0u)));
-    IO_TRY(read_numbers(frames, IO_GSD_STEP, 1, &step, &found));
+                           (find_chunk(frames, CHUNK_VELOCITY) ? IO_VELOCITIES : 0u) |
+                               (find_chunk(frames, CHUNK_GROUP) ? IO_BONDS : 0u) |
+                               (weights >= 0 && find_chunk(frames, weights) ? IO_WEIGHTS : 0u)));
+    IO_TRY(read_numbers(frames, CHUNK_STEP, 1, &step, &found));
     out->has_step = true;
     out->step = fabs(step) < 0x1p53 ? (int64_t)step : 0;
-    IO_TRY(read_vectors(frames, IO_GSD_POSITION, IO_POSITIONS, out));
+    IO_TRY(read_vectors(frames, CHUNK_POSITION, IO_POSITIONS, out));
     if (out->particles.velocity) {
-        IO_TRY(read_vectors(frames, IO_GSD_VELOCITY, IO_VELOCITIES, out));
+        IO_TRY(read_vectors(frames, CHUNK_VELOCITY, IO_VELOCITIES, out));
     }
     IO_TRY(read_weights(frames, weights, out));
     IO_TRY(read_box(frames, out));
@@ -272,4 +498,227 @@ static io_status read_frame(io_frames *frames, io_frame *out)
 }
 
 const io_frames_format io__frames_gsd = {
-    .state = sizeof(io_gsd), .open = io__gsd_open, .read = read_frame, .close = close_frames};
+    .state = sizeof(gsd_index), .open = open_frames, .read = read_frame, .close = close_frames};
+
+/* ----------------------------------------------------------------------------- frames, written */
+
+enum { GSD_FLOAT = 9, GSD_U8 = 1, GSD_U32 = 3, GSD_U64 = 4, FIRST_ROOM = 128, NAMES = 2 };
+
+/* Entries of a frame are sorted by id: these, in this order. */
+static const int written_chunks[] = {CHUNK_STEP,  CHUNK_DIMENSIONS, CHUNK_BOX,
+                                     CHUNK_COUNT, CHUNK_POSITION,   CHUNK_VELOCITY};
+enum { WRITTEN = sizeof written_chunks / sizeof *written_chunks, ENTRY = sizeof(gsd_entry) };
+
+/** Entries of one frame, on their way to the index. */
+typedef struct batch {
+    gsd_entry entry[WRITTEN];
+    int n;
+} batch;
+
+static int64_t end_of(const io_output *output)
+{
+    return output->written + output->used;
+}
+
+static gsd_header header_of(const io_gsd_writer *gsd)
+{
+    enum { HOOMD_1_4 = 1 << 16 | 4, GSD_2_0 = 2 << 16 };
+    return (gsd_header){.magic = 0x65DF65DF65DF65DF,
+                        .index = (uint64_t)gsd->index,
+                        .entries = (uint64_t)gsd->room,
+                        .names = sizeof(gsd_header),
+                        .name_blocks = NAMES,
+                        .schema_version = HOOMD_1_4,
+                        .version = GSD_2_0,
+                        .application = "kith",
+                        .schema = "hoomd"};
+}
+
+io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd)
+{
+    char names[NAMES * 64] = {0};
+    size_t at = 0;
+    for (int k = 0; k < WRITTEN; k++) {
+        const size_t length = strlen(names_of_chunks[written_chunks[k]]) + 1;
+        memcpy(names + at, names_of_chunks[written_chunks[k]], length);
+        at += length;
+    }
+    const gsd_entry none[FIRST_ROOM] = {{0}};
+    *gsd = (io_gsd_writer){.index = (int64_t)(sizeof(gsd_header) + sizeof names),
+                           .room = FIRST_ROOM};
+    const gsd_header header = header_of(gsd);
+    IO_TRY(io__output_write(output, &header, sizeof header));
+    IO_TRY(io__output_write(output, names, sizeof names));
+    IO_TRY(io__output_write(output, none, sizeof none));
+    return io__output_flush(output);
+}
+
+/** Read the index. @return it, to be freed, with room for as many again; NULL when *status says why
+ *  not. */
+static gsd_entry *load_index(io_output *output, const io_gsd_writer *gsd, io_status *status)
+{
+    const size_t bytes = (size_t)gsd->room * ENTRY;
+    gsd_entry *entry = calloc(2, bytes);
+    *status = IO_OK;
+    if (!entry) {
+        *status = io__output_fail(output, IO_NO_MEMORY, "no memory for its index");
+    } else if (io__get(output->fd, entry, (int64_t)bytes, gsd->index) != (int64_t)bytes) {
+        *status = io__output_fail(output, IO_TRUNCATED, "ends within its index");
+        free(entry);
+        entry = NULL;
+    }
+    return entry;
+}
+
+io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *gsd)
+{
+    *gsd = (io_gsd_writer){.index = mark->index,
+                           .room = mark->room,
+                           .frame_begin = mark->tail_at,
+                           .frame_end = mark->tail_at + mark->tail_bytes};
+    if (mark->room < FIRST_ROOM || mark->room > mark->bytes / ENTRY) {
+        return io__output_fail(output, IO_FORMAT, "is not the GSD file that was written before");
+    }
+    io_status status;
+    gsd_entry *entry = load_index(output, gsd, &status);
+    if (!entry) {
+        return status;
+    }
+    while (gsd->used < gsd->room && entry[gsd->used].location > 0 &&
+           entry[gsd->used].location < mark->bytes) {
+        gsd->used++;
+    }
+    gsd->frame = gsd->used > 0 ? entry[gsd->used - 1].frame + 1 : 0;
+    memset(entry + gsd->used, 0, (size_t)(gsd->room - gsd->used) * ENTRY);
+    const gsd_header header = header_of(gsd);
+    status = io__output_patch(output, gsd->index, entry, gsd->room * ENTRY);
+    free(entry);
+    return status == IO_OK ? io__output_patch(output, 0, &header, sizeof header) : status;
+}
+
+/** Note that a chunk of n rows of m numbers comes next. */
+static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch *frame, int chunk,
+                       int type, uint64_t n, uint32_t m)
+{
+    int id = 0;
+    while (written_chunks[id] != chunk) {
+        id++;
+    }
+    frame->entry[frame->n++] = (gsd_entry){.frame = gsd->frame,
+                                           .n = n,
+                                           .location = end_of(output),
+                                           .m = m,
+                                           .id = (uint16_t)id,
+                                           .type = (uint8_t)type};
+}
+
+/** Append vectors less `middle`, as floats. */
+static io_status put_vectors(io_output *output, const io_particles *particles, const void *vectors,
+                             const double middle[3])
+{
+    for (int64_t p = 0; p < particles->n; p++) {
+        float row[3];
+        for (int k = 0; k < 3; k++) {
+            row[k] = (float)(io_real(vectors, 3 * p + k, particles->precision) - middle[k]);
+        }
+        IO_TRY(io__output_write(output, row, sizeof row));
+    }
+    return IO_OK;
+}
+
+/** What frame 0 has beside the others. */
+static io_status put_first(io_output *output, const io_gsd_writer *gsd,
+                           const io_particles *particles, batch *frame)
+{
+    const double(*row)[3] = particles->box.row;
+    const bool flat = particles->dim == 2;
+    const uint8_t dimensions = flat ? 2 : 3;
+    const uint32_t n = (uint32_t)particles->n;
+    const float box[6] = {(float)row[0][0],
+                          (float)row[1][1],
+                          flat ? 0 : (float)row[2][2],
+                          (float)(row[1][0] / row[1][1]),
+                          flat ? 0 : (float)(row[2][0] / row[2][2]),
+                          flat ? 0 : (float)(row[2][1] / row[2][2])};
+    note_chunk(output, gsd, frame, CHUNK_DIMENSIONS, GSD_U8, 1, 1);
+    IO_TRY(io__output_write(output, &dimensions, sizeof dimensions));
+    note_chunk(output, gsd, frame, CHUNK_BOX, GSD_FLOAT, 6, 1);
+    IO_TRY(io__output_write(output, box, sizeof box));
+    note_chunk(output, gsd, frame, CHUNK_COUNT, GSD_U32, 1, 1);
+    return io__output_write(output, &n, sizeof n);
+}
+
+/** See that the box is one that the format can say: upright, or with rows as HOOMD's. */
+static io_status check_box(io_output *output, const io_particles *particles)
+{
+    const double(*row)[3] = particles->box.row;
+    bool fits = particles->has_box;
+    for (int k = 0; k < particles->dim && fits; k++) {
+        fits = row[k][k] > 0;
+        for (int m = k + 1; m < particles->dim; m++) {
+            fits = fits && row[k][m] == 0;
+        }
+    }
+    return fits
+               ? IO_OK
+               : io__output_fail(output, IO_INVALID,
+                                 "GSD needs a box with rows (lx, 0, 0), (xy, ly, 0), (xz, yz, lz); "
+                                 "give one, or write .xyz");
+}
+
+/** Add the frame's entries to the index, after moving it where it has no room. */
+static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch *frame)
+{
+    IO_TRY(io__output_flush(output));
+    if (gsd->used + frame->n > gsd->room) {
+        io_status status;
+        gsd_entry *entry = load_index(output, gsd, &status);
+        if (!entry) {
+            return status;
+        }
+        gsd->index = end_of(output);
+        gsd->room *= 2;
+        status = io__output_write(output, entry, gsd->room * ENTRY);
+        free(entry);
+        const gsd_header header = header_of(gsd);
+        IO_TRY(status);
+        IO_TRY(io__output_patch(output, 0, &header, sizeof header));
+    }
+    IO_TRY(io__output_patch(output, gsd->index + gsd->used * ENTRY, frame->entry,
+                            (int64_t)frame->n * ENTRY));
+    gsd->used += frame->n;
+    gsd->frame++;
+    return IO_OK;
+}
+
+io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
+                        int64_t step)
+{
+    static const double nowhere[3];
+    const uint64_t at = (uint64_t)step;
+    const uint64_t n = (uint64_t)particles->n;
+    batch frame = {.n = 0};
+    double middle[3] = {0, 0, 0};
+    IO_TRY(check_box(output, particles));
+    const int64_t begin = end_of(output);
+    for (int k = 0; k < particles->dim; k++) {
+        middle[k] = particles->box.origin[k];
+        for (int row = 0; row < particles->dim; row++) {
+            middle[k] += particles->box.row[row][k] / 2;
+        }
+    }
+    note_chunk(output, gsd, &frame, CHUNK_STEP, GSD_U64, 1, 1);
+    IO_TRY(io__output_write(output, &at, sizeof at));
+    if (gsd->frame == 0) {
+        IO_TRY(put_first(output, gsd, particles, &frame));
+    }
+    note_chunk(output, gsd, &frame, CHUNK_POSITION, GSD_FLOAT, n, 3);
+    IO_TRY(put_vectors(output, particles, particles->pos, middle));
+    if (particles->velocity) {
+        note_chunk(output, gsd, &frame, CHUNK_VELOCITY, GSD_FLOAT, n, 3);
+        IO_TRY(put_vectors(output, particles, particles->velocity, nowhere));
+    }
+    gsd->frame_begin = begin;
+    gsd->frame_end = end_of(output);
+    return put_entries(output, gsd, &frame);
+}
