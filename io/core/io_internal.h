@@ -486,7 +486,7 @@ struct io_pairs_writer {
     void *private; /* the format's own */
 };
 
-extern const io_pairs_format io__pairs_npy, io__pairs_text, io__pairs_hdf5;
+extern const io_pairs_format io__pairs_hdf5;
 
 /** A NumPy header of this many bytes: type as in Python, shape as "(3,)". */
 enum { IO_NPY_HEADER = 256 };

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists of pairs, written block by block: as text, as a NumPy structured array, and through HDF5
+ * (hdf5/hdf5_write.c).
+ *
+ * Text has one line for each pair; a path that ends in .csv gets commas and no comments. Numbers
+ * have as many digits as are needed to read back the same bits. The header of a NumPy array has
+ * room to spare, so that the number of pairs can be filled in at the end.
+ */
+#include "core/io_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------- text */
+
+static io_status begin_text(io_pairs_writer *writer)
+{
+    static const char *const parts[][3] = {{"dx", "dy", "dz"}, {"Sa", "Sb", "Sc"}};
+    io_output *output = &writer->output;
+    const io_pairs_layout *layout = &writer->layout;
+    const char *space = writer->csv ? "," : " ";
+    if (!writer->csv) {
+        char command[1024];
+        const char *given = layout->command ? layout->command : "";
+        io__copy_name(command, sizeof command, given, strlen(given));
+        const locale_t before = io__locale_enter();
+        const io_status status = io__output_printf(
+            output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %.17g\n# particles: %lld\n#",
+            command, layout->cutoff, (long long)layout->n_particles);
+        io__locale_leave(before);
+        IO_TRY(status);
+    }
+    for (int k = 0; k < writer->n_columns; k++) {
+        const io_column *column = &writer->columns[k];
+        const char *first = k == 0 && writer->csv ? "" : space;
+        const char *const *names = parts[column->kind == 'i'];
+        if (column->count == 1) {
+            IO_TRY(io__output_printf(output, "%s%s", first, column->name));
+        } else {
+            IO_TRY(io__output_printf(output, "%s%s%s%s%s%s", first, names[0], space, names[1],
+                                     space, names[2]));
+        }
+    }
+    return io__output_write(output, "\n", 1);
+}
+
+static char *put_integer(char *out, int32_t value)
+{
+    char digits[12];
+    int n = 0;
+    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+    if (value < 0) {
+        *out++ = '-';
+    }
+    do {
+        digits[n++] = (char)('0' + rest % 10);
+    } while (rest /= 10);
+    while (n > 0) {
+        *out++ = digits[--n];
+    }
+    return out;
+}
+
+static char *put_element(char *out, const io_column *column, int64_t at)
+{
+    const char *data = column->data + at * column->size;
+    if (column->kind == 'i') {
+        int32_t value;
+        memcpy(&value, data, sizeof value);
+        return put_integer(out, value);
+    }
+    if (column->size == 4) {
+        float value;
+        memcpy(&value, data, sizeof value);
+        return out + sprintf(out, "%.9g", (double)value);
+    }
+    double value;
+    memcpy(&value, data, sizeof value);
+    return out + sprintf(out, "%.17g", value);
+}
+
+static io_status write_lines(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    enum { LONGEST = 9 * 32 }; /* bytes of a line: nine numbers of at most 25 */
+    const char space = writer->csv ? ',' : ' ';
+    for (int64_t p = 0; p < n; p++) {
+        char line[LONGEST];
+        char *at = line;
+        for (int k = 0; k < writer->n_columns; k++) {
+            for (int c = 0; c < columns[k].count; c++) {
+                at = put_element(at, &columns[k], p * columns[k].count + c);
+                *at++ = space;
+            }
+        }
+        at[-1] = '\n';
+        IO_TRY(io__output_write(&writer->output, line, at - line));
+    }
+    return IO_OK;
+}
+
+static io_status write_text(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    const locale_t before = io__locale_enter();
+    const io_status status = write_lines(writer, columns, n);
+    io__locale_leave(before);
+    return status;
+}
+
+static const io_pairs_format pairs_text = {.begin = begin_text, .write = write_text};
+
+/* -------------------------------------------------------------------------------- NumPy arrays */
+
+static void make_header(const io_pairs_writer *writer, char header[IO_NPY_HEADER])
+{
+    char type[IO_NPY_HEADER], shape[24];
+    int used = snprintf(type, sizeof type, "[");
+    for (int k = 0; k < writer->n_columns; k++) {
+        const io_column *column = &writer->columns[k];
+        used += snprintf(type + used, sizeof type - (size_t)used, "%s('%s', '%c%c%d'%s)",
+                         k ? ", " : "", column->name, io__npy_order(), column->kind, column->size,
+                         column->count == 3 ? ", (3,)" : "");
+    }
+    snprintf(type + used, sizeof type - (size_t)used, "]");
+    snprintf(shape, sizeof shape, "(%lld,)", (long long)writer->n);
+    io__npy_header(header, type, shape);
+}
+
+static io_status begin_npy(io_pairs_writer *writer)
+{
+    char header[IO_NPY_HEADER];
+    make_header(writer, header);
+    return io__output_write(&writer->output, header, sizeof header);
+}
+
+/** Copy n elements of `size` bytes, packed, to places `stride` bytes apart. */
+static void spread(char *out, int64_t stride, const char *data, int size, int64_t n)
+{
+    switch (size) {
+    case 4:
+        for (int64_t p = 0; p < n; p++) {
+            memcpy(out + p * stride, data + 4 * p, 4);
+        }
+        break;
+    case 8:
+        for (int64_t p = 0; p < n; p++) {
+            memcpy(out + p * stride, data + 8 * p, 8);
+        }
+        break;
+    default:
+        for (int64_t p = 0; p < n; p++) {
+            memcpy(out + p * stride, data + size * p, (size_t)size);
+        }
+    }
+}
+
+static io_status write_npy(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    enum { BLOCK = 1 << 18 }; /* bytes packed at once: in cache from the first field to the last */
+    int record = columns[0].size;
+    for (int k = 1; k < writer->n_columns; k++) {
+        record += columns[k].size * columns[k].count;
+    }
+    const int64_t most = BLOCK / record;
+    for (int64_t done = 0; done < n; done += most) {
+        const int64_t now = n - done < most ? n - done : most;
+        char *out = io__output_reserve(&writer->output, now * record);
+        if (!out) {
+            return writer->output.error->status;
+        }
+        for (int k = 0; k < writer->n_columns; k++) {
+            const int size = columns[k].size * columns[k].count;
+            spread(out, record, columns[k].data + done * size, size, now);
+            out += size;
+        }
+    }
+    return IO_OK;
+}
+
+static io_status end_npy(io_pairs_writer *writer)
+{
+    char header[IO_NPY_HEADER];
+    make_header(writer, header);
+    return io__output_patch(&writer->output, 0, header, sizeof header);
+}
+
+static const io_pairs_format pairs_npy = {.begin = begin_npy, .write = write_npy, .end = end_npy};
+
+/* -------------------------------------------------------------------------------- every format */
+
+/** The fields of a list, with their data when there are pairs. @return their number. */
+static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
+                        io_column out[IO_PAIR_COLUMNS])
+{
+    static const kith_pairs none;
+    const kith_pairs *p = pairs ? pairs : &none;
+    const int real = (int)layout->precision;
+    const io_column all[IO_PAIR_COLUMNS] = {
+        {"i", (const char *)p->i, 'i', 4, 1},          {"j", (const char *)p->j, 'i', 4, 1},
+        {"distance", p->distances, 'f', real, 1},      {"vector", p->vectors, 'f', real, 3},
+        {"shift", (const char *)p->shifts, 'i', 4, 3},
+    };
+    const bool wanted[IO_PAIR_COLUMNS] = {1, 1, layout->extras & KITH_DISTANCES,
+                                          layout->extras & KITH_VECTORS,
+                                          layout->extras & KITH_SHIFTS};
+    int n = 0;
+    for (int k = 0; k < IO_PAIR_COLUMNS; k++) {
+        if (wanted[k]) {
+            out[n++] = all[k];
+        }
+    }
+    return n;
+}
+
+static io_format format_by_ending(const char *path)
+{
+    static const struct {
+        const char *ending;
+        io_format format;
+    } known[] = {{".npy", IO_NPY},  {".h5", IO_HDF5},  {".hdf5", IO_HDF5}, {".hdf", IO_HDF5},
+                 {".txt", IO_TEXT}, {".dat", IO_TEXT}, {".csv", IO_TEXT}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (io__ends_with(path, known[k].ending)) {
+            return known[k].format;
+        }
+    }
+    return IO_UNKNOWN;
+}
+
+static const io_pairs_format *find_format(io_format format)
+{
+    switch (format) {
+    case IO_NPY: return &pairs_npy;
+    case IO_HDF5: return &io__pairs_hdf5;
+    case IO_TEXT: return &pairs_text;
+    default: return NULL;
+    }
+}
+
+static io_status check_layout(const char *path, const io_pairs_layout *layout, io_format format,
+                              io_error *error)
+{
+    if (layout->precision != KITH_FLOAT && layout->precision != KITH_DOUBLE) {
+        return io__fail(error, path, IO_INVALID,
+                        "precision %d; expected KITH_FLOAT or "
+                        "KITH_DOUBLE",
+                        (int)layout->precision);
+    }
+    if (format == IO_UNKNOWN) {
+        return io__fail(error, path, IO_INVALID,
+                        "its ending tells no format; expected .npy, "
+                        ".h5, .hdf5, .txt, .dat or .csv");
+    }
+    if (!find_format(format)) {
+        return io__fail(error, path, IO_INVALID,
+                        "pairs cannot be written as %s; expected NumPy, "
+                        "HDF5 or text",
+                        io_format_name(format));
+    }
+    return IO_OK;
+}
+
+io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
+                        io_error *error)
+{
+    error = io__error_begin(error);
+    *out = NULL;
+    const io_format format = layout->format ? layout->format : format_by_ending(path);
+    IO_TRY(check_layout(path, layout, format, error));
+    io_pairs_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
+    }
+    writer->format = find_format(format);
+    writer->layout = *layout;
+    writer->csv = io__ends_with(path, ".csv");
+    writer->n_columns = list_columns(layout, NULL, writer->columns);
+    io_status status = strcmp(path, "-") == 0 && writer->format == &pairs_text
+                           ? io__output_stdout(&writer->output, error)
+                           : io__output_open(&writer->output, path, error);
+    if (status == IO_OK) {
+        status = writer->format->begin(writer);
+    }
+    if (status != IO_OK) {
+        io_pairs_abort(writer);
+    } else {
+        *out = writer;
+    }
+    return status;
+}
+
+io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error)
+{
+    writer->output.error = io__error_begin(error);
+    list_columns(&writer->layout, pairs, writer->columns);
+    for (int k = 0; k < writer->n_columns && pairs->n > 0; k++) {
+        if (!writer->columns[k].data) {
+            return io__output_fail(&writer->output, IO_INVALID, "a block of pairs lacks its %s",
+                                   writer->columns[k].name);
+        }
+    }
+    const io_status status = writer->format->write(writer, writer->columns, pairs->n);
+    writer->n += status == IO_OK ? pairs->n : 0;
+    writer->failed = writer->failed || status != IO_OK;
+    return status;
+}
+
+static void drop(io_pairs_writer *writer)
+{
+    if (writer->format->drop) {
+        writer->format->drop(writer);
+    }
+}
+
+io_status io_pairs_commit(io_pairs_writer *writer, io_error *error)
+{
+    writer->output.error = io__error_begin(error);
+    io_status status = IO_OK;
+    if (writer->failed) {
+        status = io__output_fail(&writer->output, IO_INVALID, "an earlier block failed");
+    } else if (writer->format->end) {
+        status = writer->format->end(writer);
+    }
+    drop(writer);
+    status = io__output_end(&writer->output, status);
+    free(writer);
+    return status;
+}
+
+void io_pairs_abort(io_pairs_writer *writer)
+{
+    if (!writer) {
+        return;
+    }
+    drop(writer);
+    io__output_abort(&writer->output);
+    free(writer);
+}
