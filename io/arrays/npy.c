@@ -392,32 +392,3 @@ io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out)
     }
     return IO_OK;
 }
-
-char io__npy_order(void)
-{
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-}
-
-io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns)
-{
-    char header[IO_NPY_HEADER], type[8], shape[64];
-    snprintf(type, sizeof type, "'%c%c%d'", io__npy_order(), kind, size);
-    snprintf(shape, sizeof shape, columns ? "(%lld, %lld)" : "(%lld,)", (long long)rows,
-             (long long)columns);
-    io__npy_header(header, type, shape);
-    return io__output_write(output, header, sizeof header);
-}
-
-void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape)
-{
-    static const char magic[8] = "\x93NUMPY\1";
-    enum { LENGTH = IO_NPY_HEADER - 10 };
-    memset(out, ' ', IO_NPY_HEADER);
-    memcpy(out, magic, sizeof magic);
-    out[8] = (char)(LENGTH & 0xff);
-    out[9] = (char)(LENGTH >> 8);
-    const int used = snprintf(out + 10, LENGTH,
-                              "{'descr': %s, 'fortran_order': False, 'shape': %s, }", type, shape);
-    out[10 + used] = ' ';
-    out[IO_NPY_HEADER - 1] = '\n';
-}
