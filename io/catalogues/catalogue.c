@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Choosing the format of a catalogue or of labels, and the labels that are plain.
+ * Choosing the format of a catalogue, and what the formats share.
  */
 #include "catalogue_internal.h"
 
 #include <stdio.h>
 #include <strings.h>
 
-typedef io_status (*catalogue_writer)(io_output *output, const io_catalogue *catalogue);
-
 static const struct {
     const char *name, *endings[2];
-    catalogue_writer write;
+    io_catalogue_writer write;
 } formats[] = {
     [IO_CATALOGUE_CSV] = {"csv", {".csv"}, io__catalogue_csv},
     [IO_CATALOGUE_ROCKSTAR] = {"rockstar", {".list", ".txt"}, io__catalogue_rockstar},
@@ -30,9 +28,8 @@ bool io_catalogue_format_find(const char *name, io_catalogue_format *out)
     return false;
 }
 
-/** Write a file through `writer`, whole or not at all. */
-static io_status write_file(const char *path, catalogue_writer writer,
-                            const io_catalogue *catalogue, io_error *error)
+io_status io__catalogue_write(const char *path, io_catalogue_writer writer,
+                              const io_catalogue *catalogue, io_error *error)
 {
     io_output output;
     IO_TRY(io__output_open(&output, path, error));
@@ -58,45 +55,7 @@ io_status io_write_catalogue(const char *path, io_catalogue_format format,
                         "its ending tells no format of catalogues; expected .csv, .list, .txt, "
                         ".hdf5 or .h5");
     }
-    return write_file(path, formats[format].write, catalogue, error);
-}
-
-static io_status write_npy(io_output *output, const io_catalogue *catalogue)
-{
-    const int64_t n = catalogue->particles->n;
-    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, n, 0));
-    return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
-}
-
-static io_status write_grp(io_output *output, const io_catalogue *catalogue)
-{
-    const int64_t n = catalogue->particles->n;
-    IO_TRY(io__output_printf(output, "%lld\n", (long long)n));
-    for (int64_t p = 0; p < n; p++) {
-        char line[16];
-        IO_TRY(io__output_write(output, line,
-                                snprintf(line, sizeof line, "%d\n", catalogue->labels[p])));
-    }
-    return IO_OK;
-}
-
-io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error)
-{
-    static const struct {
-        const char *ending;
-        catalogue_writer writer;
-    } endings[] = {{".npy", write_npy},
-                   {".grp", write_grp},
-                   {".hdf5", io__labels_hdf5},
-                   {".h5", io__labels_hdf5}};
-    *error = (io_error){0};
-    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
-        if (io__ends_with(path, endings[k].ending)) {
-            return write_file(path, endings[k].writer, catalogue, error);
-        }
-    }
-    return io__fail(error, path, IO_INVALID,
-                    "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
+    return io__catalogue_write(path, formats[format].write, catalogue, error);
 }
 
 io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error)
@@ -106,7 +65,7 @@ io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_er
         return io__fail(error, path, IO_INVALID,
                         "its ending tells no format of sorted snapshots; expected .hdf5 or .h5");
     }
-    return write_file(path, io__sorted_snapshot, catalogue, error);
+    return io__catalogue_write(path, io__sorted_snapshot, catalogue, error);
 }
 
 io_status io__catalogue_check_box(io_output *output, const io_catalogue *catalogue)

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layout of Gadget-4's catalogues, which yt, pynbody and many scripts read: /Group with a
- * dataset for each property, an empty /Subhalo, counts in /Header. yt wants signed counts, and the
- * name fof_subhalo_tab_NNN.0.hdf5. Units are Gadget's where units are known: lengths comoving and
- * masses with a factor 1/h, velocities peculiar and divided by sqrt(a), with which yt and pynbody
- * multiply them.
+ * Gadget-4's layout: catalogues of groups, and snapshots sorted by group.
  *
- * GroupOffsetType says where a group begins among the particles of a type when these are sorted by
- * group, those in none last, as Gadget-4 sorts its snapshots; /IDs/ID has the ids so sorted.
+ * A catalogue, which yt, pynbody and many scripts read, has /Group with a dataset for each
+ * property, an empty /Subhalo, and counts in /Header. yt wants signed counts, and the name
+ * fof_subhalo_tab_NNN.0.hdf5. Units are Gadget's where units are known: lengths comoving and masses
+ * with a factor 1/h, velocities peculiar and divided by sqrt(a), with which yt and pynbody multiply
+ * them.
+ *
+ * A sorted snapshot has of each type the members of group 1 first, then those of group 2, and so
+ * on, those in no group last; within a group in the order of the input. Positions outside of the
+ * box are wrapped into it, as those of the catalogue are; all others are those of the input.
+ * GroupOffsetType says where a group begins among the particles of a type so sorted; /IDs/ID has
+ * the ids in this order.
  */
-#include "catalogue_gadget.h"
+#include "catalogue_internal.h"
+#include "hdf5/io_hdf5.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---------------------------------------------------------------------------------- catalogues */
+
+/** What a number is of. */
+typedef enum gadget_unit { PURE, LENGTH, MASS, VELOCITY, POTENTIAL, DENSITY, UNITS } gadget_unit;
 
 enum { TYPES = 6 }; /* Gadget's; others are in GroupLen and GroupMass alone */
 
@@ -22,61 +34,60 @@ typedef struct dataset {
     const char *name;
     size_t offset; /* of doubles in a kith_halo */
     int columns;
-    io_gadget_unit unit;
+    gadget_unit unit;
     int sphere; /* that it is of; -1: of none */
 } dataset;
 
 #define AT(member) offsetof(kith_halo, member)
 static const dataset datasets[] = {
-    {"GroupMass", AT(mass), 1, IO_GADGET_MASS, -1},
-    {"GroupMassType", AT(mass_of_type), TYPES, IO_GADGET_MASS, -1},
-    {"GroupPos", AT(centre), 3, IO_GADGET_LENGTH, -1},
-    {"GroupCM", AT(centre_of_mass), 3, IO_GADGET_LENGTH, -1},
-    {"GroupVel", AT(velocity), 3, IO_GADGET_VELOCITY, -1},
-    {"GroupVelDisp", AT(dispersion), 1, IO_GADGET_VELOCITY, -1},
-    {"Group_M_Crit200", AT(sphere_mass[IO_SPHERE_200C]), 1, IO_GADGET_MASS, IO_SPHERE_200C},
-    {"Group_R_Crit200", AT(sphere_radius[IO_SPHERE_200C]), 1, IO_GADGET_LENGTH, IO_SPHERE_200C},
-    {"Group_M_Mean200", AT(sphere_mass[IO_SPHERE_200M]), 1, IO_GADGET_MASS, IO_SPHERE_200M},
-    {"Group_R_Mean200", AT(sphere_radius[IO_SPHERE_200M]), 1, IO_GADGET_LENGTH, IO_SPHERE_200M},
-    {"Group_M_Crit500", AT(sphere_mass[IO_SPHERE_500C]), 1, IO_GADGET_MASS, IO_SPHERE_500C},
-    {"Group_R_Crit500", AT(sphere_radius[IO_SPHERE_500C]), 1, IO_GADGET_LENGTH, IO_SPHERE_500C},
-    {"Group_M_TopHat200", AT(sphere_mass[IO_SPHERE_VIRIAL]), 1, IO_GADGET_MASS, IO_SPHERE_VIRIAL},
-    {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, IO_GADGET_LENGTH,
-     IO_SPHERE_VIRIAL}};
+    {"GroupMass", AT(mass), 1, MASS, -1},
+    {"GroupMassType", AT(mass_of_type), TYPES, MASS, -1},
+    {"GroupPos", AT(centre), 3, LENGTH, -1},
+    {"GroupCM", AT(centre_of_mass), 3, LENGTH, -1},
+    {"GroupVel", AT(velocity), 3, VELOCITY, -1},
+    {"GroupVelDisp", AT(dispersion), 1, VELOCITY, -1},
+    {"Group_M_Crit200", AT(sphere_mass[IO_SPHERE_200C]), 1, MASS, IO_SPHERE_200C},
+    {"Group_R_Crit200", AT(sphere_radius[IO_SPHERE_200C]), 1, LENGTH, IO_SPHERE_200C},
+    {"Group_M_Mean200", AT(sphere_mass[IO_SPHERE_200M]), 1, MASS, IO_SPHERE_200M},
+    {"Group_R_Mean200", AT(sphere_radius[IO_SPHERE_200M]), 1, LENGTH, IO_SPHERE_200M},
+    {"Group_M_Crit500", AT(sphere_mass[IO_SPHERE_500C]), 1, MASS, IO_SPHERE_500C},
+    {"Group_R_Crit500", AT(sphere_radius[IO_SPHERE_500C]), 1, LENGTH, IO_SPHERE_500C},
+    {"Group_M_TopHat200", AT(sphere_mass[IO_SPHERE_VIRIAL]), 1, MASS, IO_SPHERE_VIRIAL},
+    {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, LENGTH, IO_SPHERE_VIRIAL}};
 
-void io__gadget_units(const io_catalogue *c, double scale[IO_GADGET_UNITS])
+/** Factors to Gadget's units: those of the input, with 1/h; peculiar velocities are divided by
+ *  sqrt(a); potentials keep their values. */
+static void gadget_units(const io_catalogue *c, double scale[UNITS])
 {
     const io_units *u = &c->particles->units;
     const double h = c->particles->cosmology.known ? c->particles->cosmology.h : 1;
-    scale[IO_GADGET_PURE] = scale[IO_GADGET_POTENTIAL] = 1;
-    scale[IO_GADGET_VELOCITY] = c->particles->cosmology.known ? 1 / sqrt(c->particles->cosmology.a)
-                                                              : 1;
-    scale[IO_GADGET_LENGTH] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->length_h + 1);
-    scale[IO_GADGET_MASS] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->mass_h + 1);
-    scale[IO_GADGET_DENSITY] = scale[IO_GADGET_MASS] / pow(scale[IO_GADGET_LENGTH], 3);
+    scale[PURE] = scale[POTENTIAL] = 1;
+    scale[VELOCITY] = c->particles->cosmology.known ? 1 / sqrt(c->particles->cosmology.a) : 1;
+    scale[LENGTH] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->length_h + 1);
+    scale[MASS] = u->source == IO_UNITS_NONE ? 1 : pow(h, u->mass_h + 1);
+    scale[DENSITY] = scale[MASS] / pow(scale[LENGTH], 3);
 }
 
 /** Write the exponents of a and h of a dataset's unit, by the names of Gadget-4's snapshots.
  *  @return false on failure. */
-static bool put_scaling(hid_t written, const io_catalogue *c, io_gadget_unit unit)
+static bool put_scaling(hid_t written, const io_catalogue *c, gadget_unit unit)
 {
-    if (!c->particles->cosmology.known || unit == IO_GADGET_PURE) {
+    if (!c->particles->cosmology.known || unit == PURE) {
         return true;
     }
-    const double a = unit == IO_GADGET_LENGTH ? 1 : unit == IO_GADGET_VELOCITY ? 0.5 : 0;
+    const double a = unit == LENGTH ? 1 : unit == VELOCITY ? 0.5 : 0;
     return io__put_number(written, "a_scaling", a) &&
-           io__put_number(written, "h_scaling", unit == IO_GADGET_VELOCITY ? 0 : -1);
+           io__put_number(written, "h_scaling", unit == VELOCITY ? 0 : -1);
 }
 
 static bool put_reals(hid_t group, const io_catalogue *c, double *room)
 {
-    double scale[IO_GADGET_UNITS];
+    double scale[UNITS];
     bool done = true;
-    io__gadget_units(c, scale);
+    gadget_units(c, scale);
     for (size_t k = 0; k < sizeof datasets / sizeof *datasets && done; k++) {
         const dataset *d = &datasets[k];
-        if ((d->unit == IO_GADGET_VELOCITY && !c->velocities) ||
-            (d->unit == IO_GADGET_MASS && !c->masses) ||
+        if ((d->unit == VELOCITY && !c->velocities) || (d->unit == MASS && !c->masses) ||
             (d->sphere >= 0 && !c->sphere[d->sphere])) {
             continue;
         }
@@ -160,16 +171,17 @@ static bool put_ids(hid_t file, const io_catalogue *c)
     return done;
 }
 
-bool io__gadget_put_universe(hid_t header, const io_catalogue *c)
+/** Write time, box and cosmology as attributes of /Header. @return false on failure. */
+static bool put_universe(hid_t header, const io_catalogue *c)
 {
     const io_cosmology *u = &c->particles->cosmology;
-    double scale[IO_GADGET_UNITS];
-    io__gadget_units(c, scale);
+    double scale[UNITS];
+    gadget_units(c, scale);
     double side[3], origin[3];
     const bool cube = io__catalogue_lengths(c, side);
     for (int axis = 0; axis < 3; axis++) {
-        side[axis] *= scale[IO_GADGET_LENGTH];
-        origin[axis] = c->box->origin[axis] * scale[IO_GADGET_LENGTH];
+        side[axis] *= scale[LENGTH];
+        origin[axis] = c->box->origin[axis] * scale[LENGTH];
     }
     return io__put_number(header, "Time", u->known ? u->a : c->particles->time) &&
            io__put_number(header, "Redshift", u->known ? u->redshift : 0) &&
@@ -198,13 +210,14 @@ static bool put_header(hid_t file, const io_catalogue *c)
                       io__put_count(header, "Nsubhalos_Total", 0) &&
                       io__put_count(header, "Nids_ThisFile", ids) &&
                       io__put_count(header, "Nids_Total", ids) &&
-                      io__put_count(header, "NumFiles", 1) && io__gadget_put_universe(header, c) &&
+                      io__put_count(header, "NumFiles", 1) && put_universe(header, c) &&
                       io__put_text(header, "GroupVel", "peculiar velocity / sqrt(a)");
     io__close(header);
     return done;
 }
 
-bool io__gadget_put_parameters(hid_t file, const io_catalogue *c)
+/** Write /Parameters: units, cosmology, and how the groups were found. @return false on failure. */
+static bool put_parameters(hid_t file, const io_catalogue *c)
 {
     const io_units *units = &c->particles->units;
     const io_cosmology *u = &c->particles->cosmology;
@@ -231,12 +244,201 @@ static bool put_catalogue(hid_t file, const void *what)
     const io_catalogue *c = what;
     const hid_t none = H5Gcreate2(file, "Subhalo", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     io__close(none);
-    return none >= 0 && put_header(file, c) && io__gadget_put_parameters(file, c) &&
-           put_group(file, c) && put_ids(file, c);
+    return none >= 0 && put_header(file, c) && put_parameters(file, c) && put_group(file, c) &&
+           put_ids(file, c);
 }
 
 io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue)
 {
     IO_TRY(io__catalogue_check_box(output, catalogue));
     return io__hdf5_file(output, put_catalogue, catalogue);
+}
+
+/* ---------------------------------------------------------------------------- sorted snapshots */
+
+/** What a particle has. */
+static const struct field {
+    const char *name;
+    size_t offset; /* of the array in io_particles */
+    int columns;
+    gadget_unit unit;
+} fields[] = {{"Coordinates", offsetof(io_particles, pos), 3, LENGTH},
+              {"Velocities", offsetof(io_particles, velocity), 3, VELOCITY},
+              {"Masses", offsetof(io_particles, mass), 1, MASS},
+              {"ParticleIDs", offsetof(io_particles, id), 1, PURE},
+              {"Potential", offsetof(io_particles, potential), 1, POTENTIAL},
+              {"Density", offsetof(io_particles, density), 1, DENSITY}};
+
+/** The particles by type, then by group. */
+struct order {
+    int64_t begin[KITH_TYPES + 1]; /* of each type */
+    int32_t *index;                /* [n] */
+};
+
+static int type_of(const io_particles *p, int64_t k)
+{
+    enum { DARK = 1 };
+    return p->type ? p->type[k] : DARK;
+}
+
+/** Sort by counting. @return false without memory. */
+static bool sort(const io_catalogue *c, struct order *out)
+{
+    const io_particles *p = c->particles;
+    const int64_t groups = c->halos->n, keys = KITH_TYPES * (groups + 1);
+    int64_t *at = calloc((size_t)keys + 1, sizeof *at);
+    out->index = malloc(((size_t)p->n + 1) * sizeof *out->index);
+    for (int step = 0; at && out->index && step < 2; step++) { /* count, then deal */
+        for (int64_t k = 0; k < p->n; k++) {
+            const int64_t group = c->labels[k] > 0 ? c->labels[k] - 1 : groups;
+            const int64_t key = type_of(p, k) * (groups + 1) + group;
+            if (step == 0) {
+                at[key + 1]++;
+            } else {
+                out->index[at[key]++] = (int32_t)k;
+            }
+        }
+        for (int64_t key = 0; step == 0 && key < keys; key++) {
+            at[key + 1] += at[key];
+        }
+        for (int type = 0; step == 0 && type <= KITH_TYPES; type++) {
+            out->begin[type] = at[type * (groups + 1)];
+        }
+    }
+    const bool done = at && out->index;
+    free(at);
+    return done;
+}
+
+/** Wrap a position into the box. A position inside keeps all its bits. */
+static void wrap(const kith_box *box, double r[3])
+{
+    double row[3][3];
+    memcpy(row, box->row, sizeof row);
+    if (box->dim == 2) {
+        row[0][2] = row[1][2] = row[2][0] = row[2][1] = 0;
+        row[2][2] = 1;
+    }
+    for (int k = 0; k < box->dim; k++) {
+        const double *u = row[(k + 1) % 3], *v = row[(k + 2) % 3];
+        double at = 0, volume = 0;
+        for (int a = 0; a < 3; a++) {
+            const double normal = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+            at += normal * (r[a] - box->origin[a]);
+            volume += normal * row[k][a];
+        }
+        const double turns = box->periodic[k] && isfinite(at / volume) ? floor(at / volume) : 0;
+        for (int a = 0; a < 3 && turns != 0; a++) {
+            r[a] -= turns * row[k][a];
+        }
+    }
+}
+
+/** Copy the positions of n particles, wrapped into the box, in units of `scale`. */
+static void gather_positions(const io_catalogue *c, double scale, const int32_t *index, int64_t n,
+                             void *to)
+{
+    const io_particles *p = c->particles;
+    for (int64_t k = 0; k < n; k++) {
+        double r[3];
+        for (int axis = 0; axis < 3; axis++) {
+            r[axis] = io_real(p->pos, 3 * (int64_t)index[k] + axis, p->precision);
+        }
+        for (int pass = 0; pass < 2; pass++) { /* rounding may reach the upper face */
+            wrap(c->box, r);
+            for (int axis = 0; axis < 3 && p->precision == KITH_FLOAT; axis++) {
+                r[axis] = (float)r[axis];
+            }
+        }
+        for (int axis = 0; axis < p->dim; axis++) {
+            io_put_real(to, k * p->dim + axis, p->precision, r[axis] * scale);
+        }
+    }
+}
+
+/** Copy the field of n particles, in units of `scale`. @param from  the array of all */
+static void gather(const io_particles *p, const struct field *f, const void *from, double scale,
+                   const int32_t *index, int64_t n, int columns, void *to)
+{
+    for (int64_t k = 0; k < n; k++) {
+        for (int column = 0; column < columns; column++) {
+            const int64_t at = f->columns * (int64_t)index[k] + column, row = k * columns + column;
+            if (f->unit == PURE) {
+                ((int64_t *)to)[row] = ((const int64_t *)from)[at];
+            } else {
+                io_put_real(to, row, p->precision, io_real(from, at, p->precision) * scale);
+            }
+        }
+    }
+}
+
+static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t *index, int64_t n)
+{
+    const io_particles *p = c->particles;
+    const hid_t real = p->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    double scale[UNITS];
+    char name[24];
+    gadget_units(c, scale);
+    snprintf(name, sizeof name, "PartType%d", type);
+    const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    void *room = malloc(((size_t)n + 1) * 3 * sizeof(double));
+    bool done = group >= 0 && room;
+    for (size_t k = 0; done && k < sizeof fields / sizeof *fields; k++) {
+        const struct field *f = &fields[k];
+        const void *data;
+        memcpy(&data, (const char *)p + f->offset, sizeof data);
+        if (!data) {
+            continue;
+        }
+        const bool flat = f->unit == LENGTH && p->dim == 2;
+        const int columns = flat ? 2 : f->columns;
+        if (f->unit == LENGTH) {
+            gather_positions(c, scale[f->unit], index, n, room);
+        } else {
+            gather(p, f, data, scale[f->unit], index, n, columns, room);
+        }
+        const hid_t number = f->unit == PURE ? H5T_NATIVE_UINT64 : real;
+        done = io__close(io__put_array(group, f->name, number, room, n, columns));
+    }
+    free(room);
+    io__close(group);
+    return done;
+}
+
+static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct order *order)
+{
+    const double nothing[KITH_TYPES] = {0};
+    uint64_t counts[KITH_TYPES];
+    for (int type = 0; type < KITH_TYPES; type++) {
+        counts[type] = (uint64_t)(order->begin[type + 1] - order->begin[type]);
+    }
+    const int types = counts[6] + counts[7] > 0 ? KITH_TYPES : 6; /* Gadget's */
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = header >= 0 &&
+                      io__put_numbers(header, "NumPart_ThisFile", H5T_NATIVE_UINT64, counts,
+                                      types) &&
+                      io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT64, counts, types) &&
+                      io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, types) &&
+                      io__put_count(header, "NumFilesPerSnapshot", 1) && put_universe(header, c);
+    io__close(header);
+    return done;
+}
+
+static bool put_snapshot(hid_t file, const void *what)
+{
+    const io_catalogue *c = what;
+    struct order order = {{0}, NULL};
+    bool done = sort(c, &order) && put_sorted_header(file, c, &order) && put_parameters(file, c);
+    for (int type = 0; done && type < KITH_TYPES; type++) {
+        const int64_t begin = order.begin[type], n = order.begin[type + 1] - begin;
+        done = n == 0 || put_type(file, c, type, order.index + begin, n);
+    }
+    free(order.index);
+    return done;
+}
+
+io_status io__sorted_snapshot(io_output *output, const io_catalogue *catalogue)
+{
+    IO_TRY(io__catalogue_check_box(output, catalogue));
+    return io__hdf5_file(output, put_snapshot, catalogue);
 }

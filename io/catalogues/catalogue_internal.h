@@ -8,6 +8,13 @@
 #include "catalogue.h"
 #include "core/io_internal.h"
 
+/** Write a catalogue into an output that is open. */
+typedef io_status (*io_catalogue_writer)(io_output *output, const io_catalogue *catalogue);
+
+/** Write a file through `writer`, whole or not at all. */
+io_status io__catalogue_write(const char *path, io_catalogue_writer writer,
+                              const io_catalogue *catalogue, io_error *error);
+
 io_status io__catalogue_csv(io_output *output, const io_catalogue *catalogue);
 io_status io__catalogue_rockstar(io_output *output, const io_catalogue *catalogue);
 io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue);

@@ -1,13 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Labels of particles, read back: the group of each.
+ * Labels of particles, the group of each: written as .npy and .grp, read from .npy and text. Those
+ * in HDF5 are written by catalogue_swift.c and read by hdf5/hdf5_labels.c.
  */
-#include "catalogue.h"
-#include "core/io_internal.h"
+#include "catalogue_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------------------------- written */
+
+static io_status write_npy(io_output *output, const io_catalogue *catalogue)
+{
+    const int64_t n = catalogue->particles->n;
+    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, n, 0));
+    return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
+}
+
+static io_status write_grp(io_output *output, const io_catalogue *catalogue)
+{
+    const int64_t n = catalogue->particles->n;
+    IO_TRY(io__output_printf(output, "%lld\n", (long long)n));
+    for (int64_t p = 0; p < n; p++) {
+        char line[16];
+        IO_TRY(io__output_write(output, line,
+                                snprintf(line, sizeof line, "%d\n", catalogue->labels[p])));
+    }
+    return IO_OK;
+}
+
+io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error)
+{
+    static const struct {
+        const char *ending;
+        io_catalogue_writer writer;
+    } endings[] = {{".npy", write_npy},
+                   {".grp", write_grp},
+                   {".hdf5", io__labels_hdf5},
+                   {".h5", io__labels_hdf5}};
+    *error = (io_error){0};
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        if (io__ends_with(path, endings[k].ending)) {
+            return io__catalogue_write(path, endings[k].writer, catalogue, error);
+        }
+    }
+    return io__fail(error, path, IO_INVALID,
+                    "its ending tells no format of labels; expected .npy, .grp, .hdf5 or .h5");
+}
+
+/* ---------------------------------------------------------------------------------------- read */
 
 typedef struct group {
     int64_t number; /* as in the file */
@@ -96,8 +139,8 @@ static void number_anew(group *groups, int64_t n_groups, const int64_t *number, 
     }
 }
 
-static io_status read_numbers(const char *path, int64_t n, const int64_t *ids, int64_t *number,
-                              io_error *error)
+static io_status read_file(const char *path, int64_t n, const int64_t *ids, int64_t *number,
+                           io_error *error)
 {
     static const io_read_options options = {0};
     io_file file;
@@ -124,7 +167,7 @@ io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_
     int64_t *sorted = calloc((size_t)n + 1, sizeof *sorted);
     group *group_of = calloc((size_t)n + 1, sizeof *group_of);
     const bool fits = number && sorted && group_of;
-    const io_status status = fits ? read_numbers(path, n, ids, number, error)
+    const io_status status = fits ? read_file(path, n, ids, number, error)
                                   : io__fail(error, path, IO_NO_MEMORY, "no memory for %lld labels",
                                              (long long)n);
     if (fits && status == IO_OK) {
