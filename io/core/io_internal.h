@@ -376,11 +376,24 @@ int io__close_fd(int fd);
 
 /* --------------------------------------------------------------------- a file being written */
 
+/** A file that io_remove_parts removes: a part of an output, or a lock file. */
+typedef struct io_temporary {
+    char *path;  /* allocated; NULL: no file */
+    bool listed; /* the list that io_remove_parts goes through holds the path */
+} io_temporary;
+
+/** Let io_remove_parts remove the file, as far as its list has room. */
+void io__temporary_list(io_temporary *file);
+/** Take the path back. @return false: there is none, or a handler of a crash has taken it, so that
+ *  file->path is NULL */
+bool io__temporary_unlist(io_temporary *file);
+/** Take the path back and free it. The file stays. */
+void io__temporary_forget(io_temporary *file);
+
 typedef struct io_output {
-    char *path;   /* as the caller gave it */
-    char *target; /* the path, symbolic links followed */
-    char *part;   /* the file that is written, beside the target; NULL: the target is written */
-    bool listed;  /* a handler of a crash knows the part (io__part_exchange) */
+    char *path;        /* as the caller gave it */
+    char *target;      /* the path, symbolic links followed */
+    io_temporary part; /* beside the target, renamed by commit; none: the target is written */
     int fd;
     int64_t base;    /* offset in the file of the first byte; -1: the file cannot be patched */
     char *buffer;    /* [IO_BLOCK] */
@@ -406,11 +419,6 @@ io_status io__place_find(const char *path, io_place *place, io_error *error);
 io_status io__part_open(io_output *output, bool replaces, bool fixed);
 /** Remove the part from disk, if there is one. */
 void io__part_drop(io_output *output);
-/** Replace one name in the list of files that io_remove_parts removes: NULL adds and takes out.
- *  @return false: the list does not hold `from` */
-bool io__part_exchange(char *from, char *to);
-/** The part has a name of its own now, or is to stay. */
-void io__part_forget(io_output *output);
 /** Take a shared advisory lock on a file that is to be replaced. A file that does not exist, that
  *  cannot be opened or that this process has locked (lock.h) is not locked.
  *  @param path  names the output in messages; PATH.lock must not be locked, either

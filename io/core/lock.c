@@ -22,8 +22,7 @@ enum { TRIES = 100 };
 struct io_lock {
     int fd;
     bool kept;
-    char *beside; /* the lock file that is to be removed; NULL: none */
-    bool listed;  /* io_remove_parts removes it, too */
+    io_temporary beside; /* the lock file that is to be removed, if there is one */
     io_lock *next;
 };
 
@@ -210,10 +209,12 @@ io_status io_lock_take(const char *path, io_lock_kind kind, io_lock **out, io_er
         return io__fail(error, path, IO_NO_MEMORY, "no memory to lock it with");
     }
     lock->fd = -1;
-    lock->beside = beside;
+    lock->beside.path = beside;
     const io_status status = lock_file(lock, path, beside ? beside : path, error);
     if (status == IO_OK) {
-        lock->listed = beside && io__part_exchange(NULL, beside);
+        if (beside) {
+            io__temporary_list(&lock->beside);
+        }
         *out = lock;
         list(lock);
         return IO_OK;
@@ -237,10 +238,10 @@ void io_lock_release(io_lock *lock)
         return;
     }
     unlist(lock);
-    if (lock->beside && (!lock->listed || io__part_exchange(lock->beside, NULL))) {
-        (void)unlink(lock->beside); /* while it is held: the next process makes its own */
-        free(lock->beside);
+    if (io__temporary_unlist(&lock->beside)) {
+        (void)unlink(lock->beside.path); /* while it is held: the next process makes its own */
     }
+    io__temporary_forget(&lock->beside);
     close(lock->fd);
     free(lock);
 }

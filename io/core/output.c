@@ -254,15 +254,15 @@ static io_status settle(io_output *output)
     }
     int lock = -1;
     IO_TRY(io__lock_share(output->path, output->target, &lock, output->error));
-    const int refused = rename(output->part, output->target) < 0 ? errno : 0;
+    const int refused = rename(output->part.path, output->target) < 0 ? errno : 0;
     if (lock >= 0) {
         close(lock);
     }
     if (refused) {
-        return io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s", output->part,
-                               strerror(refused));
+        return io__output_fail(output, IO_SYSTEM, "cannot rename %s into place: %s",
+                               output->part.path, strerror(refused));
     }
-    io__part_forget(output);
+    io__temporary_forget(&output->part);
     const int failed = io__folder_sync(output->target);
     if (failed) {
         return io__output_fail(output, IO_SYSTEM,
@@ -275,7 +275,7 @@ static io_status settle(io_output *output)
 io_status io__output_commit(io_output *output)
 {
     io_status status = close_file(output, io__output_sync(output));
-    if (status == IO_OK && output->part) {
+    if (status == IO_OK && output->part.path) {
         status = settle(output);
     }
     io__output_abort(output); /* removes a part that has no name, and frees */
@@ -326,7 +326,7 @@ io_status io_lend(const char *path, io_output **out, io_error *error)
 
 const char *io_lent_name(const io_output *output)
 {
-    return output->part;
+    return output->part.path;
 }
 
 io_status io_lent_commit(io_output *output, io_error *error)
@@ -343,7 +343,7 @@ void io_lent_abort(io_output *output, bool keep)
         return;
     }
     if (keep) {
-        io__part_forget(output);
+        io__temporary_forget(&output->part);
     }
     io__output_abort(output);
     free(output);

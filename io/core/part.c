@@ -8,6 +8,7 @@
 #include "io_internal.h"
 #include "linked.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,13 +23,15 @@
 
 /* ------------------------------------------------------------------- parts that now are on disk */
 
-/** Names of the parts and lock files that exist. Who takes a name out of its slot owns it: its
+/** Paths of the parts and lock files that exist. Who takes a path out of its slot owns it: its
  *  output or lock, or the handler of a crash. A file that finds no free slot stays on disk after a
  *  crash. */
 enum { SLOTS = 32 };
 static _Atomic(char *) parts[SLOTS];
 
-bool io__part_exchange(char *from, char *to)
+/** Replace one path of the list: NULL adds one, or takes one out. @return false: the list does not
+ *  hold `from` */
+static bool exchange(char *from, char *to)
 {
     for (int k = 0; k < SLOTS; k++) {
         char *expected = from;
@@ -37,6 +40,29 @@ bool io__part_exchange(char *from, char *to)
         }
     }
     return false;
+}
+
+void io__temporary_list(io_temporary *file)
+{
+    assert(file->path && !file->listed);
+    file->listed = exchange(NULL, file->path);
+}
+
+bool io__temporary_unlist(io_temporary *file)
+{
+    if (file->listed && !exchange(file->path, NULL)) {
+        file->path = NULL;
+    }
+    file->listed = false;
+    return file->path != NULL;
+}
+
+void io__temporary_forget(io_temporary *file)
+{
+    if (io__temporary_unlist(file)) {
+        free(file->path);
+    }
+    file->path = NULL;
 }
 
 void io_remove_parts(void)
@@ -211,8 +237,9 @@ static int create_part(io_output *output, mode_t mode)
 {
     enum { TRIES = 100 };
     const size_t room = strlen(output->target) + sizeof ".XXXXXX.part";
-    output->part = malloc(room);
-    if (!output->part) {
+    io_temporary *part = &output->part;
+    part->path = malloc(room);
+    if (!part->path) {
         return -1;
     }
     struct timespec now;
@@ -220,18 +247,17 @@ static int create_part(io_output *output, mode_t mode)
     uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 16;
     for (int k = 0; k < TRIES; k++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        snprintf(output->part, room, "%s.%06x.part", output->target, (unsigned)(state >> 40));
-        output->listed = io__part_exchange(NULL, output->part); /* before it is there */
-        const int fd = open(output->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        snprintf(part->path, room, "%s.%06x.part", output->target, (unsigned)(state >> 40));
+        io__temporary_list(part); /* before it is there */
+        const int fd = open(part->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
         }
-        if (output->listed) {
-            (void)io__part_exchange(output->part, NULL);
+        if (!io__temporary_unlist(part)) {
+            break; /* a handler of a crash ends the program */
         }
     }
-    free(output->part);
-    output->part = NULL;
+    io__temporary_forget(part);
     errno = EEXIST;
     return -1;
 }
@@ -241,12 +267,13 @@ static int take_part(io_output *output, mode_t mode)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct stat facts;
-    if (asprintf(&output->part, "%s.part", output->target) < 0) {
-        output->part = NULL;
+    io_temporary *part = &output->part;
+    if (asprintf(&part->path, "%s.part", output->target) < 0) {
+        part->path = NULL;
         return -1;
     }
-    output->listed = io__part_exchange(NULL, output->part); /* before it is there */
-    const int fd = open(output->part, flags, mode);
+    io__temporary_list(part); /* before it is there */
+    const int fd = open(part->path, flags, mode);
     if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ftruncate(fd, 0) == 0)) {
         return fd;
     }
@@ -261,7 +288,7 @@ io_status io__part_open(io_output *output, bool replaces, bool fixed)
     output->fd = (fixed ? take_part : create_part)(output, mode);
     if (output->fd < 0) {
         const int why = errno;
-        io__part_forget(output);
+        io__temporary_forget(&output->part);
         return io__output_fail(output, why == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
                                "cannot create: %s", strerror(why));
     }
@@ -275,19 +302,10 @@ io_status io__part_open(io_output *output, bool replaces, bool fixed)
 
 void io__part_drop(io_output *output)
 {
-    if (!output->part) {
-        return;
+    if (output->part.path) {
+        unlink(output->part.path);
     }
-    unlink(output->part);
-    io__part_forget(output);
-}
-
-void io__part_forget(io_output *output)
-{
-    if (output->part && (!output->listed || io__part_exchange(output->part, NULL))) {
-        free(output->part);
-    }
-    output->part = NULL;
+    io__temporary_forget(&output->part);
 }
 
 int io__folder_sync(const char *target)

@@ -100,7 +100,7 @@ io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done)
 io_status io__hdf5_file(io_output *output, bool (*fill)(hid_t file, const void *what),
                         const void *what)
 {
-    if (!output->part) {
+    if (!output->part.path) {
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
     }
     io_sink sink = {.fd = output->fd};

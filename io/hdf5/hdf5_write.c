@@ -41,7 +41,7 @@ static hid_t create_column(hid_t file, const io_column *column)
 static io_status create_list(io_pairs_writer *writer, list_file *list)
 {
     io_output *output = &writer->output;
-    if (!output->part) {
+    if (!output->part.path) {
         return io__output_fail(output, IO_INVALID, "HDF5 needs a regular file");
     }
     list->sink.fd = output->fd;
