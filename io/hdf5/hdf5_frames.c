@@ -302,7 +302,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const hdf5_state *state = frames->state;
     if (state->is_snapshot) {
-        return io__frames_whole.read(frames, out);
+        return io__frames_single.read(frames, out);
     }
     const io_read_options *given = frames->file->options;
     io_read_options options = *given;

@@ -174,7 +174,7 @@ static const io_frames_format *find_format(io_format format)
     case IO_GSD: return &io__frames_gsd;
     case IO_HDF5: return &io__frames_hdf5;
     case IO_CHEMFILES: return &io__frames_chemfiles;
-    default: return &io__frames_whole;
+    default: return &io__frames_single;
     }
 }
 

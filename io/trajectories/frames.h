@@ -72,7 +72,7 @@ struct io_frames_format {
 };
 
 extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
-    io__frames_whole, io__frames_chemfiles;
+    io__frames_single, io__frames_chemfiles;
 
 /** Open a file of this format. Close with io__frames_close, also on failure. */
 io_status io__frames_open(io_frames *frames, io_file *file, io_format format,

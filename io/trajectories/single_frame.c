@@ -70,5 +70,5 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     return read.type ? name_types(frames, out) : io__frame_unnamed(frames, out);
 }
 
-const io_frames_format io__frames_whole = {
+const io_frames_format io__frames_single = {
     .open = open_frames, .read = read_frame, .selects = true};
