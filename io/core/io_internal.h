@@ -275,7 +275,7 @@ typedef struct io_snapshot_format {
     void (*describe)(const io_header *header, void *private, io_summary *out);
     void (*close)(void *private);
     /** Where a field was looked for: "Masses". */
-    const char *(*place)(unsigned field);
+    const char *(*sources)(unsigned field);
 } io_snapshot_format;
 
 io_status io__snapshot_read(io_file *file, const io_snapshot_format *format, io_particles *out);
@@ -403,15 +403,15 @@ typedef struct io_output {
 } io_output;
 
 /** Where a path leads. */
-typedef struct io_place {
+typedef struct io_destination {
     char *target; /* to be freed */
     int number;   /* of an open file that the path names, such as /dev/stdout; -1: none */
     bool exists, regular;
-} io_place;
+} io_destination;
 
-/** Follow a path, and see that its file can be written. place->target is to be freed, also on
+/** Follow a path, and see that its file can be written. destination->target is to be freed, also on
  *  failure. */
-io_status io__place_find(const char *path, io_place *place, io_error *error);
+io_status io__destination_find(const char *path, io_destination *destination, io_error *error);
 
 /** Create the file beside output->target and open output->fd. @param replaces  the target exists:
  *  its mode and attributes are taken over. @param fixed  the part is path.part, also one that a

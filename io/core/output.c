@@ -60,16 +60,16 @@ static io_status open_direct(io_output *output, int flags)
 /** @param fixed  the part is path.part */
 static io_status open_beside(io_output *output, const char *path, bool fixed, io_error *error)
 {
-    io_place place = {0};
+    io_destination destination = {0};
     io_status status = begin(output, path, error);
     if (status == IO_OK) {
-        status = io__place_find(path, &place, error);
+        status = io__destination_find(path, &destination, error);
     }
-    output->target = place.target;
+    output->target = destination.target;
     if (status == IO_OK) {
-        status = place.number >= 0 ? take_number(output, place.number)
-                 : place.regular   ? io__part_open(output, place.exists, fixed)
-                                   : open_direct(output, O_WRONLY);
+        status = destination.number >= 0 ? take_number(output, destination.number)
+                 : destination.regular   ? io__part_open(output, destination.exists, fixed)
+                                         : open_direct(output, O_WRONLY);
     }
     return opened(output, status);
 }
@@ -128,14 +128,14 @@ static io_status cut(io_output *output, const io_mark *from)
 io_status io__output_append(io_output *output, const char *path, const io_mark *from,
                             io_error *error)
 {
-    io_place place = {0};
+    io_destination destination = {0};
     io_status status = begin(output, path, error);
     if (status == IO_OK) {
-        status = io__place_find(path, &place, error);
+        status = io__destination_find(path, &destination, error);
     }
-    output->target = place.target;
-    if (status == IO_OK && place.number >= 0) {
-        return opened(output, take_number(output, place.number));
+    output->target = destination.target;
+    if (status == IO_OK && destination.number >= 0) {
+        return opened(output, take_number(output, destination.number));
     }
     if (status == IO_OK) {
         status = open_direct(output, O_RDWR | O_CREAT);
@@ -143,7 +143,7 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
     if (status == IO_OK) {
         status = cut(output, from);
     }
-    const int failed = status == IO_OK && !place.exists ? io__folder_sync(output->target) : 0;
+    const int failed = status == IO_OK && !destination.exists ? io__folder_sync(output->target) : 0;
     if (failed) {
         status = io__output_fail(output, IO_SYSTEM, "its folder cannot be flushed to disk: %s",
                                  strerror(failed));
@@ -246,7 +246,7 @@ static io_status close_file(io_output *output, io_status status)
 }
 
 /** Give the part its name. */
-static io_status settle(io_output *output)
+static io_status rename_into_place(io_output *output)
 {
     struct stat facts;
     if (stat(output->target, &facts) == 0) {
@@ -276,7 +276,7 @@ io_status io__output_commit(io_output *output)
 {
     io_status status = close_file(output, io__output_sync(output));
     if (status == IO_OK && output->part.path) {
-        status = settle(output);
+        status = rename_into_place(output);
     }
     io__output_abort(output); /* removes a part that has no name, and frees */
     return status;
@@ -308,10 +308,10 @@ io_status io_lend(const char *path, io_output **out, io_error *error)
     if (!*out) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     }
-    io_place place;
-    io_status status = io__place_find(path, &place, error);
-    free(place.target);
-    if (status == IO_OK && !place.regular) {
+    io_destination destination;
+    io_status status = io__destination_find(path, &destination, error);
+    free(destination.target);
+    if (status == IO_OK && !destination.regular) {
         status = io__fail(error, path, IO_INVALID, "is no regular file, which this format needs");
     }
     if (status == IO_OK) {

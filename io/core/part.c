@@ -155,43 +155,43 @@ static io_status check_unlocked(const char *path, const char *target, io_error *
     return status;
 }
 
-io_status io__place_find(const char *path, io_place *place, io_error *error)
+io_status io__destination_find(const char *path, io_destination *destination, io_error *error)
 {
     struct stat facts;
-    *place = (io_place){.target = follow(path)};
-    if (!place->target) {
+    *destination = (io_destination){.target = follow(path)};
+    if (!destination->target) {
         return io__fail(error, path, errno == ENOMEM ? IO_NO_MEMORY : IO_SYSTEM,
                         "cannot create: %s", strerror(errno));
     }
-    place->number = number_of(place->target);
-    if (place->number >= 0) {
+    destination->number = number_of(destination->target);
+    if (destination->number >= 0) {
         return IO_OK;
     }
-    place->exists = stat(place->target, &facts) == 0;
-    place->regular = !place->exists || S_ISREG(facts.st_mode);
-    if (!place->exists && errno != ENOENT) {
+    destination->exists = stat(destination->target, &facts) == 0;
+    destination->regular = !destination->exists || S_ISREG(facts.st_mode);
+    if (!destination->exists && errno != ENOENT) {
         return io__fail(error, path, IO_SYSTEM, "cannot create: %s", strerror(errno));
     }
-    if (place->exists && S_ISDIR(facts.st_mode)) {
+    if (destination->exists && S_ISDIR(facts.st_mode)) {
         return io__fail(error, path, IO_SYSTEM, "is a directory; expected a file to write");
     }
-    if (place->exists && faccessat(AT_FDCWD, place->target, W_OK, AT_EACCESS) < 0) {
+    if (destination->exists && faccessat(AT_FDCWD, destination->target, W_OK, AT_EACCESS) < 0) {
         return io__fail(error, path, IO_SYSTEM, "cannot be written: %s", strerror(errno));
     }
-    if (place->exists) {
+    if (destination->exists) {
         IO_TRY(io__linked_check(&facts, path, error));
     }
-    if (place->regular) {
-        IO_TRY(check_unlocked(path, place->target, error));
+    if (destination->regular) {
+        IO_TRY(check_unlocked(path, destination->target, error));
     }
-    return place->regular ? check_folder(path, place->target, error) : IO_OK;
+    return destination->regular ? check_folder(path, destination->target, error) : IO_OK;
 }
 
 io_status io_check_output(const char *path, io_error *error)
 {
-    io_place place;
-    const io_status status = io__place_find(path, &place, io__error_begin(error));
-    free(place.target);
+    io_destination destination;
+    const io_status status = io__destination_find(path, &destination, io__error_begin(error));
+    free(destination.target);
     return status;
 }
 

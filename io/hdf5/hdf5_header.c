@@ -9,53 +9,54 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef struct place {
+typedef struct attribute_name {
     const char *group, *name;
-} place;
+} attribute_name;
 
-enum { PLACES = 5 };
-static const place scale_factors[PLACES] = {
+enum { MOST_NAMES = 5 };
+static const attribute_name scale_factors[MOST_NAMES] = {
     {"Cosmology", "Scale-factor"}, {"Header", "Scale-factor"}, {"Header", "ExpansionFactor"}};
-static const place hubbles[PLACES] = {
+static const attribute_name hubbles[MOST_NAMES] = {
     {"Header", "HubbleParam"}, {"Parameters", "HubbleParam"}, {"Cosmology", "h"}};
-static const place matters[PLACES] = {{"Header", "Omega0"},
-                                      {"Header", "Omega_Matter"},
-                                      {"Parameters", "Omega0"},
-                                      {"Cosmology", "Omega_m"}};
-static const place lambdas[PLACES] = {{"Header", "OmegaLambda"},
-                                      {"Header", "Omega_Lambda"},
-                                      {"Parameters", "OmegaLambda"},
-                                      {"Cosmology", "Omega_lambda"}};
-static const place baryons[PLACES] = {{"Header", "OmegaBaryon"},
-                                      {"Header", "Omega_Baryon"},
-                                      {"Parameters", "OmegaBaryon"},
-                                      {"Cosmology", "Omega_b"}};
-static const place comovings[PLACES] = {{"Cosmology", "Cosmological run"},
-                                        {"Parameters", "ComovingIntegrationOn"},
-                                        {"Header", "ComovingIntegrationOn"}};
-static const place lengths[PLACES] = {{"Units", "Unit length in cgs (U_L)"},
-                                      {"Header", "UnitLength_in_cm"},
-                                      {"Parameters", "UnitLength_in_cm"},
-                                      {"Units", "UnitLength_in_cm"},
-                                      {"Header", "UnitLength_In_CGS"}};
-static const place masses[PLACES] = {{"Units", "Unit mass in cgs (U_M)"},
-                                     {"Header", "UnitMass_in_g"},
-                                     {"Parameters", "UnitMass_in_g"},
-                                     {"Units", "UnitMass_in_g"},
-                                     {"Header", "UnitMass_In_CGS"}};
-static const place velocities[PLACES] = {{"Header", "UnitVelocity_in_cm_per_s"},
-                                         {"Parameters", "UnitVelocity_in_cm_per_s"},
-                                         {"Units", "UnitVelocity_in_cm_per_s"},
-                                         {"Header", "UnitVelocity_In_CGS"}};
-static const place times[PLACES] = {{"Units", "Unit time in cgs (U_t)"}};
+static const attribute_name matters[MOST_NAMES] = {{"Header", "Omega0"},
+                                                   {"Header", "Omega_Matter"},
+                                                   {"Parameters", "Omega0"},
+                                                   {"Cosmology", "Omega_m"}};
+static const attribute_name lambdas[MOST_NAMES] = {{"Header", "OmegaLambda"},
+                                                   {"Header", "Omega_Lambda"},
+                                                   {"Parameters", "OmegaLambda"},
+                                                   {"Cosmology", "Omega_lambda"}};
+static const attribute_name baryons[MOST_NAMES] = {{"Header", "OmegaBaryon"},
+                                                   {"Header", "Omega_Baryon"},
+                                                   {"Parameters", "OmegaBaryon"},
+                                                   {"Cosmology", "Omega_b"}};
+static const attribute_name comovings[MOST_NAMES] = {{"Cosmology", "Cosmological run"},
+                                                     {"Parameters", "ComovingIntegrationOn"},
+                                                     {"Header", "ComovingIntegrationOn"}};
+static const attribute_name lengths[MOST_NAMES] = {{"Units", "Unit length in cgs (U_L)"},
+                                                   {"Header", "UnitLength_in_cm"},
+                                                   {"Parameters", "UnitLength_in_cm"},
+                                                   {"Units", "UnitLength_in_cm"},
+                                                   {"Header", "UnitLength_In_CGS"}};
+static const attribute_name masses[MOST_NAMES] = {{"Units", "Unit mass in cgs (U_M)"},
+                                                  {"Header", "UnitMass_in_g"},
+                                                  {"Parameters", "UnitMass_in_g"},
+                                                  {"Units", "UnitMass_in_g"},
+                                                  {"Header", "UnitMass_In_CGS"}};
+static const attribute_name velocities[MOST_NAMES] = {{"Header", "UnitVelocity_in_cm_per_s"},
+                                                      {"Parameters", "UnitVelocity_in_cm_per_s"},
+                                                      {"Units", "UnitVelocity_in_cm_per_s"},
+                                                      {"Header", "UnitVelocity_In_CGS"}};
+static const attribute_name times[MOST_NAMES] = {{"Units", "Unit time in cgs (U_t)"}};
 
-/** Read the first of the places that holds a number; 0 when none does. */
-static io_status find(io_file *file, hid_t id, const place places[PLACES], double *out, bool *found)
+/** Read the first of the names that holds a number; 0 when none does. */
+static io_status find(io_file *file, hid_t id, const attribute_name names[MOST_NAMES], double *out,
+                      bool *found)
 {
     int n = 0;
     *out = 0;
-    for (int k = 0; k < PLACES && places[k].name && n == 0; k++) {
-        IO_TRY(io__attribute_read(file, id, places[k].group, places[k].name, out, 1, &n));
+    for (int k = 0; k < MOST_NAMES && names[k].name && n == 0; k++) {
+        IO_TRY(io__attribute_read(file, id, names[k].group, names[k].name, out, 1, &n));
     }
     *found = n > 0;
     return IO_OK;

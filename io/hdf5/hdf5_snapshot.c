@@ -241,7 +241,7 @@ static void describe(const io_header *header, void *private, io_summary *out)
     io__hdf5_list(s->id, out);
 }
 
-static const char *place(unsigned field)
+static const char *sources(unsigned field)
 {
     return field == IO_MASSES       ? "a dataset Masses, Mass or DynamicalMasses, or a mass in "
                                       "Header/MassTable"
@@ -252,4 +252,4 @@ static const char *place(unsigned field)
 }
 
 const io_snapshot_format io__hdf5_snapshot = {open_snapshot, read_snapshot, describe,
-                                              close_snapshot, place};
+                                              close_snapshot, sources};

@@ -334,7 +334,7 @@ static void describe(const io_header *header, void *private, io_summary *out)
     }
 }
 
-static const char *place(unsigned field)
+static const char *sources(unsigned field)
 {
     return field == IO_MASSES       ? "a block MASS, or a mass in the header"
            : field == IO_VELOCITIES ? "a block VEL"
@@ -343,7 +343,7 @@ static const char *place(unsigned field)
                                     : "a block RHO of format 2, which gas alone has";
 }
 
-static const io_snapshot_format gadget_format = {open_gadget, read_gadget, describe, free, place};
+static const io_snapshot_format gadget_format = {open_gadget, read_gadget, describe, free, sources};
 
 int64_t io__gadget_files(io_file *file)
 {

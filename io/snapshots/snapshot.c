@@ -93,7 +93,7 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
                 "has no %s of its %lld particles of PartType%d (%s)%s; expected "
                 "%s. Write them too, or choose other species",
                 io__field_name(field), (long long)header->n[type], type, io_type_name(type),
-                s->some & field ? ", but of other particles" : "", s->format->place(field));
+                s->some & field ? ", but of other particles" : "", s->format->sources(field));
         }
     }
     return IO_OK;

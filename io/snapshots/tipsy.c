@@ -142,19 +142,19 @@ static io_status read_kind(io_file *file, const tipsy_header *header, int kind, 
     const struct {
         unsigned field;
         int at;
-    } places[] = {{IO_POSITIONS, POSITION},
-                  {IO_MASSES, MASS},
-                  {IO_VELOCITIES, VELOCITY},
-                  {IO_POTENTIALS, kinds[kind].potential},
-                  {IO_DENSITIES, kinds[kind].density}};
-    enum { MOST = sizeof places / sizeof *places };
+    } columns[] = {{IO_POSITIONS, POSITION},
+                   {IO_MASSES, MASS},
+                   {IO_VELOCITIES, VELOCITY},
+                   {IO_POTENTIALS, kinds[kind].potential},
+                   {IO_DENSITIES, kinds[kind].density}};
+    enum { MOST = sizeof columns / sizeof *columns };
     const io_scalar type = {'f', 4, header->swapped};
     const io_records records = {offset, kinds[kind].bytes, header->n[kind]};
     io_field wanted[MOST];
     int n = 0;
     for (int k = 0; k < MOST; k++) {
-        if (places[k].field & fields) {
-            wanted[n++] = io__particles_field(out, places[k].field, row, places[k].at, type);
+        if (columns[k].field & fields) {
+            wanted[n++] = io__particles_field(out, columns[k].field, row, columns[k].at, type);
         }
     }
     if (fields & IO_TYPES) {

@@ -28,7 +28,7 @@ static char reason[PATH_ROOM]; /* why not; "": none was found */
 
 static const struct {
     const char *name, *older;
-    size_t place;
+    size_t offset;
 } symbols[] = {CHEMFILES_FUNCTIONS(SYMBOL)};
 
 static void say_nothing(const char *message)
@@ -48,7 +48,7 @@ static bool bind(void *library)
             snprintf(reason, sizeof reason, "its libchemfiles has no %s", symbols[k].name);
             return false;
         }
-        memcpy((char *)&api + symbols[k].place, &symbol, sizeof symbol);
+        memcpy((char *)&api + symbols[k].offset, &symbol, sizeof symbol);
     }
     api.columns = dlsym(library, "chfl_trajectory_read_at") == NULL;
     api.set_warning_callback(say_nothing);

@@ -102,23 +102,23 @@ io_status io__frame_unnamed(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** Keep the rows p of an array for which place[p] >= 0. */
-static void keep(void *array, size_t bytes, const int32_t *place, int64_t n)
+/** Keep the rows p of an array for which new_index[p] >= 0. */
+static void keep(void *array, size_t bytes, const int32_t *new_index, int64_t n)
 {
     for (int64_t p = 0; p < n && array; p++) {
-        if (place[p] >= 0) {
-            memmove((char *)array + (size_t)place[p] * bytes, (char *)array + (size_t)p * bytes,
+        if (new_index[p] >= 0) {
+            memmove((char *)array + (size_t)new_index[p] * bytes, (char *)array + (size_t)p * bytes,
                     bytes);
         }
     }
 }
 
 /** Keep the bonds between particles that are kept. */
-static void keep_bonds(io_frame *frame, const int32_t *place)
+static void keep_bonds(io_frame *frame, const int32_t *new_index)
 {
     int64_t n = 0;
     for (int64_t k = 0; k < frame->n_bonds; k++) {
-        const int32_t i = place[frame->bond[2 * k]], j = place[frame->bond[2 * k + 1]];
+        const int32_t i = new_index[frame->bond[2 * k]], j = new_index[frame->bond[2 * k + 1]];
         if (i < 0 || j < 0) {
             continue;
         }
@@ -137,29 +137,29 @@ io_status io__frame_select(io_frames *frames, io_frame *frame, bool check)
     if (wanted.n == 0) {
         return IO_OK;
     }
-    int32_t *place = malloc(((size_t)n + 1) * sizeof *place);
-    if (!place) {
+    int32_t *new_index = malloc(((size_t)n + 1) * sizeof *new_index);
+    if (!new_index) {
         return io__file_fail(frames->file, IO_NO_MEMORY, "no memory to choose species");
     }
     int32_t kept = 0;
     for (int64_t p = 0; p < n; p++) {
         const char *name = frames->labels.name[frame->species[p]];
         const int at = io__species_find(&wanted, (io_token){name, strlen(name)});
-        place[p] = at >= 0 ? kept++ : -1;
+        new_index[p] = at >= 0 ? kept++ : -1;
         if (at >= 0) {
             wanted.item[at].n++;
         }
     }
     const size_t row = 3 * (size_t)particles->precision;
-    keep(particles->pos, row, place, n);
-    keep(particles->velocity, row, place, n);
-    keep(particles->id, sizeof *particles->id, place, n);
-    keep(frame->species, sizeof *frame->species, place, n);
-    keep(frame->force, row, place, n);
-    keep(frame->molecule, sizeof *frame->molecule, place, n);
-    keep(frame->weight, sizeof *frame->weight, place, n);
-    keep_bonds(frame, place);
-    free(place);
+    keep(particles->pos, row, new_index, n);
+    keep(particles->velocity, row, new_index, n);
+    keep(particles->id, sizeof *particles->id, new_index, n);
+    keep(frame->species, sizeof *frame->species, new_index, n);
+    keep(frame->force, row, new_index, n);
+    keep(frame->molecule, sizeof *frame->molecule, new_index, n);
+    keep(frame->weight, sizeof *frame->weight, new_index, n);
+    keep_bonds(frame, new_index);
+    free(new_index);
     particles->n = kept;
     return check ? io__species_check(frames->file, &wanted) : IO_OK;
 }
