@@ -284,7 +284,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
     return IO_OK;
 }
 
-io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out)
+io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out)
 {
     npy_header header;
     io_scalar type = {0};
@@ -293,18 +293,18 @@ io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out)
     shape_text(&header, shape, sizeof shape);
     const bool fits = header.dims == 1 && header.shape[0] == n;
     if (!fits || header.structured || !parse_type(header.type, &type) ||
-        (whole && type.kind == 'f')) {
+        (integers && type.kind == 'f')) {
         return io__file_fail(
             file, IO_INVALID,
             "has shape %s of type %s; expected %snumbers, one for each of the %lld "
             "particles",
-            shape, header.type, whole ? "whole " : "", (long long)n);
+            shape, header.type, integers ? "whole " : "", (long long)n);
     }
     if (file->size != header.data + n * type.size) {
         return io__file_fail(file, IO_TRUNCATED, "has %lld bytes; expected %lld",
                              (long long)file->size, (long long)(header.data + n * type.size));
     }
-    return io__numbers_read(file, header.data, type, n, out, 1, whole ? 0 : KITH_DOUBLE);
+    return io__numbers_read(file, header.data, type, n, out, 1, integers ? 0 : KITH_DOUBLE);
 }
 
 io_status io__npy_inspect(io_file *file, io_summary *out)

@@ -25,11 +25,11 @@ static io_status begin_text(io_pairs_writer *writer)
         char command[1024];
         const char *given = layout->command ? layout->command : "";
         io__copy_name(command, sizeof command, given, strlen(given));
-        const locale_t before = io__locale_enter();
+        const locale_t before = io__locale_set_c();
         const io_status status = io__output_printf(
             output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %.17g\n# particles: %lld\n#",
             command, layout->cutoff, (long long)layout->n_particles);
-        io__locale_leave(before);
+        io__locale_restore(before);
         IO_TRY(status);
     }
     for (int k = 0; k < writer->n_columns; k++) {
@@ -102,9 +102,9 @@ static io_status write_lines(io_pairs_writer *writer, const io_column *columns, 
 
 static io_status write_text(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
-    const locale_t before = io__locale_enter();
+    const locale_t before = io__locale_set_c();
     const io_status status = write_lines(writer, columns, n);
-    io__locale_leave(before);
+    io__locale_restore(before);
     return status;
 }
 

@@ -33,9 +33,9 @@ io_status io__catalogue_write(const char *path, io_catalogue_writer writer,
 {
     io_output output;
     IO_TRY(io__output_open(&output, path, error));
-    const locale_t before = io__locale_enter();
+    const locale_t before = io__locale_set_c();
     const io_status status = writer(&output, catalogue);
-    io__locale_leave(before);
+    io__locale_restore(before);
     return io__output_end(&output, status);
 }
 

@@ -125,11 +125,11 @@ io_status io__detect(io_file *file, io_format *out)
     }
     IO_TRY(io__file_read(file, head, size, 0));
     head[size] = 0;
-    bool looks_tipsy = false;
+    bool resembles_tipsy = false;
     if (begins(head, size, "\x93NUMPY", 6)) {
         *out = IO_NPY;
     } else {
-        IO_TRY(io__tipsy_detect(file, out, &looks_tipsy));
+        IO_TRY(io__tipsy_detect(file, out, &resembles_tipsy));
     }
     if (*out == IO_UNKNOWN) {
         IO_TRY(detect_hdf5(file, out));
@@ -154,12 +154,12 @@ io_status io__detect(io_file *file, io_format *out)
             return io__file_fail(file, IO_FORMAT, "%s", unread[k].meaning);
         }
     }
-    if (is_binary(head, size) && !looks_tipsy) {
+    if (is_binary(head, size) && !resembles_tipsy) {
         return io__file_fail(file, IO_FORMAT,
                              "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
                              "(or cut short)");
     }
-    if (looks_tipsy) {
+    if (resembles_tipsy) {
         *out = IO_TIPSY;
     } else {
         *out = is_xyz(head) ? IO_XYZ : IO_TEXT;

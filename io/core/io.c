@@ -133,7 +133,8 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
 }
 
 /** Write and commit an output that was opened with `status`. */
-static io_status write_whole(io_output *output, io_status status, const void *data, int64_t size)
+static io_status write_and_commit(io_output *output, io_status status, const void *data,
+                                  int64_t size)
 {
     IO_TRY(status);
     return io__output_end(output, io__output_write(output, data, size));
@@ -142,11 +143,11 @@ static io_status write_whole(io_output *output, io_status status, const void *da
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error)
 {
     io_output output;
-    return write_whole(&output, io__output_open(&output, path, error), data, size);
+    return write_and_commit(&output, io__output_open(&output, path, error), data, size);
 }
 
 io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_error *error)
 {
     io_output output;
-    return write_whole(&output, io__output_reopen(&output, path, error), data, size);
+    return write_and_commit(&output, io__output_reopen(&output, path, error), data, size);
 }

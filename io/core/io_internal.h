@@ -314,8 +314,8 @@ io_status io__detect(io_file *file, io_format *out);
 enum { IO_HEAD = 4096 }; /* bytes of a file that tell its format */
 
 /** Set *out to IO_TIPSY if the file's size is that of the tipsy snapshot its header describes.
- *  @param[out] looks  true also when only the size is wrong */
-io_status io__tipsy_detect(io_file *file, io_format *out, bool *looks);
+ *  @param[out] resembles  true also when only the size is wrong */
+io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles);
 
 /** True when the file begins as a Gadget snapshot of format 1 or 2. */
 bool io__gadget_detect(const char *head, int64_t size);
@@ -330,8 +330,8 @@ io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 
-/** Read an array of one dimension that has n numbers: `whole` ones as int64_t, else as double. */
-io_status io__npy_column(io_file *file, int64_t n, bool whole, void *out);
+/** Read an array of one dimension that has n numbers: integers as int64_t, else as double. */
+io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out);
 
 /** Read the group of each particle, as the file numbers them. @param ids  [n]; NULL: not known */
 io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out);
@@ -455,9 +455,9 @@ void io__output_abort(io_output *output);
 /** Commit if all went well until here, else abort. */
 io_status io__output_end(io_output *output, io_status status);
 
-/** Print numbers with a decimal point, whatever the program's locale, until io__locale_leave. */
-locale_t io__locale_enter(void);
-void io__locale_leave(locale_t before);
+/** Print numbers with a decimal point, whatever the program's locale, until io__locale_restore. */
+locale_t io__locale_set_c(void);
+void io__locale_restore(locale_t before);
 
 /** io__fail about this output. */
 #define io__output_fail(output, status, ...) \

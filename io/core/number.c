@@ -24,14 +24,14 @@ static bool scale(uint64_t value, int64_t power, double *out)
 {
     const int64_t size = power < 0 ? -power : power;
     if (value <= 1ull << 53 && size <= 22) {
-        const double whole = (double)value, ten = (double)powers[size];
-        *out = power < 0 ? whole / ten : whole * ten;
+        const double integer = (double)value, ten = (double)powers[size];
+        *out = power < 0 ? integer / ten : integer * ten;
         return true;
     }
 #if LDBL_MANT_DIG == 64
     if (size <= 27) {
-        const long double whole = (long double)value;
-        const long double wide = power < 0 ? whole / powers[size] : whole * powers[size];
+        const long double integer = (long double)value;
+        const long double wide = power < 0 ? integer / powers[size] : integer * powers[size];
         uint64_t mantissa;
         memcpy(&mantissa, &wide, sizeof mantissa);
         *out = (double)wide;

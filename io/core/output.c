@@ -349,12 +349,12 @@ void io_lent_abort(io_output *output, bool keep)
     free(output);
 }
 
-locale_t io__locale_enter(void)
+locale_t io__locale_set_c(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 
-void io__locale_leave(locale_t before)
+void io__locale_restore(locale_t before)
 {
     freelocale(uselocale(before));
 }

@@ -32,20 +32,20 @@ static uint8_t swap8(uint8_t bits)
 #define CONVERT_REAL(name, type, bits) \
     CONVERT(name##_float, type, bits, float) \
     CONVERT(name##_double, type, bits, double)
-#define CONVERT_WHOLE(name, type, bits) \
+#define CONVERT_INTEGER(name, type, bits) \
     CONVERT_REAL(name, type, bits) \
     CONVERT(name##_id, type, bits, int64_t)
 
 CONVERT_REAL(from_f4, float, 32)
 CONVERT_REAL(from_f8, double, 64)
-CONVERT_WHOLE(from_i1, int8_t, 8)
-CONVERT_WHOLE(from_i2, int16_t, 16)
-CONVERT_WHOLE(from_i4, int32_t, 32)
-CONVERT_WHOLE(from_i8, int64_t, 64)
-CONVERT_WHOLE(from_u1, uint8_t, 8)
-CONVERT_WHOLE(from_u2, uint16_t, 16)
-CONVERT_WHOLE(from_u4, uint32_t, 32)
-CONVERT_WHOLE(from_u8, uint64_t, 64)
+CONVERT_INTEGER(from_i1, int8_t, 8)
+CONVERT_INTEGER(from_i2, int16_t, 16)
+CONVERT_INTEGER(from_i4, int32_t, 32)
+CONVERT_INTEGER(from_i8, int64_t, 64)
+CONVERT_INTEGER(from_u1, uint8_t, 8)
+CONVERT_INTEGER(from_u2, uint16_t, 16)
+CONVERT_INTEGER(from_u4, uint32_t, 32)
+CONVERT_INTEGER(from_u8, uint64_t, 64)
 
 typedef struct converter {
     char kind;
@@ -56,12 +56,12 @@ typedef struct converter {
 } converter;
 
 #define REAL(name) name##_float, name##_double, NULL
-#define WHOLE(name) name##_float, name##_double, name##_id
+#define INTEGER(name) name##_float, name##_double, name##_id
 static const converter converters[] = {
-    {'f', 4, REAL(from_f4)},  {'f', 8, REAL(from_f8)},  {'i', 1, WHOLE(from_i1)},
-    {'i', 2, WHOLE(from_i2)}, {'i', 4, WHOLE(from_i4)}, {'i', 8, WHOLE(from_i8)},
-    {'u', 1, WHOLE(from_u1)}, {'u', 2, WHOLE(from_u2)}, {'u', 4, WHOLE(from_u4)},
-    {'u', 8, WHOLE(from_u8)},
+    {'f', 4, REAL(from_f4)},    {'f', 8, REAL(from_f8)},    {'i', 1, INTEGER(from_i1)},
+    {'i', 2, INTEGER(from_i2)}, {'i', 4, INTEGER(from_i4)}, {'i', 8, INTEGER(from_i8)},
+    {'u', 1, INTEGER(from_u1)}, {'u', 2, INTEGER(from_u2)}, {'u', 4, INTEGER(from_u4)},
+    {'u', 8, INTEGER(from_u8)},
 };
 
 static const converter *find_converter(io_scalar type)

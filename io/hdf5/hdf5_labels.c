@@ -20,7 +20,7 @@ typedef struct roll {
     bool by_ids; /* and nothing else: those that are in no group are not on it */
 } roll;
 
-static io_status open_whole(io_file *file, hid_t id, const char *name, io_array *out)
+static io_status open_integers(io_file *file, hid_t id, const char *name, io_array *out)
 {
     IO_TRY(io__array_open(file, id, name, 0, out));
     if (out->kind != 'f' && out->columns == 1 && out->rank < 3) {
@@ -34,7 +34,7 @@ static io_status open_whole(io_file *file, hid_t id, const char *name, io_array 
 static io_status read_list(io_file *file, hid_t id, const char *name, int64_t **out, int64_t *n)
 {
     io_array array;
-    IO_TRY(open_whole(file, id, name, &array));
+    IO_TRY(open_integers(file, id, name, &array));
     io_progress progress = {0, array.n + 1};
     *n = array.n;
     *out = calloc((size_t)array.n + 1, sizeof **out);

@@ -121,8 +121,8 @@ io_status io_write_particles(const char *path, io_format format, const io_partic
     }
     io_output output;
     IO_TRY(io__output_open(&output, path, error));
-    const locale_t before = io__locale_enter();
+    const locale_t before = io__locale_set_c();
     const io_status status = writers[format](&output, particles);
-    io__locale_leave(before);
+    io__locale_restore(before);
     return io__output_end(&output, status);
 }

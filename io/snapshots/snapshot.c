@@ -104,10 +104,10 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
 static io_status check_partial(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     (void)private;
-    const unsigned whole = s->some & (IO_MASSES | IO_VELOCITIES | IO_IDS);
+    const unsigned required = s->some & (IO_MASSES | IO_VELOCITIES | IO_IDS);
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (s->wanted.type[type] && header->n[type] > 0) {
-            IO_TRY(check_needed(s, file, header, type, whole));
+            IO_TRY(check_needed(s, file, header, type, required));
         }
     }
     return IO_OK;

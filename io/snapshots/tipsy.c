@@ -91,12 +91,12 @@ static io_status find_header(io_file *file, tipsy_header *out, int *found)
     return IO_OK;
 }
 
-io_status io__tipsy_detect(io_file *file, io_format *out, bool *looks)
+io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles)
 {
     tipsy_header header;
     int found;
     IO_TRY(find_header(file, &header, &found));
-    *looks = found > 0 && (found == 2 || header.n[GAS] + header.n[DARK] + header.n[STAR] > 0);
+    *resembles = found > 0 && (found == 2 || header.n[GAS] + header.n[DARK] + header.n[STAR] > 0);
     if (found == 2) {
         *out = IO_TIPSY;
     }

@@ -17,7 +17,7 @@
 enum { MOST_TEXTS = 4 };
 static struct {
     atomic_int fd; /* 0: no file is here */
-    _Atomic int64_t whole;
+    _Atomic int64_t complete;
 } texts[MOST_TEXTS];
 
 struct io_recording {
@@ -28,10 +28,10 @@ struct io_recording {
 };
 
 /** Record the current length of the output as the end of its last complete frame. */
-static void note_whole(const io_recording *recording)
+static void note_complete(const io_recording *recording)
 {
     if (recording->text < MOST_TEXTS) {
-        atomic_store(&texts[recording->text].whole, recording->output.written);
+        atomic_store(&texts[recording->text].complete, recording->output.written);
     }
 }
 
@@ -40,7 +40,7 @@ void io_cut_recordings(void)
     for (int k = 0; k < MOST_TEXTS; k++) {
         const int fd = atomic_load(&texts[k].fd);
         if (fd > 0) {
-            (void)!ftruncate(fd, (off_t)atomic_load(&texts[k].whole));
+            (void)!ftruncate(fd, (off_t)atomic_load(&texts[k].complete));
         }
     }
 }
@@ -86,7 +86,7 @@ io_status io_recording_open(const char *path, const io_mark *from, io_recording 
     while (made->text < MOST_TEXTS && atomic_load(&texts[made->text].fd) > 0) {
         made->text++;
     }
-    note_whole(made);
+    note_complete(made);
     if (made->text < MOST_TEXTS) {
         atomic_store(&texts[made->text].fd, made->output.fd);
     }
@@ -103,13 +103,13 @@ io_status io_recording_frame(io_recording *recording, const io_particles *partic
     if (recording->is_gsd) {
         return io__gsd_frame(output, &recording->gsd, particles, step);
     }
-    const locale_t before = io__locale_enter();
+    const locale_t before = io__locale_set_c();
     snprintf(facts, sizeof facts, "step=%lld Time=%.17g ", (long long)step, particles->time);
     const io_status status = io__xyz_write(output, particles, facts);
-    io__locale_leave(before);
+    io__locale_restore(before);
     IO_TRY(status);
     IO_TRY(io__output_flush(output));
-    note_whole(recording);
+    note_complete(recording);
     return IO_OK;
 }
 
@@ -118,7 +118,7 @@ io_status io_recording_line(io_recording *recording, const char *text, io_error 
     recording->output.error = error;
     IO_TRY(io__output_printf(&recording->output, "%s\n", text));
     IO_TRY(io__output_flush(&recording->output));
-    note_whole(recording);
+    note_complete(recording);
     return IO_OK;
 }
 
