@@ -9,7 +9,7 @@
  *   3  coherent    both are copied into the order of the cells
  *   4  mainline    kith_flock_step
  *
- * On a GPU seven more, in the box of CIS 565: rung_flock_gpu_climb.c.
+ * On a GPU seven more, in the box of CIS 565: rung_flock_gpu_driver.c.
  *
  *   ladder_flock [n] [neighbours] [most on a GPU]     ladder_flock 1000000 31 5000000
  */
@@ -65,7 +65,7 @@ static bool do_step(void *user)
     return true;
 }
 
-static bool climb(kith_ctx *ctx, int64_t n, double neighbours)
+static bool run_rungs(kith_ctx *ctx, int64_t n, double neighbours)
 {
     const double volume = 4.0 / 3 * acos(-1.0) * 125;
     const double side = fmax(cbrt((double)n * volume / neighbours), 15.1);
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     kith_ctx *const ctx = climb_open("ladder_flock", "cpu", 1);
     rung_truth truth;
     const bool ok = rung_truth_make(&truth) && ctx && check(ctx, &truth) &&
-                    climb(ctx, n, neighbours) && rung_flock_gpu_climb(&truth, most);
+                    run_rungs(ctx, n, neighbours) && rung_flock_gpu_run_all(&truth, most);
     rung_truth_free(&truth);
     kith_close(ctx);
     return ok ? 0 : 1;

@@ -36,7 +36,7 @@ static const rung_way cpu_rungs[CPU_RUNGS] = {
     {"4 mainline: kith_fof_find", rung_fof_mainline},
 };
 
-/* The rungs that can be climbed here: the GPU's come after the CPU's. */
+/* The rungs that can run here: the GPU's come after the CPU's. */
 typedef struct ladder {
     int n;
     kith_ctx *ctx;
@@ -121,8 +121,8 @@ static void print_line(const char *name, const job *j, double seconds, double ma
 }
 
 /* Time rungs [first, last), the last of them the library, whose time the others are held to. */
-static bool climb_rungs(const char *set, const rung_input *in, int first, int last, int32_t *labels,
-                        const int32_t *right)
+static bool run_range(const char *set, const rung_input *in, int first, int last, int32_t *labels,
+                      const int32_t *right)
 {
     const bool on_gpu = first >= CPU_RUNGS;
     job j = {.way = rung_at(last - 1), .on_gpu = on_gpu, .in = in, .least = LEAST};
@@ -152,7 +152,7 @@ static bool climb_rungs(const char *set, const rung_input *in, int first, int la
 }
 
 /* The mainline first, whose labels the others are held to. labels: [2][n] */
-static bool climb(const ladder *l, const char *set, const rung_input *in, int32_t *labels)
+static bool run_rungs(const ladder *l, const char *set, const rung_input *in, int32_t *labels)
 {
     job mainline = {.way = &cpu_rungs[CPU_RUNGS - 1], .in = in, .least = LEAST, .labels = labels};
     if (!find_labels(&mainline)) {
@@ -165,12 +165,12 @@ static bool climb(const ladder *l, const char *set, const rung_input *in, int32_
     printf("%lld %s points, length %.3g, %d groups of %d or more, median of %d\n\n"
            "one thread, %s\n",
            (long long)in->n, set, in->cutoff, groups, LEAST, CLIMB_REPEATS, kith_backend(l->ctx));
-    if (!climb_rungs(set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
+    if (!run_range(set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
         return false;
     }
     if (l->n > CPU_RUNGS) {
         printf("%s, from device memory to device memory\n", kith_backend(l->gpu.ctx));
-        return climb_rungs(set, in, CPU_RUNGS, l->n, labels + in->n, labels);
+        return run_range(set, in, CPU_RUNGS, l->n, labels + in->n, labels);
     }
     return true;
 }
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     for (int s = 0; ok && s < 2; s++) {
         sets[s].make(xyz, n, 1);
         rung_input in;
-        ok = ask(&l, xyz, n, b / cbrt((double)n), &in) && climb(&l, sets[s].name, &in, labels);
+        ok = ask(&l, xyz, n, b / cbrt((double)n), &in) && run_rungs(&l, sets[s].name, &in, labels);
     }
     if (!xyz || !labels) {
         fprintf(stderr, "ladder_fof: no memory for %lld points\n", n);

@@ -37,7 +37,7 @@ static const rung cpu_rungs[CPU_RUNGS] = {
     {"4 mainline: kith_pairs_find", rung_mainline},
 };
 
-/* The rungs that can be climbed here: the GPU's come after the CPU's. */
+/* The rungs that can run here: the GPU's come after the CPU's. */
 typedef struct ladder {
     int n;
     kith_ctx *ctx;
@@ -196,7 +196,7 @@ static void print_tables(const ladder *l, const rung_input *in, const result res
     }
 }
 
-static int climb(const ladder *l, const rung_input *in)
+static int run_rungs(const ladder *l, const rung_input *in)
 {
     result results[MOST_RUNGS] = {{0}};
     for (int r = 0; r < l->n; r++) {
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     } else if (climb_hard_sets(check_exactly, &l)) {
         rung_input in;
         sets_uniform(xyz, n, 1);
-        status = ask(&l, xyz, n, cutoff, &in) ? climb(&l, &in) : 1;
+        status = ask(&l, xyz, n, cutoff, &in) ? run_rungs(&l, &in) : 1;
     }
     free(xyz);
     if (l.n > CPU_RUNGS) {

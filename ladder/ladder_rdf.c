@@ -11,7 +11,7 @@
  *   4  mainline        hits packed, bins found and counted in vectors:         rung_rdf_mainline.c
  *                      kith_rdf_count
  *
- * On a GPU four more, of all pairs: rung_rdf_gpu_climb.c.
+ * On a GPU four more, of all pairs: rung_rdf_gpu_driver.c.
  *
  *   ladder_rdf [n] [cutoff] [bins]   n uniform points in the unit cube; ladder_rdf 1000000 0.033
  */
@@ -142,7 +142,7 @@ static void print_line(const job *j, int64_t pairs, double seconds, double mainl
 }
 
 /* The mainline first, whose counts and time the others are held to. */
-static bool climb(const rung_input *in, int32_t bins)
+static bool run_rungs(const rung_input *in, int32_t bins)
 {
     job mainline, j;
     double seconds, reference;
@@ -195,9 +195,9 @@ int main(int argc, char **argv)
     if (ok) {
         sets_uniform(xyz, n, 1);
         const rung_input in = {.xyz = xyz, .n = n, .cutoff = cutoff, .ctx = ctx};
-        ok = climb(&in, (int32_t)bins) &&
-             rung_rdf_gpu_climb(n < MOST_ON_GPU ? n : MOST_ON_GPU,
-                                bins < MOST_GPU_BINS ? bins : MOST_GPU_BINS);
+        ok = run_rungs(&in, (int32_t)bins) &&
+             rung_rdf_gpu_run_all(n < MOST_ON_GPU ? n : MOST_ON_GPU,
+                                  bins < MOST_GPU_BINS ? bins : MOST_GPU_BINS);
     }
     if (ctx && !xyz) {
         fprintf(stderr, "ladder_rdf: no memory for %lld points\n", n);

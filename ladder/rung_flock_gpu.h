@@ -61,7 +61,7 @@ bool rung_flock_gpu_mainline(rung_flock_gpu *state, int64_t steps);
 
 /** Check the rungs, and time them where there is a GPU, in the box of CIS 565: 5000 boids, and ten
  *  times as many again up to `most`. @return false when one is wrong */
-bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most);
+bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most);
 
 /* -------------------------------------------------------------------------------- for the rungs */
 

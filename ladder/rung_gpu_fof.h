@@ -48,7 +48,7 @@ static inline __device__ int32_t rung_gpu_root(const volatile int32_t *parent, i
 
 /** Find the root of a point, and move every second point on the way to its grandparent. Another
  *  thread may do so too: what either writes is above the point, for good. */
-static inline __device__ int32_t rung_gpu_climb(volatile int32_t *parent, int32_t p)
+static inline __device__ int32_t rung_gpu_find_root(volatile int32_t *parent, int32_t p)
 {
     for (int32_t up; (up = parent[p]) != p;) {
         const int32_t next = parent[up];
@@ -72,8 +72,8 @@ static inline __device__ bool rung_gpu_hook(int32_t *parent, int32_t a, int32_t 
 static inline __device__ void rung_gpu_unite(int32_t *parent, int32_t a, int32_t b)
 {
     do {
-        a = rung_gpu_climb(parent, a);
-        b = rung_gpu_climb(parent, b);
+        a = rung_gpu_find_root(parent, a);
+        b = rung_gpu_find_root(parent, b);
     } while (!rung_gpu_hook(parent, a, b));
 }
 #endif

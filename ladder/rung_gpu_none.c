@@ -43,14 +43,14 @@ bool rung_gpu_get(kith_pairs *list)
     return list->memory == KITH_HOST;
 }
 
-bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
+bool rung_rdf_gpu_run_all(int64_t n, int64_t bins)
 {
     (void)n;
     (void)bins;
     return climb_open_gpu() == NULL;
 }
 
-bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
+bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most)
 {
     (void)truth;
     (void)most;

@@ -35,7 +35,7 @@ bool rung_rdf_gpu_mainline(const rung_rdf_gpu *in, int64_t *counts);
 
 /** Check the rungs, and time them where there is a GPU. n up to 2^24, bins up to 8192.
  *  @return false when one is wrong */
-bool rung_rdf_gpu_climb(int64_t n, int64_t bins);
+bool rung_rdf_gpu_run_all(int64_t n, int64_t bins);
 
 /** Bring the points to the device. @return false without memory */
 bool rung_rdf_gpu_put(rung_rdf_gpu *in);

@@ -87,7 +87,7 @@ static bool check(const rung_rdf_gpu *all)
     return ok;
 }
 
-static bool climb(const rung_rdf_gpu *in)
+static bool run_rungs(const rung_rdf_gpu *in)
 {
     int64_t *const counts = malloc((size_t)in->bins * sizeof *counts);
     const double pairs = 0.5 * (double)in->n * (double)(in->n - 1);
@@ -112,7 +112,7 @@ static bool climb(const rung_rdf_gpu *in)
     return ok;
 }
 
-bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
+bool rung_rdf_gpu_run_all(int64_t n, int64_t bins)
 {
     rung_rdf_gpu in = {.ctx = climb_open_gpu(),
                        .n = n,
@@ -130,7 +130,7 @@ bool rung_rdf_gpu_climb(int64_t n, int64_t bins)
             single[k] = (float)xyz[k] < 1 ? (float)xyz[k] : 0;
         }
         in.xyz = single;
-        ok = rung_rdf_gpu_put(&in) && check(&in) && climb(&in);
+        ok = rung_rdf_gpu_put(&in) && check(&in) && run_rungs(&in);
         rung_rdf_gpu_free(&in);
     }
     if (!ok) {

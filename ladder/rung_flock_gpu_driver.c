@@ -112,7 +112,7 @@ static bool measure(kith_ctx *ctx, const struct way *way, int64_t at_once, rung_
     return true;
 }
 
-static bool climb(kith_ctx *ctx, int64_t n)
+static bool run_rungs(kith_ctx *ctx, int64_t n)
 {
     const int at_once = n <= MOST_OFTEN ? 20 : 1;
     bool ok = true;
@@ -133,7 +133,7 @@ static bool climb(kith_ctx *ctx, int64_t n)
     return ok;
 }
 
-bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
+bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most)
 {
     kith_ctx *const ctx = climb_open_gpu();
     if (!ctx) {
@@ -141,7 +141,7 @@ bool rung_flock_gpu_climb(const rung_truth *truth, int64_t most)
     }
     bool ok = check(truth);
     for (int64_t n = LEAST; ok && (n == LEAST || n <= most); n *= TIMES) {
-        ok = climb(ctx, n);
+        ok = run_rungs(ctx, n);
     }
     kith_close(ctx);
     return ok;
