@@ -25,8 +25,8 @@ typedef struct sums {
 } sums;
 
 /* Who is near is decided in float, operation by operation, as the library defines it. */
-static void look(sums *s, const rung_herd *now, const float *ri, const float *rj, const float *vj,
-                 rung_fault fault)
+static void add_neighbour(sums *s, const rung_herd *now, const float *ri, const float *rj,
+                          const float *vj, rung_fault fault)
 {
     const float side = (float)now->side;
     float d[3], square[3];
@@ -76,7 +76,8 @@ bool rung_flock_naive(rung_flock *state, const rung_herd *now, rung_herd *next)
         sums s = {.n = {0}};
         for (int64_t j = 0; j < now->n; j++) {
             if (j != i) {
-                look(&s, now, now->r + 3 * i, now->r + 3 * j, now->v + 3 * j, state->fault);
+                add_neighbour(&s, now, now->r + 3 * i, now->r + 3 * j, now->v + 3 * j,
+                              state->fault);
             }
         }
         move(&s, now, next, now->r + 3 * i, now->v + 3 * i, i);
@@ -137,8 +138,8 @@ static bool sort(rung_flock *state, const rung_herd *now)
 }
 
 /* One boid against the 27 cells around it. r and v: in the order of the cells when coherent. */
-static void look_around(const rung_flock *state, const rung_herd *now, const float *r,
-                        const float *v, bool coherent, int64_t i, sums *s)
+static void add_neighbours(const rung_flock *state, const rung_herd *now, const float *r,
+                           const float *v, bool coherent, int64_t i, sums *s)
 {
     const int64_t m = state->cells;
     const int64_t cell = cell_of(state, now, r + 3 * i);
@@ -151,7 +152,7 @@ static void look_around(const rung_flock *state, const rung_herd *now, const flo
         for (int32_t k = state->start[other]; k < end; k++) {
             const int64_t j = coherent ? k : state->order[k];
             if (j != i) {
-                look(s, now, r + 3 * i, r + 3 * j, v + 3 * j, state->fault);
+                add_neighbour(s, now, r + 3 * i, r + 3 * j, v + 3 * j, state->fault);
             }
         }
     }
@@ -164,7 +165,7 @@ bool rung_flock_scattered(rung_flock *state, const rung_herd *now, rung_herd *ne
     }
     for (int64_t i = 0; i < now->n; i++) {
         sums s = {.n = {0}};
-        look_around(state, now, now->r, now->v, false, i, &s);
+        add_neighbours(state, now, now->r, now->v, false, i, &s);
         move(&s, now, next, now->r + 3 * i, now->v + 3 * i, i);
     }
     return true;
@@ -181,7 +182,7 @@ bool rung_flock_coherent(rung_flock *state, const rung_herd *now, rung_herd *nex
     }
     for (int64_t k = 0; k < now->n; k++) {
         sums s = {.n = {0}};
-        look_around(state, now, state->r, state->v, true, k, &s);
+        add_neighbours(state, now, state->r, state->v, true, k, &s);
         move(&s, now, next, state->r + 3 * k, state->v + 3 * k, state->order[k]);
     }
     return true;

@@ -10,14 +10,14 @@
 #include "rung_gpu.h"
 
 /** What one boid has seen. */
-struct seen {
+struct neighbour_sums {
     float n, separation[3], velocity[3], cohesion[3];
 };
 
 /** Look at another. d: from the boid to it, in the nearest image. Who is near is decided operation
  *  by operation, as the library defines it. */
-static __device__ __forceinline__ void see(const rung_flock_gpu &g, seen *s, const float d[3],
-                                           const float *vj)
+static __device__ __forceinline__ void add_displacement(const rung_flock_gpu &g, neighbour_sums *s,
+                                                        const float d[3], const float *vj)
 {
     const float r2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
     if (r2 > g.reach2[1]) {
@@ -32,15 +32,17 @@ static __device__ __forceinline__ void see(const rung_flock_gpu &g, seen *s, con
 }
 
 /** The same of one in a cell whose boids are `shift` from where they are seen. */
-static __device__ __forceinline__ void look(const rung_flock_gpu &g, seen *s, const float ri[3],
-                                            const float *rj, const float *vj, const float shift[3])
+static __device__ __forceinline__ void add_neighbour(const rung_flock_gpu &g, neighbour_sums *s,
+                                                     const float ri[3], const float *rj,
+                                                     const float *vj, const float shift[3])
 {
     const float d[3] = {(rj[0] - ri[0]) + shift[0], (rj[1] - ri[1]) + shift[1],
                         (rj[2] - ri[2]) + shift[2]};
-    see(g, s, d, vj);
+    add_displacement(g, s, d, vj);
 }
 
-static __device__ __forceinline__ void move(const rung_flock_gpu &g, const seen &s, int64_t i)
+static __device__ __forceinline__ void move(const rung_flock_gpu &g, const neighbour_sums &s,
+                                            int64_t i)
 {
     float u[3], speed = 0;
     for (int k = 0; k < 3; k++) {

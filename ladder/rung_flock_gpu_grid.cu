@@ -15,7 +15,7 @@ static __global__ void step_cells(rung_flock_gpu g, bool coherent)
     }
     const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
     const int32_t x = cell_along(g, own[0]), y = cell_along(g, own[1]), z = cell_along(g, own[2]);
-    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    neighbour_sums s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 27; near++) {
         float shift[3];
         const int32_t row = row_beside(g, y, z, near / 3, shift);
@@ -24,7 +24,7 @@ static __global__ void step_cells(rung_flock_gpu g, bool coherent)
         for (int32_t k = g.start[cell]; k < end; k++) {
             const int64_t j = coherent ? k : g.order[k];
             if (j != i) {
-                look(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
+                add_neighbour(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
             }
         }
     }
@@ -39,7 +39,7 @@ static __global__ void step_rows(rung_flock_gpu g)
     }
     const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
     const int32_t x = cell_along(g, own[0]), y = cell_along(g, own[1]), z = cell_along(g, own[2]);
-    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    neighbour_sums s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 2 * 9; near++) {
         float shift[3];
         const int32_t row = row_beside(g, y, z, near / 2, shift);
@@ -47,7 +47,7 @@ static __global__ void step_rows(rung_flock_gpu g)
         shift[0] = w.shift;
         for (int64_t j = w.from; j < w.to; j++) {
             if (j != i) {
-                look(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
+                add_neighbour(g, &s, own, g.r + 3 * j, g.v + 3 * j, shift);
             }
         }
     }

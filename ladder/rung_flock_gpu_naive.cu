@@ -11,7 +11,7 @@ static __global__ void step_naive(rung_flock_gpu g)
         return;
     }
     const float own[3] = {g.r[3 * i], g.r[3 * i + 1], g.r[3 * i + 2]};
-    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    neighbour_sums s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int64_t j = 0; j < g.n; j++) {
         float d[3];
         for (int k = 0; k < 3; k++) {
@@ -19,7 +19,7 @@ static __global__ void step_naive(rung_flock_gpu g)
             d[k] += d[k] > g.side / 2 ? -g.side : d[k] < -g.side / 2 ? g.side : 0;
         }
         if (j != i) {
-            see(g, &s, d, g.v + 3 * j);
+            add_displacement(g, &s, d, g.v + 3 * j);
         }
     }
     move(g, s, i);

@@ -15,16 +15,16 @@ struct tile {
 };
 
 /* Look at those of a stretch that are in the tile, which holds slots [first, end). */
-static __device__ __forceinline__ void look_into(const rung_flock_gpu &g, const tile &t,
-                                                 int32_t first, int32_t end, stretch w,
-                                                 const float beside[3], const float own[3],
-                                                 int32_t i, seen *s)
+static __device__ __forceinline__ void add_tile(const rung_flock_gpu &g, const tile &t,
+                                                int32_t first, int32_t end, stretch w,
+                                                const float beside[3], const float own[3],
+                                                int32_t i, neighbour_sums *s)
 {
     const float shift[3] = {w.shift, beside[1], beside[2]};
     const int32_t to = min(w.to, end);
     for (int32_t k = max(w.from, first); k < to; k++) {
         if (k != i) {
-            look(g, s, own, t.r[k - first], t.v[k - first], shift);
+            add_neighbour(g, s, own, t.r[k - first], t.v[k - first], shift);
         }
     }
 }
@@ -51,7 +51,7 @@ static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int
     const int32_t x = cell_along(g, own[0]);
     const int32_t x0 = cell_along(g, g.r[3 * (int64_t)first]);
     const int32_t x1 = cell_along(g, g.r[3 * (int64_t)(end - 1)]);
-    seen s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    neighbour_sums s = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int near = 0; near < 2 * 9; near++) {
         float shift[3];
         const int32_t row = row_beside(g, y, z, near / 2, shift);
@@ -65,8 +65,8 @@ static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int
             const int32_t to = min(all.to, k + TILE);
             fill(g, t, k, to);
             if (any) {
-                look_into(g, *t, k, to, inside, shift, own, i, &s);
-                look_into(g, *t, k, to, beyond, shift, own, i, &s);
+                add_tile(g, *t, k, to, inside, shift, own, i, &s);
+                add_tile(g, *t, k, to, beyond, shift, own, i, &s);
             }
         }
     }
