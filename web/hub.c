@@ -61,7 +61,7 @@ void hub_close(web_server *s)
 }
 
 /** One user less. Memory of points is kept for the next ones. */
-static void let_go(web_server *s, hub_blob *blob)
+static void release(web_server *s, hub_blob *blob)
 {
     if (!blob || --blob->users > 0) {
         return;
@@ -80,7 +80,7 @@ static void let_go(web_server *s, hub_blob *blob)
 
 /** A place among the points that live. Where all are taken, viewers of the oldest are cut off, so
  *  that there will be one. */
-static int find_place(web_server *s)
+static int find_free_blob(web_server *s)
 {
     hub_blob *oldest = NULL;
     for (int k = 0; k < WEB_MOST_BLOBS; k++) {
@@ -99,14 +99,14 @@ web_blob *web_blob_new(web_server *s, web_channel channel, size_t size)
 {
     const bool points = channel == WEB_POINTS;
     pthread_mutex_lock(&s->lock);
-    const int place = points ? find_place(s) : 0;
+    const int slot = points ? find_free_blob(s) : 0;
     hub_blob *blob = NULL;
     size_t room = size;
-    if (place >= 0 && points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
+    if (slot >= 0 && points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
         blob = s->spare;
         room = blob->room;
         s->spare = NULL;
-    } else if (place >= 0) {
+    } else if (slot >= 0) {
         blob = malloc(sizeof *blob + size);
     }
     if (blob) {
@@ -116,7 +116,7 @@ web_blob *web_blob_new(web_server *s, web_channel channel, size_t size)
                            .points = points,
                            .age = ++s->made};
         if (points) {
-            s->living[place] = blob;
+            s->living[slot] = blob;
         }
     }
     pthread_mutex_unlock(&s->lock);
@@ -129,7 +129,7 @@ void web_publish(web_server *s, web_channel channel, web_blob *blob)
         return;
     }
     pthread_mutex_lock(&s->lock);
-    let_go(s, s->newest[channel]);
+    release(s, s->newest[channel]);
     s->newest[channel] = (hub_blob *)blob;
     s->version[channel]++;
     pthread_cond_broadcast(&s->news);
@@ -272,7 +272,7 @@ bool hub_next(web_server *s, int viewer, hub_message *out)
 void hub_sent(web_server *s, hub_blob *blob)
 {
     pthread_mutex_lock(&s->lock);
-    let_go(s, blob);
+    release(s, blob);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -71,7 +71,7 @@ class Scene {
     this.camera = new Camera();
     this.head = null;
     this.rings = [];
-    this.look = {size: 1, exposure: 1, trails: 0.5};
+    this.style = {size: 1, exposure: 1, trails: 0.5};
     this.showRings = true;
     this.spin = false;
     this.dirty = true;
@@ -249,8 +249,8 @@ class Scene {
     gl.uniform3fv(u.wraps, few ? h.wraps : [0, 0, 0]);
     const crowd = Math.min(1, Math.max(0.1, Math.pow(2e4 / Math.max(1, h.shown), 0.34)));
     gl.uniform4f(u.how, few ? 1 / 65536 : 1, t, h.colour, 1.5 * crowd * (1 - keep));
-    gl.uniform4f(u.size, 0.75 * this.look.size * this.spacing,
-                 3.2 * this.scale * Math.sqrt(this.look.size), 60 * this.scale,
+    gl.uniform4f(u.size, 0.75 * this.style.size * this.spacing,
+                 3.2 * this.scale * Math.sqrt(this.style.size), 60 * this.scale,
                  this.height / Math.tan(FIELD / 2) / 2);
     const d = cam.distance(this.width / this.height);
     gl.uniform2f(u.depth, d - cam.radius, d + cam.radius);
@@ -299,7 +299,7 @@ class Scene {
       this.dirty = true;
     }
     const running = this.glide && now - this.arrived < 2 * this.gap + 50;
-    const tail = this.look.trails > 0 && now - (this.changed || 0) < 1500;
+    const tail = this.style.trails > 0 && now - (this.changed || 0) < 1500;
     this.drawn = now;
     if (!this.head || gl.isContextLost() || !(this.dirty || running || tail)) {
       return false;
@@ -310,7 +310,7 @@ class Scene {
     this.matrix = this.camera.matrix(this.width / this.height);
     const moving = this.head.epoch !== undefined && this.head.item === 8;
     const keep = this.half && moving && !this.wipe
-        ? Math.exp(-Math.max(seconds, 0.008) / (0.001 + 0.35 * this.look.trails)) : 0;
+        ? Math.exp(-Math.max(seconds, 0.008) / (0.001 + 0.35 * this.style.trails)) : 0;
     gl.viewport(0, 0, this.width, this.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     gl.enable(gl.BLEND);
@@ -337,7 +337,7 @@ class Scene {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER,
                      plain ? gl.NEAREST_MIPMAP_NEAREST : gl.NEAREST);
     gl.uniform1f(this.tone.at.plain, plain ? 1 : 0);
-    gl.uniform1f(this.tone.at.exposure, this.look.exposure);
+    gl.uniform1f(this.tone.at.exposure, this.style.exposure);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);

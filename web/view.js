@@ -18,14 +18,14 @@ class View {
     this.most = MOST;
     this.link = new Link({message: (c, b) => this.message(c, b), status: s => this.status(s)});
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      this.scene.look.trails = 0;
+      this.scene.style.trails = 0;
     }
-    this.addLooks();
+    this.addStyleControls();
     this.addButtons();
     addPointer(this);
     addKeys(this);
-    new ResizeObserver(() => this.settle()).observe($("panel"));
-    window.addEventListener("resize", () => this.settle());
+    new ResizeObserver(() => this.fitBesidePanel()).observe($("panel"));
+    window.addEventListener("resize", () => this.fitBesidePanel());
     requestAnimationFrame(now => this.tick(now));
   }
 
@@ -200,14 +200,14 @@ class View {
     this.choose(best);
   }
 
-  addLooks() {
-    const look = this.scene.look, again = () => { this.scene.dirty = true; };
+  addStyleControls() {
+    const style = this.scene.style, again = () => { this.scene.dirty = true; };
     const slider = (name, label, min, max, step, value, set) =>
       this.slider({name, label, min, max, step, value}, v => { set(v); again(); });
     $("looks").append(
-      slider("size", "size of points", 0.2, 4, 0.1, 1, v => { look.size = v; }),
-      slider("exposure", "brightness", -3, 3, 0.1, 0, v => { look.exposure = 2 ** v; }),
-      slider("trails", "trails", 0, 1, 0.05, look.trails, v => { look.trails = v; }),
+      slider("size", "size of points", 0.2, 4, 0.1, 1, v => { style.size = v; }),
+      slider("exposure", "brightness", -3, 3, 0.1, 0, v => { style.exposure = 2 ** v; }),
+      slider("trails", "trails", 0, 1, 0.05, style.trails, v => { style.trails = v; }),
       slider("points", "most points, thousands", 20, 4000, 20, 4000, v => {
         this.most = 1000 * v;
         this.link.points = Math.min(this.link.points, this.most);
@@ -263,7 +263,7 @@ class View {
   }
 
   // Leave room for the panel: the picture's middle is that of what is left.
-  settle() {
+  fitBesidePanel() {
     const panel = $("panel").getBoundingClientRect(), w = innerWidth, h = innerHeight;
     const beside = panel.width > 0 && panel.width < 0.5 * w;
     const tall = Math.min(1, 1.2 * panel.height / h);
@@ -275,7 +275,7 @@ class View {
 
   fold() {
     document.body.classList.toggle("folded");
-    this.settle();
+    this.fitBesidePanel();
     $("fold").setAttribute("aria-expanded", String(!document.body.classList.contains("folded")));
   }
 
