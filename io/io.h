@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particle files in, results out. One format per file; a format is found by content, never by name.
- * Needs only kith.h. Nothing here prints, exits or touches signal handlers.
+ * Files of particles are read into arrays, and results are written to files. The format of an input
+ * is found by its content, never by its name. Includes kith.h alone. No function prints, exits, or
+ * installs signal handlers.
+ *
+ * ERRORS. Every function that can fail returns an io_status and fills the caller's io_error.
+ *
+ * OUTPUTS are atomic, unless a function says otherwise: a regular file is written beside its name
+ * and renamed when it is complete. A failure leaves the old file.
  */
 #ifndef KITH_IO_H
 #define KITH_IO_H
@@ -9,25 +15,27 @@
 #include <kith.h>
 #include <stdbool.h>
 
-/** What a call returns; io_error.text has the sentence: file, field, value, what was expected. */
+/** Result of a call. io_error.text holds the message: file, field, value, and what was expected. */
 typedef enum io_status {
     IO_OK = 0,
-    IO_SYSTEM = -1,      /**< the system said no: not found, permission, disk full, ... */
-    IO_FORMAT = -2,      /**< not a file we know, or malformed */
-    IO_TRUNCATED = -3,   /**< the file ends before its header says */
-    IO_INVALID = -4,     /**< the options make no sense for this file */
-    IO_LIMIT = -5,       /**< more particles than 2^31 - 1, or a size beyond reason */
-    IO_NO_MEMORY = -6,   /**< memory could not be had */
-    IO_CANCELLED = -7,   /**< the watch callback asked to stop */
-    IO_UNSUPPORTED = -8, /**< known, but not offered in this build (HDF5 left out) */
-    IO_MISSING = -9      /**< a field that was needed is not in the file */
+    IO_SYSTEM = -1,      /**< A system call failed: no file, no permission, disk full, ... */
+    IO_FORMAT = -2,      /**< The format of the file is not known, or the file is malformed. */
+    IO_TRUNCATED = -3,   /**< The file is shorter than its header says. */
+    IO_INVALID = -4,     /**< An option does not apply to this file, or has no valid value. */
+    IO_LIMIT = -5,       /**< There are more than 2^31 - 1 particles, or a size overflows. */
+    IO_NO_MEMORY = -6,   /**< Memory could not be allocated. */
+    IO_CANCELLED = -7,   /**< The watch callback returned nonzero. */
+    IO_UNSUPPORTED = -8, /**< The format is known, but this build or machine lacks its library. */
+    IO_MISSING = -9      /**< A field that the options need is not in the file. */
 } io_status;
 
+/** Why a call failed. */
 typedef struct io_error {
-    io_status status;
-    char text[1024];
+    io_status status; /**< The status that the call returned. */
+    char text[1024];  /**< The message "path: sentence", without control characters. */
 } io_error;
 
+/** Format of a file. */
 typedef enum io_format {
     IO_UNKNOWN,
     IO_NPY,
@@ -35,15 +43,15 @@ typedef enum io_format {
     IO_TIPSY,
     IO_TEXT,
     IO_XYZ,
-    IO_GADGET,   /**< read only, as those below */
-    IO_LAMMPS,   /**< dump, text */
-    IO_GSD,      /**< of HOOMD */
-    IO_CHEMFILES /**< what chemfiles reads */
+    IO_GADGET,   /**< Gadget-1 and Gadget-2 binary; this format and those below are read only */
+    IO_LAMMPS,   /**< text dump of LAMMPS */
+    IO_GSD,      /**< format of HOOMD */
+    IO_CHEMFILES /**< any format that the library chemfiles reads */
 } io_format;
 
 enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
 
-/** What particles may have beside positions: bits of io_read_options.fields and .needed. */
+/** Fields that particles may have beside positions: bits of io_read_options.fields and .needed. */
 enum {
     IO_MASSES = 1 << 0,
     IO_VELOCITIES = 1 << 1,
@@ -53,115 +61,131 @@ enum {
     IO_DENSITIES = 1 << 5
 };
 
-/** The universe a snapshot is of. Not known: nothing is comoving, and the numbers are 0. */
+/** Cosmology of a snapshot. */
 typedef struct io_cosmology {
-    bool known;
-    double a;            /**< scale factor, > 0 */
-    double redshift;     /**< 1 / a - 1 */
-    double h;            /**< Hubble constant today / (100 km/s/Mpc), > 0 */
-    double omega_m;      /**< density of matter today / critical density, > 0 */
-    double omega_lambda; /**< of the cosmological constant */
-    double omega_b;      /**< of baryons, part of omega_m; 0: the file does not say */
+    bool known;          /**< The run is comoving. If false, the numbers below are 0. */
+    double a;            /**< Scale factor, > 0. */
+    double redshift;     /**< 1 / a - 1. */
+    double h;            /**< Hubble constant today / (100 km/s/Mpc), > 0. */
+    double omega_m;      /**< Density of matter today / critical density, > 0. */
+    double omega_lambda; /**< Density of the cosmological constant / critical density. */
+    double omega_b;      /**< Density of baryons today / critical density; 0: not in the file. */
 } io_cosmology;
 
+/** Where the units of a file come from. */
 typedef enum io_units_source {
-    IO_UNITS_NONE,  /**< nobody says; lengths, masses and velocities below are 0 */
-    IO_UNITS_USUAL, /**< the file does not say, but files of its format nearly always have these */
-    IO_UNITS_FILE   /**< the file says */
+    IO_UNITS_NONE,  /**< The units are not known; length, mass and velocity of io_units are 0. */
+    IO_UNITS_USUAL, /**< Not in the file: the units that nearly all files of its format have. */
+    IO_UNITS_FILE   /**< The units are in the file. */
 } io_units_source;
 
-/** What the numbers of a file are in. A length of x means x length h^length_h centimetres, comoving
- *  where the cosmology is known; a mass of m means m mass h^mass_h grams. */
+/** Units of the numbers of a file. A length x is x * length * h^length_h centimetres, comoving
+ *  where the cosmology is known; a mass m is m * mass * h^mass_h grams. */
 typedef struct io_units {
-    io_units_source source;
-    double length;   /**< [cm] */
-    double mass;     /**< [g] */
-    double velocity; /**< [cm/s] */
-    double length_h; /**< exponent of h: -1 in Gadget, Gadget-4 and AREPO, 0 in SWIFT */
-    double mass_h;   /**< likewise */
+    io_units_source source; /**< Where the units come from. */
+    double length;          /**< Unit of length [cm]. */
+    double mass;            /**< Unit of mass [g]. */
+    double velocity;        /**< Unit of velocity [cm/s]. */
+    double length_h;        /**< Exponent of h in lengths: -1 in Gadget and AREPO, 0 in SWIFT. */
+    double mass_h;          /**< Exponent of h in masses: -1 in Gadget and AREPO, 0 in SWIFT. */
 } io_units;
 
-/** Names of units: "kpc/h", "1e10 Msun/h", "km/s", else "3.1e+21 cm"; "" when nobody says. */
+/** Names of units; "" where the units are not known. */
 typedef struct io_unit_name {
-    char length[IO_NAME_LENGTH], mass[IO_NAME_LENGTH], velocity[IO_NAME_LENGTH];
+    char length[IO_NAME_LENGTH];   /**< Name of the unit of length: "kpc/h", else "3.1e+21 cm". */
+    char mass[IO_NAME_LENGTH];     /**< Name of the unit of mass: "1e10 Msun/h", else "2e+43 g". */
+    char velocity[IO_NAME_LENGTH]; /**< Name of the unit of velocity: "km/s", else "9e+04 cm/s". */
 } io_unit_name;
 
+/** Name the units. */
 void io_unit_names(const io_units *units, io_unit_name *out);
 
-/** Read a list of types of a snapshot, by number or name as io_read_options.species has them:
- *  "dark,4". @return false when a word names none. */
+/** Parse a list of types of a snapshot, by number or by name as in io_read_options.species:
+ *  "dark,4".
+ *  @param[out] out  [IO_MOST_TYPES]: whether the list has the type
+ *  @return false if a word of the list names no type */
 bool io_types_parse(const char *list, bool out[IO_MOST_TYPES]);
 
-/** What a type of a snapshot usually is: "gas", "dark matter", ...; "other". */
+/** The usual meaning of a type of a snapshot: "gas", "dark matter", ..., or "other". */
 const char *io_type_name(int type);
 
-/** Particles read from a file. Zero it first; io_particles_free frees it.
+/** Particles read from a file. Zero it first; io_particles_free frees the arrays.
  *
- *  Snapshots (tipsy, Gadget, HDF5 with PartType groups) are in order of type, and within a type in
- *  order of the files of the snapshot and of the particles in each file; so are their arrays. Other
- *  files are in their own order. An array is NULL unless it was asked for and every particle read
- *  has the field. Arrays are 64-byte aligned. */
+ *  Particles of snapshots (tipsy, Gadget, HDF5 with PartType groups) are in order of type, within a
+ *  type in order of the files of the snapshot, and within a file in its order. Particles of other
+ *  files are in the order of the file. An array is NULL unless the options ask for its field and
+ *  every particle that was read has it. Arrays are 64-byte aligned. */
 typedef struct io_particles {
-    int64_t n;
-    int dim;                  /**< 3; 2 when the file has two coordinates (z is then 0) */
-    kith_precision precision; /**< of all arrays of reals: that of the positions in the file */
-    void *pos;                /**< [n][3] [units.length]; comoving where the cosmology is known */
-    void *mass;               /**< [n] [units.mass] */
-    void *velocity;           /**< [n][3] [units.velocity]; peculiar where the cosmology is known:
-                                   Gadget's, stored over sqrt(a), are multiplied by it; tipsy's
-                                   are as in the file */
-    int64_t *id;              /**< [n]; ids of 2^63 and more keep their 64 bits: cast to uint64_t */
-    uint8_t *type;            /**< [n]; 0 gas, 1 dark matter, 2 disk or coarse dark matter, 3 bulge
-                                   or sinks, 4 stars, 5 black holes, 6 neutrinos */
-    void *potential;          /**< [n] as in the file */
-    void *density;            /**< [n] as in the file */
-    unsigned partial;         /**< bits of IO_POTENTIALS and IO_DENSITIES: asked for, and only some
-                                   types have it, so that its array is NULL. Masses, velocities and
-                                   ids that only some types have are the error IO_MISSING */
-    int64_t in_file[IO_MOST_TYPES];     /**< particles of each type in the file, read or not; all 0:
-                                         the format has no types */
-    bool has_box;                       /**< the file says its box */
-    kith_box box;                       /**< that box; open space otherwise */
-    int64_t bytes;                      /**< of all files read */
-    bool has_time;                      /**< the file says its time */
-    double time;                        /**< as in the file; see cosmology.a for the scale factor */
-    double mass_of_type[IO_MOST_TYPES]; /**< > 0: of every particle of the type; 0: they differ */
-    io_cosmology cosmology;
-    io_units units;
+    int64_t n;                /**< Number of particles in the arrays. */
+    int dim;                  /**< 3; 2 if the file has two coordinates: z is then 0. */
+    kith_precision precision; /**< Type of all arrays of reals: that of the positions in the file,
+                                   unless the options choose one. */
+    void *pos;                /**< Positions [n][3] [units.length]; comoving where the cosmology is
+                                   known. */
+    void *mass;               /**< Masses [n] [units.mass]. */
+    void *velocity;           /**< Velocities [n][3] [units.velocity]; peculiar where the cosmology
+                                   is known: those of Gadget, which stores velocity / sqrt(a), are
+                                   multiplied by sqrt(a); those of tipsy are as in the file. */
+    int64_t *id;              /**< Ids [n]. Ids of 2^63 and more keep their 64 bits: cast to
+                                   uint64_t. */
+    uint8_t *type;            /**< Types [n]: 0 gas, 1 dark matter, 2 disk or coarse dark matter,
+                                   3 bulge or sinks, 4 stars, 5 black holes, 6 neutrinos. */
+    void *potential;          /**< Potentials [n], in the unit of the file. */
+    void *density;            /**< Densities [n], in the unit of the file. */
+    unsigned partial;         /**< Bits of IO_POTENTIALS and IO_DENSITIES: the field was asked for,
+                                   but only some types have it, so that its array is NULL. Masses,
+                                   velocities and ids that only some types have are the error
+                                   IO_MISSING. */
+    int64_t in_file[IO_MOST_TYPES]; /**< Number of particles of each type in the file, read or not;
+                                       all 0 if the format has no types. */
+    bool has_box;                   /**< The file has a box. */
+    kith_box box;                   /**< The box of the file; open space if it has none. */
+    int64_t bytes;                  /**< Size of all files that were read [byte]. */
+    bool has_time;                  /**< The file has a time. */
+    double time;                    /**< Time as in the file; cosmology.a is the scale factor. */
+    double mass_of_type[IO_MOST_TYPES]; /**< Mass of every particle of a type [units.mass]; 0: the
+                                           masses differ. */
+    io_cosmology cosmology;             /**< Cosmology of the snapshot. */
+    io_units units;                     /**< Units of positions, masses and velocities. */
 } io_particles;
 
-/** What to read. Zero it: everything by default. */
+/** What to read. Zeros are the defaults. */
 typedef struct io_read_options {
-    const char *dataset;      /**< HDF5: name of the dataset, NULL: found by convention */
-    const char *columns;      /**< text: "0,1,2" or header names "x,y,z"; NULL: those named x, y, z
-                                   if the header has them, else the first three */
-    const char *species;      /**< NULL: all. Snapshots: numbers of types, "1", or their names,
-                                   "PartType1", "gas", "dark", "disk", "bulge", "star", "bh",
-                                   "neutrino"; XYZ: elements. With commas: "dark,gas". One that no
-                                   particle is of gives IO_INVALID */
-    unsigned fields;          /**< IO_MASSES | ...: read these where the file has them */
-    unsigned needed;          /**< read these, and fail with IO_MISSING where it has not */
-    kith_precision precision; /**< convert to this; 0: as in the file */
-    int64_t frame;            /**< of a trajectory: which frame, from 0 */
-    kith_watch_fn watch;      /**< progress in bytes, at most every 50 ms; may be NULL */
-    void *user;
+    const char *dataset;      /**< Name of the dataset of an HDF5 file; NULL: by convention. */
+    const char *columns;      /**< Columns of a text with the coordinates, by index "0,1,2" or by
+                                   name "x,y,z"; NULL: those named x, y, z if the header has them,
+                                   else the first three. */
+    const char *species;      /**< Species to read, separated by commas: "dark,gas"; NULL: all. Of
+                                   snapshots: numbers of types, "1", or their names, "PartType1",
+                                   "gas", "dark", "disk", "bulge", "star", "bh", "neutrino". Of
+                                   XYZ: elements. A species without particles gives IO_INVALID. */
+    unsigned fields;          /**< Bits IO_MASSES | ...: fields to read where the file has them. */
+    unsigned needed;          /**< Bits IO_MASSES | ...: fields to read; IO_MISSING where the file
+                                   lacks one. */
+    kith_precision precision; /**< Type of the arrays of reals; 0: as in the file. */
+    int64_t frame;            /**< Index of the frame of a trajectory, from 0. */
+    kith_watch_fn watch; /**< Called with the bytes done and in all, at most every 50 ms; may be
+                                   NULL. Nonzero stops the reading. */
+    void *user;          /**< First argument of watch. */
 } io_read_options;
 
-/** Read a file's particles. A snapshot in many files is read whole, whichever of its files is named
- *  ("snap_005.3.hdf5"); also by the name without number ("snap_005.hdf5", "snap_005") and by the
- *  folder that holds it and no other.
- *  @param[out] out  valid only on IO_OK. */
+/** Read the particles of a file. A snapshot in many files is read completely, whichever of its
+ *  files the path names ("snap_005.3.hdf5"). The path may also be the name without number
+ *  ("snap_005.hdf5", "snap_005") or the folder that holds this snapshot and no other.
+ *  @param[out] out  valid only on IO_OK; io_particles_free it */
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error);
+
+/** Free the arrays and zero the struct. NULL is allowed. */
 void io_particles_free(io_particles *particles);
 
-/** Number k of an array of reals. */
+/** Load element k of an array of reals as a double. */
 static inline double io_real(const void *reals, int64_t k, kith_precision precision)
 {
     return precision == KITH_FLOAT ? (double)((const float *)reals)[k] : ((const double *)reals)[k];
 }
 
-/** Set it, rounded to the precision. */
+/** Store element k of an array of reals, rounded to the precision. */
 static inline void io_put_real(void *reals, int64_t k, kith_precision precision, double value)
 {
     if (precision == KITH_FLOAT) {
@@ -171,138 +195,166 @@ static inline void io_put_real(void *reals, int64_t k, kith_precision precision,
     }
 }
 
-/** Vectors of one length, read from a file. Zero it first; io_vectors_free frees it. */
+/** Vectors of one length, read from a file. Zero it first; io_vectors_free frees the array. */
 typedef struct io_vectors {
-    int64_t n, dim;
-    int size;     /**< bytes of a number: KITH_FLOAT, KITH_DOUBLE, or 1: whole bytes, as they are */
-    void *values; /**< [n][dim] */
-    int64_t bytes;         /**< of the file */
-    char description[256]; /**< "NumPy array, <f4, row order" */
+    int64_t n;     /**< Number of vectors. */
+    int64_t dim;   /**< Number of components of each vector. */
+    int size;      /**< Bytes of a component: KITH_FLOAT, KITH_DOUBLE, or 1 for unsigned bytes. */
+    void *values;  /**< Components [n][dim]. */
+    int64_t bytes; /**< Size of the file [byte]. */
+    char description[256]; /**< Format and type: "NumPy array, <f4, row order". */
 } io_vectors;
 
-/** Read vectors: the rows of a NumPy array or HDF5 dataset of two dimensions, of any type of real
- *  numbers, or the lines of a text. HDF5: options->dataset, or the only such dataset at the top.
- *  @param options  dataset, precision and watch count. Precision 0: float where that holds every
- *                  number of the file's type
- *  @param bytes    only arrays of unsigned bytes are read, and kept as they are
- *  @param[out] out valid only on IO_OK */
+/** Read vectors: the rows of a NumPy array or of an HDF5 dataset of two dimensions, of any type of
+ *  real numbers, or the lines of a text. In HDF5, options->dataset is read, else the only dataset
+ *  of two dimensions in the root group.
+ *  @param options  dataset, precision and watch are used. Precision 0 means float where a float
+ *  holds every number of the file's type, else double
+ *  @param bytes    read arrays of unsigned bytes alone, without conversion
+ *  @param[out] out valid only on IO_OK; io_vectors_free it */
 io_status io_read_vectors(const char *path, const io_read_options *options, bool bytes,
                           io_vectors *out, io_error *error);
+
+/** Free the array and zero the struct. */
 void io_vectors_free(io_vectors *vectors);
 
-/** Read a number for each of n particles: a NumPy array of one dimension, or a text of a number a
- *  line. IO_INVALID when there are more or fewer, IO_FORMAT when one is not finite.
- *  @param[out] out  [n] */
+/** Read one number for each of n particles from a NumPy array of one dimension, or from a text with
+ *  one number in each line.
+ *  @param[out] out  [n]
+ *  @return IO_INVALID if there are more or fewer numbers, IO_FORMAT if one is not finite */
 io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error);
 
-/** What is in a file, without reading all of it where the format allows. */
+/** Contents of a file. */
 typedef struct io_summary {
-    io_format format;
-    char description[256];    /**< "tipsy, standard (big-endian), 32-byte header" */
-    int64_t bytes;            /**< file size; of all files of a snapshot */
-    int files;                /**< 1; more for a snapshot in many */
-    int64_t n;                /**< particles (or rows) of the first frame */
-    int64_t frames;           /**< 1 for snapshots */
-    kith_precision precision; /**< of the coordinates in the file; 0 for text */
-    bool has_box, has_time;
-    kith_box box;
-    double time;
-    io_cosmology cosmology;
-    io_units units;
-    char unit[IO_NAME_LENGTH]; /**< of a trajectory's lengths (io_frame.unit); "": not known */
-    int n_species;
+    io_format format;      /**< Format of the file. */
+    char description[256]; /**< Format in words: "tipsy, standard (big-endian), 32-byte header". */
+    int64_t bytes;         /**< Size of the file, or of all files of a snapshot [byte]. */
+    int files;             /**< Number of files of the snapshot; 1 for other files. */
+    int64_t n;             /**< Number of particles, or rows, of the first frame. */
+    int64_t frames;        /**< Number of frames; 1 for snapshots. */
+    kith_precision precision; /**< Type of the coordinates in the file; 0 for text. */
+    bool has_box;             /**< The file has a box. */
+    bool has_time;            /**< The file has a time. */
+    kith_box box;             /**< Box of the first frame; open space if there is none. */
+    double time;              /**< Time of the first frame, as in the file. */
+    io_cosmology cosmology;   /**< Cosmology of a snapshot. */
+    io_units units;           /**< Units of a snapshot. */
+    char
+        unit[IO_NAME_LENGTH]; /**< Unit of length of a trajectory (io_frame.unit); "": not known. */
+    int n_species;            /**< Number of entries of species. */
     struct {
-        char name[IO_NAME_LENGTH];
-        int64_t n;
-        double mass; /**< > 0: of each particle; 0: they differ, or the file does not say */
-    } species[IO_MAX_SPECIES];
-    int n_fields; /**< datasets of an HDF5 file, columns of text, properties of XYZ */
+        char name[IO_NAME_LENGTH]; /**< Name of the species, or "PartType1". */
+        int64_t n;                 /**< Number of its particles. */
+        double mass;               /**< Mass of each particle [units.mass]; 0: the masses differ, or
+                                        are not in the header. */
+    } species[IO_MAX_SPECIES];     /**< Species, or types of a snapshot. */
+    int n_fields;                  /**< Number of entries of fields. */
     struct {
-        char name[IO_NAME_LENGTH], type[IO_NAME_LENGTH], shape[IO_NAME_LENGTH];
-    } fields[IO_MAX_SPECIES];
+        char name[IO_NAME_LENGTH];  /**< Name of the field. */
+        char type[IO_NAME_LENGTH];  /**< Type of its numbers. */
+        char shape[IO_NAME_LENGTH]; /**< Shape of its array: "(1000, 3)". */
+    } fields[IO_MAX_SPECIES]; /**< Datasets of HDF5, columns of text, properties of XYZ, ... */
 } io_summary;
 
+/** Describe a file, without reading all of it where the format allows that.
+ *  @param[out] out  valid only on IO_OK */
 io_status io_inspect(const char *path, io_summary *out, io_error *error);
 
-/** Whether reading `path` reads the existing file `other`: as the file that the name of a snapshot
- *  or of a folder means, or as one of the files of a snapshot in many. */
+/** Whether io_read(path) reads the existing file `other`: as the file that the path, the name of a
+ *  snapshot or of a folder, stands for, or as one of the files of a snapshot in many files. */
 bool io_snapshot_holds(const char *path, const char *other);
+
+/** Name of a format: "NumPy". */
 const char *io_format_name(io_format format);
 
-/** A list being written, block by block, beside its final name; nothing of that name exists or
- *  changes until io_pairs_commit. */
+/** A list of pairs that is written block by block. */
 typedef struct io_pairs_writer io_pairs_writer;
 
 /** What is written for each pair. */
 typedef struct io_pairs_layout {
-    io_format format;         /**< IO_NPY, IO_HDF5 or IO_TEXT; IO_UNKNOWN: by the path's ending */
-    unsigned extras;          /**< KITH_DISTANCES | ... */
-    kith_precision precision; /**< of distances and vectors */
-    const char *command;      /**< the command line, kept in HDF5 attributes and text headers */
-    double cutoff;
-    int64_t n_particles;
+    io_format format;         /**< IO_NPY, IO_HDF5, IO_TEXT; IO_UNKNOWN: by the path's ending. */
+    unsigned extras;          /**< Bits KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS. */
+    kith_precision precision; /**< Type of distances and vectors. */
+    const char *command;      /**< Command line, written to HDF5 attributes and text headers. */
+    double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
+    int64_t n_particles; /**< Number of particles, written beside the command line. */
 } io_pairs_layout;
 
-/** Start. .npy: a structured array of i, j[, distance][, vector][, shift]; HDF5: one dataset each;
- *  text: one line each with a header, and then "-" is standard output. */
+/** Open a list of pairs. .npy: a structured array of i, j[, distance][, vector][, shift]. HDF5: one
+ *  dataset for each of these. Text: one line for each pair, with a header; the path "-" is standard
+ *  output.
+ *  @param[out] out  io_pairs_commit or io_pairs_abort it */
 io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
                         io_error *error);
+
 /** Append pairs->n pairs of layout KITH_IJ. */
 io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error);
-/** Finish: flush to disk and rename into place. Frees the writer, also on failure. */
+
+/** Flush the list to disk and rename it into place. Frees the writer, also on failure. */
 io_status io_pairs_commit(io_pairs_writer *writer, io_error *error);
-/** Throw away what was written. Frees the writer. NULL is fine. */
+
+/** Discard the list. Frees the writer. NULL is allowed. */
 void io_pairs_abort(io_pairs_writer *writer);
 
-/** Write particles: IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
- *  IO_TEXT or IO_XYZ; atomically. The box is kept where the format has a place for it: any in XYZ,
- *  in HDF5 one that is periodic, upright and begins at 0. Of the other arrays, velocities are kept,
- *  in HDF5 and tipsy. */
+/** Write particles as IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
+ *  IO_TEXT or IO_XYZ. XYZ holds any box; HDF5 holds a box that is periodic, upright and begins at
+ *  0. Other boxes, and those of other formats, are not written. Of the other arrays, velocities are
+ *  written in HDF5, tipsy and XYZ. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 
-/** A column of a table: whole numbers are written as such. */
+/** A column of a table. */
 typedef struct io_table_column {
-    char name[3 * IO_NAME_LENGTH];
-    const double *value; /**< [rows] */
-    bool whole;
+    char name[3 * IO_NAME_LENGTH]; /**< Name of the column. */
+    const double *value;           /**< Numbers [rows]. */
+    bool whole;                    /**< The numbers are whole, and are written as integers. */
 } io_table_column;
 
-/** Write columns as a NumPy structured array; atomically. Letters and digits of the names are kept,
- *  all else becomes "_". */
+/** Write columns as a NumPy structured array of doubles and 64-bit integers. Characters of the
+ *  names other than letters and digits become "_".
+ *  @param columns  [n] */
 io_status io_write_table(const char *path, const io_table_column *columns, int n, int64_t rows,
                          io_error *error);
 
-/** A matrix being written row by row as a NumPy array, beside its final name until it is committed.
- */
+/** A matrix that is written row by row as a NumPy array. */
 typedef struct io_matrix io_matrix;
 
-/** Start. @param precision  of the numbers in the file */
+/** Open a matrix of shape [rows][columns].
+ *  @param precision  type of the numbers in the file
+ *  @param[out] out   io_matrix_commit or io_matrix_abort it */
 io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_precision precision,
                          io_matrix **out, io_error *error);
+
 /** Append rows. @param values  [rows][columns] */
 io_status io_matrix_write(io_matrix *matrix, const double *values, int64_t rows, io_error *error);
-/** Finish: flush to disk and rename into place. Frees the matrix, also on failure. */
+
+/** Flush the matrix to disk and rename it into place. Frees the matrix, also on failure. */
 io_status io_matrix_commit(io_matrix *matrix, io_error *error);
-/** Throw away what was written. Frees the matrix. NULL is fine. */
+
+/** Discard the matrix. Frees it. NULL is allowed. */
 void io_matrix_abort(io_matrix *matrix);
 
-/** Write a file of these bytes; atomically. */
+/** Write a file of `size` bytes. */
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 
-/** The same for a file that one process writes again and again. It is written as path.part first,
- *  where the next process finds what a killed one left, and uses it. */
+/** Write a file that one process writes again and again. It is written as path.part and renamed. A
+ *  process that finds the path.part of a killed process overwrites it. */
 io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_error *error);
 
-/** A file that another program writes. */
+/** A file being written; in this header, one that another program writes. */
 typedef struct io_output io_output;
+
 /** Create an empty file beside path, with the mode of the one it will replace. */
 io_status io_lend(const char *path, io_output **out, io_error *error);
-/** The temporary name under which the other program writes the file. */
+
+/** The temporary path under which the other program writes the file. */
 const char *io_lent_name(const io_output *output);
-/** The other program has ended: flush the file to disk and rename it into place. Frees output. */
+
+/** Flush the file to disk and rename it into place, after the other program has ended. Frees
+ *  output, also on failure. */
 io_status io_lent_commit(io_output *output, io_error *error);
-/** Discard the output. With keep, leave the partial file under its temporary name. Frees output.
+
+/** Discard the output. With keep, the partial file stays under its temporary name. Frees output.
  *  NULL is allowed. */
 void io_lent_abort(io_output *output, bool keep);
 
@@ -314,11 +366,12 @@ io_status io_check_output(const char *path, io_error *error);
  *  path refers to none. */
 int io_open_descriptor(const char *path);
 
-/** Remove the files that are being written, which have no name yet, and the files of locks. Safe in
- *  a handler of signals; the program must end then. */
+/** Remove the temporary files of all outputs, and the lock files. Async-signal-safe. The program
+ *  must end afterwards. */
 void io_remove_parts(void);
 
-/** Name and version of the HDF5 library that is used now. @return false: there is none. */
+/** Write name and version of the HDF5 library in use: "HDF5 1.10.8".
+ *  @return false if this build has no HDF5 */
 bool io_hdf5_version(char *out, int room);
 
 #endif

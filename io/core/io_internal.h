@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the format files share: a file being read, its lines, blocks of records, a file being
- * written. Every function that can fail fills the io_error it was given and returns its status.
+ * Functions that the readers and writers of all formats share: an input file, its lines, records of
+ * numbers, particles, snapshots in many files, an output file, lists of pairs. Every function that
+ * can fail fills the io_error that it is given and returns its status.
  */
 #ifndef KITH_IO_INTERNAL_H
 #define KITH_IO_INTERNAL_H
@@ -24,40 +25,46 @@
 io_status io__fail(io_error *error, const char *path, io_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Where an error goes: emptied, or where nobody wants it a place of the thread's. */
+/** Clear an error. @return the error; if it is NULL, a dummy error of this thread */
 io_error *io__error_begin(io_error *error);
 
-/** Whether a name ends so, whatever the case of its letters. */
+/** Whether a path has an ending; the case of letters does not count. */
 bool io__ends_with(const char *path, const char *ending);
 
-/** Copy at most room - 1 bytes of text[0..length), control characters replaced. */
+/** Copy at most room - 1 bytes of text[0..length) and append a 0. Control characters become '?'.
+ *  @param[out] out  [room] */
 void io__copy_name(char *out, size_t room, const char *text, size_t length);
 
 /* ------------------------------------------------------------------------ a file being read */
 
 enum { IO_BLOCK = 4 << 20 }; /* bytes read at once */
 
+/** A regular file that is open to be read. */
 typedef struct io_file {
-    const char *path;
-    int fd;
-    int64_t size;
-    const io_read_options *options; /* never NULL */
-    io_error *error;                /* never NULL */
-    double watched;                 /* when watch was last called [s] */
-    int64_t before, total;          /* bytes of a snapshot's files before this one, of all */
+    const char *path;               /* path of the file, for messages; borrowed */
+    int fd;                         /* file descriptor; -1: not open */
+    int64_t size;                   /* size of the file when it was opened [byte] */
+    const io_read_options *options; /* options of the reader; never NULL; borrowed */
+    io_error *error;                /* where messages go; never NULL; borrowed */
+    double watched;                 /* time of the last call of options->watch [s] */
+    int64_t before;                 /* size of the files of the snapshot before this one [byte] */
+    int64_t total;                  /* size of all files of the snapshot [byte]; 0: of this file */
 } io_file;
 
+/** Open a regular file. Folders, pipes and devices are refused.
+ *  @param options  NULL: the defaults */
 io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
                         io_error *error);
 void io__file_close(io_file *file);
 
-/** Read size bytes at offset, all of them, and report progress. */
+/** Read `size` bytes at an offset, and call watch. IO_TRUNCATED: the file has fewer. */
 io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset);
 
-/** The same for a header: no progress yet. */
+/** Read `size` bytes at an offset without a call of watch. IO_TRUNCATED: the file has fewer. */
 io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset);
 
-/** Report that `done` bytes were dealt with. @return IO_CANCELLED when asked to stop. */
+/** Call watch with `done` bytes of this file, if the last call was 50 ms ago or more, or the file
+ *  is done. @return IO_CANCELLED if watch returns nonzero */
 io_status io__file_watch(io_file *file, int64_t done);
 
 /** io__fail about this file. */
@@ -66,27 +73,31 @@ io_status io__file_watch(io_file *file, int64_t done);
 
 /* --------------------------------------------------------------------------- lines of a file */
 
+/** The lines of a text file, read block by block. */
 typedef struct io_lines {
-    io_file *file;
-    char *buffer; /* [room + 1] */
-    int64_t room;
-    int64_t begin, end; /* what of buffer is still to be handed out */
-    int64_t offset;     /* where in the file buffer[end] comes from */
-    int64_t number;     /* of the line handed out last, from 1 */
-    char *line;         /* that line */
-    bool again;         /* hand it out once more */
-    locale_t locale;    /* "C", in which numbers are parsed */
+    io_file *file;      /* the file; borrowed */
+    char *buffer;       /* bytes of the file [room + 1] */
+    int64_t room;       /* bytes that are read at once: IO_BLOCK, or the size of a smaller file */
+    int64_t begin, end; /* range of buffer that holds lines not yet returned */
+    int64_t offset;     /* offset in the file of the byte behind buffer[end - 1] */
+    int64_t number;     /* number of the line returned last, from 1 */
+    char *line;         /* the line returned last, in buffer */
+    bool again;         /* io__lines_next returns that line once more */
+    locale_t locale;    /* the locale "C", in which numbers are parsed */
 } io_lines;
 
-/** Start at the file's first line, past a UTF-8 byte order mark. */
+/** Begin at the first line of a file, behind a UTF-8 byte order mark. Close with io__lines_close,
+ *  also on failure. */
 io_status io__lines_open(io_lines *lines, io_file *file);
 void io__lines_close(io_lines *lines);
 
-/** Hand out the next line without its end, NUL-terminated, the caller's to change; NULL at the end
- *  of the file. */
+/** Return the next line. IO_FORMAT: it is longer than IO_BLOCK.
+ *  @param[out] line  the line without its end, NUL-terminated, which the caller may change; valid
+ *  until the next call; NULL at the end of the file */
 io_status io__lines_next(io_lines *lines, char **line);
 
-/** Make the next call of io__lines_next return the last line, unchanged by us, once more. */
+/** Make the next call of io__lines_next return the last line once more, with the caller's
+ *  changes. */
 void io__lines_back(io_lines *lines);
 
 /** io__fail about the line handed out last. */
@@ -95,98 +106,111 @@ io_status io__lines_fail(const io_lines *lines, io_status status, const char *fo
 
 /** A field of a line. */
 typedef struct io_token {
-    const char *text;
-    size_t length;
+    const char *text; /* first character; borrowed; not NUL-terminated */
+    size_t length;    /* number of bytes */
 } io_token;
 
-/** Take the next run of non-blanks at *at and move *at behind it. @return false when none. */
+/** Take the next run of characters that are no blanks at *at, and move *at behind it.
+ *  @return false if there is none */
 bool io__token_next(const char **at, io_token *token);
 
+/** Whether a token equals a word. */
 bool io__token_is(io_token token, const char *word);
 
-/** A token's length for printf's %.*s. */
+/** The number of bytes of a token that a message shows, for %.*s of printf. */
 int io__token_shown(io_token token);
 
-/** Parse the whole token, correctly rounded. Overflow and trash are errors that name the line and
- *  what the number was to be. */
+/** Parse a token as a number, correctly rounded. IO_FORMAT: the token is no number, or overflows;
+ *  the message has the number of the line, and `what` the number is. */
 io_status io__lines_number(const io_lines *lines, io_token token, const char *what, double *out);
 
-/** Parse one number at text as strtod does, but faster and always with a decimal point.
- *  @return its end; text when there is none. errno is ERANGE on overflow, else 0. */
+/** Parse one number at text as strtod does, but faster and always with a decimal point. Sets errno
+ *  to ERANGE on overflow, else to 0.
+ *  @return the end of the number; text if there is none */
 const char *io__number(const char *text, locale_t locale, double *out);
 
 /* ---------------------------------------------------------------------------------- particles */
 
-/** Allocate n particles and set the box to open space. @param native  precision in the file */
+/** Allocate the positions of n particles and set the box to open space.
+ *  @param native  precision of the file, which is used unless the options choose one */
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
 
-enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* beside IO_MASSES and its sisters */
+enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* further bits after IO_DENSITIES */
 
-/** "masses"; numbers of each particle. */
+/** Name of a field in messages: "masses". */
 const char *io__field_name(unsigned field);
+
+/** Numbers of each particle in a field: 1 or 3. */
 int io__field_width(unsigned field);
 
-/** The fields that the options ask for. */
+/** The fields that the options ask for: bits of options->fields and options->needed. */
 unsigned io__fields_wanted(const io_file *file);
 
-/** Allocate the arrays of these fields. */
+/** Allocate the arrays of these fields for out->n particles. */
 io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
 
-/** A row of the field's array. */
+/** Address of a row in the array of a field. */
 void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
 
-/** Fail when a field is needed that has no array. */
+/** Return IO_MISSING if options->needed has a field without an array.
+ *  @param format  name of the format, for the message */
 io_status io__particles_check(io_file *file, io_particles *particles, const char *format);
 
-/** Store one particle, growing the array as needed; *capacity starts at 0. */
+/** Append one particle. The array of positions grows as needed.
+ *  @param[in,out] capacity  particles that the array has room for; 0 at first */
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);
 
-/** Open space; an axis-parallel periodic box. As the library's, which io need not link. */
+/** Open space in three dimensions. Equals kith_box_open, so that io need not link the library. */
 kith_box io__box_open(void);
+
+/** A periodic box with edges parallel to the axes. Equals kith_box_periodic. */
 kith_box io__box_periodic(const double length[3]);
 
 /** The element type of an array in a file. */
 typedef struct io_scalar {
-    char kind;    /* 'f', 'i' or 'u' */
-    int size;     /* bytes: 1, 2, 4, 8 */
-    bool swapped; /* not in this machine's byte order */
+    char kind;    /* 'f' floating point, 'i' signed integer, 'u' unsigned integer */
+    int size;     /* size: 1, 2, 4 or 8 [byte] */
+    bool swapped; /* the byte order is not that of this machine */
 } io_scalar;
 
 /** Records of a file, all of one length. */
 typedef struct io_records {
-    int64_t offset; /* of the first [byte] */
-    int64_t stride; /* from one to the next [byte] */
-    int64_t n;
+    int64_t offset; /* offset of the first record in the file [byte] */
+    int64_t stride; /* distance from one record to the next [byte] */
+    int64_t n;      /* number of records */
 } io_records;
 
-/** Numbers that stand side by side in every record, and the array [][width] they are for. */
+/** Numbers that are adjacent in every record, and the array [][width] that they are stored in. */
 typedef struct io_field {
-    int at; /* where they begin in the record [byte] */
-    int columns;
-    io_scalar type;
-    void *out;                /* what the first record's go to */
-    int width;                /* numbers of out for each record */
-    kith_precision precision; /* of out; 0: int64_t */
-    double scale;             /* reals are multiplied by it */
+    int at;                   /* offset of the first number in the record [byte] */
+    int columns;              /* number of adjacent numbers */
+    io_scalar type;           /* type of the numbers in the file */
+    void *out;                /* row of the array for the first record */
+    int width;                /* elements of a row of the array, >= columns */
+    kith_precision precision; /* type of the array; 0: int64_t */
+    double scale;             /* factor that reals are multiplied by */
 } io_field;
 
-/** These numbers at byte `at` of each record, for the particles from `row` on. */
+/** Describe numbers of type `type` at byte `at` of each record, for the particles from `row` on. */
 io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
                              io_scalar type);
 
-/** Bring these fields of all records to their arrays. */
+/** Read fields of all records into their arrays, block by block. @param fields  [n_fields] */
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields);
 
-/** Bring n numbers that stand side by side from byte `at` on to every width-th of out, which is of
- *  this precision; 0: int64_t. */
+/** Read n adjacent numbers from byte `at` of the file on.
+ *  @param[out] out   [n][width]; the numbers go to the first column
+ *  @param precision  type of out; 0: int64_t */
 io_status io__numbers_read(io_file *file, int64_t at, io_scalar type, int64_t n, void *out,
                            int width, kith_precision precision);
 
-/** A number of a header; swapped: not in this machine's byte order. */
+/** Load an unsigned 32-bit integer. @param swapped  its byte order is not that of this machine */
 uint32_t io__get32(const char *at, bool swapped);
+
+/** Load a double. @param swapped  its byte order is not that of this machine */
 double io__get_double(const char *at, bool swapped);
 
 /** Multiply n reals by scale. */
@@ -194,146 +218,172 @@ void io__reals_scale(void *reals, int64_t n, kith_precision precision, double sc
 
 /* ------------------------------------------------------------------------------------ species */
 
+/** The species that options->species names. */
 typedef struct io_species {
-    int n;
+    int n; /* number of items; 0: all species are wanted */
     struct {
-        char name[IO_NAME_LENGTH];
-        int64_t n;
-    } item[IO_MAX_SPECIES];
+        char name[IO_NAME_LENGTH]; /* name of the species, as in the options */
+        int64_t n;                 /* particles of this species that were found */
+    } item[IO_MAX_SPECIES];        /* the species, each once */
 } io_species;
 
-/** The species that the options ask for; none when all are wanted. */
+/** Parse options->species. */
 io_status io__species_parse(io_file *file, io_species *out);
 
-/** Index of the name, compared without case; -1 when it is not there. */
+/** Find a name; the case of letters does not count. @return its index; -1 if it is not there */
 int io__species_find(const io_species *species, io_token name);
 
-/** Whether particles of this type of a snapshot were asked for; counts n of them as found. */
+/** Whether a type of a snapshot is wanted. Adds n to the particles found of its species. */
 bool io__species_wants(io_species *species, int type, int64_t n);
 
-/** Fail when one of the species asked for was found on no particle. */
+/** Return IO_INVALID if no particle of one of the species was found. */
 io_status io__species_check(io_file *file, const io_species *species);
 
 /* ---------------------------------------------------------------- snapshots, in many files too */
 
-/** The names of the files of a snapshot: head, number, tail, as "snap_005." 3 ".hdf5". */
+/** The paths of the files of a snapshot: head, number, tail, such as "snap_005." 3 ".hdf5". */
 typedef struct io_set {
-    char *path; /* room for any of them */
-    int head;   /* length of the part before the number */
-    int digits; /* of the number, when it has leading zeros; else 1 */
-    char tail[IO_NAME_LENGTH];
+    char *path;                /* buffer for the path of any file; begins with the head */
+    int head;                  /* length of the head [byte] */
+    int digits;                /* digits of a number with leading zeros; 1: without them */
+    char tail[IO_NAME_LENGTH]; /* the tail */
 } io_set;
 
-/** Split a name; false when it has no number. Free with io__set_free, also then. */
+/** Split the path of a file into head, number and tail. io__set_free the result in every case.
+ *  @param[out] found  the path has a number */
 io_status io__set_split(io_file *file, io_set *out, bool *found);
 void io__set_free(io_set *set);
 
-/** Path of a file of the set, valid until the next call. */
+/** Path of the file with this number, valid until the next call. */
 const char *io__set_member(const io_set *set, int64_t number);
 
-/** The name of the snapshot that a file may be part of, to be freed: "snap_005.hdf5" of
- *  "snap_005.3.hdf5". NULL without memory. */
+/** The name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
+ *  @return the name, to be freed; NULL if memory is exhausted */
 char *io__set_name(const char *path);
 
-/** What to open for a path that the user gave: itself, or the first file of the snapshot that it is
- *  the folder or the name without number of. *out is to be freed. */
+/** Find the file that a path stands for: the path itself, or the first file of a snapshot whose
+ *  folder, or whose name without number, the path is.
+ *  @param[out] out  path of the file, to be freed */
 io_status io__set_resolve(const char *path, char **out, io_error *error);
 
 /** The header of one file of a snapshot. */
 typedef struct io_header {
-    int64_t files;                  /* of the snapshot */
-    int64_t n[IO_MOST_TYPES];       /* particles in this file */
-    int64_t total[IO_MOST_TYPES];   /* and in all; -1: the file does not say */
-    double mass[IO_MOST_TYPES];     /* of each particle of a type; 0: they differ */
-    unsigned fields[IO_MOST_TYPES]; /* that the type has in this file */
-    double length_h[IO_MOST_TYPES], mass_h[IO_MOST_TYPES]; /* exponents of h of each type's */
-    kith_precision precision[IO_MOST_TYPES];               /* of its positions */
-    int dim;
-    double box[3]; /* lengths; 0: none */
-    bool has_time;
-    double time, redshift;
-    io_cosmology cosmology;
-    io_units units;
+    int64_t files;                           /* number of files of the snapshot */
+    int64_t n[IO_MOST_TYPES];                /* particles of each type in this file */
+    int64_t total[IO_MOST_TYPES];            /* particles of each type in all files; -1: not said */
+    double mass[IO_MOST_TYPES];              /* mass of every particle of a type; 0: they differ */
+    unsigned fields[IO_MOST_TYPES];          /* fields of each type in this file: IO_MASSES | ... */
+    double length_h[IO_MOST_TYPES];          /* exponent of h in the lengths of each type */
+    double mass_h[IO_MOST_TYPES];            /* exponent of h in the masses of each type */
+    kith_precision precision[IO_MOST_TYPES]; /* precision of the positions of each type */
+    int dim;                /* coordinates of a position: 2 or 3; 0: no particles */
+    double box[3];          /* lengths of the periodic box; 0: no box */
+    bool has_time;          /* the file has a time */
+    double time;            /* time; the scale factor of a comoving run */
+    double redshift;        /* redshift; 0 if it is not in the file */
+    io_cosmology cosmology; /* cosmology, set by io__header_cosmology */
+    io_units units;         /* units of lengths, masses and velocities */
 } io_header;
 
-/** What of a file is wanted, and where it goes. */
+/** The part of a file that is to be read, and the arrays for it. */
 typedef struct io_wanted {
-    bool type[IO_MOST_TYPES];
-    unsigned fields;            /* with IO_POSITIONS */
-    int64_t row[IO_MOST_TYPES]; /* for the first particle of the type in this file */
-    io_particles *out;
+    bool type[IO_MOST_TYPES];   /* the type is wanted */
+    unsigned fields;            /* fields that are wanted: IO_POSITIONS | IO_MASSES | ... */
+    int64_t row[IO_MOST_TYPES]; /* row of the arrays for the first particle of each type */
+    io_particles *out;          /* the arrays */
 } io_wanted;
 
-/** A format of snapshots. Masses that the header says and types are not its business. */
+/** A format of snapshots. The caller fills the array of types, and that of masses for the types
+ *  whose mass is in the header. */
 typedef struct io_snapshot_format {
-    /** Read a file's header and see that the file can hold what it says. *private is closed by
-     *  close, also on failure. */
+    /** Read the header of a file, and check that the file can hold the particles that the header
+     *  counts. @param[out] private  state of the reader, to be closed by close, also on failure */
     io_status (*open)(io_file *file, io_header *out, void **private);
+    /** Read the wanted particles of a file into their arrays. */
     io_status (*read)(io_file *file, const io_header *header, void *private,
                       const io_wanted *wanted);
-    /** Fill in description and fields. */
+    /** Set description and fields of a summary. */
     void (*describe)(const io_header *header, void *private, io_summary *out);
+    /** Free the state. */
     void (*close)(void *private);
-    /** Where a field was looked for: "Masses". */
+    /** The names by which the format stores a field, for messages: "a dataset ParticleIDs". */
     const char *(*sources)(unsigned field);
 } io_snapshot_format;
 
+/** Read a snapshot of a format: this file, or all files of the snapshot that it belongs to. */
 io_status io__snapshot_read(io_file *file, const io_snapshot_format *format, io_particles *out);
+
+/** Describe a snapshot of a format. */
 io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, io_summary *out);
 
-/** What a header says of the universe, by the names it has there. */
+/** The numbers of a header that concern cosmology, before they are checked. */
 typedef struct io_universe {
-    const char *group; /* "Header" */
-    int comoving;      /* 1, 0; -1: not said, to be told from the numbers */
-    bool has_a;        /* a is not the time */
-    double a, h, omega_m, omega_lambda, omega_b;
+    const char *group;   /* where the numbers are, for messages: "Header" */
+    int comoving;        /* 1: the run is comoving; 0: it is not; -1: not in the file */
+    bool has_a;          /* the file has a scale factor; if false, it is the time */
+    double a;            /* scale factor; 0: not in the file */
+    double h;            /* Hubble constant today / (100 km/s/Mpc) */
+    double omega_m;      /* density of matter / critical density */
+    double omega_lambda; /* density of the cosmological constant / critical density */
+    double omega_b;      /* density of baryons / critical density */
 } io_universe;
 
-/** Fill in header->cosmology, or fail where the numbers make no sense. Without cosmology there is
- *  no h in the units, and usual ones are not taken for granted. */
+/** Set header->cosmology. A run that is not comoving has no factors of h in its units, and no usual
+ *  units. @return IO_FORMAT if a number is out of bounds, or redshift and scale factor differ */
 io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header);
 
 /** Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
 io_units io__units_usual(void);
 
-/** The periodic box that the header says. */
+/** The periodic box of a header; open space if it has none. */
 kith_box io__header_box(const io_header *header, bool *has_box);
 
-/** Fail where lengths, masses or units make no sense. */
+/** Return IO_FORMAT if lengths, masses, counts or units of a header are out of bounds. */
 io_status io__header_check(io_file *file, const io_header *header);
 
-/** Fail where the header of another file of the snapshot says something else. */
+/** Return IO_FORMAT if the headers of two files of a snapshot differ.
+ *  @param other_path  path of the file with the header `other` */
 io_status io__header_same(io_file *file, const io_header *header, const io_header *other,
                           const char *other_path);
 
 /* ------------------------------------------------------------------------------------ formats */
 
-/** Tell the format, or fail with what the file seems to be. */
+enum { IO_HEAD = 4096 }; /* bytes at the beginning of a file from which its format is found */
+
+/** Find the format of a file by its content. @return IO_FORMAT, with what the file is, if no reader
+ *  knows the format */
 io_status io__detect(io_file *file, io_format *out);
 
-enum { IO_HEAD = 4096 }; /* bytes of a file that tell its format */
-
-/** Set *out to IO_TIPSY if the file's size is that of the tipsy snapshot its header describes.
- *  @param[out] resembles  true also when only the size is wrong */
+/** Set *out to IO_TIPSY if the file has the size of the tipsy snapshot that its header describes.
+ *  @param[out] resembles  the header is valid, whatever the size of the file */
 io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles);
 
-/** True when the file begins as a Gadget snapshot of format 1 or 2. */
+/** Whether a file begins as a Gadget snapshot of format 1 or 2.
+ *  @param head  [size] the first bytes of the file */
 bool io__gadget_detect(const char *head, int64_t size);
 
-/** Files of the snapshot that a file of this format belongs to. A file that cannot be read counts
- *  as a snapshot of one file; 0: it holds no particles of a snapshot. */
+/** The number of files of the snapshot that a Gadget file belongs to; 1 if it cannot be read. */
 int64_t io__gadget_files(io_file *file);
+
+/** The number of files of the snapshot that an HDF5 file belongs to; 1 if it cannot be read; 0 if
+ *  it is no file of a snapshot. */
 int64_t io__hdf5_files(io_file *file);
 
+/* The readers of the formats: `read` reads particles, `inspect` fills the summary. */
 io_status io__gadget_read(io_file *file, io_particles *out);
 io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 
-/** Read an array of one dimension that has n numbers: integers as int64_t, else as double. */
+/** Read a NumPy array of one dimension.
+ *  @param n         numbers that it must have
+ *  @param integers  refuse an array of floats
+ *  @param[out] out  [n]: int64_t if integers, else double */
 io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out);
 
-/** Read the group of each particle, as the file numbers them. @param ids  [n]; NULL: not known */
+/** Read the number of the group of each particle from an HDF5 file.
+ *  @param ids       [n] ids of the particles; NULL: not known
+ *  @param[out] out  [n] */
 io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out);
 io_status io__hdf5_read(io_file *file, io_particles *out);
 io_status io__hdf5_inspect(io_file *file, io_summary *out);
@@ -342,121 +392,160 @@ io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
 
-/** Give vectors room for their numbers: size, n and dim are set, and the file is large enough. */
+/** Allocate out->values. size, n and dim are set, and the file is known to hold as many numbers. */
 io_status io__vectors_alloc(io_file *file, io_vectors *out);
 
-/** The size of a number that was asked for; else the smaller one that holds those of the type. */
+/** The precision that the options ask for, else float if it holds every number of the type, else
+ *  double [byte]. */
 int io__vectors_size(const io_file *file, io_scalar type);
 
+/* Read vectors of a format. @param bytes  read unsigned bytes alone, without conversion */
 io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out);
 io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out);
 io_status io__text_vectors(io_file *file, io_vectors *out);
 
-/** Turn the status of a step into a failure, where a read has failed since io__get_failed was
- *  zeroed. */
+/** Clear io__get_failed. @return IO_SYSTEM if it was set; else `status` */
 io_status io__get_end(io_file *file, io_status status);
 
-/** Read a file that is of this format; refuse options that mean nothing for it. */
+/** Read the particles of a file of this format. */
 io_status io__read_as(io_file *file, io_format format, io_particles *out);
+
+/** Return IO_INVALID if an option does not apply to this format, or has no valid value. */
 io_status io__check_options(io_file *file, io_format format);
 
 /* ---------------------------------------------------------------- complete calls of the system */
 
-/** Read at an offset. @return bytes read, fewer than size at the end of the file; -1 with errno. */
+/** Read `size` bytes at an offset. @return the number of bytes read, fewer than `size` at the end
+ *  of the file; -1 with errno set */
 int64_t io__get(int fd, void *data, int64_t size, int64_t at);
-/** The errno of this thread's last io__get that failed; 0: none has. HDF5 may take a read that
- *  fails for something that the file lacks: io__get_end is the last word. */
+
+/** errno of the last io__get of this thread that failed; 0: none has. The HDF5 library may report a
+ *  failed read as an object that the file lacks, so that readers clear this before the first call
+ *  and call io__get_end after the last. */
 extern _Thread_local int io__get_failed;
-/** Write all bytes at an offset or, when at < 0, where the file is. @return 0 or an errno. */
+
+/** Write `size` bytes at an offset or, if at < 0, at the current position. @return 0 or an errno */
 int io__put(int fd, const void *data, int64_t size, int64_t at);
-/** Flush a file or folder to disk; what has no disk is fine. @return 0 or an errno. */
+
+/** Flush a file or folder to disk. Pipes and devices need no flush. @return 0 or an errno */
 int io__sync(int fd);
-/** Close a file that was written. @return 0 or an errno. */
+
+/** Close a file that was written. @return 0 or an errno */
 int io__close_fd(int fd);
 
 /* --------------------------------------------------------------------- a file being written */
 
-/** A file that io_remove_parts removes: a part of an output, or a lock file. */
+/** A temporary file that io_remove_parts removes: the part of an output, or a lock file. */
 typedef struct io_temporary {
-    char *path;  /* allocated; NULL: no file */
-    bool listed; /* the list that io_remove_parts goes through holds the path */
+    char *path;  /* path of the file, allocated; NULL: no file */
+    bool listed; /* the list of io_remove_parts holds the path */
 } io_temporary;
 
-/** Let io_remove_parts remove the file, as far as its list has room. */
+/** Add the path to the list of io_remove_parts, if the list has room. */
 void io__temporary_list(io_temporary *file);
-/** Take the path back. @return false: there is none, or a handler of a crash has taken it, so that
- *  file->path is NULL */
+
+/** Take the path out of the list of io_remove_parts.
+ *  @return false if there is no path, or io_remove_parts has taken it; file->path is NULL then */
 bool io__temporary_unlist(io_temporary *file);
-/** Take the path back and free it. The file stays. */
+
+/** Take the path out of the list and free it. The file is not removed. */
 void io__temporary_forget(io_temporary *file);
 
+/** A file being written, through a buffer. */
 typedef struct io_output {
-    char *path;        /* as the caller gave it */
-    char *target;      /* the path, symbolic links followed */
-    io_temporary part; /* beside the target, renamed by commit; none: the target is written */
-    int fd;
-    int64_t base;    /* offset in the file of the first byte; -1: the file cannot be patched */
-    char *buffer;    /* [IO_BLOCK] */
-    int64_t used;    /* of buffer */
-    int64_t written; /* before buffer */
-    io_error *error; /* of the call under way */
+    char *path;        /* path as the caller gave it, for messages */
+    char *target;      /* path with symbolic links followed; NULL: standard output */
+    io_temporary part; /* file beside the target; no path: the target itself is written */
+    int fd;            /* descriptor of the file that is written */
+    int64_t base;      /* offset in the file of the first byte; -1: the file cannot be patched */
+    char *buffer;      /* bytes that are not yet written [IO_BLOCK] */
+    int64_t used;      /* number of bytes in buffer */
+    int64_t written;   /* number of bytes written before those in buffer */
+    io_error *error;   /* where messages of the current call go; borrowed */
 } io_output;
 
-/** Where a path leads. */
+/** The file that a path leads to. */
 typedef struct io_destination {
-    char *target; /* to be freed */
-    int number;   /* of an open file that the path names, such as /dev/stdout; -1: none */
-    bool exists, regular;
+    char *target; /* path with symbolic links followed, to be freed */
+    int number;   /* descriptor of an open file that the path names, as /dev/stdout; -1: none */
+    bool exists;  /* the file exists */
+    bool regular; /* the file is a regular file, or does not exist */
 } io_destination;
 
-/** Follow a path, and see that its file can be written. destination->target is to be freed, also on
- *  failure. */
+/** Follow a path, and check that its file can be written.
+ *  @param[out] destination  its target is to be freed, also on failure */
 io_status io__destination_find(const char *path, io_destination *destination, io_error *error);
 
-/** Create the file beside output->target and open output->fd. @param replaces  the target exists:
- *  its mode and attributes are taken over. @param fixed  the part is path.part, also one that a
- *  killed process left; else its name is new */
+/** Create the part beside output->target and open output->fd.
+ *  @param replaces  the target exists: copy its mode, owner and attributes to the part
+ *  @param fixed     the part is path.part, which may exist; else its name is new */
 io_status io__part_open(io_output *output, bool replaces, bool fixed);
+
 /** Remove the part from disk, if there is one. */
 void io__part_drop(io_output *output);
+
 /** Take a shared advisory lock on a file that is to be replaced. A file that does not exist, that
  *  cannot be opened or that this process has locked (lock.h) is not locked.
- *  @param path  names the output in messages; PATH.lock must not be locked, either
- *  @param target  the path, symbolic links followed
- *  @param[out] fd  to be closed once the file is replaced; -1: nothing is locked
- *  @return IO_SYSTEM where another process writes the file */
+ *  @param path     path of the output, for messages; PATH.lock is tested, too
+ *  @param target   path with symbolic links followed
+ *  @param[out] fd  descriptor to be closed once the file is replaced; -1: nothing is locked
+ *  @return IO_SYSTEM if another process holds a lock on the target or on PATH.lock */
 io_status io__lock_share(const char *path, const char *target, int *fd, io_error *error);
+
 /** Flush the folder of a path to disk. @return 0 or an errno. */
 int io__folder_sync(const char *target);
 
+/** Open an output. A regular file is replaced when the output is committed; devices, pipes and
+ *  files that are open already are written directly. On failure nothing is left to be aborted. */
 io_status io__output_open(io_output *output, const char *path, io_error *error);
+
+/** Open standard output. */
 io_status io__output_stdout(io_output *output, io_error *error);
-/** The same for a file that one process writes again and again: its part has a name of its own, and
- *  that which a killed process left is used again. */
+
+/** Open an output that one process writes again and again. Its part is path.part; the path.part of
+ *  a killed process is overwritten. */
 io_status io__output_reopen(io_output *output, const char *path, io_error *error);
-/** Write into the file itself, behind the mark (recording.h); what follows it is cut off. A file
- *  that does not hold the tail of the mark is refused. */
+
+/** Open a file itself, to append behind a mark (recording.h). Truncates the file at the mark.
+ *  @return IO_FORMAT or IO_TRUNCATED if the file does not hold the tail of the mark; the file is
+ *  not changed then */
 io_status io__output_append(io_output *output, const char *path, const io_mark *from,
                             io_error *error);
+
+/** Append bytes. */
 io_status io__output_write(io_output *output, const void *data, int64_t size);
-/** Hand all to the system: what was written stays when the process is killed. */
+
+/** Write the buffer to the file, so that its bytes survive if the process is killed. */
 io_status io__output_flush(io_output *output);
-/** Flush to disk, and go on. */
+
+/** Write the buffer to the file, and flush the file to disk. */
 io_status io__output_sync(io_output *output);
-/** Room for size <= IO_BLOCK bytes, to be filled at once by the caller; NULL on failure. */
+
+/** Append `size` <= IO_BLOCK bytes that the caller stores. @return where to store them, before the
+ *  next call; NULL on failure, with output->error set */
 char *io__output_reserve(io_output *output, int64_t size);
-/** Overwrite bytes of the file from byte `at` on. */
+
+/** Overwrite bytes of the file from byte `at` of the output on. IO_INVALID: a pipe. */
 io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size);
+
+/** Append formatted text. */
 io_status io__output_printf(io_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
 /** Flush to disk, close and rename into place. On failure no part is left. Frees the output. */
 io_status io__output_commit(io_output *output);
+
+/** Close the file and remove the part. Frees the output. */
 void io__output_abort(io_output *output);
-/** Commit if all went well until here, else abort. */
+
+/** Commit the output if status is IO_OK, else abort it. @return the first error */
 io_status io__output_end(io_output *output, io_status status);
 
-/** Print numbers with a decimal point, whatever the program's locale, until io__locale_restore. */
+/** Set the locale of this thread to "C", so that numbers are printed with a decimal point.
+ *  @return the locale before, for io__locale_restore */
 locale_t io__locale_set_c(void);
+
+/** Set the locale of this thread back. */
 void io__locale_restore(locale_t before);
 
 /** io__fail about this output. */
@@ -465,51 +554,58 @@ void io__locale_restore(locale_t before);
 
 /* ------------------------------------------------------------------------------ lists of pairs */
 
-/** One field of a list: `count` elements of `size` bytes for each pair, packed. */
+/** One column of a list of pairs. */
 typedef struct io_column {
-    const char *name;
-    const char *data; /* NULL when only the layout is asked for */
-    char kind;        /* 'i' or 'f' */
-    int size, count;
+    const char *name; /* name of the column: "distance" */
+    const char *data; /* elements [n][count]; NULL: only the layout is described */
+    char kind;        /* 'i' int32_t, 'f' float or double */
+    int size;         /* size of an element: 4 or 8 [byte] */
+    int count;        /* elements of each pair: 1 or 3 */
 } io_column;
 
 enum { IO_PAIR_COLUMNS = 5 };
 
+/** A format of lists of pairs. */
 typedef struct io_pairs_format {
-    io_status (*begin)(io_pairs_writer *writer);
+    io_status (*begin)(io_pairs_writer *writer); /* write what precedes the pairs */
+    /** Write a block of n pairs. */
     io_status (*write)(io_pairs_writer *writer, const io_column *columns, int64_t n);
-    io_status (*end)(io_pairs_writer *writer); /* may be NULL, as drop */
-    void (*drop)(io_pairs_writer *writer);     /* free what begin made; after end, too */
+    io_status (*end)(io_pairs_writer *writer); /* complete the file; may be NULL */
+    void (*drop)(io_pairs_writer *writer);     /* free writer->private; may be NULL */
 } io_pairs_format;
 
 struct io_pairs_writer {
-    const io_pairs_format *format;
-    io_output output;
-    io_pairs_layout layout;
-    io_column columns[IO_PAIR_COLUMNS];
-    int n_columns;
-    int64_t n;     /* pairs so far */
-    bool failed;   /* a block could not be written: no commit */
-    bool csv;      /* text: commas and a plain header */
-    void *private; /* the format's own */
+    const io_pairs_format *format;      /* format of the list */
+    io_output output;                   /* the file */
+    io_pairs_layout layout;             /* what is written for each pair */
+    io_column columns[IO_PAIR_COLUMNS]; /* the columns of the layout */
+    int n_columns;                      /* number of columns */
+    int64_t n;                          /* pairs written so far */
+    bool failed;                        /* a block could not be written: no commit */
+    bool csv;                           /* text: commas, and no comments in the header */
+    void *private;                      /* state of the format */
 };
 
 extern const io_pairs_format io__pairs_hdf5;
 
-/** A NumPy header of this many bytes: type as in Python, shape as "(3,)". */
-enum { IO_NPY_HEADER = 256 };
+enum { IO_NPY_HEADER = 256 }; /* size of a NumPy header that this library writes [byte] */
+
+/** Make a NumPy header. @param type  as in Python: "'<f4'" @param shape  "(3,)" */
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape);
-/** Write the header of an array of floats ('f') or integers ('i') of `size` bytes. @param columns
- *  0: it has one dimension */
+
+/** Write the header of an array of shape [rows][columns], or [rows] if columns is 0.
+ *  @param kind  'f' floats, 'i' integers
+ *  @param size  size of an element [byte] */
 io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns);
-/** NumPy's letter for this machine's byte order. */
+
+/** The letter of NumPy for the byte order of this machine: '<' or '>'. */
 char io__npy_order(void);
 
-/** Write a frame of extended XYZ: box and velocities where there are any; `facts` stands in the
- *  comment, as "step=5 ". */
+/** Write a frame of extended XYZ, with box and velocities where the particles have them.
+ *  @param facts  key=value pairs for the comment, each followed by a blank: "step=5 " */
 io_status io__xyz_write(io_output *output, const io_particles *particles, const char *facts);
 
-/** Write a file of particles through HDF5 into output->fd. */
+/** Write particles as an HDF5 file into output->fd. */
 io_status io__hdf5_write(io_output *output, const io_particles *particles);
 
 #endif
