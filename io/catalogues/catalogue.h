@@ -1,67 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Halos out, as catalogues that other tools open, and the labels of particles. Every file is
- * written beside its final name and renamed when it is whole.
+ * Catalogues of halos, written in formats that other tools read; labels of particles, the group of
+ * each, written and read. Every file is written beside its name and renamed when it is complete.
  */
 #ifndef KITH_CATALOGUE_H
 #define KITH_CATALOGUE_H
 
 #include "io.h"
 
+/** Format of a catalogue. */
 typedef enum io_catalogue_format {
-    IO_CATALOGUE_BY_NAME,  /**< .csv; .list or .txt Rockstar's; .hdf5 or .h5 Gadget-4's */
-    IO_CATALOGUE_CSV,      /**< all numbers, one line a halo, with their units in the first line */
-    IO_CATALOGUE_ROCKSTAR, /**< text with the columns of Rockstar's .list at their positions, "nan"
-                                where not known; Msun/h, comoving Mpc/h and kpc/h, km/s where units
-                                are known */
-    IO_CATALOGUE_GADGET4,  /**< HDF5 with /Group, as yt and pynbody read it */
-    IO_CATALOGUE_SWIFT     /**< HDF5 with /Groups, as SWIFT's friends-of-friends writes it */
+    IO_CATALOGUE_BY_NAME,  /**< By the ending: .csv; .list or .txt: Rockstar; .hdf5 or .h5:
+                               Gadget-4. */
+    IO_CATALOGUE_CSV,      /**< All numbers, one line for each halo, units in the first line. */
+    IO_CATALOGUE_ROCKSTAR, /**< Text with the columns of Rockstar's .list at their positions, "nan"
+                                where not known; in Msun/h, comoving Mpc/h and kpc/h, and km/s if
+                                the units are known. */
+    IO_CATALOGUE_GADGET4,  /**< HDF5 with /Group, as yt and pynbody read it. */
+    IO_CATALOGUE_SWIFT     /**< HDF5 with /Groups, as the friends-of-friends of SWIFT writes it. */
 } io_catalogue_format;
 
-/** Which density a sphere of kith_halo has: index of sphere_density. */
+/** The spheres of kith_halo: index of sphere_mass and sphere_radius by their mean density. */
 enum { IO_SPHERE_200C, IO_SPHERE_200M, IO_SPHERE_500C, IO_SPHERE_VIRIAL };
 
+/** What a catalogue is written from. All pointers are borrowed. */
 typedef struct io_catalogue {
-    const kith_halos *halos;
-    const io_particles *particles; /**< that were grouped: their units, cosmology, time and ids */
-    const kith_box *box;
-    bool masses, velocities;   /**< known: masses and velocities of halos are written; where masses
-                                    are not known, other sums count each particle as 1 */
-    bool sphere[KITH_SPHERES]; /**< measured */
-    bool type[KITH_TYPES];     /**< types to tell apart; none where there is one only */
-    double length;             /**< linking length */
-    double b;                  /**< linking length in mean spacings; 0: not known */
-    double particle_mass;      /**< mean mass of the particles that link; 0: not known */
-    int64_t min_members;
-    const int32_t *labels; /**< [particles->n] */
-    const char *command;   /**< the command line, kept in headers */
+    const kith_halos *halos;       /**< The halos. */
+    const io_particles *particles; /**< The particles that were grouped; their units, cosmology,
+                                        time and ids are used. */
+    const kith_box *box;           /**< The box of the particles. */
+    bool masses;                   /**< Masses are known: those of halos are written. If not, other
+                                        sums count each particle as 1. */
+    bool velocities;               /**< Velocities are known: those of halos are written. */
+    bool sphere[KITH_SPHERES];     /**< Which spheres were measured. */
+    bool type[KITH_TYPES];         /**< Types with columns of their own; all false if there is one
+                                        type only. */
+    double length;                 /**< Linking length [units.length]. */
+    double b;                      /**< Linking length in mean particle spacings; 0: not known. */
+    double particle_mass;          /**< Mean mass of the particles that link [units.mass]; 0: not
+                                        known. */
+    int64_t min_members;           /**< Least number of members of a group. */
+    const int32_t *labels;         /**< Group of each particle [particles->n], from 1; 0: none. */
+    const char *command;           /**< Command line, written to headers. */
 } io_catalogue;
 
-/** Write a catalogue. IO_INVALID: the name tells no format. */
+/** Write a catalogue. IO_INVALID: the format is to be found by the ending of the path, which is
+ *  none of those known. */
 io_status io_write_catalogue(const char *path, io_catalogue_format format,
                              const io_catalogue *catalogue, io_error *error);
 
-/** Write the group of each particle, in the order of the particles: .npy (int32), .grp (tipsy's:
- *  the number of particles, then a label a line), .hdf5 or .h5 (SWIFT's FOFGroupIDs, and
- *  ParticleIDs where known). 0: in no group; in HDF5 2147483647, as SWIFT has it. */
+/** Write the group of each particle, in the order of the particles: .npy (int32), .grp (of tipsy:
+ *  the number of particles, then one label in each line), .hdf5 or .h5 (FOFGroupIDs of SWIFT, and
+ *  ParticleIDs if they are known). The label of a particle in no group is 0; in HDF5 it is
+ *  2147483647, as in SWIFT. */
 io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error);
 
-/** Read such labels of n particles, .npy, text as .grp, HDF5, from whomever; in HDF5 also those of
- *  a snapshot (PartTypeN/FOFGroupIDs), and catalogues in Gadget's layout that list the ids of their
- *  members (IDs/ID). Labels below 1 mean no group; others are numbered anew by falling size, equal
- *  ones by the number they had.
- *  @param ids          [n] of the particles, by which HDF5 knows them; NULL: by their order
- *  @param[out] labels  [n] 0: in none
- *  @param[out] groups  how many there are */
+/** Read the labels of n particles: .npy, text as .grp, or HDF5 with FOFGroupIDs; also a snapshot
+ *  with PartTypeN/FOFGroupIDs, and a catalogue in Gadget's layout that lists the ids of its members
+ *  (IDs/ID). A label below 1, or 2147483647, means no group. The others are renumbered from 1 by
+ *  descending number of members, groups of equal size by ascending label.
+ *  @param ids          [n] ids of the particles, by which HDF5 files are matched; NULL: by order
+ *  @param[out] labels  [n] group of each particle; 0: none
+ *  @param[out] groups  number of groups */
 io_status io_read_labels(const char *path, int64_t n, const int64_t *ids, int32_t *labels,
                          int64_t *groups, io_error *error);
 
-/** Write the particles sorted by type, then by group, those in none last, as a snapshot in Gadget's
- *  HDF5 layout and units (.hdf5 or .h5): positions, velocities, masses, ids,
- *  potentials and densities, where known. */
+/** Write the particles sorted by type, then by group, those in no group last, as a snapshot in the
+ *  HDF5 layout and units of Gadget (.hdf5 or .h5): positions, and velocities, masses, ids,
+ *  potentials and densities if they are known. */
 io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_error *error);
 
-/** Read the name of a format: "csv", "rockstar", "gadget4", "swift". @return false for others. */
+/** Find a format by its name: "csv", "rockstar", "gadget4", "swift".
+ *  @return false if no format has the name */
 bool io_catalogue_format_find(const char *name, io_catalogue_format *out);
 
 #endif

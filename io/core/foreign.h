@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls of the libraries that read and write files for kith: HDF5 and chemfiles. Both can crash on
- * a damaged file. A handler of crashes finds out here whether a thread was within such a call, and
- * what to say then.
+ * Calls of the libraries HDF5 and chemfiles, which can crash on a damaged file. A handler of
+ * crashes finds out here whether the thread was in a call of one, and which message to print.
  */
 #ifndef KITH_IO_FOREIGN_H
 #define KITH_IO_FOREIGN_H
@@ -10,19 +9,21 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/** What this thread has foreign code do. Safe to read in a handler of signals. */
+/** The current call of a library by this thread. A handler of signals may read it. */
 typedef struct io_foreign {
-    volatile sig_atomic_t inside; /**< a call is under way */
-    int length;                   /**< of text [bytes] */
-    char text[1600];              /**< what to print if it crashes: file and library */
+    volatile sig_atomic_t inside; /**< The thread is in a call of a library. */
+    int length;                   /**< Length of text [byte]. */
+    char text[1600];              /**< Message for a crash: file and library. */
 } io_foreign;
 
 extern _Thread_local io_foreign io_foreign_calls;
 
-/** From now on calls of this thread work on this file. @param library  its name and version */
+/** Set the message for crashes of this thread.
+ *  @param library  name and version of the library
+ *  @param path     file that the following calls work on */
 void io_foreign_file(const char *library, const char *path);
 
-/** Evaluate a call of a foreign library that returns a value. Not to be nested. */
+/** Evaluate a call of a library that returns a value. Must not be nested. */
 #define IO_FOREIGN(call) \
     __extension__({ \
         io_foreign_calls.inside = true; \

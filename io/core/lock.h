@@ -8,12 +8,13 @@
 
 #include "io.h"
 
+/** A lock that this process holds. */
 typedef struct io_lock io_lock;
 
-/** Which file carries the lock. */
+/** Which file is locked. */
 typedef enum io_lock_kind {
-    IO_LOCK_FILE,  /**< the file itself, which is created: for files that are written in place */
-    IO_LOCK_BESIDE /**< PATH.lock, which io_lock_release removes: for files that are replaced */
+    IO_LOCK_FILE,  /**< The file itself, which is created: for files that are written in place. */
+    IO_LOCK_BESIDE /**< PATH.lock, which io_lock_release removes: for files that are replaced. */
 } io_lock_kind;
 
 /** Take a lock, without waiting. A device or pipe is not locked.

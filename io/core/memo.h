@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A file made in memory before it is written. Unlike that of open_memstream, of which glibc 2.36
- * loses parts without a word, its stream says when memory did not suffice.
+ * An in-memory file. Unlike the stream of open_memstream, which in glibc 2.36 loses data silently
+ * when memory is exhausted, its stream reports that.
  */
 #ifndef KITH_IO_MEMO_H
 #define KITH_IO_MEMO_H
@@ -9,21 +9,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** Zero it first; free(data) at the end. */
+/** An in-memory file. Zero it first; free(data) at the end. */
 typedef struct io_memo {
-    char *data; /**< [n], and a 0 behind; NULL when nothing was ever added */
-    size_t n, room;
-    bool lost; /**< memory did not suffice for all of it */
+    char *data;  /**< Bytes [n], and a 0; NULL: nothing was appended. */
+    size_t n;    /**< Number of bytes. */
+    size_t room; /**< Bytes that data has room for. */
+    bool lost;   /**< Bytes were lost, because memory was exhausted. */
 } io_memo;
 
-/** Append bytes. @return false: no memory */
+/** Append bytes. @return false if memory is exhausted */
 bool io_memo_add(io_memo *memo, const void *data, size_t size);
 
-/** A stream that appends. @return NULL: no memory */
+/** Open a stream that appends. @return NULL if memory is exhausted */
 FILE *io_memo_open(io_memo *memo);
 
-/** Close the stream. @return false: no memory for all of it; nothing is left then.
- *  @param stream  NULL: it could not be opened */
+/** Close the stream.
+ *  @param stream  NULL: it could not be opened
+ *  @return false if memory was exhausted; the file is freed and empty then */
 bool io_memo_close(io_memo *memo, FILE *stream);
 
 #endif

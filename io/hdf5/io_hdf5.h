@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the HDF5 files share: attributes, datasets of numbers, and keeping the HDF5 library from
- * printing.
+ * Functions on HDF5 files that the readers and writers share: opening files, attributes, datasets
+ * of numbers, and snapshots. The HDF5 library is kept from printing, and from reading a damaged
+ * file beyond its end.
  */
 #ifndef KITH_IO_HDF5_H
 #define KITH_IO_HDF5_H
@@ -12,7 +13,8 @@
 
 #include <hdf5.h>
 
-/* The functions that work on a file: a crash within is told from one of kith. */
+/* Functions of the library that read or write a file are marked, so that a handler of signals can
+   tell a crash within them from one of kith. */
 #define H5Acreate2(...) IO_FOREIGN(H5Acreate2(__VA_ARGS__))
 #define H5Aexists_by_name(...) IO_FOREIGN(H5Aexists_by_name(__VA_ARGS__))
 #define H5Aopen_by_name(...) IO_FOREIGN(H5Aopen_by_name(__VA_ARGS__))
@@ -40,18 +42,18 @@
 #define H5Oexists_by_name(...) IO_FOREIGN(H5Oexists_by_name(__VA_ARGS__))
 #define H5Oopen(...) IO_FOREIGN(H5Oopen(__VA_ARGS__))
 
-/** Before calls of the library that work on a file: have it print nothing in this thread, clear
- *  errno, and note the file. Opening a file does so too. */
+/** Prepare calls of the library that work on a file: turn its messages off in this thread, clear
+ *  errno, and note the file for a handler of crashes. Opening a file does this, too. */
 void io__hdf5_enter(const char *path);
 
-/** Close a file, dataset, group, type, space or attribute. @return false when it could not be, also
- *  where it was never opened: < 0. */
+/** Close a file, dataset, group, type, space or attribute.
+ *  @return false if that fails, or if id is < 0: not open */
 bool io__close(hid_t id);
 
-/** Open a file to read. @return -1 and the error on failure. */
+/** Open a file to read. @param[out] out  the file; -1 on failure */
 io_status io__hdf5_open(io_file *file, hid_t *out);
 
-/** True when every part of the path a/b/c is there. */
+/** Whether every link of the path a/b/c exists. */
 bool io__hdf5_exists(hid_t file, const char *path);
 
 /** Record the external raw files of a dataset (linked.h), which HDF5 opens without the driver.
@@ -59,130 +61,155 @@ bool io__hdf5_exists(hid_t file, const char *path);
  *  @return false without memory */
 bool io__hdf5_external(hid_t dataset, hid_t plan);
 
-/** 'f', 'i' or 'u' for a type of numbers that the library can read safely; 0 for others. */
+/** The kind of a type: 'f' floating point, 'i' signed, 'u' unsigned; 0: no number, or one that the
+ *  library does not read safely. */
 char io__hdf5_number(hid_t type);
 
-/** Open an attribute of an object: a link, a path or ".". @return < 0 when it cannot be opened or,
- *  with *absent, is not there */
+/** Open an attribute of an object.
+ *  @param object       a link, a path, or ".": where itself
+ *  @param[out] absent  the attribute does not exist
+ *  @return the attribute; < 0 if it does not exist or cannot be opened */
 hid_t io__attribute_open(hid_t where, const char *object, const char *name, bool *absent);
 
-/** Read at most `most` numbers of an attribute. @param[out] n  how many; 0: it is not there, or
- *  holds none. @return IO_FORMAT with its name when it cannot be read as such numbers */
+/** Read the numbers of an attribute.
+ *  @param most      largest number of numbers that is allowed
+ *  @param[out] out  [most]
+ *  @param[out] n    number of numbers; 0: the attribute does not exist or is empty
+ *  @return IO_FORMAT if it is not an attribute of 0 to `most` numbers */
 io_status io__attribute_read(io_file *file, hid_t id, const char *object, const char *name,
                              double *out, int most, int *n);
 
-/** Read a box from an attribute of one or three lengths; 0 when it is not there. */
+/** Read the lengths of the box from the attribute BoxSize of Header or Parameters, which has one or
+ *  three numbers. @param[out] out  lengths; 0: the file has none */
 io_status io__hdf5_box(io_file *file, hid_t id, double out[3]);
 
 enum { IO_HDF5_NAME = 256 };
 
 /** A dataset of numbers: [n], [n][columns] or, where its rank is 3, [frames][n][columns]. */
 typedef struct io_array {
-    char name[IO_HDF5_NAME];
-    hid_t id;
-    int rank;
-    int64_t frames, n, columns;
-    char kind;                /* 'f', 'i' or 'u' */
-    kith_precision precision; /* that holds its numbers */
+    char name[IO_HDF5_NAME];  /* path of the dataset */
+    hid_t id;                 /* the dataset; -1: closed */
+    int rank;                 /* number of dimensions: 1 to 3 */
+    int64_t frames;           /* number of frames; 1 if rank < 3 */
+    int64_t n;                /* number of rows in each frame */
+    int64_t columns;          /* numbers in each row; 1 if rank is 1 */
+    char kind;                /* 'f' floating point, 'i' signed, 'u' unsigned */
+    kith_precision precision; /* float for floats of at most 4 bytes, else double */
 } io_array;
 
-/** Open a dataset of numbers and see that the file is large enough to hold it. On success close
- *  with io__array_close. @param most  numbers that a row may have; 0: any */
+/** Open a dataset of numbers, and check that the file is large enough to hold it.
+ *  @param most      largest number of columns; 0: no limit
+ *  @param[out] out  io__array_close it, after success only */
 io_status io__array_open(io_file *file, hid_t where, const char *name, int64_t most, io_array *out);
 void io__array_close(io_array *array);
 
-/** Fail when the array is not of coordinates: [n][2 or 3], with or without frames. */
+/** Return IO_FORMAT if the array has not the shape of coordinates: [n][2 or 3], with or without
+ *  frames. */
 io_status io__array_check_coordinates(io_file *file, const io_array *array);
 
-/** How far the reading of a file is, in numbers. */
+/** Progress of reading a file. */
 typedef struct io_progress {
-    int64_t done, all;
+    int64_t done; /* numbers read so far */
+    int64_t all;  /* numbers to be read in all */
 } io_progress;
 
-/** Read all rows of a frame into the field; its columns, width, precision, scale and out count. */
+/** Read all rows of a frame into an array.
+ *  @param field  columns, width, precision, scale and out are used */
 io_status io__array_read(io_file *file, const io_array *array, int64_t frame, const io_field *field,
                          io_progress *progress);
 
-/** Whether the file has groups PartType0 and so on, with coordinates, or is one of many that do. */
+/** Find out whether a file is a snapshot: it has groups PartType0, PartType1, ... with coordinates,
+ *  or is one of many files of a snapshot. */
 io_status io__hdf5_is_snapshot(io_file *file, hid_t id, bool *out);
 
-/** Read what the file's header says of the snapshot. */
+/** Read the header of a snapshot: counts, masses, box, time, cosmology and units. */
 io_status io__hdf5_header(io_file *file, hid_t id, io_header *out);
 
-/** Exponents of the scale factor and h that a dataset's numbers are to be multiplied with, where
- *  the dataset says them; unchanged otherwise. */
+/** Read the exponents of the scale factor a and of h by which the numbers of a dataset are to be
+ *  multiplied, from its attributes. Exponents that the dataset does not have keep their values. */
 io_status io__hdf5_exponents(io_file *file, hid_t id, const char *dataset, double *a, double *h);
 
-/** Units are h-free and velocities peculiar, as in SWIFT. */
+/** Find out whether a snapshot is of SWIFT: units have no h, and velocities are peculiar. */
 io_status io__hdf5_is_swift(io_file *file, hid_t id, bool *out);
 
 extern const io_snapshot_format io__hdf5_snapshot;
 
-/** Where the coordinates of a file that is no snapshot are, in the order they are read. */
 enum { IO_HDF5_ARRAYS = 32 };
+
+/** The datasets of coordinates of a file that is no snapshot, in the order in which they are
+ *  read. */
 typedef struct io_arrays {
-    int n;
-    io_array item[IO_HDF5_ARRAYS];
+    int n;                         /* number of datasets */
+    io_array item[IO_HDF5_ARRAYS]; /* the datasets, open */
 } io_arrays;
 
-/** Open those datasets that the options or conventions name; none is no error. Close with
- *  io__arrays_close, also on failure. */
+/** Open the datasets of coordinates, by the options or by convention. A file without any is no
+ *  error.
+ *  @param[out] out  io__arrays_close it, also on failure */
 io_status io__arrays_open(io_file *file, hid_t id, io_arrays *out);
 void io__arrays_close(io_arrays *arrays);
 
-/** Read the frame that the options name of all arrays. */
+/** Read frame options->frame of all arrays, one array behind the other. */
 io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out);
 
-/** The box that H5MD keeps beside an array of positions, of one frame or of all. */
+/** Read the box that H5MD stores beside an array of positions, once or for each frame.
+ *  @param[out] has_box  unchanged, as *out, if there is none */
 io_status io__h5md_box(io_file *file, const io_array *array, int64_t frame, bool *has_box,
                        kith_box *out);
 
-/** The unit that the arrays and, in H5MD, what is beside them say of lengths; unchanged where none
- *  does. @return IO_FORMAT where they differ */
+/** Read the unit of length from the attributes of the arrays and, in H5MD, of their groups and
+ *  boxes.
+ *  @param[in,out] unit  unchanged if there is none
+ *  @return IO_FORMAT if two units differ */
 io_status io__h5md_unit(io_file *file, const io_arrays *arrays, char unit[IO_NAME_LENGTH]);
 
-/** Describe the coordinates and list all datasets. */
+/** List all datasets of a file in a summary, with type and shape. */
 void io__hdf5_list(hid_t file, io_summary *out);
 
-/** Where an HDF5 file is written, and what went wrong there first: an errno; 0: nothing yet. Set
- *  error to give the file up: nothing more is written. */
+/** The file that the HDF5 library writes, and its first error. */
 typedef struct io_sink {
-    int fd;
-    int error;
+    int fd;    /* descriptor of the file */
+    int error; /* errno of the first error; 0: none. Nothing is written while it is not 0 */
 } io_sink;
 
-/** Create an HDF5 file in owner->fd; owner must outlive it. @param path  for messages
- *  @return the file; < 0 on failure. */
+/** Create an HDF5 file in owner->fd.
+ *  @param path   for messages
+ *  @param owner  must exist until the file is closed
+ *  @return the file; < 0 on failure */
 hid_t io__sink_create(const char *path, io_sink *owner);
 
-/** Open an HDF5 file to read. @return the file; < 0 on failure. */
+/** Open an HDF5 file to read. @return the file; < 0 on failure */
 hid_t io__source_open(const char *path);
 
-/** Write attributes: n numbers of a type, a real, a count, a text. @return false on failure. */
+/* Write an attribute: n numbers of a type (a scalar if n is 1), a double, a 64-bit integer, a text.
+   @return false on failure */
 bool io__put_numbers(hid_t object, const char *name, hid_t type, const void *data, int64_t n);
 bool io__put_number(hid_t object, const char *name, double value);
 bool io__put_count(hid_t object, const char *name, int64_t value);
 bool io__put_text(hid_t object, const char *name, const char *text);
 
-/** Write an attribute that is an array of one element, as SWIFT writes its numbers. @return false
- *  on failure. */
+/* Write an attribute that is an array of one element, as SWIFT does. @return false on failure */
 bool io__put_one(hid_t object, const char *name, double value);
 bool io__put_one_count(hid_t object, const char *name, int64_t value);
 
-/** Create a dataset that does not say when it was made: the same numbers give the same bytes.
- *  @param chunk  its chunks; NULL: it is in one piece */
+/** Create a dataset without times of creation, so that equal numbers give equal bytes.
+ *  @param chunk  shape of a chunk; NULL: contiguous storage */
 hid_t io__create_dataset(hid_t where, const char *name, hid_t type, hid_t space,
                          const hsize_t *chunk);
 
-/** Write a dataset [n] or, with more columns than one, [n][columns]. @return it, to be closed;
- *  < 0 on failure. */
+/** Write a dataset of shape [n] or, if columns > 1, [n][columns].
+ *  @return the dataset, to be closed; < 0 on failure */
 hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data, int64_t n,
                     int columns);
 
-/** What became of a step: done says what HDF5 says, the sink what the disk says. */
+/** Turn the result of calls of the library into a status.
+ *  @param sink  its error, if there is one, is reported
+ *  @param done  the calls succeeded */
 io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done);
 
-/** Write a whole file in output by one call of fill, which returns false on failure. */
+/** Write an HDF5 file to a regular output, and close it.
+ *  @param fill  writes the contents; returns false on failure
+ *  @param what  second argument of fill */
 io_status io__hdf5_file(io_output *output, bool (*fill)(hid_t file, const void *what),
                         const void *what);
 

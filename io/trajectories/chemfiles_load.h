@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library chemfiles, found at run time: https://chemfiles.org, `pip install chemfiles`. Its C
- * interface as far as it is used here, of 0.10 and 0.11 alike.
+ * The library chemfiles, loaded at run time: https://chemfiles.org, `pip install chemfiles`. This
+ * is the part of its C interface that is used here, of versions 0.10 and 0.11.
  */
 #ifndef KITH_IO_CHEMFILES_LOAD_H
 #define KITH_IO_CHEMFILES_LOAD_H
 
 #include "core/io_internal.h"
 
-/* result, name behind chfl_, its name in 0.10 if another, arguments. Objects are void *; those made
-   by _from_frame and _from_topology are views, to be given to chfl_free like all others. */
+/* X(result, name without chfl_, name in 0.10 if it differs, arguments). Objects are void *; those
+   that _from_frame and _from_topology return are views, and chfl_free frees them like all
+   others. */
 #define CHEMFILES_FUNCTIONS(X) \
     X(const char *, version, NULL, (void)) \
     X(const char *, last_error, NULL, (void)) \
@@ -48,13 +49,16 @@
 
 #define CHEMFILES_MEMBER(result, name, older, arguments) result(*name) arguments;
 
+/** The functions of the library. */
 typedef struct io_chemfiles {
     CHEMFILES_FUNCTIONS(CHEMFILES_MEMBER)
-    bool columns; /* 0.10: the vectors of a cell are the columns of its matrix */
+    bool columns; /* the vectors of a cell are the columns of its matrix, as in 0.10; else its
+                    rows */
 } io_chemfiles;
 
-/** Find and load the library, once in a program's life. Fails with what to install, or what else
- *  to do: "" or " or ...". */
+/** Find and load the library, once in a process. Thread-safe.
+ *  @param else_do  what to do instead of installing it, for the message: "" or ", or ..."
+ *  @return IO_UNSUPPORTED if it is not found, with what to install */
 io_status io__chemfiles_load(io_file *file, const char *else_do, const io_chemfiles **out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Chemical elements: their symbols, and which one an atom of a GRO or PDB file is of.
+ * Chemical elements: their symbols, and the element of an atom in a GRO or PDB file.
  */
 #ifndef KITH_IO_ELEMENTS_H
 #define KITH_IO_ELEMENTS_H
@@ -12,24 +12,25 @@ enum { IO_ELEMENT_LENGTH = 8 };
 /** Whether a text is the symbol of an element, or of its ion: "Na", "D", "Fe3+", "O2-". */
 bool io__element_known(const char *text);
 
-/** Find the symbol of an element whatever the case of the letters: "CL" and "cl" give "Cl".
- *  @return false: there is none of this name */
+/** Find the symbol of an element; the case of letters does not count: "CL" and "cl" give "Cl".
+ *  @return false if the text is no symbol */
 bool io__element_symbol(const char *text, char out[IO_ELEMENT_LENGTH]);
 
-/** Whether a residue is an amino acid or a nucleotide: its CA is a carbon, also if it is alone. */
+/** Whether a residue is an amino acid or a nucleotide. An atom CA of one is a carbon, even if it is
+ *  the only atom of the residue. */
 bool io__element_is_polymer(const char *residue);
 
-/** Find the element by an atom's name and residue, as GRO files have them: OW, HW1, CA, CL, NA.
- *  @param alone  the residue has no other atom: CA is then calcium, unless in an amino acid
+/** Find the element of an atom by its name and residue, as in GRO files: OW, HW1, CA, CL, NA.
+ *  @param alone     the residue has no other atom: CA is calcium then, except in an amino acid
  *  @param[out] out  a symbol, or IO_VIRTUAL_SITE
- *  @return false: it does not follow */
+ *  @return false if the element does not follow from the name */
 bool io__element_of_name(const char *name, const char *residue, bool alone,
                          char out[IO_ELEMENT_LENGTH]);
 
-/** Find the element in a line of a PDB file: columns 77-78, else the two first of the atom's name,
- *  13-14, in which the symbol ends.
- *  @param[out] said  columns 77-78 say it
- *  @return false: it does not follow */
+/** Find the element of an atom in a line of a PDB file: from columns 77-78, else from columns
+ *  13-14, the first two of the atom's name, where the symbol is right-aligned.
+ *  @param[out] said  the element is that of columns 77-78
+ *  @return false if the element does not follow from the line */
 bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH]);
 
 #endif

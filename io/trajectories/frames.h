@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the readers of trajectories share. A format opens a file, goes to a frame, and reads it.
- * Formats whose frames lie one behind the other are asked for rising frames only.
+ * The interface of a reader of trajectories, and the functions that readers share. A reader opens a
+ * file, moves to a frame, and reads it. A reader that cannot jump to any frame is asked for frames
+ * of increasing index only.
  */
 #ifndef KITH_IO_FRAMES_H
 #define KITH_IO_FRAMES_H
@@ -13,62 +14,66 @@
 
 enum { IO_MOST_LABELS = 4096, IO_LABEL_SLOTS = 4 * IO_MOST_LABELS };
 
-/** Names of species, each with a number that it keeps. Only ever grows, in place, so that another
- *  thread may read the names it was told of. */
+/** Names of species, and their numbers: a hash table. Names are only appended and never moved, so
+ *  that another thread may read those that it has been given. */
 typedef struct io_labels {
-    int n;
-    char (*name)[IO_NAME_LENGTH]; /* [IO_MOST_LABELS] */
-    int16_t *slot;                /* [IO_LABEL_SLOTS]: by hash, a name's number + 1; 0: free */
+    int n;                        /* number of names */
+    char (*name)[IO_NAME_LENGTH]; /* names by number [IO_MOST_LABELS] */
+    int16_t *slot; /* hash table [IO_LABEL_SLOTS] of numbers + 1; 0: the slot is free */
 } io_labels;
 
+/** Allocate an empty table. Close with io__labels_close, also on failure. */
 io_status io__labels_open(io_file *file, io_labels *labels);
 void io__labels_close(io_labels *labels);
 
-/** Find a name, or give it the next number. */
+/** Find the number of a name; a new name gets the next number. IO_LIMIT: too many names. */
 io_status io__labels_number(io_file *file, io_labels *labels, io_token name, int32_t *number);
 
 /* ------------------------------------------------------------------------------------ frames */
 
 typedef struct io_frames_format io_frames_format;
 
-/** A trajectory as its format sees it. */
+/** A trajectory that is open to be read. */
 typedef struct io_frames {
-    const io_frames_format *format;
-    io_format file_format;
-    io_file *file;
-    const io_trajectory_options *options; /* never NULL; options->read are the file's */
-    io_labels labels;
-    int64_t count;             /* frames in the file; -1: only reading tells */
-    int64_t next;              /* the frame to be read next */
-    unsigned present;          /* fields that the frame read last has in the file */
-    kith_precision native;     /* of its positions in the file */
+    const io_frames_format *format;       /* reader of the format */
+    io_format file_format;                /* format of the file */
+    io_file *file;                        /* the file; borrowed */
+    const io_trajectory_options *options; /* never NULL; options->read equals file->options */
+    io_labels labels;                     /* names of the species so far */
+    int64_t count;             /* number of frames in the file; -1: not known before the end */
+    int64_t next;              /* index of the frame to be read next */
+    unsigned present;          /* fields that the last frame has in the file: IO_VELOCITIES | ... */
+    kith_precision native;     /* precision of the positions of the last frame in the file */
     bool started;              /* a frame was read */
-    char description[128];     /* set by open */
-    char unit[IO_NAME_LENGTH]; /* of lengths as they are given out, see io_frame.unit; set when the
-                                  file says it, at the latest with the first frame */
-    char system[16];           /* see io_frame.system */
-    char guessed[IO_GUESSED];  /* see io_frame.guessed */
-    void *state;               /* the format's own */
+    char description[128];     /* the format in words, set by open */
+    char unit[IO_NAME_LENGTH]; /* unit of length, as in io_frame.unit; set by open or with the first
+                                  frame */
+    char system[16];           /* system of units, as in io_frame.system */
+    char guessed[IO_GUESSED];  /* elements found from names, as in io_frame.guessed */
+    void *state;               /* state of the reader */
 } io_frames;
 
+/** A reader of trajectories. */
 struct io_frames_format {
-    size_t state; /* bytes of io_frames.state, zeros when it is opened; freed after close */
-    /** Set description and, if known, count. */
+    size_t
+        state; /* size of io_frames.state, which is zeroed before open, freed after close [byte] */
+    /** Open the file: set description and, if known, count. */
     io_status (*open)(io_frames *frames);
-    /** See whether there is a frame `next`. NULL where count is known: any frame can be read. */
+    /** Find out whether there is a frame `next`. NULL if open sets count: any frame can be read. */
     io_status (*peek)(io_frames *frames, bool *found);
-    /** Be behind frame `next`, which was peeked at; NULL as peek. */
+    /** Move behind frame `next`, after peek has found it. NULL if peek is. */
     io_status (*skip)(io_frames *frames);
-    /** Read frame `next`, and be behind it. */
+    /** Read frame `next`, and move behind it. */
     io_status (*read)(io_frames *frames, io_frame *out);
-    /** List the fields of the frame read last. NULL: those that are `present`. */
+    /** List the fields of the last frame. NULL: the fields in `present` are listed. */
     void (*describe)(const io_frames *frames, io_summary *out);
-    /** Of atoms in lines, see io_rows: read what stands before the atoms. */
+    /** For formats with an atom in each line (io_rows): read what precedes the atoms of a frame.
+     *  @param line  the first line of the frame */
     io_status (*head)(io_frames *frames, char *line);
-    void (*close)(io_frames *frames); /* also when open failed; may be NULL */
-    bool calling_thread;              /* to be used by no other */
-    bool text;                        /* numbers have no precision of their own */
-    bool selects;                     /* reads the species alone that the options name */
+    void (*close)(io_frames *frames); /* free what open made, also after it failed; may be NULL */
+    bool calling_thread; /* must run in the calling thread, not in one that reads ahead */
+    bool text;           /* numbers are text, which has no precision */
+    bool selects;        /* read applies options->read.species itself */
 };
 
 extern const io_frames_format io__frames_xyz, io__frames_lammps, io__frames_gsd, io__frames_hdf5,
@@ -79,110 +84,129 @@ io_status io__frames_open(io_frames *frames, io_file *file, io_format format,
                           const io_trajectory_options *options);
 void io__frames_close(io_frames *frames);
 
-/** Read frame `index`, which is not before `next`. *found is false when the file has fewer. */
+/** Read frame `index`, which is not before `next`.
+ *  @param[out] found  false: the file has fewer frames */
 io_status io__frames_read(io_frames *frames, int64_t index, io_frame *out, bool *found);
 
 /** Count the frames, reading the file if need be. */
 io_status io__frames_count(const io_frames *frames, int64_t *n);
 
-/** Make room for n particles and the fields of theirs that were asked for and are `present`. The
- *  frame has no box, time, step or bonds then. */
+/** Allocate n particles with the fields that are wanted and are `present`. Memory of the last frame
+ *  is used again if it fits. Box, time, step and bonds are cleared. */
 io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_precision native,
                           unsigned present);
-/** Make these the frame's particles, with room for their species and for those fields of a frame's
- *  own that were asked for and are `present`; frees what the frame held. */
+
+/** Free the arrays of a frame, give it these particles, and allocate species and, if they are
+ *  wanted and `present`, forces, molecules and weights.
+ *  @param particles  owned by the frame afterwards, also on failure */
 io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles particles,
                           unsigned present);
+
+/** Allocate n bonds. */
 io_status io__frame_alloc_bonds(const io_frames *frames, io_frame *out, int64_t n);
+
+/** Free the arrays of a frame and zero it. */
 void io__frame_free(io_frame *frame);
 
-/** Name a unit of lengths by its name in a file: "Angstrom" and "angstrom" become "A". */
+/** Turn the name of a unit of length in a file into that of io_frame.unit: "Angstrom" becomes
+ *  "A". */
 void io__frames_unit(const char *name, char out[IO_NAME_LENGTH]);
 
-/** Set the unit of lengths by the name of a system of units of LAMMPS, such as "lj" or "real":
- *  https://docs.lammps.org/units.html. Those that are not known have none. */
+/** Set the unit of length from the name of a system of units of LAMMPS, "lj" or "real":
+ *  https://docs.lammps.org/units.html. A system that is not known has no unit. */
 void io__frames_system(io_frames *frames, const char *name);
 
-/** Make all atoms of one species, without a name. */
+/** Give all atoms of a frame one species, whose name is empty. */
 io_status io__frame_unnamed(io_frames *frames, io_frame *out);
 
-/** Keep the particles of the species that the options name. `check`: one of each must be there. */
+/** Remove the particles of species that the options do not name.
+ *  @param check  return IO_INVALID if a species has no particle */
 io_status io__frame_select(io_frames *frames, io_frame *frame, bool check);
 
-/** io_read and io_inspect for the formats that are read as frames alone. */
+/** Read one frame, for io_read of formats that are read as trajectories alone. */
 io_status io__frames_read_one(io_file *file, io_format format, io_particles *out);
+
+/** Describe a trajectory, for io_inspect of formats that are read as trajectories alone. */
 io_status io__frames_inspect(io_file *file, io_format format, io_summary *out);
 
 /* ------------------------------------------------------------------------------- chemfiles */
 
-/** A format that is left to the library chemfiles. */
+/** A format that the library chemfiles reads. */
 typedef struct io_chemfiles_kind {
-    const char *name;
-    const char *format; /* what chemfiles calls it; "": the file's name has to tell */
-    bool nameless;      /* its atoms have no names */
-    bool packed;
+    const char *name;   /* name of the format in messages */
+    const char *format; /* name of the format in chemfiles; "": chemfiles finds it by the path */
+    bool nameless;      /* atoms have no names in this format */
+    bool packed;        /* the file is compressed */
 } io_chemfiles_kind;
 
-/** What a file is that begins so, NUL-terminated; NULL when it is not for chemfiles. */
+/** Find the format of a file that chemfiles reads.
+ *  @param head  [size] the first bytes of the file, and a 0
+ *  @return NULL if chemfiles does not read it */
 const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size);
 
 /* -------------------------------------------------------------------------- atoms in lines */
 
 enum { IO_MOST_COLUMNS = 256 };
 
-/** What a column of an atom's line holds. */
+/** The meaning of a column of the line of an atom. A vector has three roles: x, y and z. */
 typedef enum io_role {
-    IO_ROLE_NONE,
-    IO_ROLE_LABEL,
-    IO_ROLE_ID,
-    IO_ROLE_MOLECULE,
-    IO_ROLE_WEIGHT,
-    IO_ROLE_POSITION, /* and y, z */
-    IO_ROLE_VELOCITY = IO_ROLE_POSITION + 3,
-    IO_ROLE_FORCE = IO_ROLE_VELOCITY + 3,
-    IO_ROLE_END = IO_ROLE_FORCE + 3
+    IO_ROLE_NONE,                            /* the column is not read */
+    IO_ROLE_LABEL,                           /* name of the species */
+    IO_ROLE_ID,                              /* id of the atom */
+    IO_ROLE_MOLECULE,                        /* number of the molecule */
+    IO_ROLE_WEIGHT,                          /* weight of the atom */
+    IO_ROLE_POSITION,                        /* x of the position; y and z follow */
+    IO_ROLE_VELOCITY = IO_ROLE_POSITION + 3, /* x of the velocity; y and z follow */
+    IO_ROLE_FORCE = IO_ROLE_VELOCITY + 3,    /* x of the force; y and z follow */
+    IO_ROLE_END = IO_ROLE_FORCE + 3          /* number of roles */
 } io_role;
 
+/** The roles of the columns of a frame. */
 typedef struct io_roles {
-    int n; /* up to the last that is wanted */
-    unsigned char role[IO_MOST_COLUMNS];
+    int n;                               /* number of columns up to the last that is read */
+    unsigned char role[IO_MOST_COLUMNS]; /* io_role of each column */
 } io_roles;
 
-/** What stands before the atoms of a frame. */
+/** The head of a frame: all that precedes its atoms. */
 typedef struct io_rows_head {
-    int64_t n, step;
-    double time;
-    bool has_box, has_time, has_step;
-    kith_box box;
-    io_roles roles;
+    int64_t n;      /* number of atoms */
+    int64_t step;   /* step of the simulation */
+    double time;    /* time of the simulation */
+    bool has_box;   /* the head has a box */
+    bool has_time;  /* the head has a time */
+    bool has_step;  /* the head has a step */
+    kith_box box;   /* the box; open space if there is none */
+    io_roles roles; /* meaning of the columns */
 } io_rows_head;
 
-/** The state of a format of atoms in lines, or its beginning. The format's own `head` reads that of
- *  a frame, open space and zeros before, from its first line on. */
+/** The state of a reader whose format has an atom in each line; the state of such a reader begins
+ *  with it. The `head` of the reader fills io_rows_head, which is zeroed and has open space. */
 typedef struct io_rows {
-    io_lines lines;
-    io_rows_head head; /* of the frame to be read next, once peeked at */
-    bool peeked, found;
+    io_lines lines;    /* lines of the file */
+    io_rows_head head; /* head of frame `next`, if peeked and found */
+    bool peeked;       /* the head of frame `next` was read */
+    bool found;        /* there is a frame `next`, if peeked */
 } io_rows;
 
+/* The functions peek, skip, read and close of a reader with io_rows. */
 io_status io__rows_peek(io_frames *frames, bool *found);
 io_status io__rows_skip(io_frames *frames);
 io_status io__rows_read(io_frames *frames, io_frame *out);
 void io__rows_close(io_frames *frames);
 
-/** Note that the column has a role. Columns beyond IO_MOST_COLUMNS are not wanted. */
+/** Give a column a role. Columns from IO_MOST_COLUMNS on are ignored. */
 void io__roles_add(io_roles *roles, int column, int role);
 
-/** Note that the column has the weights, unless it has another role. */
+/** Give a column the role of the weights. IO_INVALID: the column has another role. */
 io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column);
 
-/** Fields whose every column is there, as of io__frame_alloc. */
+/** The fields all of whose columns are there, for io__frame_alloc. */
 unsigned io__roles_fields(const io_roles *roles);
 
-/** See that n atoms can follow in what is left of the file. */
+/** Return IO_TRUNCATED if the rest of the file is too short for n atoms. */
 io_status io__lines_check_atoms(const io_lines *lines, int64_t n);
 
-/** Parse a count, such as of atoms: digits alone. */
+/** Parse a number of atoms, of digits alone. @param what  what was expected, for the message */
 io_status io__lines_count(const io_lines *lines, const char *text, const char *what, int64_t *out);
 
 #endif

@@ -8,21 +8,25 @@
 #include "core/io_internal.h"
 #include "recording.h"
 
-/** A file that grows frame by frame. */
+/** State of a GSD file that frames are appended to. */
 typedef struct io_gsd_writer {
-    int64_t index, room, used;      /* where the index is, its entries, those that are taken */
-    uint64_t frame;                 /* to be written next */
-    int64_t frame_begin, frame_end; /* bytes of the last frame, which do not change any more */
+    int64_t index;       /* offset of the index [byte] */
+    int64_t room;        /* entries that the index has room for */
+    int64_t used;        /* entries of the index that are used */
+    uint64_t frame;      /* number of the frame to be written next */
+    int64_t frame_begin; /* offset of the chunks of the last frame [byte] */
+    int64_t frame_end;   /* offset of their end; these bytes do not change any more [byte] */
 } io_gsd_writer;
 
-/** Begin an empty file. */
+/** Write header, names and an empty index. */
 io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd);
 
-/** Go on behind what the file, opened to append there, held at the mark. */
+/** Continue a file from a mark; the output was opened to append there. IO_FORMAT: the file is
+ *  another one. */
 io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *gsd);
 
-/** Append a frame: box, positions and, where there are any, velocities, all in float. The number of
- *  particles, the box and the dimension are those of the first frame. */
+/** Append a frame: box, positions and, if the particles have them, velocities, as floats. The
+ *  number of particles, the box and the dimension must be those of the first frame. */
 io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
                         int64_t step);
 

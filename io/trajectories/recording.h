@@ -1,51 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that grow while a simulation runs: trajectories in GSD or extended XYZ, lines of text. What
- * was written stays, also when the process is killed; a run that goes on from an earlier point cuts
- * off what came after it.
+ * Files that grow while a simulation runs: trajectories in GSD or extended XYZ, and lines of text.
+ * A file is written in place. A frame or line that was written survives if the process is killed. A
+ * run that continues from an earlier point truncates the file there.
  */
 #ifndef KITH_IO_RECORDING_H
 #define KITH_IO_RECORDING_H
 
 #include "io.h"
 
+/** A file that frames or lines are appended to. */
 typedef struct io_recording io_recording;
 
-/** A point of a recording that another run can go on from. Zero: its beginning. */
+/** A point of a recording from which another run can continue. Zeros: its beginning. */
 typedef struct io_mark {
-    int64_t bytes;
-    int64_t index, room;         /**< of GSD: where its index is, and how long */
-    int64_t tail_at, tail_bytes; /**< the last bytes of the last frame or lines, IO_TAIL at most */
-    uint64_t tail_sum;           /**< io_sum of them: tells the file from another */
+    int64_t bytes;      /**< Size of the file at this point [byte]. */
+    int64_t index;      /**< Offset of the index of a GSD file [byte]. */
+    int64_t room;       /**< Entries that the index of a GSD file has room for. */
+    int64_t tail_at;    /**< Offset of the tail: the end of the last frame or line [byte]. */
+    int64_t tail_bytes; /**< Size of the tail, at most IO_TAIL [byte]. */
+    uint64_t tail_sum;  /**< io_sum of the tail, by which another file is recognised. */
 } io_mark;
 
 enum { IO_TAIL = 4096 };
 
-/** Checksum of bytes: FNV-1a over words of 8 bytes, then single ones. */
+/** Checksum of `size` bytes: FNV-1a over words of 8 bytes, then over the remaining bytes. */
 uint64_t io_sum(const void *data, int64_t size);
 
-/** Open; a name that ends in .gsd begins a GSD file. @param from  what comes after is cut off
- *  @return IO_FORMAT where the file does not hold the tail of the mark: it is not changed then */
+/** Open a recording. A path that ends in .gsd is a GSD file, any other one text.
+ *  @param from      point to continue from; what follows it is truncated
+ *  @param[out] out  io_recording_close it
+ *  @return IO_FORMAT if the file does not hold the tail of the mark; the file is not changed
+ *  then */
 io_status io_recording_open(const char *path, const io_mark *from, io_recording **out,
                             io_error *error);
 
-/** Append a frame: positions, velocities where there are any, box, step; in extended XYZ the time,
- *  too. Frames of GSD are all of one box and number, in float, and need a box with rows as HOOMD's.
- */
+/** Append a frame: positions, velocities if the particles have them, box and step; in extended XYZ
+ *  also the time. GSD stores floats; all frames must have one box and one number of particles, and
+ *  the rows of the box must be (lx, 0, 0), (xy, ly, 0), (xz, yz, lz). */
 io_status io_recording_frame(io_recording *recording, const io_particles *particles, int64_t step,
                              io_error *error);
 
 /** Append a line of text. */
 io_status io_recording_line(io_recording *recording, const char *text, io_error *error);
 
-/** Bring all to the disk. @param[out] mark  to go on from here */
+/** Flush the recording to disk. @param[out] mark  point to continue from */
 io_status io_recording_sync(io_recording *recording, io_mark *mark, io_error *error);
 
-/** Cut text files under way behind their last whole frame or line. Safe in a handler of signals;
- *  the program must end then. */
+/** Truncate all open text recordings behind their last complete frame or line. Async-signal-safe.
+ *  The program must end afterwards. */
 void io_cut_recordings(void);
 
-/** Flush to disk, close and free it. NULL is fine. */
+/** Flush the recording to disk, close and free it. NULL is allowed. */
 io_status io_recording_close(io_recording *recording, io_error *error);
 
 #endif
