@@ -362,8 +362,7 @@ void io_lent_abort(io_output *output, bool keep);
  *  permission. Nothing is created. */
 io_status io_check_output(const char *path, io_error *error);
 
-/** The open file descriptor of this process that path refers to, such as 1 for /dev/stdout; -1 if
- *  path refers to none. */
+/** The open file descriptor of this process that a path refers to: 1 for /dev/stdout. -1: none. */
 int io_open_descriptor(const char *path);
 
 /** Remove the temporary files of all outputs, and the lock files. Async-signal-safe. The program

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The format of a file, by its content. What is known but not read gets a sentence that says so.
+ * Finding the format of a file by its content: by signatures at fixed offsets; tipsy, which has
+ * none, by its size; the text formats by their first lines. Formats that are known but not read
+ * (zstd, zip, UTF-16) are refused with advice.
  */
 #include "trajectories/frames.h"
 
@@ -8,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** A signature of a format that is not read. */
 typedef struct signature {
-    const char *bytes;
-    size_t length;
-    const char *meaning;
+    const char *bytes;   /* first bytes of the file */
+    size_t length;       /* number of bytes */
+    const char *meaning; /* end of the message: "is ...: do ..." */
 } signature;
 
 static const signature unread[] = {
@@ -37,7 +40,7 @@ static bool is_lammps(const char *head)
     return false;
 }
 
-/** Set *out to IO_HDF5 if the mark of HDF5 is at one of the places where it may be. */
+/** Set *out to IO_HDF5 if the signature of HDF5 is at offset 0, 512, 1024, 2048, ... */
 static io_status detect_hdf5(io_file *file, io_format *out)
 {
     static const char mark[8] = "\x89HDF\r\n\x1a\n";
@@ -71,7 +74,7 @@ static bool is_count(const char *line)
     return end[strspn(end, " \t\r")] == 0;
 }
 
-/** A line "element x y z". */
+/** Whether a line is "element x y z". */
 static bool is_atom(const char *line)
 {
     io_token token;
@@ -91,7 +94,8 @@ static bool is_atom(const char *line)
     return true;
 }
 
-/** XYZ: a count alone, a comment, then atoms; a Lattice or Properties makes it certain. */
+/** Whether a file begins as XYZ: a line with a count, a comment, then atoms. A comment with Lattice
+ *  or Properties needs no atom. @param head  NUL-terminated; its first lines are changed */
 static bool is_xyz(char *head)
 {
     char *line[3] = {head, NULL, NULL};

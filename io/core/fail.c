@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Error sentences. Names and fields may come from a hostile file, so that control characters,
- * which a terminal might obey, never get through.
+ * Messages of errors. They hold names and fields of files, which may be hostile: control
+ * characters, which a terminal would execute, are escaped.
  */
 #include "io_internal.h"
 #include "quote.h"

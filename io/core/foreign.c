@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The message for a crash is made before the call, because a handler of signals cannot format text.
+ */
 #include "foreign.h"
 
 #include "io_internal.h"

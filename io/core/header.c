@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What headers of snapshots say: see that it makes sense, that the files of one snapshot say the
- * same, and which universe it is.
+ * Checks on the headers of snapshots: numbers must be within bounds, and the headers of the files
+ * of one snapshot must be equal. Cosmology: whether a run is comoving, and its parameters.
  */
 #include "io_internal.h"
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/** A number of the universe beyond these bounds is a mistake. */
+/** Return IO_FORMAT if a cosmological parameter is out of bounds: the header is wrong. */
 static io_status check_bounds(io_file *file, const io_universe *said)
 {
     const struct {
@@ -39,13 +39,13 @@ static io_status check_bounds(io_file *file, const io_universe *said)
 
 io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header)
 {
-    const double tolerance = 1e-3; /* headers may hold a rounded redshift */
+    const double tolerance = 1e-3; /* of a (1 + z) = 1: headers may hold a rounded redshift */
     io_universe u = *said;
     if (!u.has_a) {
         u.a = header->time;
     }
     const bool agree = fabs(u.a * (1 + header->redshift) - 1) <= tolerance;
-    /* Runs that are not comoving say a redshift of 0, and a time that is anything. */
+    /* A run that is not comoving has a redshift of 0, and any time. */
     if (u.comoving != 0 && u.omega_m > 0 && header->redshift != 0 && !agree) {
         return io__file_fail(file, IO_FORMAT,
                              "redshift %g in %s, but scale factor %g; expected 1 / (1 + "

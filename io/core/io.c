@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_read and io_inspect: tell the format, check that the options fit it, hand over. Bytes that
- * others made go out here, too.
+ * io_read and io_inspect: find the format, check that the options apply to it, and call its reader.
+ * Writing a file of given bytes.
  */
 #include "trajectories/frames.h"
 
 #include <stdlib.h>
 
+/** The reader of a format. */
 typedef struct io_reader {
-    const char *name;
-    /* NULL for those that are read as frames alone */
+    const char *name; /* name of the format */
+    /* Read particles; NULL: the format is read as a trajectory alone. */
     io_status (*read)(io_file *file, io_particles *out);
+    /* Fill a summary; NULL: the format is read as a trajectory alone. */
     io_status (*inspect)(io_file *file, io_summary *out);
-    bool dataset, columns, species, frames; /* options it knows */
+    bool dataset; /* options->dataset applies to the format */
+    bool columns; /* options->columns applies to the format */
+    bool species; /* options->species applies to the format */
+    bool frames;  /* options->frame applies to the format */
 } io_reader;
 
 static const io_reader readers[] = {
@@ -132,7 +137,7 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     return status;
 }
 
-/** Write and commit an output that was opened with `status`. */
+/** Write bytes to an output and commit it. @param status  result of opening the output */
 static io_status write_and_commit(io_output *output, io_status status, const void *data,
                                   int64_t size)
 {

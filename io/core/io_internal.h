@@ -241,7 +241,7 @@ io_status io__species_check(io_file *file, const io_species *species);
 
 /* ---------------------------------------------------------------- snapshots, in many files too */
 
-/** The paths of the files of a snapshot: head, number, tail, such as "snap_005." 3 ".hdf5". */
+/** The paths of the files of a snapshot: head, number, tail: "snap_005.", 3, ".hdf5". */
 typedef struct io_set {
     char *path;                /* buffer for the path of any file; begins with the head */
     int head;                  /* length of the head [byte] */

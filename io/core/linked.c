@@ -11,14 +11,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/** A file that was recorded. */
 typedef struct linked_file {
-    dev_t device;
-    ino_t inode;
+    dev_t device; /* device that holds the file */
+    ino_t inode;  /* inode of the file on the device */
 } linked_file;
 
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of all below */
-static linked_file *list;
-static size_t n_listed;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* protects list and n_listed */
+static linked_file *list;                                 /* recorded files [n_listed] */
+static size_t n_listed;                                   /* number of recorded files */
 
 static bool find(const struct stat *file)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Locks by flock(2), which Linux passes on to the server of a network file system.
+ * Advisory locks by flock(2), which Linux forwards to the server of a network file system. A
+ * process keeps a list of its own locks, since flock(2) on a second descriptor would conflict with
+ * the first.
  */
 #include "lock.h"
 
@@ -20,17 +22,18 @@
 enum { TRIES = 100 };
 
 struct io_lock {
-    int fd;
-    bool kept;
-    io_temporary beside; /* the lock file that is to be removed, if there is one */
-    io_lock *next;
+    int fd;              /* descriptor of the locked file */
+    bool kept;           /* the file system supports locks */
+    io_temporary beside; /* PATH.lock, which is removed on release; no path: there is none */
+    io_lock *next;       /* next in the list of locks */
 };
 
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static io_lock *taken; /* all locks of this process: a second flock(2) of its own would conflict */
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* protects the list of locks */
+static io_lock *taken;                                    /* list of all locks of this process */
 
-/** Read a line of /proc/locks, "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF": process, device
- *  and inode. @return the process, if the line is about a lock by flock(2) on the file; else 0 */
+/** Parse a line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF", with process,
+ *  device and inode.
+ *  @return the process, if the line is a lock by flock(2) on the file; else 0 */
 static long read_lock(char *line, const struct stat *file)
 {
     enum { FLOCK = 1, PROCESS = 4, INODE = 5, WORDS };
@@ -50,7 +53,7 @@ static long read_lock(char *line, const struct stat *file)
     return is_it ? strtol(word[PROCESS], NULL, 10) : 0;
 }
 
-/** The process that holds a lock on an open file; 0: not known. */
+/** Find the process that holds a lock on an open file. @return 0: not known */
 static long find_holder(int fd)
 {
     struct stat file;
@@ -66,7 +69,7 @@ static long find_holder(int fd)
     return holder > 0 ? holder : 0;
 }
 
-/** Say that another process holds the lock on an open file. */
+/** Return IO_SYSTEM with the process that holds the lock on an open file. */
 static io_status refuse(int fd, const char *path, io_error *error)
 {
     const long holder = find_holder(fd);
@@ -78,7 +81,7 @@ static io_status refuse(int fd, const char *path, io_error *error)
                     "another process is writing it; wait for it, or give another name");
 }
 
-/** Whether a name still means an open file: its holder may have removed it meanwhile. */
+/** Whether a path still leads to an open file: the last holder of its lock may have removed it. */
 static bool is_named(int fd, const char *name)
 {
     struct stat open_file, named;
@@ -86,7 +89,7 @@ static bool is_named(int fd, const char *name)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/** "PATH.lock", also of "PATH/"; to be freed. NULL: no memory. */
+/** Make "PATH.lock" from "PATH" or "PATH/". @return the path, to be freed; NULL: no memory */
 static char *name_beside(const char *path)
 {
     size_t length = strlen(path);
@@ -132,7 +135,7 @@ static bool is_own(const char *name)
     return own;
 }
 
-/** Call flock(2). @return false with errno on failure */
+/** Call flock(2) without waiting for the lock. @return false with errno set on failure */
 static bool lock_now(int fd, int kind)
 {
     int failed;
@@ -239,7 +242,7 @@ void io_lock_release(io_lock *lock)
     }
     unlist(lock);
     if (io__temporary_unlist(&lock->beside)) {
-        (void)unlink(lock->beside.path); /* while it is held: the next process makes its own */
+        (void)unlink(lock->beside.path); /* still locked: another process creates a new file */
     }
     io__temporary_forget(&lock->beside);
     close(lock->fd);

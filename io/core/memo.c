@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes that grow in memory.
+ * In-memory files: an array that doubles in size, and a stream of fopencookie over it.
  */
 #include "memo.h"
 

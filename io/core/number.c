@@ -19,7 +19,8 @@ static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1
                                      1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
                                      1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
-/** value * 10^power, correctly rounded. @return false when this cannot be told here. */
+/** Compute value * 10^power, correctly rounded.
+ *  @return false if the arithmetic cannot guarantee correct rounding */
 static bool scale(uint64_t value, int64_t power, double *out)
 {
     const int64_t size = power < 0 ? -power : power;
@@ -42,7 +43,7 @@ static bool scale(uint64_t value, int64_t power, double *out)
     return false;
 }
 
-/** Append the digits at text to *value. @return behind them. */
+/** Append the decimal digits at text to *value. @return the first character behind them */
 static const char *digits(const char *text, uint64_t *value)
 {
     for (; *text >= '0' && *text <= '9'; text++) {
@@ -51,7 +52,8 @@ static const char *digits(const char *text, uint64_t *value)
     return text;
 }
 
-/** @return the number's end, or NULL when this easy way does not lead there. */
+/** Parse a number with at most 19 digits and a small exponent.
+ *  @return the end of the number; NULL if strtod_l has to parse it */
 static const char *parse_short(const char *text, double *out)
 {
     enum { MOST_DIGITS = 19 };
@@ -92,7 +94,7 @@ const char *io__number(const char *text, locale_t locale, double *out)
     char *end = NULL;
     *out = strtod_l(text, &end, locale);
     if (errno == ERANGE && fabs(*out) <= 1) {
-        errno = 0; /* underflow is an honest, rounded value */
+        errno = 0; /* underflow is no error: the result is rounded */
     }
     return end;
 }

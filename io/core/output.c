@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A buffer in front of a file. Regular files are replaced as a whole (part.c). Devices, pipes and
- * files that are already open (/dev/stdout, /dev/fd/3) are written directly.
+ * Output files, written through a buffer. Regular files are replaced when the output is committed
+ * (part.c). Devices, pipes and files that are already open (/dev/stdout, /dev/fd/3) are written
+ * directly.
  */
 #include "io_internal.h"
 #include "linked.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Begin a struct, with what every output has. */
+/** Initialise an output: path and buffer. */
 static io_status begin(io_output *output, const char *path, io_error *error)
 {
     *output = (io_output){.fd = -1, .error = error, .path = strdup(path)};
@@ -25,7 +26,7 @@ static io_status begin(io_output *output, const char *path, io_error *error)
                : io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
 }
 
-/** Drop an output that could not be opened. */
+/** Abort an output if opening it failed. @return status */
 static io_status opened(io_output *output, io_status status)
 {
     if (status != IO_OK) {
@@ -34,19 +35,21 @@ static io_status opened(io_output *output, io_status status)
     return status;
 }
 
-/** Write into a file that is open: from its present offset on, which whoever opened it shares. */
+/** Duplicate an open descriptor. Writes begin at its current offset, which is shared with all
+ *  duplicates of the descriptor. */
 static io_status take_number(io_output *output, int number)
 {
     output->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
     if (output->fd < 0) {
         return io__output_fail(output, IO_SYSTEM, "cannot write to it: %s", strerror(errno));
     }
-    /* Linux appends where O_APPEND is set, wherever pwrite is asked to write. */
+    /* With O_APPEND, pwrite of Linux appends, whatever its offset. */
     const bool appends = fcntl(output->fd, F_GETFL) & O_APPEND;
     output->base = appends ? -1 : lseek(output->fd, 0, SEEK_CUR);
     return IO_OK;
 }
 
+/** Open the target itself. */
 static io_status open_direct(io_output *output, int flags)
 {
     output->fd = open(output->target, flags | O_CLOEXEC, 0666);
@@ -57,7 +60,8 @@ static io_status open_direct(io_output *output, int flags)
     return IO_OK;
 }
 
-/** @param fixed  the part is path.part */
+/** Open a part beside the target; or the target itself, if it is no regular file.
+ *  @param fixed  the part is path.part */
 static io_status open_beside(io_output *output, const char *path, bool fixed, io_error *error)
 {
     io_destination destination = {0};
@@ -93,7 +97,7 @@ io_status io__output_stdout(io_output *output, io_error *error)
     return opened(output, status);
 }
 
-/** Cut a file that was opened to append off behind the mark; one without its tail is refused. */
+/** Truncate a file behind the mark. A file that does not hold the tail of the mark is refused. */
 static io_status cut(io_output *output, const io_mark *from)
 {
     const int64_t keep = from->bytes;
@@ -234,7 +238,7 @@ io_status io__output_patch(io_output *output, int64_t at, const void *data, int6
     return IO_OK;
 }
 
-/** Close the file. @return the error, if there was none before. */
+/** Close the file. @return status; if it is IO_OK, the result of closing */
 static io_status close_file(io_output *output, io_status status)
 {
     const int failed = output->fd >= 0 ? io__close_fd(output->fd) : 0;
@@ -245,7 +249,7 @@ static io_status close_file(io_output *output, io_status status)
     return status;
 }
 
-/** Give the part its name. */
+/** Rename the part to the target, unless the target is locked or is an input of HDF5. */
 static io_status rename_into_place(io_output *output)
 {
     struct stat facts;
@@ -278,13 +282,13 @@ io_status io__output_commit(io_output *output)
     if (status == IO_OK && output->part.path) {
         status = rename_into_place(output);
     }
-    io__output_abort(output); /* removes a part that has no name, and frees */
+    io__output_abort(output); /* removes a part that was not renamed, and frees */
     return status;
 }
 
 void io__output_abort(io_output *output)
 {
-    (void)close_file(output, IO_INVALID); /* the error that led here stays */
+    (void)close_file(output, IO_INVALID); /* keeps the message of the error that led here */
     io__part_drop(output);
     free(output->path);
     free(output->target);

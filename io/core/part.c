@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Replacing a file: the new one is written beside it as path.XXXXXX.part, flushed to disk, and
- * renamed. At each moment the name holds the old file or the whole new one. Symbolic links are
- * followed, so that the file they lead to is replaced, or created where there is none. The new file
- * takes over owner, group, mode, ACL and user attributes of the old one.
+ * Replacing a file atomically: the new file, the part, is written beside it as path.XXXXXX.part,
+ * flushed to disk, and renamed. At any moment the path leads to the old file or to the complete new
+ * one. Symbolic links are followed: the file that they lead to is replaced, or created if there is
+ * none. Owner, group, mode, ACL and user attributes of the old file are copied to the new one.
  */
 #include "io_internal.h"
 #include "linked.h"
@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------- parts that now are on disk */
+/* ------------------------------------------------------------------------------ temporary files */
 
-/** Paths of the parts and lock files that exist. Who takes a path out of its slot owns it: its
- *  output or lock, or the handler of a crash. A file that finds no free slot stays on disk after a
- *  crash. */
+/** Paths of the temporary files that exist, for a handler of crashes. The thread that takes a path
+ *  out of its slot owns the path: the one that closes the output or lock, or the one that runs the
+ *  handler. A file that finds no free slot stays on disk after a crash. */
 enum { SLOTS = 32 };
 static _Atomic(char *) parts[SLOTS];
 
@@ -71,7 +71,7 @@ void io_remove_parts(void)
         char *name = atomic_exchange(&parts[k], NULL);
         if (name) {
             unlink(name);
-            char *expected = NULL; /* its output frees it, if the process goes on */
+            char *expected = NULL; /* if the process continues, its output frees the path */
             atomic_compare_exchange_strong(&parts[k], &expected, name);
         }
     }
@@ -79,7 +79,7 @@ void io_remove_parts(void)
 
 /* -------------------------------------------------------------------------- where a path leads */
 
-/** The descriptor number in a path such as /dev/fd/3; -1 if the path has none. */
+/** The number of the descriptor in a path like /dev/fd/3; -1 if the path has none. */
 static int number_of(const char *path)
 {
     int number = -1, end = 0;
@@ -89,8 +89,8 @@ static int number_of(const char *path)
     return sscanf(path, "/dev/fd/%9d%n", &number, &end) == 1 && !path[end] ? number : -1;
 }
 
-/** Follow symbolic links of the last part of a path; what it leads to may not exist. @return a path
- *  to be freed; NULL with errno. */
+/** Follow symbolic links of the last component of a path. The target need not exist.
+ *  @return the target, to be freed; NULL with errno set */
 static char *follow(const char *path)
 {
     enum { MOST_LINKS = 40 };
@@ -98,7 +98,7 @@ static char *follow(const char *path)
     for (int k = 0; at && k < MOST_LINKS; k++) {
         const ssize_t length = number_of(at) < 0 ? readlink(at, link, sizeof link) : -1;
         if (length < 0) {
-            return at; /* no link, or none that can be read: opening it says why */
+            return at; /* no link, or one that cannot be read: opening it gives the error */
         }
         const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
         char *next = NULL;
@@ -144,7 +144,7 @@ static io_status check_folder(const char *path, const char *target, io_error *er
     return status;
 }
 
-/** See that no other process writes the file of a target. */
+/** Return IO_SYSTEM if another process holds a lock on the target. */
 static io_status check_unlocked(const char *path, const char *target, io_error *error)
 {
     int fd = -1;
@@ -195,7 +195,7 @@ io_status io_check_output(const char *path, io_error *error)
     return status;
 }
 
-/* -------------------------------------------------------------------------------- making a part */
+/* ---------------------------------------------------------------------------- creating a part */
 
 /** Copy the ACL and user attributes of a file. @return 0 or an errno. */
 static int copy_attributes(const char *from, int to)
@@ -216,8 +216,8 @@ static int copy_attributes(const char *from, int to)
     return failed;
 }
 
-/** Give a new file what the one that it replaces has. Owner and group are kept where the system
- *  permits it. @return 0 or an errno. */
+/** Copy owner, group, mode, ACL and user attributes from one file to another. Owner and group are
+ *  copied if the system permits it. @return 0 or an errno */
 static int take_over(const char *from, int to)
 {
     struct stat old, new;
@@ -226,7 +226,7 @@ static int take_over(const char *from, int to)
     }
     if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
         fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0) {
-        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID); /* those would be of another owner */
+        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID); /* would run as another user */
     }
     const int failed = copy_attributes(from, to);
     return failed ? failed : fchmod(to, old.st_mode & 07777) < 0 ? errno : 0;
@@ -262,7 +262,8 @@ static int create_part(io_output *output, mode_t mode)
     return -1;
 }
 
-/** Create path.part, or take the one that a killed process left. @param mode  before the umask */
+/** Create path.part, or truncate the path.part of a killed process. @param mode  before the
+ *  umask */
 static int take_part(io_output *output, mode_t mode)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One pass over the text, character by character. Each character gives a piece of a few bytes.
+ * Quoting in one pass over the text. Each character is decoded from UTF-8 and becomes a piece of a
+ * few bytes, by the rules of the syntax.
  */
 #include "quote.h"
 
@@ -8,14 +9,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PIECE = 64 }; /* bytes; the longest is \u202e as a label of gnuplot */
+enum { PIECE = 64 }; /* size of a piece [byte]; the longest is \u202e as a label of gnuplot */
 
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f;
 }
 
-/** Decode one character of UTF-8. @return its length in bytes; 0: not UTF-8, or too long a form */
+/** Decode one character of UTF-8. @return its length [byte]; 0: not UTF-8, or an overlong
+ *  encoding */
 static int decode(const char *text, uint32_t *code)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -36,17 +38,17 @@ static int decode(const char *text, uint32_t *code)
     return too_long || surrogate || *code > 0x10ffff ? 0 : length;
 }
 
-/** Whether a terminal or an editor does something other than to show the character. */
+/** Whether a character is a command to a terminal or an editor, and is not simply displayed. */
 static bool acts(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) ||         /* control */
            code == 0x61c || code == 0x200e || code == 0x200f ||    /* direction of writing */
-           (code >= 0x202a && code <= 0x202e) || code == 0xfeff || /* the like; byte order */
+           (code >= 0x202a && code <= 0x202e) || code == 0xfeff || /* direction; byte order */
            (code >= 0x2066 && code <= 0x2069) ||                   /* direction of writing */
            code == 0x2028 || code == 0x2029;                       /* end of line, paragraph */
 }
 
-/** Make the piece of one character that is shown. @return the bytes of text that it took */
+/** Make the piece of one character for IO_QUOTE_SHOWN. @return the number of bytes of text used */
 static int show(char piece[PIECE], const char *text)
 {
     uint32_t code;
@@ -63,8 +65,8 @@ static int show(char piece[PIECE], const char *text)
     return length ? length : 1;
 }
 
-/** Escape each byte of a piece for the inside of "..." in gnuplot. A backquote would run a command,
- *  an @ name a macro. @param also  characters that get a backslash before them */
+/** Escape each byte of a piece for a string in double quotes in gnuplot, where a backquote runs a
+ *  command and @ expands a macro. @param also  characters that get a backslash before them */
 static void escape_gnuplot(char piece[PIECE], const char *also)
 {
     char in[PIECE];
@@ -81,8 +83,8 @@ static void escape_gnuplot(char piece[PIECE], const char *also)
     piece[used] = '\0';
 }
 
-/** Make the piece of one character of a name of a file, for the inside of "..." in gnuplot. @return
- *  the bytes of text that it took */
+/** Make the piece of one character of a file name, for a string in double quotes in gnuplot.
+ *  @return the number of bytes of text used */
 static int spell(char piece[PIECE], const char *text)
 {
     uint32_t code;
@@ -110,7 +112,7 @@ static void escape(char piece[PIECE], const char *which)
     piece[used] = '\0';
 }
 
-/** Whether a word has characters that must not stand in '...' as they are. */
+/** Whether a word has characters that must be escaped in a shell: it needs $'...'. */
 static bool has_control(const char *text)
 {
     uint32_t code;
@@ -123,7 +125,8 @@ static bool has_control(const char *text)
     return false;
 }
 
-/** Make the piece of one byte of a word of a shell, inside '...' or $'...'. */
+/** Make the piece of one byte of a word of a shell. @param control  the word is in $'...', not
+ *  '...' */
 static void escape_shell(char piece[PIECE], unsigned char c, bool control)
 {
     if (!control) {
@@ -135,7 +138,7 @@ static void escape_shell(char piece[PIECE], unsigned char c, bool control)
     }
 }
 
-/** Make the next piece. @return the bytes of text that it took */
+/** Make the next piece. @return the number of bytes of text used */
 static int take(char piece[PIECE], io_syntax syntax, const char *text, bool control)
 {
     int took = 1;
@@ -162,7 +165,8 @@ static int take(char piece[PIECE], io_syntax syntax, const char *text, bool cont
     return took;
 }
 
-/** What stands before and behind a word of a shell: nothing, ' or $'. Other texts have no marks. */
+/** The quote before or behind a word of a shell: "", "'" or "$'". Other syntaxes have none.
+ *  @param behind  the quote behind the word */
 static const char *mark(io_syntax syntax, const char *text, bool control, bool behind)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records of numbers of any type and byte order, brought into the arrays of particles.
+ * Reading records: numbers of any type and byte order are converted and stored in the arrays of
+ * particles. The file is read in blocks that fit the cache.
  */
 #include "io_internal.h"
 
@@ -15,7 +16,8 @@ static uint8_t swap8(uint8_t bits)
 #define swap32 __builtin_bswap32
 #define swap64 __builtin_bswap64
 
-/* Bring n numbers of one type, `stride` bytes apart, to every width-th element of out. */
+/* Define a function that converts n numbers of one type, `stride` bytes apart, into every width-th
+   element of out. */
 #define CONVERT(name, type, bits, wanted) \
     static void name(const char *data, int64_t stride, int64_t n, bool swapped, int width, \
                      wanted *out) \
@@ -47,9 +49,12 @@ CONVERT_INTEGER(from_u2, uint16_t, 16)
 CONVERT_INTEGER(from_u4, uint32_t, 32)
 CONVERT_INTEGER(from_u8, uint64_t, 64)
 
+/** Conversions of one type of numbers. */
 typedef struct converter {
-    char kind;
-    int size;
+    char kind; /* 'f' floating point, 'i' signed, 'u' unsigned */
+    int size;  /* size of a number [byte] */
+    /* Convert to float, double and int64_t: data, stride, n, swapped, width, out. to_id may be
+       NULL. */
     void (*to_float)(const char *, int64_t, int64_t, bool, int, float *);
     void (*to_double)(const char *, int64_t, int64_t, bool, int, double *);
     void (*to_id)(const char *, int64_t, int64_t, bool, int, int64_t *);
@@ -84,7 +89,7 @@ void io__reals_scale(void *reals, int64_t n, kith_precision precision, double sc
     }
 }
 
-/** Bring one field of n records to its array, from row `first` on. */
+/** Convert one field of n records into its array, from row `first` on. */
 static void convert_field(const io_field *field, const char *data, int64_t stride, int64_t first,
                           int64_t n)
 {
@@ -124,9 +129,9 @@ static io_status check_fields(io_file *file, const io_field *fields, int n)
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields)
 {
-    const int64_t in_cache = 1 << 20; /* bytes kept between the copy and the conversion */
+    const int64_t in_cache = 1 << 20; /* size of a block, which stays in cache until converted */
     IO_TRY(check_fields(file, fields, n_fields));
-    int64_t record = 0; /* bytes wanted of each */
+    int64_t record = 0; /* bytes of a record up to the end of the last field */
     for (int k = 0; k < n_fields; k++) {
         const int64_t end = fields[k].at + (int64_t)fields[k].columns * fields[k].type.size;
         record = end > record ? end : record;

@@ -23,13 +23,13 @@
 
 /* ------------------------------------------------------------ names of the files of a snapshot */
 
-/** Where the number of "base.12.hdf5" or "base.12" begins; NULL when there is none. */
+/** Find where the number in "base.12.hdf5" or "base.12" begins; NULL: there is none. */
 static const char *find_number(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
-    if (dot && !isdigit((unsigned char)dot[1])) { /* an ending */
+    if (dot && !isdigit((unsigned char)dot[1])) { /* the last part is an ending */
         const char *end = dot;
         while (dot > name && *--dot != '.') {
             ;
@@ -45,7 +45,8 @@ static const char *find_number(const char *path)
     return dot[1 + digits] == 0 || dot[1 + digits] == '.' ? dot + 1 : NULL;
 }
 
-/** A path made of three parts, to be freed. */
+/** Concatenate `length` bytes of head, middle and tail. @return a path to be freed; NULL: no
+ *  memory */
 static char *join(const char *head, size_t length, const char *middle, const char *tail)
 {
     const size_t room = length + strlen(middle) + strlen(tail) + 1;
@@ -106,13 +107,13 @@ const char *io__set_member(const io_set *set, int64_t number)
 
 /* ------------------------------------------------------------ the snapshot that a folder holds */
 
-/** The snapshots found so far. */
+/** The snapshots of a folder that were found so far. */
 typedef struct folder {
-    int64_t found;
+    int64_t found;    /* number of snapshots */
     char *first;      /* path of the first file of the first snapshot */
-    char *name;       /* of the snapshot found last, without the number of a file */
-    bool many;        /* it has more than one file */
-    char listed[600]; /* names of first files, as many as fit; then "..." */
+    char *name;       /* name of the last snapshot, without the number of a file */
+    bool many;        /* the last snapshot has more than one file */
+    char listed[600]; /* names of the first file of each, as many as fit, then "..." */
 } folder;
 
 /** Skip hidden files and unfinished outputs, which end in ".part". */
@@ -128,7 +129,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 }
 
 /** The number of files of the snapshot that a file belongs to; 0: the file is no snapshot. A file
- *  of a known format that cannot be read counts as a snapshot of one file, so that it is listed. */
+ *  of a known format that cannot be read counts as a snapshot of one file, so that messages list
+ *  it. */
 static int64_t count_files(const char *path)
 {
     struct stat facts;
@@ -163,7 +165,7 @@ static void add_snapshot(folder *f, const char *path)
     }
 }
 
-/** Look at one file. @return false without memory. */
+/** Add the snapshot that a file begins, if it does. @return false if memory is exhausted */
 static bool add_file(folder *f, const char *path)
 {
     char *name = io__set_name(path);
@@ -227,8 +229,8 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/** Find the file to open for the name of a snapshot without number; *out is NULL when there is
- *  none. Files of two snapshots that the name fits are an error. */
+/** Find the first file of the snapshot with a name without number. IO_INVALID: the name fits files
+ *  of two snapshots. @param[out] out  path of the file, to be freed; NULL: there is none */
 static io_status find_first(const char *path, char **out, io_error *error)
 {
     static const char *const endings[] = {".0.hdf5", ".0.h5", ".0", ".hdf5", ".h5"};

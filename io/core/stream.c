@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files read in blocks: whole blocks for binary formats, lines for text. pread rather than mmap,
- * since a file that shrinks while it is read must give an error and no SIGBUS.
+ * Input files: blocks of bytes for binary formats, lines for text. They are read by pread, not
+ * mapped by mmap, because a file that shrinks while it is read must give an error, not SIGBUS.
  */
 #include "io_internal.h"
 
@@ -120,7 +120,8 @@ void io__lines_close(io_lines *lines)
     *lines = (io_lines){0};
 }
 
-/** Move what is left to the front of the buffer and fill up behind it. */
+/** Move the bytes that are not yet returned to the front of the buffer, and read more behind
+ *  them. */
 static io_status refill(io_lines *lines)
 {
     const int64_t kept = lines->end - lines->begin;
@@ -157,7 +158,7 @@ io_status io__lines_next(io_lines *lines, char **line)
         return IO_OK;
     }
     if (!stop) {
-        stop = lines->buffer + lines->end; /* the buffer has a byte more than it reads */
+        stop = lines->buffer + lines->end; /* the buffer has one byte more than is read */
     }
     *line = lines->line = lines->buffer + lines->begin;
     lines->begin = stop - lines->buffer + (stop < lines->buffer + lines->end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * System calls on open files, complete: a short read or write is continued, EINTR is retried. All
- * files of kith are read and written through these functions.
+ * System calls on open files, made complete: a short read or write is continued, EINTR is retried.
+ * All files are read and written through these functions.
  */
 #include "io_internal.h"
 
@@ -47,7 +47,7 @@ int io__sync(int fd)
 {
     while (fsync(fd) < 0) {
         if (errno != EINTR) {
-            return errno == EINVAL || errno == EROFS ? 0 : errno; /* those: pipes and devices */
+            return errno == EINVAL || errno == EROFS ? 0 : errno; /* 0: a pipe or device */
         }
     }
     return 0;

@@ -20,12 +20,14 @@ io_units io__units_usual(void)
                       .mass_h = -1};
 }
 
+/** A unit that has a name. */
 typedef struct named_unit {
-    const char *name; /* NULL ends a list */
-    double size;      /* in cgs */
+    const char *name; /* name of the unit; NULL ends a list */
+    double size;      /* size of the unit [cgs] */
 } named_unit;
 
-/** The name of the one among `known` that this is, else a number. */
+/** Name a unit of this size and power of h: by the list `known`, else by a number in cgs.
+ *  @param cgs  name of the cgs unit */
 static void name_unit(char out[IO_NAME_LENGTH], double size, const named_unit *known,
                       const char *cgs, double h_exponent)
 {
@@ -62,8 +64,10 @@ void io_unit_names(const io_units *units, io_unit_name *out)
     name_unit(out->velocity, units->velocity, velocities, "cm/s", 0);
 }
 
+/** A name of a unit, or of a system of units, in a file. */
 typedef struct unit_name {
-    const char *name, *unit;
+    const char *name; /* name in the file */
+    const char *unit; /* unit of length in io_frame.unit */
 } unit_name;
 
 void io__frames_unit(const char *name, char out[IO_NAME_LENGTH])

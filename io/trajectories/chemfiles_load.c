@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Finding chemfiles. The first of these that can be loaded is taken, and kept until the program
+ * Loading chemfiles. The first of these libraries that can be loaded is used until the program
  * ends:
  *   1. the environment's KITH_CHEMFILES: the absolute path of a libchemfiles.so, then no other
  *   2. libchemfiles.so where the dynamic linker looks (LD_LIBRARY_PATH, /etc/ld.so.conf)
  *   3. where pip and conda put it: in the active virtual environment (VIRTUAL_ENV), the active
  *      conda environment (CONDA_PREFIX), the user's ~/.local, /usr/local, /usr
- * A relative path is never loaded: whoever writes to the working directory could plant a library.
+ * A relative path is never loaded: a library planted in the working directory would be run.
  */
 #include "chemfiles_load.h"
 
@@ -20,15 +20,16 @@
 
 enum { PATH_ROOM = 512 };
 
-static io_chemfiles api;
-static bool loaded;
-static char reason[PATH_ROOM]; /* why not; "": none was found */
+static io_chemfiles api;       /* functions of the library, if loaded */
+static bool loaded;            /* the library was loaded */
+static char reason[PATH_ROOM]; /* why a library could not be loaded; "": none was found */
 
 #define SYMBOL(result, name, older, arguments) {"chfl_" #name, older, offsetof(io_chemfiles, name)},
 
 static const struct {
-    const char *name, *older;
-    size_t offset;
+    const char *name;  /* name of the function */
+    const char *older; /* name in chemfiles 0.10; NULL: equal */
+    size_t offset;     /* offset of its pointer in io_chemfiles [byte] */
 } symbols[] = {CHEMFILES_FUNCTIONS(SYMBOL)};
 
 static void say_nothing(const char *message)
@@ -36,7 +37,7 @@ static void say_nothing(const char *message)
     (void)message;
 }
 
-/** Take every function of the library. */
+/** Look up every function of the library. @return false, with the reason, if one is missing */
 static bool bind(void *library)
 {
     for (size_t k = 0; k < sizeof symbols / sizeof *symbols; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Elements by symbol, by the name of an atom, and by the columns of PDB.
+ * Finding elements by symbol, by the name of an atom, and by the columns of PDB.
  *
  * An atom's name begins with its element, but CA is an alpha carbon in an amino acid and calcium as
  * an ion. In a residue of several atoms the first letter is the element if it can be (C, H, N, O,
@@ -58,7 +58,8 @@ static bool is_one_of(const char *word, const char *const *list)
     return *list != NULL;
 }
 
-/** The letters that a name begins with, in capitals; digits before them are of hydrogens' names. */
+/** Copy the letters that a name begins with, in capitals. Leading digits, which names of hydrogens
+ *  have, are skipped. */
 static void take_letters(const char *name, char out[MOST_LETTERS])
 {
     size_t n = 0;
@@ -69,8 +70,8 @@ static void take_letters(const char *name, char out[MOST_LETTERS])
     out[n] = 0;
 }
 
-/** Whether these are the letters of a virtual site: of water models, lone pairs, masses of rigid
- *  groups in GROMACS. */
+/** Whether a name is one of a virtual site: of a water model, a lone pair, or a mass of a rigid
+ *  group in GROMACS. */
 static bool is_virtual(const char *letters)
 {
     static const char *const sites[] = {"M",  "MW",  "EP",  "EPW", "LP", "LPA",
@@ -87,7 +88,7 @@ bool io__element_is_polymer(const char *residue)
     return is_one_of(residue, names);
 }
 
-/** The element of an ion or a rare gas: its name, or that of CHARMM. */
+/** Find the element of an ion or a rare gas: by its symbol, or by its name in CHARMM. */
 static bool find_ion(const char *letters, char out[IO_ELEMENT_LENGTH])
 {
     static const char *const charmm[][2] = {{"SOD", "Na"}, {"CLA", "Cl"}, {"POT", "K"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * LAMMPS text dumps (dump atom and dump custom): for each frame a few "ITEM:" sections, then a line
- * for each atom, whose columns the last section names.
- * https://docs.lammps.org/dump.html
+ * LAMMPS text dumps (dump atom and dump custom): each frame is a few sections "ITEM: ...", then one
+ * line for each atom, whose columns "ITEM: ATOMS" names. Coordinates may be plain, unwrapped or
+ * fractions of the box. https://docs.lammps.org/dump.html
  */
 #include "frames.h"
 
@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/** State of the reader. */
 typedef struct dump_state {
-    io_rows rows;
-    bool scaled; /* coordinates are fractions of the box */
+    io_rows rows; /* lines, and the head of the next frame */
+    bool scaled;  /* coordinates are fractions of the box */
 } dump_state;
 
 static const char *after(const char *line, const char *words)
@@ -30,7 +31,7 @@ static io_status next_line(io_lines *lines, char **line)
     return IO_OK;
 }
 
-/** Read n numbers, all that a line has. */
+/** Read a line of exactly n numbers. @param what  name of the numbers, for messages */
 static io_status read_numbers(io_lines *lines, const char *what, int n, double *out)
 {
     char *line;
@@ -49,7 +50,9 @@ static io_status read_numbers(io_lines *lines, const char *what, int n, double *
     return IO_OK;
 }
 
-/** The box of bounds and tilts: the bounds are those of the slanted box, of all its corners. */
+/** Set a box from bounds and tilt factors. The bounds are those of the bounding box of the tilted
+ *  box.
+ *  @param bound  low, high and tilt (xy, xz, yz) for each axis */
 static void set_bounds(kith_box *box, double bound[3][4])
 {
     const double xy = bound[0][2], xz = bound[1][2], yz = bound[2][2];
@@ -66,7 +69,7 @@ static void set_bounds(kith_box *box, double bound[3][4])
     box->row[2][1] = yz;
 }
 
-/** Read the box; kinds is "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp". */
+/** Read a box. @param kinds  "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp" */
 static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
 {
     io_token token;
@@ -126,7 +129,7 @@ static bool add_three(io_roles *roles, const char *names, const char *const want
     return true;
 }
 
-/** Find out what the columns hold, the coordinates being wrapped, unwrapped, or scaled. */
+/** Give the columns their roles by their names. */
 static io_status read_names(io_frames *frames, const char *names)
 {
     dump_state *state = frames->state;
@@ -173,7 +176,7 @@ static io_status read_names(io_frames *frames, const char *names)
     return column >= 0 ? io__roles_add_weight(lines, roles, column) : IO_OK;
 }
 
-/** Read a section of the head, of which line is the title. */
+/** Read a section of the head of a frame. @param line  its title */
 static io_status read_section(io_frames *frames, char *line)
 {
     dump_state *state = frames->state;
@@ -235,7 +238,7 @@ static io_status open_frames(io_frames *frames)
     return io__lines_open(&state->rows.lines, frames->file);
 }
 
-/** Make coordinates of fractions: origin + xs a + ys b + zs c. */
+/** Convert fractions of the box to coordinates: origin + xs a + ys b + zs c. */
 static void unscale(const kith_box *box, io_particles *particles)
 {
     const kith_precision precision = particles->precision;

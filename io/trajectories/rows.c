@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Atoms of XYZ files and LAMMPS dumps: a line each, of columns separated by blanks.
+ * Atoms of XYZ files and LAMMPS dumps: one line for each atom, with columns separated by blanks.
+ * The head of a frame gives each column a role.
  */
 #include "frames.h"
 
@@ -96,7 +97,7 @@ static io_status next_atom(io_lines *lines, int64_t k, int64_t n, char **line)
     return IO_OK;
 }
 
-/** Take the number at *at and move *at behind it. */
+/** Parse the number at *at, and move *at behind it. */
 static io_status take_number(const io_lines *lines, const char **at, int role, double *out)
 {
     const char *begin = *at + strspn(*at, " \t");
@@ -105,7 +106,7 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
     if (end > begin && (*end == ' ' || *end == '\t' || !*end) && errno == 0) {
         return IO_OK;
     }
-    io_token token; /* find the words for what is wrong */
+    io_token token; /* io__lines_number makes the message */
     io__token_next(&begin, &token);
     return io__lines_number(lines, token, role_names[role], out);
 }

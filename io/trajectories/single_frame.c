@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Trajectories of the formats that io_read reads: snapshots, tables, arrays. Each frame is read as
- * io_read would; all but arrays have one.
+ * Trajectories of the formats that io_read reads: snapshots, text and NumPy arrays. A frame is read
+ * by the reader of io_read. All formats but NumPy arrays of three dimensions have a single frame.
  */
 #include "frames.h"
 

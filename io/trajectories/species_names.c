@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Names of species and their numbers: a hash table with linear probing.
+ * Names of species and their numbers: a hash table with linear probing (struct io_labels).
  */
 #include "frames.h"
 
@@ -24,7 +24,7 @@ void io__labels_close(io_labels *labels)
     *labels = (io_labels){0};
 }
 
-/** FNV-1a. */
+/** Hash a name by FNV-1a. */
 static uint32_t hash(const char *name)
 {
     uint32_t bits = 2166136261u;

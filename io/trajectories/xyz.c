@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * XYZ and extended XYZ, any number of frames. A frame is a count, a comment, then a line for each
- * atom. The comment of the extended kind holds key=value pairs: Lattice (three row vectors),
- * Origin, pbc and Properties, which says what the columns are.
+ * XYZ and extended XYZ with any number of frames. A frame is a line with the number of atoms, a
+ * comment, then one line for each atom. The comment of extended XYZ holds key=value pairs: Lattice
+ * (three row vectors), Origin, pbc, time, step, and Properties, which describes the columns:
+ * https://github.com/libAtoms/extxyz. Without Properties, the columns are species, x, y, z.
  */
 #include "frames.h"
 
@@ -14,14 +15,15 @@
 
 enum { MOST_VALUE = 1024 };
 
+/** State of the reader. */
 typedef struct xyz_state {
-    io_rows rows;
-    bool extended;
-    char properties[MOST_VALUE]; /* "": none */
+    io_rows rows;                /* lines, and the head of the next frame */
+    bool extended;               /* the comment of the last frame has Lattice or Properties */
+    char properties[MOST_VALUE]; /* value of Properties; "": none */
 } xyz_state;
 
-/** Take the next key=value of a comment, quotes and brackets removed; a lone word has value "T".
- *  @return false at the end. */
+/** Parse the next key=value of a comment. Quotes and brackets around the value are removed; a key
+ *  without value has the value "T". @return false at the end */
 static bool next_pair(const char **at, io_token *key, char value[MOST_VALUE])
 {
     static const char opening[] = "\"'{[", closing[] = "\"'}]";
@@ -50,7 +52,7 @@ static bool is_key(io_token key, const char *name)
     return key.length == strlen(name) && strncasecmp(key.text, name, key.length) == 0;
 }
 
-/** Parse exactly n finite numbers. */
+/** Parse exactly n finite numbers. @param what  name of the numbers, for messages */
 static io_status parse_numbers(const io_lines *lines, const char *what, const char *text, int n,
                                double *out)
 {
@@ -80,7 +82,7 @@ static io_status parse_periodic(const io_lines *lines, const char *text, int per
     return IO_OK;
 }
 
-/** Note what a property's columns are. */
+/** Give the columns of a property their roles, if it is one that is read. */
 static void add_property(io_roles *roles, io_token name, int column, int width)
 {
     static const struct {
@@ -99,7 +101,7 @@ static void add_property(io_roles *roles, io_token name, int column, int width)
     }
 }
 
-/** Find the columns in "species:S:1:pos:R:3:...". */
+/** Parse the value of Properties: "species:S:1:pos:R:3:...". */
 static io_status parse_properties(const io_lines *lines, const char *properties,
                                   const char *weights, io_roles *out)
 {
@@ -179,7 +181,7 @@ static io_status parse_comment(io_frames *frames, const char *comment)
     return IO_OK;
 }
 
-/** Read count and comment. */
+/** Read the head of a frame: number of atoms and comment. */
 static io_status read_head(io_frames *frames, char *line)
 {
     static const io_roles plain = {
