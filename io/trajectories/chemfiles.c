@@ -48,7 +48,8 @@ static const struct {
     {0, "\x1f\x8b", 2, &packed},  {0, "BZh", 3, &packed},   {0, "\xfd\x37zXZ", 5, &packed},
 };
 
-/** GRO: a title, a count, then atoms in columns of fixed width, x y z as %8.3f from column 20. */
+/** Whether a file begins as GRO: a title, a count, then atoms in columns of fixed width, with x, y,
+ *  z as %8.3f from column 20 on. */
 static bool is_gro(const char *head)
 {
     const char *count = strchr(head, '\n');
@@ -78,36 +79,39 @@ const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size)
 
 /* --------------------------------------------------------------------------- elements of atoms */
 
-/** Where elements come from in a format. */
+/** Where the element of an atom comes from. */
 typedef enum element_source {
-    FROM_TYPE, /**< chemfiles' type of an atom is its element */
-    FROM_PDB,  /**< so it is, unless it is the name: columns 13-14 of the file tell */
-    FROM_NAME  /**< names alone */
+    FROM_TYPE, /**< The type of the atom in chemfiles is its element. */
+    FROM_PDB,  /**< The type, unless it equals the name: then columns 13-14 of the PDB file. */
+    FROM_NAME  /**< The name of the atom. */
 } element_source;
 
 enum { MOST_NAMES = 200, NAME = 16 };
 
 /** An ATOM or HETATM line of the first model of a PDB file. */
 typedef struct pdb_atom {
-    char name[NAME];
-    bool found, said; /* the element below is known; from columns 77-78 */
-    char element[IO_ELEMENT_LENGTH];
+    char name[NAME];                 /* name of the atom */
+    bool found;                      /* the element is known */
+    bool said;                       /* the element is that of columns 77-78 */
+    char element[IO_ELEMENT_LENGTH]; /* symbol, or IO_VIRTUAL_SITE */
 } pdb_atom;
 
-/** What names atoms. */
+/** The names and residues of the atoms of a frame. */
 typedef struct atom_names {
-    const io_chemfiles *api;
-    void *frame;
-    int64_t n;
-    int32_t *residue;    /* [n] -1: none */
-    int32_t *members;    /* [residues] atoms of each */
-    char (*name)[NAME];  /* [residues] */
-    int64_t n_pdb, room; /* atoms that pdb has, 0: not a PDB file, or a packed one */
-    pdb_atom *pdb;
-    char unknown[MOST_NAMES]; /* names whose element does not follow */
+    const io_chemfiles *api;  /* the library */
+    void *frame;              /* the frame, an object of the library */
+    int64_t n;                /* number of atoms */
+    int32_t *residue;         /* residue of each atom [n]; -1: none */
+    int32_t *members;         /* number of atoms of each residue [residues] */
+    char (*name)[NAME];       /* name of each residue [residues] */
+    int64_t n_pdb;            /* lines in pdb; 0: the file is no PDB file, or is compressed */
+    int64_t room;             /* lines that pdb has room for */
+    pdb_atom *pdb;            /* lines of the PDB file [n_pdb] */
+    char unknown[MOST_NAMES]; /* names of atoms whose element is not known */
 } atom_names;
 
-/** Where elements come from in a file. @param format  chemfiles' name of its format; "": by path */
+/** Find out where the elements of a file come from.
+ *  @param format  name of its format in chemfiles; "": chemfiles finds it by the path */
 static element_source find_naming(const io_chemfiles *api, const char *path, const char *format)
 {
     char name[64] = "";
@@ -120,7 +124,7 @@ static element_source find_naming(const io_chemfiles *api, const char *path, con
                                           : FROM_TYPE;
 }
 
-/** Add a word to a list in a text, once, as far as there is room. */
+/** Append a word to a comma-separated list, unless it is there or the list is full. */
 static void list_once(char *list, size_t room, const char *word)
 {
     const size_t used = strlen(list), length = strlen(word);
@@ -134,7 +138,7 @@ static void list_once(char *list, size_t room, const char *word)
     }
 }
 
-/** Keep what a line of a PDB file says. */
+/** Append the atom of a line of a PDB file. @return false if memory is exhausted */
 static bool add_line(atom_names *a, const char *line)
 {
     if (a->n_pdb == a->room) {
@@ -180,8 +184,8 @@ static io_status read_pdb(io_file *owner, const char *path, atom_names *a)
     return status;
 }
 
-/** Note the residue of each of its atoms. @return IO_OK, IO_NO_MEMORY, or IO_FORMAT: chemfiles
- *  refused */
+/** Set the residue of the atoms of residue k.
+ *  @return IO_OK, IO_NO_MEMORY, or IO_FORMAT if chemfiles fails */
 static io_status take_residue(atom_names *a, const void *topology, int32_t k)
 {
     const io_chemfiles *api = a->api;
@@ -230,7 +234,9 @@ static io_status take_residues(io_file *file, atom_names *a)
     return status;
 }
 
-/** The element of an atom of this name and type. @param[out] guessed  it follows from the name */
+/** Find the element of an atom of this name and type.
+ *  @param[out] guessed  the element follows from the name alone
+ *  @return false if it is not known */
 static bool find_element(const atom_names *a, element_source by, int64_t p, const char *name,
                          const char *type, bool *guessed, char out[IO_ELEMENT_LENGTH])
 {
@@ -310,19 +316,21 @@ static io_status name_elements(io_frames *frames, const io_chemfiles *api, void 
 
 /* -------------------------------------------------------------------------------------- frames */
 
+/** State of the reader. */
 typedef struct chemfiles_state {
-    const io_chemfiles *api;
-    void *trajectory, *frame;
-    element_source by;     /* where elements come from */
-    bool constant;         /* the format has no names, or those of a topology file */
-    int64_t told;          /* atoms that those below are of */
-    int32_t *species;      /* [told] */
-    double *weight;        /* [told], where they are asked for */
-    int64_t residue_atoms; /* that the residues below are of; 0: they are not known yet */
-    int32_t *residue;      /* [residue_atoms], where `constant` */
+    const io_chemfiles *api; /* the library */
+    void *trajectory;        /* the trajectory, an object of the library */
+    void *frame;             /* the current frame, an object of the library */
+    element_source by;       /* where elements come from */
+    bool constant;           /* names are equal in all frames: none, or those of a topology file */
+    int64_t told;            /* number of atoms that species and weight are for */
+    int32_t *species;        /* species of each atom [told] */
+    double *weight;          /* weight of each atom [told], if weights are wanted */
+    int64_t residue_atoms;   /* number of atoms that residue is for; 0: not set */
+    int32_t *residue;        /* residue of each atom [residue_atoms], if constant */
 } chemfiles_state;
 
-/** Before calls of the library: note the file that they work on. */
+/** Note the file that the following calls of the library work on. */
 static void enter(const io_frames *frames, const char *path)
 {
     char library[48];
@@ -343,7 +351,7 @@ static io_status fail(io_frames *frames, const char *what)
                          state->api->version(), state->api->last_error());
 }
 
-/** fail about frame `next`. */
+/** Return IO_FORMAT with the message of the library about frame `next`. */
 static io_status fail_frame(io_frames *frames)
 {
     char what[64];
@@ -383,8 +391,8 @@ static io_status open_trajectory(io_frames *frames, const char *format)
     return IO_OK;
 }
 
-/** Set the unit of lengths. chemfiles gives Angstrom for formats whose definition says a unit. XYZ
- *  has none; LAMMPS dumps have that of their first lines, a property of chemfiles' frame 0. */
+/** Set the unit of length. chemfiles converts to Angstrom where the definition of the format has a
+ *  unit. XYZ has none. LAMMPS dumps have that of their first lines, a property of frame 0. */
 static io_status take_unit(io_frames *frames, const char *format)
 {
     const chemfiles_state *state = frames->state;
@@ -392,7 +400,7 @@ static io_status take_unit(io_frames *frames, const char *format)
     char name[64] = "";
     snprintf(name, sizeof name, "%s", format);
     if (!name[0] && IO_FOREIGN(api->guess_format(frames->file->path, name, sizeof name)) != 0) {
-        return IO_OK; /* opening the file failed already, or succeeds by other means: no unit */
+        return IO_OK; /* chemfiles does not know the format by its path: no unit */
     }
     if (strncmp(name, "XYZ", 3) != 0 && strncmp(name, "LAMMPS", 6) != 0) {
         io__frames_unit("A", frames->unit);
@@ -464,7 +472,7 @@ static void copy_reals(const io_particles *particles, double (*from)[3], void *t
     }
 }
 
-/** Tilts that are but the rounding of the cosine of a right angle are none. */
+/** Return 0 for a tilt that is the rounding error of the cosine of a right angle. */
 static double tilt(double along, double length)
 {
     return fabs(along) > 1e-10 * fabs(length) ? along : 0;
@@ -492,7 +500,7 @@ static io_status read_cell(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** A number that belongs to the frame. @return whether it is there. */
+/** Get a property of the frame that is a number. @return false if there is none of this name */
 static bool get_number(const chemfiles_state *state, const char *name, double *out)
 {
     void *property = IO_FOREIGN(state->api->frame_get_property(state->frame, name));
@@ -501,7 +509,7 @@ static bool get_number(const chemfiles_state *state, const char *name, double *o
     return found;
 }
 
-/** The mass of an element: what chemfiles gives an atom whose type this is. */
+/** Get the mass of an element: that of a new atom of this type. @return false on failure */
 static bool mass_of(const io_chemfiles *api, const char *element, double *mass)
 {
     void *atom = IO_FOREIGN(api->atom(element));
@@ -510,7 +518,9 @@ static bool mass_of(const io_chemfiles *api, const char *element, double *mass)
     return done;
 }
 
-/** Tell what an atom is. @param element  NULL: not needed  @param weight  NULL: not needed */
+/** Find species and weight of an atom.
+ *  @param element      its element, if that is needed; else NULL
+ *  @param[out] weight  NULL: not wanted */
 static io_status tell_atom(io_frames *frames, int64_t p, const char *element, int32_t *species,
                            double *weight)
 {
@@ -547,7 +557,7 @@ static io_status tell_atom(io_frames *frames, int64_t p, const char *element, in
                              species);
 }
 
-/** Tell what all atoms are, in state->species and, where wanted, state->weight. */
+/** Set state->species and, if weights, state->weight of all atoms. */
 static io_status tell_atoms(io_frames *frames, int64_t n, bool weights)
 {
     const chemfiles_state *state = frames->state;
@@ -570,7 +580,7 @@ static io_status tell_atoms(io_frames *frames, int64_t n, bool weights)
     return status;
 }
 
-/** Species, and weights where they are asked for. */
+/** Copy species and, if they are wanted, weights of all atoms. */
 static io_status read_facts(io_frames *frames, io_frame *out)
 {
     chemfiles_state *state = frames->state;
@@ -595,7 +605,7 @@ static io_status read_facts(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** Whether atoms have a number of that name. */
+/** Whether chemfiles has the number that options->weights names. */
 static bool has_weights(const io_frames *frames)
 {
     const char *name = frames->options->weights;
@@ -620,7 +630,7 @@ static io_status copy_bonds(io_frames *frames, const void *topology, io_frame *o
     return done ? IO_OK : fail_frame(frames);
 }
 
-/** Give the atoms of residue k this number. */
+/** Set out->molecule of the atoms of residue k. */
 static io_status copy_residue(io_frames *frames, const void *topology, uint64_t k, io_frame *out)
 {
     const io_chemfiles *api = ((const chemfiles_state *)frames->state)->api;
@@ -671,7 +681,7 @@ static io_status copy_residues(io_frames *frames, const void *topology, uint64_t
     return IO_OK;
 }
 
-/** Read the atoms that a topology describes. */
+/** Read positions, velocities, residues and bonds of the atoms of a frame. */
 static io_status read_atoms(io_frames *frames, const void *topology, io_frame *out)
 {
     const chemfiles_state *state = frames->state;

@@ -25,7 +25,7 @@ void io__frame_free(io_frame *frame)
     *frame = (io_frame){0};
 }
 
-/** Allocate what a frame has beside its particles. */
+/** Allocate the arrays of a frame beside those of its particles. */
 static io_status alloc_own(const io_frames *frames, io_frame *frame, int64_t n, unsigned fields)
 {
     const size_t room = (size_t)n + 1; /* never 0 */
@@ -102,7 +102,7 @@ io_status io__frame_unnamed(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** Keep the rows p of an array for which new_index[p] >= 0. */
+/** Compact an array: move row p to row new_index[p] where that is >= 0. */
 static void keep(void *array, size_t bytes, const int32_t *new_index, int64_t n)
 {
     for (int64_t p = 0; p < n && array; p++) {
@@ -113,7 +113,7 @@ static void keep(void *array, size_t bytes, const int32_t *new_index, int64_t n)
     }
 }
 
-/** Keep the bonds between particles that are kept. */
+/** Keep the bonds between particles that are kept, with their new indices. */
 static void keep_bonds(io_frame *frame, const int32_t *new_index)
 {
     int64_t n = 0;
@@ -220,7 +220,7 @@ static io_status peek(io_frames *frames, bool *found)
     return IO_OK;
 }
 
-/** See that the box is one: lengths that are 0 stand for an open axis, or for no box at all. */
+/** Check a box. An axis of length 0 becomes open; if all are, the frame has no box. */
 static io_status check_box(io_frames *frames, io_frame *frame)
 {
     kith_box *box = &frame->particles.box;
@@ -284,7 +284,7 @@ static io_status check_weights(const io_frames *frames, const io_frame *frame)
     return IO_OK;
 }
 
-/** See that species are elements where these are asked for, as far as the frame has them. */
+/** Return IO_INVALID if species must be elements, and one in the frame is none. */
 static io_status check_elements(const io_frames *frames, const io_frame *frame)
 {
     bool used[IO_MOST_LABELS] = {false};
@@ -355,7 +355,7 @@ io_status io__frames_read(io_frames *frames, int64_t index, io_frame *out, bool 
     }
 }
 
-/** Pass all frames from here on. */
+/** Move behind the last frame. */
 static io_status pass_all(io_frames *frames)
 {
     for (bool found;; frames->next++) {

@@ -24,22 +24,32 @@
 
 /* --------------------------------------------------------------------- header, names and index */
 
-/** How a file begins. */
+/** The header of a file, as it is stored. */
 typedef struct gsd_header {
-    uint64_t magic, index, entries, names, name_blocks;
-    uint32_t schema_version, version;
-    char application[64], schema[64], reserved[80];
+    uint64_t magic;          /* signature of the format */
+    uint64_t index;          /* offset of the index [byte] */
+    uint64_t entries;        /* entries that the index has room for */
+    uint64_t names;          /* offset of the list of names [byte] */
+    uint64_t name_blocks;    /* size of the list of names [64 bytes] */
+    uint32_t schema_version; /* version of the schema: major << 16 | minor */
+    uint32_t version;        /* version of the format: major << 16 | minor */
+    char application[64];    /* name of the program that wrote the file */
+    char schema[64];         /* name of the schema: "hoomd" */
+    char reserved[80];       /* not used */
 } gsd_header;
 
-/** A chunk: n rows of m numbers. */
+/** An entry of the index, as it is stored: a chunk of n rows of m numbers. */
 typedef struct gsd_entry {
-    uint64_t frame, n;
-    int64_t location;
-    uint32_t m;
-    uint16_t id;
-    uint8_t type, flags;
+    uint64_t frame;   /* frame that the chunk belongs to */
+    uint64_t n;       /* number of rows */
+    int64_t location; /* offset of the chunk [byte]; 0: the entry is not used */
+    uint32_t m;       /* numbers in a row */
+    uint16_t id;      /* index of the name of the chunk */
+    uint8_t type;     /* type of the numbers, 1 to 11 */
+    uint8_t flags;    /* not used */
 } gsd_entry;
 
+/** Chunks that are read. */
 enum {
     CHUNK_STEP,
     CHUNK_DIMENSIONS,
@@ -66,18 +76,19 @@ static const char *const names_of_chunks[CHUNK_KINDS] = {
     "bonds/group",        "particles/mass",           "particles/charge",
     "particles/diameter"};
 
+/** State of the reader. */
 typedef struct gsd_index {
-    gsd_entry *entry; /* sorted by frame */
-    int64_t entries;
-    int id[CHUNK_KINDS];    /* -1: no frame has it */
-    bool named;             /* the three below are known */
-    const gsd_entry *typed; /* the chunk with the names of types; NULL: the default */
-    int32_t *number;        /* of each type, the species */
-    int64_t types;
+    gsd_entry *entry;       /* entries of the index [entries], sorted by frame */
+    int64_t entries;        /* number of entries that are used */
+    int id[CHUNK_KINDS];    /* id of each chunk in the file; -1: no frame has it */
+    bool named;             /* typed, number and types are set */
+    const gsd_entry *typed; /* chunk of the names of types; NULL: the default, one type "A" */
+    int32_t *number;        /* species of each type [types] */
+    int64_t types;          /* number of types */
 } gsd_index;
 
-/** Read a block of the file after seeing that it lies in it. @return the block, to be freed; NULL
- *  when *status says why not. */
+/** Read a block of n items of `size` bytes. @param what  name of the block, for messages
+ *  @return the block, to be freed; NULL on failure, with *status set */
 static void *read_block(io_file *file, const char *what, uint64_t at, uint64_t n, uint64_t size,
                         io_status *status)
 {
@@ -100,7 +111,8 @@ static void *read_block(io_file *file, const char *what, uint64_t at, uint64_t n
     return NULL;
 }
 
-/** Number the chunks that are wanted: names lie packed, or before version 2 in blocks. */
+/** Find the ids of the chunks in the list of names.
+ *  @param packed  names follow each other, as from version 2 on; else each has a block */
 static void find_names(gsd_index *state, const char *names, size_t size, bool packed)
 {
     enum { BLOCK = 64 };
@@ -173,7 +185,7 @@ static io_status open_frames(io_frames *frames)
     return read_index(frames, &header);
 }
 
-/** A frame's chunk; NULL when it has none. */
+/** Find a chunk of a frame by binary search; NULL: the frame has none. */
 static const gsd_entry *find_in_frame(const gsd_index *gsd, uint64_t frame, int chunk)
 {
     int64_t low = 0, high = gsd->entries; /* the frame's first entry is in [low, high] */
@@ -193,14 +205,15 @@ static const gsd_entry *find_in_frame(const gsd_index *gsd, uint64_t frame, int 
     return NULL;
 }
 
-/** The chunk of frame `next`, or of frame 0 when it has none; NULL when neither has. */
+/** Find a chunk of frame `next`, or of frame 0 if that has none; NULL: neither has one. */
 static const gsd_entry *find_chunk(const io_frames *frames, int chunk)
 {
     const gsd_entry *entry = find_in_frame(frames->state, (uint64_t)frames->next, chunk);
     return entry ? entry : find_in_frame(frames->state, 0, chunk);
 }
 
-/** Tell the type of a chunk's numbers, after seeing that it has this shape and lies in the file. */
+/** Check that a chunk has the shape (n, m) and lies in the file.
+ *  @param[out] type  type of its numbers */
 static io_status check_chunk(io_frames *frames, const gsd_entry *entry, int chunk, uint64_t n,
                              uint32_t m, io_scalar *type)
 {
@@ -243,7 +256,8 @@ static void close_frames(io_frames *frames)
     free(state->number);
 }
 
-/** Read m numbers of a chunk of one row or one column. *found is false when there is none. */
+/** Read m numbers from a chunk of one row or one column.
+ *  @param[out] found  false: neither frame `next` nor frame 0 has the chunk */
 static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, bool *found)
 {
     const gsd_entry *entry = find_chunk(frames, chunk);
@@ -257,7 +271,7 @@ static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, 
     return io__numbers_read(frames->file, entry->location, type, m, out, 1, KITH_DOUBLE);
 }
 
-/** Number of particles or bonds in frame `next`, or in frame 0. */
+/** Read the number of particles or bonds of frame `next`, or else of frame 0. */
 static io_status read_count(io_frames *frames, int chunk, int64_t *n)
 {
     double count = 0;
@@ -272,8 +286,8 @@ static io_status read_count(io_frames *frames, int chunk, int64_t *n)
     return IO_OK;
 }
 
-/** Find the chunk with m numbers for each of n particles or bonds; that of frame 0 only when it has
- *  as many. NULL when there is none. */
+/** Find the chunk with m numbers for each of n particles or bonds, in frame `next`, or in frame 0
+ *  if that has as many. @param[out] entry  NULL: there is none */
 static io_status find_rows(io_frames *frames, int chunk, int64_t n, uint32_t m,
                            const gsd_entry **entry, io_scalar *type)
 {
@@ -294,7 +308,7 @@ static io_status find_rows(io_frames *frames, int chunk, int64_t n, uint32_t m,
     return check_chunk(frames, *entry, chunk, (uint64_t)n, m, type);
 }
 
-/** Read [n][3] reals; zeros when there are none. */
+/** Read a chunk [n][3] of reals into a field; zeros if there is none. */
 static io_status read_vectors(io_frames *frames, int chunk, unsigned field, io_frame *out)
 {
     io_particles *particles = &out->particles;
@@ -311,7 +325,7 @@ static io_status read_vectors(io_frames *frames, int chunk, unsigned field, io_f
     return io__records_read(frames->file, &records, &columns, 1);
 }
 
-/** Read a chunk of whole numbers of 4 bytes. */
+/** Read a chunk of 4-byte integers. */
 static io_status read_words(io_frames *frames, const gsd_entry *entry, int chunk, io_scalar type,
                             int32_t *out)
 {
@@ -322,7 +336,8 @@ static io_status read_words(io_frames *frames, const gsd_entry *entry, int chunk
     return io__file_read(frames->file, out, (int64_t)entry->n * entry->m * 4, entry->location);
 }
 
-/** Give the types of a chunk, names of a fixed width, their species. */
+/** Set the species of each type from a chunk of names, which have a fixed width.
+ *  @param entry  NULL: the default, one type "A" */
 static io_status number_types(io_frames *frames, const gsd_entry *entry)
 {
     gsd_index *state = frames->state;
@@ -408,7 +423,7 @@ static io_status read_bonds(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** The chunk of the weights; -1: GSD has none of that name. */
+/** The chunk that options->weights names; -1: GSD has none of that name. */
 static int weights_chunk(const io_frames *frames)
 {
     const char *wanted = frames->options->weights;
@@ -436,7 +451,8 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
                             KITH_DOUBLE);
 }
 
-/** The box is centred: (Lx, Ly, Lz, xy, xz, yz), tilts as fractions of Ly and Lz. */
+/** Read the box (Lx, Ly, Lz, xy, xz, yz). It is centred on the origin; tilts are fractions of Ly
+ *  and Lz. */
 static io_status read_box(io_frames *frames, io_frame *out)
 {
     io_particles *particles = &out->particles;
@@ -504,15 +520,15 @@ const io_frames_format io__frames_gsd = {
 
 enum { GSD_FLOAT = 9, GSD_U8 = 1, GSD_U32 = 3, GSD_U64 = 4, FIRST_ROOM = 128, NAMES = 2 };
 
-/* Entries of a frame are sorted by id: these, in this order. */
+/* The chunks that are written. Entries of a frame are sorted by id, the index in this array. */
 static const int written_chunks[] = {CHUNK_STEP,  CHUNK_DIMENSIONS, CHUNK_BOX,
                                      CHUNK_COUNT, CHUNK_POSITION,   CHUNK_VELOCITY};
 enum { WRITTEN = sizeof written_chunks / sizeof *written_chunks, ENTRY = sizeof(gsd_entry) };
 
-/** Entries of one frame, on their way to the index. */
+/** The entries of one frame, before they are written to the index. */
 typedef struct batch {
-    gsd_entry entry[WRITTEN];
-    int n;
+    gsd_entry entry[WRITTEN]; /* the entries, sorted by id */
+    int n;                    /* number of entries */
 } batch;
 
 static int64_t end_of(const io_output *output)
@@ -553,8 +569,8 @@ io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd)
     return io__output_flush(output);
 }
 
-/** Read the index. @return it, to be freed, with room for as many again; NULL when *status says why
- *  not. */
+/** Read the index into an array of twice its size.
+ *  @return the array, to be freed; NULL on failure, with *status set */
 static gsd_entry *load_index(io_output *output, const io_gsd_writer *gsd, io_status *status)
 {
     const size_t bytes = (size_t)gsd->room * ENTRY;
@@ -596,7 +612,7 @@ io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *
     return status == IO_OK ? io__output_patch(output, 0, &header, sizeof header) : status;
 }
 
-/** Note that a chunk of n rows of m numbers comes next. */
+/** Add the entry of a chunk of n rows of m numbers, which is written next. */
 static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch *frame, int chunk,
                        int type, uint64_t n, uint32_t m)
 {
@@ -612,7 +628,7 @@ static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch 
                                            .type = (uint8_t)type};
 }
 
-/** Append vectors less `middle`, as floats. */
+/** Append vectors, relative to `middle`, as floats. */
 static io_status put_vectors(io_output *output, const io_particles *particles, const void *vectors,
                              const double middle[3])
 {
@@ -626,7 +642,7 @@ static io_status put_vectors(io_output *output, const io_particles *particles, c
     return IO_OK;
 }
 
-/** What frame 0 has beside the others. */
+/** Append the chunks that frame 0 alone has: dimensions, box and number of particles. */
 static io_status put_first(io_output *output, const io_gsd_writer *gsd,
                            const io_particles *particles, batch *frame)
 {
@@ -648,7 +664,7 @@ static io_status put_first(io_output *output, const io_gsd_writer *gsd,
     return io__output_write(output, &n, sizeof n);
 }
 
-/** See that the box is one that the format can say: upright, or with rows as HOOMD's. */
+/** Return IO_INVALID if the format cannot hold the box: its rows must be a lower triangle. */
 static io_status check_box(io_output *output, const io_particles *particles)
 {
     const double(*row)[3] = particles->box.row;
@@ -666,7 +682,8 @@ static io_status check_box(io_output *output, const io_particles *particles)
                                  "give one, or write .xyz");
 }
 
-/** Add the frame's entries to the index, after moving it where it has no room. */
+/** Write the entries of a frame to the index. A full index is first moved behind the frames, with
+ *  twice the room. */
 static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch *frame)
 {
     IO_TRY(io__output_flush(output));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that grow while a simulation runs.
+ * Files that grow while a simulation runs (recording.h). A table of the open text files and their
+ * complete lengths is kept for a handler of signals, which truncates them there.
  */
 #include "recording.h"
 
@@ -12,19 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Text files under way, and how long they are up to their last whole frame or line. A handler of
- * signals reads this. */
 enum { MOST_TEXTS = 4 };
+
+/** The open text files. A handler of signals reads this table. */
 static struct {
-    atomic_int fd; /* 0: no file is here */
-    _Atomic int64_t complete;
+    atomic_int fd;            /* descriptor of the file; 0: the entry is free */
+    _Atomic int64_t complete; /* size of the file up to its last complete frame or line [byte] */
 } texts[MOST_TEXTS];
 
 struct io_recording {
-    io_output output;
-    int text; /* its place in texts; MOST_TEXTS: none */
-    bool is_gsd;
-    io_gsd_writer gsd;
+    io_output output;  /* the file */
+    int text;          /* index of its entry in texts; MOST_TEXTS: none */
+    bool is_gsd;       /* the format is GSD, else text */
+    io_gsd_writer gsd; /* state of a GSD file */
 };
 
 /** Record the current length of the output as the end of its last complete frame. */
@@ -129,7 +130,7 @@ io_status io_recording_sync(io_recording *recording, io_mark *mark, io_error *er
     *mark = (io_mark){.bytes = recording->output.written,
                       .index = recording->gsd.index,
                       .room = recording->gsd.room};
-    /* The index of GSD is patched later: its last frame is not. */
+    /* The tail is of the last frame: the index of GSD is patched later. */
     const int64_t begin = recording->is_gsd ? recording->gsd.frame_begin : 0;
     const int64_t end = recording->is_gsd ? recording->gsd.frame_end : mark->bytes;
     const int64_t size = end - begin < IO_TAIL ? end - begin : IO_TAIL;

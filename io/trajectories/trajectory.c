@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_trajectory: a file, the frames chosen of it, and the thread that reads ahead. The thread has
- * the readers to itself, with an error of its own; what it knows of progress and what it is told of
- * stopping goes through atomics, so that the caller's watch is called by the caller's thread.
+ * io_trajectory: a file, the frames chosen from it, and the thread that reads ahead. The thread
+ * alone calls the readers, which have an error of their own. Progress, and the request to stop, are
+ * passed through atomics, so that the caller's watch is called in the caller's thread.
  *
- * There are two frames. The thread fills them in turn, and waits while both are filled or with the
- * caller, who takes them in turn. A slot's contents are the thread's until `ready` is set and the
- * caller's until it is cleared, both under the lock.
+ * There are two slots with a frame each: double buffering. The thread fills them in turn, and waits
+ * while both are filled or used by the caller, who takes them in turn. The thread owns a slot until
+ * `ready` is set, the caller until it is cleared; both happen under the lock.
  */
 #include "trajectory.h"
 
@@ -22,33 +22,34 @@
 enum { WATCH_EVERY = 50 /* milliseconds */, SLOTS = 2, SIGNAL_STACK = 1 << 15 /* bytes */ };
 
 struct io_trajectory {
-    char *path;
-    io_trajectory_options options; /* its read.watch and read.user are the trajectory's own */
-    kith_watch_fn watch;           /* the caller's */
-    void *user;
-    io_file file;
-    io_error error; /* of the readers */
-    io_frames frames;
-    int64_t begin, end, step; /* chosen are begin, begin + step, ... before end */
-    int64_t index;            /* the frame to be read next */
-    int64_t given;            /* frames handed out */
-    atomic_llong done;        /* bytes of the file dealt with */
+    char *path;                    /* path of the file that is read */
+    io_trajectory_options options; /* options; read.watch is watch_readers */
+    kith_watch_fn watch;           /* the caller's watch; may be NULL */
+    void *user;                    /* first argument of watch */
+    io_file file;                  /* the file */
+    io_error error;                /* error of the readers */
+    io_frames frames;              /* the reader of its format */
+    int64_t begin, end, step;      /* the chosen frames: begin, begin + step, ... before end */
+    int64_t index;                 /* index of the frame to be read next */
+    int64_t given;                 /* number of frames returned to the caller */
+    atomic_llong done;             /* bytes of the file read so far */
     struct {
-        io_frame frame;
-        bool ready; /* filled, not yet given back */
-        bool found;
-        io_status status;
+        io_frame frame;   /* the frame */
+        bool ready;       /* the slot is filled and not yet given back */
+        bool found;       /* there is a frame; else the trajectory ends here */
+        io_status status; /* result of reading the frame */
     } slot[SLOTS];
-    int next;         /* the slot that the caller takes next */
-    bool taken;       /* the caller has the one before */
-    bool threaded;    /* else the caller's thread reads, into the first slot */
-    atomic_bool stop; /* reading should come to an end */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    int next;               /* index of the slot that the caller takes next */
+    bool taken;             /* the caller uses the slot before */
+    bool threaded;          /* a thread reads ahead; else the calling thread reads into slot 0 */
+    atomic_bool stop;       /* the thread must end */
+    pthread_t thread;       /* the thread that reads ahead, if threaded */
+    pthread_mutex_t lock;   /* protects ready, and the hand-over of slots */
+    pthread_cond_t changed; /* signalled when ready or stop changes */
 };
 
-/** Parse "a:b:step"; what is left out keeps its value. @return the parts found; 0: malformed. */
+/** Parse "a:b:step". Parts that are left out keep their values.
+ *  @return the number of parts; 0: malformed */
 static int parse_parts(const char *text, int64_t part[3])
 {
     for (int n = 0; n < 3; n++) {
@@ -70,7 +71,7 @@ static int parse_parts(const char *text, int64_t part[3])
     return 0;
 }
 
-/** Count from the end what is negative. */
+/** Convert a negative index, which counts from the end of n frames. */
 static int64_t from_end(int64_t at, int64_t n)
 {
     return at >= 0 ? at : at + n > 0 ? at + n : 0;
@@ -92,7 +93,7 @@ static io_status choose_frames(io_trajectory *t)
         IO_TRY(io__frames_count(&t->frames, &n));
     }
     if (parts == 1 && part[0] < 0 && part[0] < -n) {
-        part[0] = INT64_MAX - 1; /* there is no such frame */
+        part[0] = INT64_MAX - 1; /* the file has no frame of this index */
     }
     t->index = t->begin = from_end(part[0], n);
     t->end = parts == 1 ? t->begin + 1 : from_end(part[1], n);
@@ -100,7 +101,7 @@ static io_status choose_frames(io_trajectory *t)
     return IO_OK;
 }
 
-/** Called by the readers, in their thread. */
+/** The watch function of the readers, called in their thread. */
 static int watch_readers(void *user, int64_t done, int64_t total)
 {
     io_trajectory *t = user;
@@ -111,7 +112,7 @@ static int watch_readers(void *user, int64_t done, int64_t total)
     return t->watch ? t->watch(t->user, done, total) : 0;
 }
 
-/** Read the frame that is next in the range; *found false: there is none. */
+/** Read the next chosen frame. @param[out] found  false: there is none */
 static io_status fill(io_trajectory *t, io_frame *out, bool *found)
 {
     *found = false;
@@ -123,12 +124,12 @@ static io_status fill(io_trajectory *t, io_frame *out, bool *found)
     return IO_OK;
 }
 
-/** The thread. */
+/** The thread that reads ahead: fill the slots in turn. */
 static void *read_ahead(void *user)
 {
     io_trajectory *t = user;
     bool more = true;
-    char room[SIGNAL_STACK]; /* for a handler, when the thread's own stack has overflowed */
+    char room[SIGNAL_STACK]; /* stack of signal handlers, for when the stack has overflowed */
     stack_t before;
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before);
     for (int at = 0; more; at = (at + 1) % SLOTS) {
@@ -150,7 +151,7 @@ static void *read_ahead(void *user)
         pthread_cond_broadcast(&t->changed);
         pthread_mutex_unlock(&t->lock);
     }
-    (void)sigaltstack(&before, NULL); /* room ends with this function, the thread later */
+    (void)sigaltstack(&before, NULL); /* room is gone before the thread ends */
     return NULL;
 }
 
@@ -239,7 +240,8 @@ static bool wait_for_next(io_trajectory *t)
     return ready;
 }
 
-/** Take the next frame; *frame stays NULL when there is none. @return false: not there yet. */
+/** Take the next frame. @param[out] frame  unchanged if there is none
+ *  @return false if the thread has not read it yet */
 static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
 {
     const int at = t->next;
@@ -250,7 +252,7 @@ static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
     }
     *status = t->slot[at].status;
     if (*status != IO_OK || !t->slot[at].found) {
-        return true; /* and the same again: the thread has ended, the slot stays ready */
+        return true; /* the thread has ended; later calls find this slot again */
     }
     *frame = &t->slot[at].frame;
     if (t->threaded) {
