@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * NumPy .npy arrays, format versions 1 to 3: a magic, the length of a header, the header as a
- * Python dictionary, the numbers.
+ * NumPy .npy arrays, format versions 1 to 3, read: a signature, the length of the header, the
+ * header as a Python dictionary, the numbers. Read are coordinates (n, 3), (n, 2) or (frames, n,
+ * 3), columns (n,) and vectors (n, m), of floats of 4 or 8 bytes and integers, in either byte
+ * order. Structured types are refused; frames and bytes in column order, too.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #include "core/io_internal.h"
@@ -13,13 +15,14 @@
 
 enum { MOST_HEADER = 1 << 20, MOST_DIMS = 8 };
 
+/** The header of an array. */
 typedef struct npy_header {
-    char type[IO_NAME_LENGTH]; /* as written; shortened when structured */
+    char type[IO_NAME_LENGTH]; /* value of 'descr', truncated */
     bool structured;           /* the type is no plain number */
-    bool fortran;
-    int dims;
-    int64_t shape[MOST_DIMS];
-    int64_t data; /* where the numbers begin */
+    bool fortran;              /* the order of the elements is that of Fortran: columns */
+    int dims;                  /* number of dimensions */
+    int64_t shape[MOST_DIMS];  /* shape [dims] */
+    int64_t data;              /* offset of the first number [byte] */
 } npy_header;
 
 static io_status malformed(io_file *file, const char *at, const char *expected)
@@ -33,7 +36,7 @@ static const char *skip_space(const char *at)
     return at + strspn(at, " \t\r\n");
 }
 
-/** Behind the value of any key that begins at `at`: strings, nested brackets. NULL: no end. */
+/** Find the end of the value of a key, which may hold strings and nested brackets; NULL: no end. */
 static const char *skip_value(const char *at)
 {
     int depth = 0;

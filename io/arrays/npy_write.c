@@ -47,9 +47,9 @@ io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, in
 /* ------------------------------------------------------------------------------------ matrices */
 
 struct io_matrix {
-    io_output output;
-    int64_t columns;
-    kith_precision precision;
+    io_output output;         /* the file */
+    int64_t columns;          /* numbers in a row */
+    kith_precision precision; /* type of the numbers in the file */
 };
 
 io_status io_matrix_open(const char *path, int64_t rows, int64_t columns, kith_precision precision,
@@ -112,7 +112,7 @@ static void put_name(FILE *text, const char *name)
     }
 }
 
-/** The dictionary of the header. @return false: no memory. */
+/** Make the dictionary of the header. @return false if memory is exhausted */
 static bool make_dictionary(const io_table_column *columns, int n, int64_t rows, io_memo *out)
 {
     FILE *text = io_memo_open(out);

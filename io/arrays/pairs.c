@@ -4,8 +4,8 @@
  * (hdf5/hdf5_write.c).
  *
  * Text has one line for each pair; a path that ends in .csv gets commas and no comments. Numbers
- * have as many digits as are needed to read back the same bits. The header of a NumPy array has
- * room to spare, so that the number of pairs can be filled in at the end.
+ * have as many digits as are needed to read back equal bits. The header of a NumPy array has room
+ * to spare, so that the number of pairs can be filled in at the end.
  */
 #include "core/io_internal.h"
 
@@ -134,7 +134,7 @@ static io_status begin_npy(io_pairs_writer *writer)
     return io__output_write(&writer->output, header, sizeof header);
 }
 
-/** Copy n elements of `size` bytes, packed, to places `stride` bytes apart. */
+/** Copy n packed elements of `size` bytes to addresses `stride` bytes apart. */
 static void spread(char *out, int64_t stride, const char *data, int size, int64_t n)
 {
     switch (size) {
@@ -157,7 +157,7 @@ static void spread(char *out, int64_t stride, const char *data, int size, int64_
 
 static io_status write_npy(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
-    enum { BLOCK = 1 << 18 }; /* bytes packed at once: in cache from the first field to the last */
+    enum { BLOCK = 1 << 18 }; /* bytes packed at once, which stay in cache for all columns */
     int record = columns[0].size;
     for (int k = 1; k < writer->n_columns; k++) {
         record += columns[k].size * columns[k].count;
@@ -189,7 +189,8 @@ static const io_pairs_format pairs_npy = {.begin = begin_npy, .write = write_npy
 
 /* -------------------------------------------------------------------------------- every format */
 
-/** The fields of a list, with their data when there are pairs. @return their number. */
+/** List the columns of a layout, with the arrays of pairs unless that is NULL.
+ *  @return the number of columns */
 static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
                         io_column out[IO_PAIR_COLUMNS])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tables of numbers: plain text, CSV. The first row tells the separator (semicolon, comma, or
- * blanks and tabs) and the number of columns, which every row must have. '#' begins a comment; a
- * comment or a row of words right before the numbers names the columns.
+ * Tables of numbers: plain text and CSV. The first row determines the separator (semicolon, comma,
+ * or blanks and tabs) and the number of columns, which every row must have. '#' begins a comment. A
+ * comment or a row of words immediately before the numbers names the columns.
  */
 #include "core/io_internal.h"
 
@@ -13,17 +13,19 @@
 
 enum { MOST_NAMES = 4096 }; /* bytes of the line that names the columns */
 
+/** A table that is being read. */
 typedef struct table {
-    io_lines lines;
-    char separator;         /* ';', ',' or ' ' for any blanks */
-    int columns;            /* fields of every row; 0: there are no rows */
-    int64_t first;          /* line of the first row */
-    char names[MOST_NAMES]; /* the line naming the columns; "": none */
-    int dim;
-    int column[3]; /* which hold x, y, z */
+    io_lines lines;         /* lines of the file */
+    char separator;         /* ';', ',', or ' ' for blanks and tabs */
+    int columns;            /* number of fields of every row; 0: there are no rows */
+    int64_t first;          /* number of the line of the first row */
+    char names[MOST_NAMES]; /* the line that names the columns; "": none */
+    int dim;                /* number of coordinates; 0: all columns are read */
+    int column[3];          /* index of the column of each coordinate [dim] */
 } table;
 
-/** Take the next field at *at. @return false at the end; *at is NULL behind the last field. */
+/** Take the next field at *at, and move *at behind it; behind the last field, *at becomes NULL.
+ *  @return false at the end */
 static bool next_field(const char **at, char separator, io_token *field)
 {
     if (separator == ' ') {
@@ -61,7 +63,8 @@ static io_token unquote(io_token name)
     return quoted ? (io_token){name.text + 1, name.length - 2} : name;
 }
 
-/** Take the next line that is more than a comment. *line is NULL at the end of the file. */
+/** Read the next line that is not empty without its comment.
+ *  @param[out] line  NULL at the end of the file */
 static io_status next_row(table *t, char **line)
 {
     for (;;) {
@@ -101,7 +104,7 @@ static bool is_names(const table *t, const char *line)
     return true;
 }
 
-/** Read up to the first row of numbers, which next_row then returns again. */
+/** Find the first row of numbers, and the names of the columns. next_row returns this row next. */
 static io_status find_rows(table *t)
 {
     char *line;
@@ -118,7 +121,7 @@ static io_status find_rows(table *t)
         char shown[40];
         io__copy_name(shown, sizeof shown, line, strlen(line));
         snprintf(t->names, sizeof t->names, "%s", line);
-        t->columns = count_fields(line, t->separator); /* comments name them no more */
+        t->columns = count_fields(line, t->separator); /* later comments do not name columns */
         IO_TRY(next_row(t, &line));
         if (!line || is_names(t, line)) {
             return io__file_fail(t->lines.file, IO_FORMAT,
@@ -175,7 +178,8 @@ static io_status choose_named(table *t, const char *columns)
     return IO_OK;
 }
 
-/** Those asked for, else those named x, y, z, else the first. */
+/** Choose the columns of coordinates: those of the options, else those named x, y, z, else the
+ *  first. */
 static io_status choose_columns(table *t)
 {
     static const char *const axes[3] = {"x", "y", "z"};
@@ -204,7 +208,8 @@ static io_status read_number(const table *t, io_token field, int column, double 
     return io__lines_number(&t->lines, field, what, out);
 }
 
-/** The numbers of a line: those of the columns that were chosen, or where none were, all. */
+/** Parse the numbers of a line: those of the chosen columns, or all if none are chosen.
+ *  @param[out] out  [dim], or [columns] if dim is 0 */
 static io_status read_row(const table *t, const char *line, double *out)
 {
     io_token field;
@@ -252,7 +257,7 @@ static io_status read_particles(table *t, void *out)
     return read_rows(t, out);
 }
 
-/** Find the rows of a file, and do with them what `take` does. */
+/** Open a file, find its rows, and call `take` on them. */
 static io_status with_rows(io_file *file, io_status (*take)(table *t, void *out), void *out)
 {
     table t = {0};
@@ -301,7 +306,7 @@ static io_status read_vectors(table *t, void *to)
     }
 }
 
-/** Doubles to floats, in place. */
+/** Convert doubles to floats, in place. */
 static void narrow(io_vectors *vectors)
 {
     char *values = vectors->values;

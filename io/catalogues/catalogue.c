@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+/** The formats of catalogues: name, endings of paths, writer. */
 static const struct {
     const char *name, *endings[2];
     io_catalogue_writer write;

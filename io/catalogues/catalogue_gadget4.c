@@ -25,17 +25,18 @@
 
 /* ---------------------------------------------------------------------------------- catalogues */
 
-/** What a number is of. */
+/** The physical quantity of a number, which determines its unit. */
 typedef enum gadget_unit { PURE, LENGTH, MASS, VELOCITY, POTENTIAL, DENSITY, UNITS } gadget_unit;
 
-enum { TYPES = 6 }; /* Gadget's; others are in GroupLen and GroupMass alone */
+enum { TYPES = 6 }; /* types of Gadget; members of others count in GroupLen and GroupMass alone */
 
+/** A dataset of /Group. */
 typedef struct dataset {
-    const char *name;
-    size_t offset; /* of doubles in a kith_halo */
-    int columns;
-    gadget_unit unit;
-    int sphere; /* that it is of; -1: of none */
+    const char *name; /* name of the dataset */
+    size_t offset;    /* offset of its doubles in kith_halo [byte] */
+    int columns;      /* number of doubles of each halo */
+    gadget_unit unit; /* physical quantity */
+    int sphere;       /* index of the sphere that it is measured in; -1: none */
 } dataset;
 
 #define AT(member) offsetof(kith_halo, member)
@@ -55,8 +56,8 @@ static const dataset datasets[] = {
     {"Group_M_TopHat200", AT(sphere_mass[IO_SPHERE_VIRIAL]), 1, MASS, IO_SPHERE_VIRIAL},
     {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, LENGTH, IO_SPHERE_VIRIAL}};
 
-/** Factors to Gadget's units: those of the input, with 1/h; peculiar velocities are divided by
- *  sqrt(a); potentials keep their values. */
+/** Compute the factors from the units of the input to those of Gadget: lengths and masses get 1/h,
+ *  peculiar velocities are divided by sqrt(a), potentials keep their values. */
 static void gadget_units(const io_catalogue *c, double scale[UNITS])
 {
     const io_units *u = &c->particles->units;
@@ -145,7 +146,7 @@ static bool put_group(hid_t file, const io_catalogue *c)
     return done;
 }
 
-/** Ids by group, and within a group in the order of the particles. */
+/** Write /IDs/ID: the ids by group, and within a group in the order of the particles. */
 static bool put_ids(hid_t file, const io_catalogue *c)
 {
     const io_particles *p = c->particles;
@@ -256,12 +257,12 @@ io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue
 
 /* ---------------------------------------------------------------------------- sorted snapshots */
 
-/** What a particle has. */
+/** The datasets of a sorted snapshot. */
 static const struct field {
-    const char *name;
-    size_t offset; /* of the array in io_particles */
-    int columns;
-    gadget_unit unit;
+    const char *name; /* name of the dataset */
+    size_t offset;    /* offset of the pointer to its array in io_particles [byte] */
+    int columns;      /* numbers of each particle */
+    gadget_unit unit; /* physical quantity; PURE: int64_t */
 } fields[] = {{"Coordinates", offsetof(io_particles, pos), 3, LENGTH},
               {"Velocities", offsetof(io_particles, velocity), 3, VELOCITY},
               {"Masses", offsetof(io_particles, mass), 1, MASS},
@@ -269,10 +270,10 @@ static const struct field {
               {"Potential", offsetof(io_particles, potential), 1, POTENTIAL},
               {"Density", offsetof(io_particles, density), 1, DENSITY}};
 
-/** The particles by type, then by group. */
+/** The order of the particles by type, then by group. */
 struct order {
-    int64_t begin[KITH_TYPES + 1]; /* of each type */
-    int32_t *index;                /* [n] */
+    int64_t begin[KITH_TYPES + 1]; /* first element of index of each type, and its end */
+    int32_t *index;                /* indices of the particles in this order [n] */
 };
 
 static int type_of(const io_particles *p, int64_t k)
@@ -281,14 +282,14 @@ static int type_of(const io_particles *p, int64_t k)
     return p->type ? p->type[k] : DARK;
 }
 
-/** Sort by counting. @return false without memory. */
+/** Sort the particles by counting sort. @return false if memory is exhausted */
 static bool sort(const io_catalogue *c, struct order *out)
 {
     const io_particles *p = c->particles;
     const int64_t groups = c->halos->n, keys = KITH_TYPES * (groups + 1);
     int64_t *at = calloc((size_t)keys + 1, sizeof *at);
     out->index = malloc(((size_t)p->n + 1) * sizeof *out->index);
-    for (int step = 0; at && out->index && step < 2; step++) { /* count, then deal */
+    for (int step = 0; at && out->index && step < 2; step++) { /* count, then scatter */
         for (int64_t k = 0; k < p->n; k++) {
             const int64_t group = c->labels[k] > 0 ? c->labels[k] - 1 : groups;
             const int64_t key = type_of(p, k) * (groups + 1) + group;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layout of SWIFT's friends-of-friends: catalogues with /Groups, and labels as FOFGroupIDs.
- * Units have no factor h; lengths are comoving.
+ * The HDF5 layout of the friends-of-friends of SWIFT (https://swift.strw.leidenuniv.nl): catalogues
+ * with /Groups, and labels as FOFGroupIDs. Units have no factor h; lengths are comoving. Every
+ * dataset has attributes with its unit. Skewed and partly periodic boxes are refused.
  */
 #include "catalogue_internal.h"
 #include "hdf5/io_hdf5.h"
@@ -9,16 +10,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const int64_t no_group = 2147483647; /* as SWIFT has it */
+static const int64_t no_group = 2147483647; /* label of a particle in no group, as in SWIFT */
 
-enum { TYPES = 7 }; /* SWIFT's types of particles */
+enum { TYPES = 7 }; /* number of types of particles of SWIFT */
 
-/** What a dataset is, as SWIFT's readers want to know. */
+/** Name and unit of a dataset. */
 typedef struct meaning {
-    const char *name, *text;
-    double length, mass; /* exponents of the units of length and mass */
+    const char *name; /* name of the dataset */
+    const char *text; /* attribute Description */
+    double length;    /* exponent of the unit of length */
+    double mass;      /* exponent of the unit of mass */
 } meaning;
 
+/** Write the attributes of a dataset, and close it. @return false on failure */
 static bool put_meaning(hid_t dataset, const io_catalogue *c, const meaning *m)
 {
     const io_units *units = &c->particles->units;
@@ -120,7 +124,7 @@ static bool put_header(hid_t file, const io_catalogue *c)
     return done;
 }
 
-/** /Units in cgs, where they are known. */
+/** Write /Units in cgs, if they are known. @return false on failure */
 static bool put_units(hid_t file, const io_catalogue *c)
 {
     const io_units *u = &c->particles->units;
@@ -137,8 +141,8 @@ static bool put_units(hid_t file, const io_catalogue *c)
     return done;
 }
 
-/** /Cosmology with the Hubble constant in internal units. Dark energy is a cosmological constant,
- *  and the density of radiation is 0: no input says otherwise. */
+/** Write /Cosmology, with the Hubble constant in internal units. Dark energy is a cosmological
+ *  constant and the density of radiation is 0, since no input format holds them. */
 static bool put_cosmology(hid_t file, const io_catalogue *c)
 {
     const double hundred = 1e7 / 3.0856775814913673e24; /* 100 km/s/Mpc [1/s] */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Catalogues as text: CSV with all that was measured, and Rockstar's .list.
+ * Catalogues as text: CSV with all numbers that were measured, and the .list of Rockstar 0.99.9
+ * (https://bitbucket.org/gfcstanford/rockstar). Both are tables of columns, each of which is a
+ * number of kith_halo in some unit.
  */
 #include "catalogue_internal.h"
 
@@ -10,29 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a number is in. */
+/** The physical quantity of a number, which determines its unit. */
 typedef enum quantity { PURE, LENGTH, MASS, VELOCITY, SPIN, INERTIA } quantity;
 
-/** What has to be known for a column to be there. */
+/** When a column has numbers. */
 typedef enum need {
-    ALWAYS,
-    IF_MASSES,
-    IF_VELOCITIES,
-    IF_MOMENTA, /* masses and velocities */
-    IF_PARTICLE,
-    IF_SPHERE,
-    NEVER
+    ALWAYS,        /* always */
+    IF_MASSES,     /* masses are known */
+    IF_VELOCITIES, /* velocities are known */
+    IF_MOMENTA,    /* masses and velocities are known */
+    IF_PARTICLE,   /* the particle at the centre is known */
+    IF_SPHERE,     /* the sphere was measured */
+    NEVER          /* never: the column is there for the format alone */
 } need;
 
+/** A column of a catalogue. */
 typedef struct text_column {
-    const char *name;
-    size_t offset; /* in a kith_halo */
-    char kind;     /* 'i': int64_t; 'f': double; 'r': radius; '/': length of an axis over that of
-                      the longest; '3': in one dimension, times sqrt(3); 'A': component of the
-                      longest axis, times its length */
-    quantity quantity;
-    need need;
-    int index; /* of the sphere */
+    const char *name;  /* name of the column */
+    size_t offset;     /* offset of the number in kith_halo [byte] */
+    char kind;         /* 'i' int64_t; 'f' double; 'r' double, a radius; '/' ratio to the length of
+                          the longest axis; '3' double times sqrt(3), from one dimension to three;
+                          'A' component of the longest axis times its length */
+    quantity quantity; /* physical quantity */
+    need need;         /* when the column has numbers */
+    int index;         /* index of the sphere, for IF_SPHERE */
 } text_column;
 
 #define AT(member) offsetof(kith_halo, member)
@@ -77,8 +80,9 @@ static const text_column csv_columns[] = {
         name, 0, 'f', PURE, NEVER, 0 \
     }
 
-/** The columns of Rockstar's out_*.list at their positions, of Rockstar 0.99.9; two of ours follow.
- *  Friends-of-friends has no profiles, energies and substructure: those columns are absent. */
+/** The columns of out_*.list of Rockstar 0.99.9 at their positions, then two of kith: Mfof and
+ *  Rrms. Friends-of-friends gives no profiles, energies and substructure: those columns have no
+ *  numbers. */
 static const text_column rockstar_columns[] = {
     {"Mvir", AT(sphere_mass[IO_SPHERE_VIRIAL]), 'f', MASS, IF_SPHERE, IO_SPHERE_VIRIAL},
     ABSENT("Vmax"),
@@ -116,17 +120,17 @@ static const text_column rockstar_columns[] = {
     {"Mfof", AT(mass), 'f', MASS, IF_MASSES, 0},
     {"Rrms", AT(radius_rms), 'r', LENGTH, ALWAYS, 0}};
 
-/** A table to be written: columns in units. */
+/** A table to be written. */
 typedef struct table {
-    const io_catalogue *catalogue;
-    const text_column *columns;
-    int n;
-    double scale[INERTIA + 1];
-    double scale_radius; /* of columns of kinds 'r' and 'A' */
-    const char *absent;  /* text for what is not known; NULL: such columns are left out */
-    int digits;
-    bool exact; /* more digits where they are needed to read back the same number */
-    char space;
+    const io_catalogue *catalogue; /* the halos */
+    const text_column *columns;    /* the columns [n] */
+    int n;                         /* number of columns */
+    double scale[INERTIA + 1];     /* factor to the unit of each quantity */
+    double scale_radius;           /* factor to the unit of kinds 'r' and 'A' */
+    const char *absent;            /* text for a number that is not known; NULL: omit the column */
+    int digits;                    /* significant digits */
+    bool exact;                    /* write 17 digits where `digits` do not read back exactly */
+    char space;                    /* separator */
 } table;
 
 static bool is_there(const io_catalogue *c, const text_column *column)
@@ -151,7 +155,8 @@ static int put_real(const table *t, double value, char *out, size_t room)
     return snprintf(out, room, "%c%.17g", t->space, value);
 }
 
-/** A number of a halo as it is written; '/': ratios to the longest axis, 1 for a point. */
+/** Write the number of a column. The ratios '/' of a halo that is a point are 1.
+ *  @return the number of bytes written */
 static int put_value(const table *t, const text_column *column, const kith_halo *halo, char *out,
                      size_t room)
 {
@@ -185,7 +190,8 @@ static int put_type(const table *t, const kith_halo *halo, int type, char *out, 
     return used + put_real(t, halo->mass_of_type[type], out + used, room - (size_t)used);
 }
 
-/** A line for each halo, behind `first` after its number. */
+/** Write one line for each halo: its number, the text `first`, the columns.
+ *  @param types  add the numbers of members, and masses, of each type */
 static io_status put_rows(io_output *output, const table *t, const char *first, bool types)
 {
     const io_catalogue *c = t->catalogue;
@@ -223,7 +229,7 @@ io_status io__catalogue_csv(io_output *output, const io_catalogue *c)
                      .space = ','};
     io_unit_name names;
     io_unit_names(&c->particles->units, &names);
-    if (!c->masses) { /* particles count 1, which has no unit */
+    if (!c->masses) { /* each particle counts as 1, without unit */
         names.mass[0] = 0;
     }
     const char *gap = c->masses ? " " : "";
@@ -252,15 +258,16 @@ io_status io__catalogue_csv(io_output *output, const io_catalogue *c)
     return put_rows(output, &t, "", true);
 }
 
-/** The power of ten that a ratio of units is, where it is one to a thousandth: codes differ in the
- *  length of a parsec, and a box of 50 Mpc/h is to be written as 50. */
+/** Round a ratio of units to a power of ten if it differs by less than a thousandth. Codes differ
+ *  in the length of a parsec, and a box of 50 Mpc/h must be written as 50. */
 static double power_of_ten(double ratio)
 {
     const double tolerance = 1e-3, power = pow(10, round(log10(ratio)));
     return fabs(ratio / power - 1) < tolerance ? power : ratio;
 }
 
-/** Factors to Msun/h, comoving Mpc/h and km/s, physical Msun/h Mpc/h km/s. */
+/** Set the factors to Msun/h, comoving Mpc/h and km/s, and for angular momenta to physical Msun/h
+ *  Mpc/h km/s. */
 static void set_rockstar_units(const io_catalogue *c, table *t)
 {
     const double parsec = 3.0856775814913673e18, sun = 1.98841e33; /* IAU 2015; CODATA 2018 */
@@ -277,14 +284,14 @@ static void set_rockstar_units(const io_catalogue *c, table *t)
     t->scale_radius = 1000 * length;
 }
 
-/** A number of the header; "nan" where it is not known. */
+/** A number of the header: NaN if it is not known. */
 static double known_or_nan(bool known, double value)
 {
     return known ? value : NAN;
 }
 
-/** Write the box as it was given: one length of a cube, three of an upright box, nine numbers of a
- *  skewed one; 0: open space. */
+/** Write the box: one length of a cube, three of an upright box, nine numbers of a skewed box, 0
+ *  for open space. */
 static io_status put_rockstar_box(io_output *output, const io_catalogue *c, double scale,
                                   const char *unit)
 {
@@ -303,7 +310,7 @@ static io_status put_rockstar_box(io_output *output, const io_catalogue *c, doub
     return io__output_printf(output, "%s\n", unit);
 }
 
-/** The fifteen lines between the names of the columns and the halos: scripts skip sixteen. */
+/** Write the fifteen lines between the names of the columns and the halos. Scripts skip sixteen. */
 static io_status put_rockstar_header(io_output *output, const io_catalogue *c, const table *t)
 {
     const io_cosmology *u = &c->particles->cosmology;

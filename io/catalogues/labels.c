@@ -52,12 +52,13 @@ io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_er
 
 /* ---------------------------------------------------------------------------------------- read */
 
+/** A group of a file. */
 typedef struct group {
-    int64_t number; /* as in the file */
-    int64_t members;
+    int64_t number;  /* label in the file */
+    int64_t members; /* number of members; after sorting by it, the new label */
 } group;
 
-/** Text: the number of particles, then a label a line. */
+/** Read a text: the number of particles, then one label in each line. */
 static io_status read_text(io_file *file, int64_t n, int64_t *out)
 {
     io_lines lines;
@@ -107,12 +108,15 @@ static int by_members(const void *a, const void *b)
                                     : (x->number > y->number) - (x->number < y->number);
 }
 
-/** Count the members of each number. @param number  [n] sorted @param[out] out  [n] */
+/** Count the members of each group.
+ *  @param number    [n] labels, sorted
+ *  @param[out] out  [n] groups in order of their labels
+ *  @return the number of groups */
 static int64_t count(const int64_t *number, int64_t n, group *out)
 {
     int64_t groups = 0;
     for (int64_t k = 0; k < n; k++) {
-        if (number[k] < 1 || number[k] == INT32_MAX) { /* INT32_MAX: SWIFT's word for none */
+        if (number[k] < 1 || number[k] == INT32_MAX) { /* INT32_MAX: no group, in SWIFT */
             continue;
         }
         if (groups == 0 || out[groups - 1].number != number[k]) {
@@ -123,7 +127,8 @@ static int64_t count(const int64_t *number, int64_t n, group *out)
     return groups;
 }
 
-/** A group's rank once more in `members`, then in order of number again, to be found. */
+/** Renumber the groups by descending size, and label the particles. The rank of a group replaces
+ *  its number of members; then the groups are sorted by label again, for binary search. */
 static void number_anew(group *groups, int64_t n_groups, const int64_t *number, int64_t n,
                         int32_t *labels)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datasets of numbers, read in slabs of whole chunks; the HDF5 library converts the type.
+ * Reading datasets of numbers, in slabs of complete chunks. The HDF5 library converts the type. A
+ * dataset that announces more numbers than the file can hold, however well compressed, is refused
+ * before memory is allocated.
  */
 #include "io_hdf5.h"
 #include "core/linked.h"
@@ -24,7 +26,7 @@ static io_status check_type(io_file *file, io_array *array)
     return IO_OK;
 }
 
-/** Fail with the shape of a dataset. @param most  largest number of columns */
+/** Return IO_FORMAT with the shape of a dataset. @param most  largest number of columns */
 static io_status refuse_shape(io_file *file, const io_array *array, const hsize_t shape[3],
                               int64_t most)
 {
@@ -91,7 +93,7 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array)
     return IO_OK;
 }
 
-/** Bytes of one chunk in memory; 0 when the dataset has none. */
+/** Size of a chunk in memory, as doubles [byte]; 0: the dataset has no chunks. */
 static double chunk_bytes(const io_array *array, hid_t plan)
 {
     hsize_t chunk[3] = {0};
@@ -132,10 +134,11 @@ bool io__hdf5_external(hid_t dataset, hid_t plan)
     return recorded;
 }
 
-/** See that the file is large enough to hold what it announces, however well compressed. */
+/** Return IO_TRUNCATED or IO_FORMAT if the file is too small for the dataset. Records external
+ *  files. */
 static io_status check_storage(io_file *file, const io_array *array)
 {
-    const double most_ratio = 1032; /* no deflate stream grows by more */
+    const double most_ratio = 1032; /* largest ratio of compression by deflate */
     const double most = most_ratio * (double)file->size;
     const hid_t plan = H5Dget_create_plist(array->id);
     if (plan < 0) {
@@ -192,7 +195,7 @@ void io__array_close(io_array *array)
     array->id = -1;
 }
 
-/** Rows to read at once: about a block, a whole number of the dataset's chunks. */
+/** Number of rows to read at once: about IO_BLOCK, a multiple of the rows of a chunk. */
 static hsize_t slab_rows(const io_array *array)
 {
     hsize_t rows = IO_BLOCK / (3 * sizeof(double));
@@ -212,7 +215,7 @@ static hid_t memory_type(const io_array *array, kith_precision precision)
     if (precision != 0) {
         return precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     }
-    return array->kind == 'u' ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64; /* all 64 bits are kept */
+    return array->kind == 'u' ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64; /* keeps all 64 bits */
 }
 
 /** Read rows [at, at + n) of the array to out[n][width]. */
@@ -222,7 +225,7 @@ static bool read_slab(const io_array *array, hsize_t frame, hsize_t at, hsize_t 
     const hsize_t columns = (hsize_t)field->columns;
     const hsize_t shape[2] = {n, (hsize_t)field->width}, none[2] = {0, 0}, wanted[2] = {n, columns};
     const hsize_t begin[3] = {frame, at, 0}, count[3] = {1, n, columns};
-    const int skip = array->rank < 3; /* such a dataset has no frames */
+    const int skip = array->rank < 3; /* a dataset of lower rank has no frames */
     const hid_t from = H5Dget_space(array->id);
     const hid_t to = H5Screate_simple(2, shape, NULL);
     const bool done = from >= 0 && to >= 0 &&

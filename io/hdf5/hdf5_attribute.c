@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5 files opened, and their attributes. The library is kept quiet.
+ * Opening HDF5 files, closing their objects, and reading their attributes. Messages of the library
+ * are turned off.
  */
 #include "io_hdf5.h"
 
@@ -16,7 +17,7 @@ void io__hdf5_enter(const char *path)
     /* A damaged file may leave the library with ids that it cannot close; at exit it would
        complain, or crash. All that kith writes is closed before. */
     H5dont_atexit();
-    errno = 0; /* ENOMEM then says why a step failed */
+    errno = 0; /* if a call fails for lack of memory, errno is ENOMEM */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
@@ -35,12 +36,12 @@ bool io__close(hid_t id)
     }
     switch (H5Iget_type(id)) {
     case H5I_FILE: return H5Fclose(id) >= 0;
-    case H5I_DATASET: return H5Dclose(id) >= 0; /* lets go of it even where closing it fails */
+    case H5I_DATASET: return H5Dclose(id) >= 0; /* frees the id even if closing fails */
     default: return H5Idec_ref(id) >= 0;
     }
 }
 
-/** True when the bits of a float are all in it. */
+/** Whether sign, exponent and mantissa of a floating-point type lie within its bits. */
 static bool is_float_sound(hid_t type, size_t bits)
 {
     size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
@@ -51,7 +52,7 @@ static bool is_float_sound(hid_t type, size_t bits)
 
 char io__hdf5_number(hid_t type)
 {
-    const size_t most = 16; /* a quadruple; a damaged file may say gigabytes */
+    const size_t most = 16; /* quadruple precision [byte]; a damaged file may have gigabytes */
     const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
         return 0;
@@ -59,7 +60,7 @@ char io__hdf5_number(hid_t type)
     const size_t size = H5Tget_size(type), bits = 8 * size, used = H5Tget_precision(type);
     const int offset = H5Tget_offset(type);
     if (size > most || used < 1 || used > bits || offset < 0 || (size_t)offset > bits - used) {
-        return 0; /* the library would read beside it */
+        return 0; /* the library would read out of bounds */
     }
     if (kind == H5T_FLOAT) {
         return is_float_sound(type, bits) ? 'f' : 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The HDF5 driver that files go through.
+ * A virtual file driver for the HDF5 library.
  *
- * Writing: the library cannot close a file on a full disk; it keeps the id of what it has freed and
- * crashes when the program exits. So writing never fails here. The first error is remembered for
- * the caller to ask after each step; from then on raw data are dropped and metadata, a few MiB, are
- * kept in memory for the library to read back.
+ * Writing. The library cannot close a file on a full disk: it keeps the id of memory that it has
+ * freed, and crashes when the program exits. So writes of this driver never fail. The first error
+ * is stored for the caller, who tests it after each step. After an error, raw data are discarded,
+ * and metadata, a few MiB, are kept in memory, from which the library reads them back.
  *
- * Reading: as the default driver, without its metadata accumulator, which follows a null pointer
- * when a damaged file asks for too much (seen in 1.10.8).
+ * Reading equals that of the default driver, but without the metadata accumulator, which
+ * dereferences a null pointer when a damaged file requests too much memory (seen in 1.10.8). Files
+ * that the library opens because another file refers to them are recorded (linked.h).
  */
 #include "io_hdf5.h"
 #include "core/linked.h"
@@ -24,24 +25,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/** Metadata that could not be written. */
 typedef struct kept {
-    struct kept *older;
-    haddr_t at;
-    size_t size;
-    char data[];
+    struct kept *older; /* the write before; NULL: none */
+    haddr_t at;         /* offset in the file [byte] */
+    size_t size;        /* number of bytes */
+    char data[];        /* the bytes [size] */
 } kept;
 
+/** A file that is open through this driver. */
 typedef struct sink {
-    H5FD_t shared;  /* first, as the library wants it */
-    io_sink *owner; /* NULL when reading */
-    int fd;
-    dev_t device; /* reading: with the inode, what file it is */
-    ino_t inode;
-    haddr_t eoa, eof;
-    kept *newest;
+    H5FD_t shared;  /* state of the library; it must be the first member */
+    io_sink *owner; /* the file that is written; NULL: reading */
+    int fd;         /* descriptor of the file */
+    dev_t device;   /* device of the file, if reading */
+    ino_t inode;    /* inode of the file, if reading */
+    haddr_t eoa;    /* end of the allocated space [byte] */
+    haddr_t eof;    /* end of the file [byte] */
+    kept *newest;   /* metadata that could not be written, the newest first; NULL: none */
 } sink;
 
-/** Whether this thread opens a file that the caller named, not one that such a file refers to. */
+/** This thread opens a file by its path, not one that another file refers to. */
 static _Thread_local bool opens_named;
 
 static bool open_to_read(sink *s, const char *name)
@@ -57,7 +61,7 @@ static bool open_to_read(sink *s, const char *name)
     return opens_named || io__linked_add(&facts);
 }
 
-/** Called for the file named by the caller and, reading, for others that it links to. */
+/** Open a file: the one that the caller named or, when reading, one that it refers to. */
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t plist, haddr_t most)
 {
     io_sink *const *owner = H5Pget_driver_info(plist);
@@ -136,7 +140,7 @@ static haddr_t sink_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const sink *)file)->eof;
 }
 
-/** Lay what was kept over out, the oldest first. */
+/** Overwrite out, the bytes [at, at + size) of the file, by the kept metadata, oldest first. */
 static void lay_over(const kept *k, haddr_t at, size_t size, char *out)
 {
     if (!k) {
@@ -213,7 +217,7 @@ static herr_t sink_truncate(H5FD_t *file, hid_t plist, hbool_t closing)
     return 0;
 }
 
-/** Access through this driver, for writing when there is an owner. */
+/** Make a file access property list with this driver. @param owner  NULL: reading */
 static hid_t access_plist(const char *path, io_sink *owner)
 {
     static const H5FD_class_t driver = {
@@ -237,8 +241,8 @@ static hid_t access_plist(const char *path, io_sink *owner)
         .truncate = sink_truncate,
         .fl_map = H5FD_FLMAP_DICHOTOMY,
     };
-    /* Registered once for all: when it is let go of, closing the last file that uses it reads what
-       was freed (1.10.8). */
+    /* Registered once and never unregistered: closing the last file of an unregistered driver reads
+       freed memory (1.10.8). */
     static hid_t id = -1;
     io__hdf5_enter(path);
     if (id < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames of HDF5 files: arrays of shape (frames, n, 3), and H5MD, which keeps box, step, time and
- * species beside them. https://nongnu.org/h5md
+ * Trajectories in HDF5: arrays of shape (frames, n, 3), and H5MD, which stores box, step, time,
+ * species and unit beside the positions: https://nongnu.org/h5md. A snapshot has a single frame.
  */
 #include "io_hdf5.h"
 
@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/** State of the reader. */
 typedef struct hdf5_state {
-    hid_t id;
-    bool is_snapshot; /* of one frame, that io_read knows */
-    io_arrays arrays;
+    hid_t id;         /* the file */
+    bool is_snapshot; /* the file is a snapshot, and has a single frame */
+    io_arrays arrays; /* datasets of positions, if it is no snapshot */
 } hdf5_state;
 
-/** The group of H5MD's that an array is in: "particles/all"; "" when it is not of H5MD. */
+/** Get the group of H5MD that an array belongs to: "particles/all"; "": the file is not H5MD. */
 static void find_group(const io_array *array, char out[IO_HDF5_NAME])
 {
     static const char tail[] = "/position/value";
@@ -25,7 +26,7 @@ static void find_group(const io_array *array, char out[IO_HDF5_NAME])
     snprintf(out, IO_HDF5_NAME, "%.*s", is_h5md ? (int)(length - last) : 0, array->name);
 }
 
-/** Read n numbers, of one shape for all frames or, with frame >= 0, a row for each. */
+/** Read n numbers of a dataset that has them once (frame < 0), or once for each frame. */
 static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t type, void *out)
 {
     hsize_t shape[H5S_MAX_RANK] = {0}, begin[H5S_MAX_RANK] = {0};
@@ -45,7 +46,11 @@ static bool read_row(hid_t dataset, int64_t frame, int rank, hsize_t n, hid_t ty
     return done;
 }
 
-/** Read numbers of a dataset of H5MD's group, where there is one of that name and shape. */
+/** Read n numbers of a dataset in the group of H5MD that an array belongs to.
+ *  @param name   path in the group: "/species"
+ *  @param frame  >= 0: the dataset has n numbers for each frame; -1: once
+ *  @param rank   dimensions of the numbers of one frame
+ *  @return false if there is no dataset of this name and shape */
 static bool read_beside(const io_array *array, const char *name, int64_t frame, int rank, int64_t n,
                         hid_t type, void *out)
 {
@@ -83,8 +88,9 @@ static bool read_words(hid_t attribute, hid_t type, int n, char words[][WORD])
     return done;
 }
 
-/** Read an attribute of n words of the array or, by a path, of what is beside it. Without it the
- *  words are empty. */
+/** Read an attribute of n words, of an array or of an object of its file.
+ *  @param path        path of the object; ".": the array
+ *  @param[out] words  [n]; empty if there is no attribute of this name */
 static io_status read_text(io_file *file, const io_array *array, const char *path, const char *name,
                            int n, char words[][WORD])
 {
@@ -104,7 +110,8 @@ static io_status read_text(io_file *file, const io_array *array, const char *pat
                                n == 1 ? "" : "s");
 }
 
-/** Find out which axes the box's attribute "boundary" calls "none". */
+/** Set which axes are periodic from the attribute "boundary" of the box: all but those with
+ *  "none". */
 static io_status read_boundary(io_file *file, const io_array *array, int periodic[3])
 {
     char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 8], words[3][WORD];
@@ -157,8 +164,8 @@ static io_status open_file(io_frames *frames, hdf5_state *state)
     return state->is_snapshot ? IO_OK : io__arrays_open(frames->file, state->id, &state->arrays);
 }
 
-/** Take the unit that an array of positions says, or its group in H5MD, and the box beside it. All
- *  of them must agree. */
+/** Read the unit of length of an array of positions, of its group in H5MD, and of the box of that
+ *  group. All that exist must be equal. */
 static io_status take_unit(io_file *file, const io_array *array, char unit[IO_NAME_LENGTH])
 {
     static const char *const beside[] = {"/position", "/box/edges/value", "/box/edges"};
@@ -216,8 +223,8 @@ static void close_frames(io_frames *frames)
     io__close(state->id);
 }
 
-/** Name the species of an array's particles, out->species[first ...]: by H5MD's numbers, else by
- *  the group of H5MD's that the array is in, if there are several. */
+/** Set the species of the particles of an array, out->species[first ...]: the numbers of the
+ *  dataset "species" of H5MD, else the name of the group of H5MD if there are several groups. */
 static io_status read_species(io_frames *frames, const io_array *array, io_frame *out,
                               int64_t first)
 {
@@ -235,7 +242,7 @@ static io_status read_species(io_frames *frames, const io_array *array, io_frame
     if (group[0] && state->arrays.n > 1) {
         name = (io_token){strchr(group, '/') + 1, strlen(strchr(group, '/') + 1)};
     }
-    int32_t last = 0, label = 0; /* the species before and its number */
+    int32_t last = 0, label = 0; /* number in the file of the last particle, and its species */
     for (int64_t p = 0; p < array->n; p++) {
         const int32_t id = numbered ? species[p] : 0;
         if (numbered && (p == 0 || id != last)) {
@@ -250,7 +257,8 @@ static io_status read_species(io_frames *frames, const io_array *array, io_frame
     return IO_OK;
 }
 
-/** The weights of an array's particles, of all frames or of each. @return false: it has none. */
+/** Read the weights of the particles of an array, stored once or for each frame.
+ *  @return false if there are none */
 static bool read_weights(const io_frames *frames, const io_array *array, double *out)
 {
     const char *name = frames->options->weights;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Headers of HDF5 snapshots. Gadget-2, Gadget-3 and AREPO say all in /Header; Gadget-4 says its
- * cosmology and units in /Parameters, SWIFT in /Cosmology and /Units, EAGLE its units in /Units,
- * GIZMO all in /Header by names of its own.
+ * Headers of HDF5 snapshots. Gadget-2, Gadget-3 and AREPO store all numbers in /Header; Gadget-4
+ * has cosmology and units in /Parameters, SWIFT in /Cosmology and /Units, EAGLE its units in
+ * /Units, GIZMO all in /Header by names of its own. Each number is read from the first attribute
+ * that exists.
  */
 #include "io_hdf5.h"
 
 #include <math.h>
 #include <stdio.h>
 
+/** An attribute of a group. */
 typedef struct attribute_name {
-    const char *group, *name;
+    const char *group; /* path of the group */
+    const char *name;  /* name of the attribute; NULL ends a list */
 } attribute_name;
 
 enum { MOST_NAMES = 5 };
@@ -49,7 +52,7 @@ static const attribute_name velocities[MOST_NAMES] = {{"Header", "UnitVelocity_i
                                                       {"Header", "UnitVelocity_In_CGS"}};
 static const attribute_name times[MOST_NAMES] = {{"Units", "Unit time in cgs (U_t)"}};
 
-/** Read the first of the names that holds a number; 0 when none does. */
+/** Read the first attribute of a list that exists and holds a number; 0 if there is none. */
 static io_status find(io_file *file, hid_t id, const attribute_name names[MOST_NAMES], double *out,
                       bool *found)
 {
@@ -71,7 +74,7 @@ io_status io__hdf5_is_swift(io_file *file, hid_t id, bool *out)
     return IO_OK;
 }
 
-/** Read a number of particles of each type; -1 where it is not said. */
+/** Read the number of particles of each type from an attribute of /Header; -1: not in the file. */
 static io_status read_counts(io_file *file, hid_t id, const char *name, int64_t out[IO_MOST_TYPES])
 {
     const double most = 0x1p62;
@@ -100,8 +103,8 @@ static io_status read_totals(io_file *file, hid_t id, io_header *out)
     return IO_OK;
 }
 
-/** Read the units. A file that says none has Gadget's usual ones; one that says some only is
- *  refused, as the usual ones may be wrong for the others. */
+/** Read the units. A file without units has the usual ones of Gadget. A file with some units only
+ *  is refused, since the usual ones may be wrong for the others. */
 static io_status read_units(io_file *file, hid_t id, io_units *out)
 {
     double length, mass, velocity, time;
@@ -135,7 +138,7 @@ static io_status read_units(io_file *file, hid_t id, io_units *out)
     return IO_OK;
 }
 
-/** Files of the snapshot; one when this file shows what is in all of them. */
+/** Read the number of files of the snapshot; 1 for a virtual file, which shows all of them. */
 static io_status read_files(io_file *file, hid_t id, int64_t *out)
 {
     double files = 1, is_virtual = 0;
@@ -209,7 +212,7 @@ io_status io__hdf5_header(io_file *file, hid_t id, io_header *out)
     return io__header_cosmology(file, &said, out);
 }
 
-/** Read an exponent that is known by several names. */
+/** Read an exponent from the first of three attributes that exists. */
 static io_status read_exponent(io_file *file, hid_t id, const char *dataset,
                                const char *const names[3], double *out)
 {

@@ -8,16 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** A particle and its group. */
 typedef struct member {
-    int64_t id, number; /* of the particle, of its group */
+    int64_t id;     /* id of the particle; 0: not known */
+    int64_t number; /* number of its group in the file */
 } member;
 
-/** What a file says. */
+/** The members that a file lists. */
 typedef struct roll {
-    int64_t n;
-    member *of; /* [n] in the order of the file */
-    bool has_ids;
-    bool by_ids; /* and nothing else: those that are in no group are not on it */
+    int64_t n;    /* number of members */
+    member *of;   /* the members in the order of the file [n] */
+    bool has_ids; /* the ids of the members are known */
+    bool by_ids;  /* the file lists members of groups only, so that they must be matched by id */
 } roll;
 
 static io_status open_integers(io_file *file, hid_t id, const char *name, io_array *out)
@@ -30,7 +32,7 @@ static io_status open_integers(io_file *file, hid_t id, const char *name, io_arr
     return io__file_fail(file, IO_FORMAT, "dataset %s holds no list of whole numbers", name);
 }
 
-/** Read a list of whole numbers. @param[out] out  [*n] to be freed; NULL on failure */
+/** Read a dataset of integers. @param[out] out  [*n], to be freed; NULL on failure */
 static io_status read_list(io_file *file, hid_t id, const char *name, int64_t **out, int64_t *n)
 {
     io_array array;
@@ -49,7 +51,7 @@ static io_status read_list(io_file *file, hid_t id, const char *name, int64_t **
     return status;
 }
 
-/** Put one more list of labels, and of ids where there is one, on the roll. */
+/** Append a dataset of labels, and the dataset of ids if it exists. */
 static io_status add_labels(io_file *file, hid_t id, const char *labels, const char *ids, roll *r)
 {
     int64_t *number = NULL, *who = NULL, n = 0, n_ids = 0;
@@ -79,7 +81,8 @@ static io_status add_labels(io_file *file, hid_t id, const char *labels, const c
     return status;
 }
 
-/** Labels of a snapshot, type after type, as its particles are read. */
+/** Append the labels of a snapshot, type after type, in the order in which its particles are
+ *  read. */
 static io_status add_types(io_file *file, hid_t id, roll *r)
 {
     for (int type = 0; type < KITH_TYPES; type++) {
@@ -93,7 +96,8 @@ static io_status add_types(io_file *file, hid_t id, roll *r)
     return IO_OK;
 }
 
-/** Members of a catalogue in Gadget's layout: their ids, group after group. */
+/** Append the members of a catalogue in Gadget's layout, which lists their ids group after
+ *  group. */
 static io_status add_members(io_file *file, hid_t id, roll *r)
 {
     int64_t *length = NULL, *who = NULL, groups = 0;
@@ -143,7 +147,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/** Find each particle on the roll. */
+/** Match particles with members by id. @param[out] out  [n] group of each; 0: not a member */
 static io_status match(io_file *file, roll *r, int64_t n, const int64_t *ids, int64_t *out)
 {
     int64_t found = 0;

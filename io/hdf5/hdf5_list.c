@@ -39,9 +39,10 @@ static void describe_shape(hid_t dataset, char *out)
     io__close(space);
 }
 
+/** State of listing a file. */
 typedef struct visit {
-    io_summary *out;
-    int objects; /* seen so far: links may go round in circles */
+    io_summary *out; /* summary to which datasets are added */
+    int objects;     /* objects visited so far; the number is limited, as links may form cycles */
 } visit;
 
 /** List the datasets of a group and of the groups in it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5 out: attributes, whole datasets, and what became of a step.
+ * Writing HDF5: attributes, datasets in one call, and turning the result of a step into a status.
  */
 #include "io_hdf5.h"
 

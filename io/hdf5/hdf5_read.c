@@ -53,7 +53,7 @@ io_status io__arrays_open(io_file *file, hid_t id, io_arrays *out)
     }
     io_species wanted;
     IO_TRY(io__species_parse(file, &wanted));
-    IO_TRY(io__species_check(file, &wanted)); /* such files have none */
+    IO_TRY(io__species_check(file, &wanted)); /* fails: files of this kind have no species */
     for (size_t k = 0; k < sizeof names / sizeof *names && out->n == 0; k++) {
         if (io__hdf5_exists(id, names[k])) {
             IO_TRY(add_array(file, id, out, names[k]));
@@ -99,7 +99,7 @@ static io_status check_arrays(io_file *file, const io_arrays *arrays)
     return IO_OK;
 }
 
-/** The box that /Header/BoxSize says. */
+/** Read the box from the attribute BoxSize. */
 static io_status read_box(io_file *file, hid_t id, bool *has_box, kith_box *out)
 {
     io_header header = {.files = 1};
@@ -135,7 +135,7 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
     return IO_OK;
 }
 
-/** Open the file, tell whether it is a snapshot, and if not find its coordinates. */
+/** Open a file and find out whether it is a snapshot; if it is none, open its coordinates. */
 static io_status open_file(io_file *file, hid_t *id, bool *is_snapshot, io_arrays *arrays)
 {
     *arrays = (io_arrays){0};
@@ -171,7 +171,7 @@ static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_
     return IO_OK;
 }
 
-/** Read the particles, or where `out` is NULL describe them. */
+/** Read the particles of a file or, if `out` is NULL, describe it. */
 static io_status visit(io_file *file, io_particles *out, io_summary *summary)
 {
     io_arrays arrays;

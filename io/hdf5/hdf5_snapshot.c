@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Snapshots in HDF5: a group PartType0, PartType1, ... for each type, in it a dataset for each
- * field. Datasets may say which powers of the scale factor a and of h their numbers are to be
- * multiplied with; where they do not, those of Gadget or SWIFT are taken.
+ * Snapshots in HDF5, of Gadget-2 to Gadget-4, AREPO, GIZMO, EAGLE and SWIFT: a group PartType0,
+ * PartType1, ... for each type, with a dataset for each field. Attributes of a dataset may give the
+ * powers of the scale factor a and of h by which its numbers are to be multiplied; without them,
+ * the powers of Gadget or SWIFT are used.
  *
  * Black holes of SWIFT have two masses. DynamicalMasses enters the gravity and is read.
  * SubgridMasses belongs to the model of accretion and is not read.
@@ -25,12 +26,13 @@ static const struct {
                 {IO_DENSITIES, {"Density", "Densities"}}};
 enum { DATASETS = sizeof datasets / sizeof *datasets };
 
+/** State of the reader. */
 typedef struct source {
-    hid_t id;
-    bool swift;
+    hid_t id;   /* the file */
+    bool swift; /* the snapshot is of SWIFT */
 } source;
 
-/** Find the name of a type's dataset. @return false when the type has not the field. */
+/** Find the path of the dataset of a field. @return false if the type does not have the field */
 static bool find_dataset(hid_t id, int type, unsigned field, char out[IO_HDF5_NAME])
 {
     for (int k = 0; k < DATASETS; k++) {
@@ -44,8 +46,9 @@ static bool find_dataset(hid_t id, int type, unsigned field, char out[IO_HDF5_NA
     return false;
 }
 
-/** What numbers of a field are multiplied with, to be comoving lengths, peculiar velocities and
- *  masses; and the exponent of h that they keep. */
+/** Find the factor that converts the numbers of a field to comoving lengths, peculiar velocities
+ *  and masses.
+ *  @param[out] h  exponent of h of the converted lengths and masses */
 static io_status find_scale(io_file *file, const source *s, const io_cosmology *universe,
                             unsigned field, const char *dataset, double *scale, double *h)
 {
@@ -63,7 +66,7 @@ static io_status find_scale(io_file *file, const source *s, const io_cosmology *
     return IO_OK;
 }
 
-/** The exponents of h that a type's lengths and masses go with. */
+/** Find the exponents of h of the lengths and masses of a type. */
 static io_status find_exponents(io_file *file, const source *s, int type, io_header *header)
 {
     static const unsigned fields[2] = {IO_POSITIONS, IO_MASSES};
@@ -80,7 +83,7 @@ static io_status find_exponents(io_file *file, const source *s, int type, io_hea
     return IO_OK;
 }
 
-/** See that coordinates are what the header counts. */
+/** Return IO_FORMAT or IO_TRUNCATED if the coordinates of a type do not fit the header. */
 static io_status check_coordinates(io_file *file, const io_array *array, int type,
                                    const io_header *header)
 {
@@ -115,7 +118,7 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     }
     if (!find_dataset(s->id, type, IO_POSITIONS, name)) {
         if (header->n[type] > 0) {
-            header->total[type] = -1; /* AREPO's tracers have no place of their own */
+            header->total[type] = -1; /* tracers of AREPO have no coordinates */
         }
         header->n[type] = 0;
         return IO_OK;
@@ -169,7 +172,7 @@ static void close_snapshot(void *private)
     free(s);
 }
 
-/** See that a field's array fits the particles it is for. */
+/** Return IO_FORMAT or IO_TRUNCATED if the dataset of a field does not fit n particles. */
 static io_status check_field(io_file *file, const io_array *array, unsigned field, int64_t n,
                              int64_t columns)
 {

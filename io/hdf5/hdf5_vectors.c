@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Vectors from a dataset of two dimensions: the one that was named, else the only one at the top of
- * the file.
+ * Vectors from a dataset of two dimensions: the one that the options name, else the only one in the
+ * root group of the file.
  */
 #include "io_hdf5.h"
 
 #include <stdio.h>
 
-/** Whether the link of a group leads to a dataset of numbers in two dimensions. */
+/** Whether a link leads to a dataset of numbers in two dimensions. */
 static bool is_matrix(hid_t id, const char *name)
 {
     if (H5Oexists_by_name(id, name, H5P_DEFAULT) <= 0) {
@@ -26,7 +26,7 @@ static bool is_matrix(hid_t id, const char *name)
     return found;
 }
 
-/** The only matrix at the top of the file. */
+/** Find the only dataset of two dimensions in the root group. */
 static io_status find_matrix(io_file *file, hid_t id, char out[IO_HDF5_NAME])
 {
     enum { MOST_LINKS = 1000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5 out: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in the
- * layout of Gadget.
+ * Writing HDF5: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in
+ * the layout of Gadget.
  */
 #include "io_hdf5.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 15 }; /* pairs: a chunk of vectors fits the library's cache of 1 MiB */
+enum { CHUNK = 1 << 15 }; /* pairs of a chunk: one of vectors fits the library's cache of 1 MiB */
 
-/** What a writer of pairs keeps open. */
+/** State of a writer of pairs. */
 typedef struct list_file {
-    io_sink sink;
-    hid_t file;
-    hid_t dataset[IO_PAIR_COLUMNS];
+    io_sink sink;                   /* the file that the library writes */
+    hid_t file;                     /* the HDF5 file; -1: closed */
+    hid_t dataset[IO_PAIR_COLUMNS]; /* dataset of each column; -1: closed */
 } list_file;
 
 static hid_t element_type(const io_column *column)
@@ -138,7 +138,7 @@ static void drop(io_pairs_writer *writer)
 
 const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
 
-/** Upright, periodic along all axes, beginning at 0. */
+/** Whether a box is upright, periodic along all axes, and begins at 0. */
 static bool is_simple(const kith_box *box)
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -154,7 +154,7 @@ static bool is_simple(const kith_box *box)
     return true;
 }
 
-/** /Header as Gadget has it; the box when it is simple. */
+/** Write /Header as Gadget does, with the box if it is simple. @return false on failure */
 static bool put_header(hid_t file, const io_particles *particles)
 {
     const double nothing[6] = {0};
@@ -176,7 +176,7 @@ static bool put_header(hid_t file, const io_particles *particles)
     return done;
 }
 
-/** Write the first `dim` numbers of each row. @param values  [n][3] */
+/** Write a dataset of the first `dim` numbers of each row. @param values  [n][3] */
 static bool put_rows(hid_t group, const char *name, const io_particles *particles,
                      const void *values)
 {

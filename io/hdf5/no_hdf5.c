@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stands in for the HDF5 files in a build without the HDF5 library.
+ * The functions of hdf5/ in a build without the HDF5 library: they return IO_UNSUPPORTED.
  */
 #include "catalogues/catalogue_internal.h"
 #include "trajectories/frames.h"

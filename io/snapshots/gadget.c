@@ -16,31 +16,35 @@
 
 enum { TYPES = 6, HEADER = 256, MARKER = 4, LABEL = 16, MOST_BLOCKS = 64 };
 
-/** What the blocks that we read hold, in the order of format 1. */
+/** The blocks that are read, in the order of format 1. */
 static const struct {
-    const char label[5];
-    unsigned field;
-    bool ordered; /* its place in format 1 is certain */
+    const char label[5]; /* label in format 2 */
+    unsigned field;      /* the field that the block holds */
+    bool ordered;        /* format 1 has the block at a fixed position */
 } known[] = {{"POS ", IO_POSITIONS, true},   {"VEL ", IO_VELOCITIES, true},
              {"ID  ", IO_IDS, true},         {"MASS", IO_MASSES, true},
              {"POT ", IO_POTENTIALS, false}, {"RHO ", IO_DENSITIES, false}};
 enum { KNOWN = sizeof known / sizeof *known };
 
+/** A block of a file: one record. */
 typedef struct block {
-    char label[5];
-    unsigned field; /* 0: not one that we read */
-    int64_t offset, size;
-    io_scalar type;
+    char label[5];  /* label, or that of format 2 for a block of format 1 */
+    unsigned field; /* the field that it holds; 0: none that is read */
+    int64_t offset; /* offset of its numbers [byte] */
+    int64_t size;   /* size of its numbers [byte] */
+    io_scalar type; /* type of its numbers */
 } block;
 
+/** State of the reader. */
 typedef struct gadget {
-    int format; /* 1 or 2 */
-    bool swapped;
-    int n_blocks;
-    block blocks[MOST_BLOCKS];
+    int format;                /* format: 1 or 2 */
+    bool swapped;              /* the byte order is not that of this machine */
+    int n_blocks;              /* number of blocks */
+    block blocks[MOST_BLOCKS]; /* blocks behind the header [n_blocks] */
 } gadget;
 
-/** Tell format and byte order from the first bytes. */
+/** Find format and byte order from the first bytes of a file. @return false if it is not
+ *  Gadget's */
 static bool begins(const char *head, int64_t size, gadget *out)
 {
     *out = (gadget){0};
@@ -64,7 +68,7 @@ bool io__gadget_detect(const char *head, int64_t size)
     return begins(head, size, &unused);
 }
 
-/** Particles that have numbers in a block. */
+/** The number of particles that have numbers in the block of a field. */
 static int64_t count_in(const io_header *header, unsigned field)
 {
     int64_t n = 0;
@@ -78,12 +82,12 @@ static int64_t count_in(const io_header *header, unsigned field)
     return n;
 }
 
-/** Find where the record that begins at `at` ends: its length is known modulo 2^32 only.
- *  @param exact  lengths it may have; 0: any */
+/** Find the end of the record that begins at `at`. Its markers give its length modulo 2^32 only.
+ *  @param exact  the two lengths that it may have; 0: any length */
 static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t exact[2],
                          block *out)
 {
-    enum { MOST_TURNS = 1 << 16 }; /* of 4 GiB */
+    enum { MOST_TURNS = 1 << 16 }; /* multiples of 2^32 bytes that are tried */
     char marker[MARKER];
     IO_TRY(io__file_peek(file, marker, MARKER, at));
     const uint32_t length = io__get32(marker, swapped);
@@ -147,7 +151,7 @@ static io_status add_block(io_file *file, gadget *g, const io_header *header, in
     return IO_OK;
 }
 
-/** Format 2: blocks as their labels say. */
+/** Find the blocks of format 2, which have labels. */
 static io_status find_labelled(io_file *file, gadget *g, const io_header *header, int64_t at)
 {
     while (at < file->size) {
@@ -165,7 +169,8 @@ static io_status find_labelled(io_file *file, gadget *g, const io_header *header
     return IO_OK;
 }
 
-/** Format 1: positions, velocities, ids, masses; empty blocks are not written. */
+/** Find the blocks of format 1: positions, velocities, ids, masses. Empty blocks are not
+ *  written. */
 static io_status find_ordered(io_file *file, gadget *g, const io_header *header, int64_t at)
 {
     for (int k = 0; k < KNOWN && known[k].ordered; k++) {
@@ -190,7 +195,7 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
     out->time = io__get_double(head + 72, swapped);
     out->redshift = io__get_double(head + 80, swapped);
     out->files = io__get32(head + 124, swapped);
-    out->files = out->files ? out->files : 1; /* initial conditions often say nothing */
+    out->files = out->files ? out->files : 1; /* initial conditions often have 0 */
     for (int axis = 0; axis < 3; axis++) {
         out->box[axis] = io__get_double(head + 128, swapped);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The arrays of particles: memory for them, and which of them there are.
+ * The arrays of particles: a table describes the array of each field; functions allocate, find and
+ * check them.
  */
 #include "core/io_internal.h"
 
@@ -23,12 +24,13 @@ kith_box io__box_periodic(const double length[3])
     return box;
 }
 
-/** One of the arrays: numbers of each particle, bytes of each number; 0: of the precision. */
+/** The array of a field. */
 typedef struct array_kind {
-    unsigned field;
-    const char *name;
-    size_t offset; /* of its pointer in io_particles */
-    int width, size;
+    unsigned field;   /* the field: IO_MASSES, ... */
+    const char *name; /* name of the field in messages */
+    size_t offset;    /* offset of the pointer to the array in io_particles [byte] */
+    int width;        /* numbers of each particle */
+    int size;         /* size of a number [byte]; 0: that of io_particles.precision */
 } array_kind;
 
 #define ARRAY(member) offsetof(io_particles, member)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particles out, in some of the formats that are read.
+ * Writing particles as NumPy array, tipsy, text and extended XYZ; HDF5 is written by
+ * hdf5/hdf5_write.c.
  */
 #include "core/io_internal.h"
 
@@ -22,7 +23,7 @@ static io_status write_npy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-/** Standard, dark particles of mass 1/n. */
+/** Write standard tipsy: big-endian, with dark particles of mass 1/n. */
 static io_status write_tipsy(io_output *output, const io_particles *particles)
 {
     enum { NUMBERS = 9 }; /* mass, position, velocity, softening, potential */
@@ -49,8 +50,8 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-/** Rows of numbers that read back as the same bits, each after `first`: coordinates, then where
- *  wanted velocities. */
+/** Write one line for each particle: the text `first`, the coordinates and, unless velocity is
+ *  NULL, the velocity, with as many digits as are needed to read back equal bits. */
 static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
                             int dim, const void *velocity)
 {

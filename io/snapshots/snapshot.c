@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Snapshots, of one file or many. A survey of all headers finds how many particles of each type
- * there are, which fields they all have, and whether the files belong together; then each file is
- * read to its places in the arrays. Arrays are in order of type, then of file.
+ * Snapshots, of one file or many. A first pass over all headers counts the particles of each type,
+ * finds the fields that all of them have, and checks that the files belong together. A second pass
+ * reads each file into its rows of the arrays, which are in order of type, then of file.
  */
 #include "core/io_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/** A snapshot that is being read. */
 typedef struct snapshot {
-    const io_snapshot_format *format;
-    io_file *file;    /* the one that was named */
-    io_header header; /* of that file */
-    io_set set;       /* its sisters; not used when there are none */
-    io_species species;
-    int64_t n[IO_MOST_TYPES]; /* particles found in all files */
-    int dim;
-    kith_precision precision; /* of the positions that are wanted */
-    int64_t bytes;            /* of all files; 0 until they were surveyed */
-    int64_t done;             /* of those before the one in hand */
-    io_wanted wanted;
-    unsigned some;       /* fields that at least one type has, of those wanted */
-    io_summary *summary; /* being made */
+    const io_snapshot_format *format; /* reader of the format */
+    io_file *file;                    /* the file that the caller opened */
+    io_header header;                 /* header of that file */
+    io_set set;                       /* paths of all files, if there are several */
+    io_species species;               /* species that the options name */
+    int64_t n[IO_MOST_TYPES];         /* particles of each type in all files; in the second pass,
+                                         those not yet read of wanted types */
+    int dim;                          /* coordinates of a position; 0: no particles so far */
+    kith_precision precision;         /* precision of the wanted positions */
+    int64_t bytes;                    /* size of all files, counted in the first pass [byte] */
+    int64_t done;                     /* size of the files before the current one [byte] */
+    io_wanted wanted;                 /* types and fields that are wanted, and their arrays */
+    unsigned some;                    /* wanted fields that at least one wanted type has */
+    io_summary *summary;              /* summary to be filled; NULL: particles are read */
 } snapshot;
 
+/** A function that is called on each file of a snapshot. */
 typedef io_status (*io_visit)(snapshot *s, io_file *file, const io_header *header, void *private);
 
-/** Open a file of the snapshot, see that it belongs to it, do something with it. */
+/** Open a file of the snapshot, check that it belongs to it, and call `visit`. */
 static io_status visit_file(snapshot *s, io_file *file, io_visit visit)
 {
     io_header header = {0};
@@ -68,7 +71,7 @@ static io_status visit_member(snapshot *s, int64_t number, io_visit visit)
     return status;
 }
 
-/** Visit every file of the snapshot, in order. */
+/** Call `visit` on every file of the snapshot, in order. */
 static io_status visit_all(snapshot *s, io_visit visit)
 {
     s->done = 0;
@@ -81,7 +84,7 @@ static io_status visit_all(snapshot *s, io_visit visit)
     return IO_OK;
 }
 
-/** Fail when this file lacks a field that is needed of particles of this type. */
+/** Return IO_MISSING if the particles of a type in this file lack a field in `needed`. */
 static io_status check_needed(const snapshot *s, io_file *file, const io_header *header, int type,
                               unsigned needed)
 {
@@ -99,8 +102,8 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
     return IO_OK;
 }
 
-/** Fail when this file lacks masses, velocities or ids of a type, and other types or files of the
- *  snapshot have them. Without this check the field would be dropped for all particles. */
+/** Return IO_MISSING if this file lacks masses, velocities or ids of a type that other types or
+ *  files have. Without this check, the field would silently be dropped for all particles. */
 static io_status check_partial(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     (void)private;
@@ -113,11 +116,12 @@ static io_status check_partial(snapshot *s, io_file *file, const io_header *head
     return IO_OK;
 }
 
-/** See that lengths, and masses if wanted, go with the same powers of h in all types. */
+/** Return IO_FORMAT if lengths, or masses if they are wanted, have different powers of h in two
+ *  types. */
 static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
 {
     io_units *units = &s->header.units;
-    const bool first = s->dim == 0; /* nothing was found before */
+    const bool first = s->dim == 0; /* this is the first type with particles */
     if (first) {
         units->length_h = header->length_h[type];
         units->mass_h = header->mass_h[type];
@@ -160,12 +164,13 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
     return IO_OK;
 }
 
-/** See that the files hold what their headers count in all. Gadget keeps the counts' upper 32 bits
- *  apart; LGADGET, which has one type only, where the next type's count would be. */
+/** Return IO_FORMAT if the files hold other numbers of particles than the header counts in all. The
+ *  upper 32 bits of a count are in a field of their own in Gadget, but in the count of the next
+ *  type in LGADGET, which has one type only. */
 static io_status check_totals(const snapshot *s)
 {
     const int64_t *total = s->header.total;
-    bool said = s->header.files > 1; /* initial conditions often say nothing */
+    bool said = s->header.files > 1; /* headers of initial conditions often count nothing */
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         said = said || total[type] > 0;
     }
@@ -195,7 +200,7 @@ static io_status keep_header(snapshot *s, io_file *file, const io_header *header
     return IO_OK;
 }
 
-/** Find out all there is to know without reading particles. */
+/** The first pass: read all headers. */
 static io_status survey(snapshot *s)
 {
     bool numbered = false;
@@ -224,7 +229,7 @@ static io_status survey(snapshot *s)
     return check_totals(s);
 }
 
-/** Bring what is wanted of a file to its place, and move the places behind it. */
+/** The second pass on one file: read its wanted particles, and move the rows behind them. */
 static io_status read_file(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     io_particles *out = s->wanted.out;
@@ -276,7 +281,7 @@ static io_status read_all(snapshot *s, io_particles *out)
             return io__file_fail(s->file, IO_FORMAT, "has changed while it was read");
         }
     }
-    if (header->files > 1) { /* of which the file is now the last */
+    if (header->files > 1) { /* the file now stands for the last one, for its progress */
         s->file->before = s->bytes - s->file->size;
         s->file->total = s->bytes;
     }

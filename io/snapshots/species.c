@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The choice of species: "dark,gas". Types of snapshots have numbers and several names.
+ * The choice of species: parsing "dark,gas", and matching types of snapshots, which have a number
+ * and several names.
  */
 #include "core/io_internal.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tipsy snapshots: a header, then gas, dark and star records of 4-byte floats, each beginning with
- * mass and position. Big-endian ("standard") or native; the header has 32 bytes, or 28 where the
- * machine that wrote it aligned doubles to 4. The file's exact size tells which.
+ * Tipsy snapshots (https://github.com/N-BodyShop/tipsy/wiki): a header, then gas, dark and star
+ * records of 4-byte floats, each of which begins with mass and position. Files are big-endian
+ * ("standard") or native; the header has 32 bytes, or 28 where the machine that wrote it aligned
+ * doubles to 4 bytes. The size of the file determines which. A file whose size fits no reading of
+ * its header is refused.
  */
 #include "core/io_internal.h"
 
@@ -11,19 +13,23 @@
 
 enum { GAS, DARK, STAR, KINDS };
 
-/** A kind's records: their length, the bytes before some of their fields. */
+/** The records of each kind. */
 static const struct {
-    const char *name;
-    int type, bytes, density, potential; /* density 0: has none */
+    const char *name; /* name of the species */
+    int type;         /* type of a snapshot, as in Gadget */
+    int bytes;        /* size of a record [byte] */
+    int density;      /* offset of the density in the record [byte]; 0: there is none */
+    int potential;    /* offset of the potential in the record [byte] */
 } kinds[KINDS] = {{"gas", 0, 48, 28, 44}, {"dark", 1, 36, 0, 32}, {"star", 4, 44, 0, 40}};
 enum { MASS = 0, POSITION = 4, VELOCITY = 16 };
 
+/** The header of a file. */
 typedef struct tipsy_header {
-    double time;
-    int dim;
-    int bytes;    /* 32 or 28 */
-    bool swapped; /* not in this machine's byte order */
-    int64_t n[KINDS];
+    double time;      /* time, or scale factor */
+    int dim;          /* number of dimensions: 1 to 3 */
+    int bytes;        /* size of the header: 32 or 28 [byte] */
+    bool swapped;     /* the byte order is not that of this machine */
+    int64_t n[KINDS]; /* number of records of each kind */
 } tipsy_header;
 
 static int64_t expected_size(const tipsy_header *header)
@@ -35,7 +41,9 @@ static int64_t expected_size(const tipsy_header *header)
     return size;
 }
 
-/** Read head as a header of this length and byte order. @return whether it makes sense. */
+/** Parse a header of this size and byte order.
+ *  @param high_bits  the last four bytes hold bits 32 to 39 of the counts
+ *  @return whether it is valid: its counts add up, and its dimension is 1 to 3 */
 static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, tipsy_header *out)
 {
     *out = (tipsy_header){.bytes = bytes, .swapped = swapped};
@@ -56,8 +64,8 @@ static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, 
     return out->dim >= 1 && out->dim <= 3 && n == out->n[GAS] + out->n[DARK] + out->n[STAR];
 }
 
-/** Find the reading of the header that gives the file's size; else one that at least makes sense.
- *  @param[out] found  2 for the first, 1 for the second, 0 for none */
+/** Find the reading of the header that gives the size of the file, else one that is valid.
+ *  @param[out] found  2: the size fits; 1: the header is valid; 0: it is not */
 static io_status find_header(io_file *file, tipsy_header *out, int *found)
 {
     static const struct {
@@ -121,7 +129,7 @@ static io_status read_header(io_file *file, tipsy_header *out)
                          (long long)file->size, (long long)size);
 }
 
-/** Set which kinds are wanted. @return their number of particles in *n. */
+/** Choose the kinds that the options name. @param[out] n  number of their particles */
 static io_status choose(io_file *file, const tipsy_header *header, bool wanted[KINDS], int64_t *n)
 {
     io_species species;
