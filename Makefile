@@ -13,6 +13,7 @@
 #   make aarch64  build for 64-bit Arm, and run tests of it in qemu
 #   make cost     instructions of the library against tests/cost/costs.json; three minutes
 #   make cost-update  write tests/cost/costs.json anew
+#   make mutants  change the library in many places, one at a time, and see that tests fail; hours
 #   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
 #   make test-gpu tests on this machine's GPU
 #   make deb      a Debian package in build/deb
@@ -27,7 +28,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: test-gpu deb hip tidy format clean
+.PHONY: mutants test-gpu deb hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -94,6 +95,10 @@ cost: release-build
 cost-update: release-build
 	.ci/packages deep
 	python3 tests/cost/cost.py build/release --update
+
+mutants:
+	.ci/packages build
+	python3 tests/mutants/mutants.py -j $(JOBS)
 
 test-gpu: cuda-test
 
