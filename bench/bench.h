@@ -10,6 +10,7 @@
 
 #include "harness.h"
 #include "rung.h"
+#include "rung_hash.h"
 
 enum { BENCH_MOST_THREADS = 16 };
 

@@ -7,6 +7,7 @@
 #define KITH_BENCH_VERIFY_H
 
 #include "rung.h"
+#include "rung_hash.h"
 
 /** Points in the unit cube [0, 1)^3. */
 typedef struct verify_question {

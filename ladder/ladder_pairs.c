@@ -22,6 +22,7 @@
  */
 #include "climb.h"
 #include "rung_gpu.h"
+#include "rung_hash.h"
 
 #include <sets.h>
 #include <stdio.h>

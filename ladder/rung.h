@@ -57,24 +57,6 @@ bool rung_reserve(kith_pairs *list, int64_t pairs);
 /** Free a list, whether its arrays are a rung's or the library's. */
 void rung_free(kith_pairs *list);
 
-/** Two sums over pairs: equal for lists of the same pairs in any order, else practically never. */
-typedef struct rung_hash {
-    uint64_t sum[2];
-} rung_hash;
-
-/** Add a pair to a hash. The mixing is the finalizer of SplitMix64 (Steele et al. 2014). */
-static inline void rung_hash_add(rung_hash *hash, int32_t i, int32_t j)
-{
-    uint64_t z = (uint64_t)(uint32_t)i << 32 | (uint32_t)j;
-    for (int s = 0; s < 2; s++) {
-        z += 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        z ^= z >> 31;
-        hash->sum[s] += z;
-    }
-}
-
 /** Squared distance, rounded after each operation. */
 RUNG_FN double rung_r2(const double a[3], const double b[3])
 {

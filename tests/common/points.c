@@ -9,15 +9,12 @@
 
 uint64_t rng_bits(rng *r)
 {
-    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return random_bits(r);
 }
 
 double rng_uniform(rng *r, double lo, double hi)
 {
-    return lo + (hi - lo) * ((double)(rng_bits(r) >> 11) * 0x1p-53);
+    return lo + (hi - lo) * random_unit(r);
 }
 
 int64_t rng_below(rng *r, int64_t n)

@@ -7,11 +7,10 @@
 #define KITH_TEST_POINTS_H
 
 #include "kith.h"
+#include "random.h"
 
-/** A reproducible random sequence (splitmix64): set state to the seed. */
-typedef struct rng {
-    uint64_t state;
-} rng;
+/** A reproducible random sequence: set the counter to the seed. */
+typedef random_state rng;
 
 /** 64 random bits. */
 uint64_t rng_bits(rng *r);

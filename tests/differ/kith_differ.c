@@ -83,7 +83,7 @@ static void run_case(differ *d, const plan *p, const struct operation *operation
              (unsigned long long)seed, operation->name);
     check_case(command);
     rng r = {seed};
-    r.state = rng_bits(&r);
+    r.counter = rng_bits(&r);
     operation->run(d, &r);
     check_case(NULL);
     d->cases++;
