@@ -237,6 +237,104 @@ static void check_far_parts(kith_ctx *ctx, rng *r)
     }
 }
 
+/** Particles of one part of a cell are friends without being compared, also in a plane and far from
+ *  the origin of the cells, where two corners of a part are more often a rounding error too far
+ *  apart than in space. */
+static void check_far_flat_parts(kith_ctx *ctx, rng *r)
+{
+    enum { N = 90, PAIRS = 25 };
+    kith_box box = kith_box_open();
+    box.dim = 2;
+    for (int round = 0; round < 150; round++) {
+        double xyz[N][3] = {{0}};
+        const double length = rng_uniform(r, 0.7, 1.4), side = length / sqrt(2);
+        for (int p = 0; p < PAIRS; p++) {
+            for (int k = 0; k < 2; k++) {
+                const double from = floor(ldexp(rng_uniform(r, 1, 2), 10 + round % 30));
+                const double ulp = nextafter(from * side, INFINITY) - from * side;
+                xyz[2 * p][k] = from * side + ulp * (double)(rng_below(r, 4) - 1);
+                xyz[2 * p + 1][k] = (from + 1) * side + ulp * (double)(rng_below(r, 4) - 2);
+            }
+        }
+        fof_check(ctx, &(fof_case){.name = "far parts of a plane",
+                                   .xyz = xyz[0],
+                                   .n = N,
+                                   .box = &box,
+                                   .length = length});
+    }
+}
+
+/** Two places with many particles each: at the length; a rounding error farther apart, where float
+ *  rounds the distance to the length; and near each other by an image. */
+static void check_two_places(kith_ctx *ctx)
+{
+    enum { MANY = 30, N = 2 * MANY };
+    static const double at[4][2] = {{0, 1}, {-0x1p-30, 1}, {0.2, 3.5}, {3.5, 0.2}};
+    const kith_box periodic = kith_box_periodic(4, 4, 4), open = kith_box_open();
+    for (int e = 0; e < 12; e++) {
+        double xyz[N][3] = {{0}};
+        for (int p = 0; p < N; p++) {
+            xyz[p][e % 3] = at[e / 3][p % 2];
+        }
+        fof_check(ctx, &(fof_case){.name = "two places",
+                                   .xyz = xyz[0],
+                                   .n = N,
+                                   .box = e < 6 ? &open : &periodic,
+                                   .length = 1});
+    }
+}
+
+/** Two cells side by side of which one has more particles near the other than are compared at once,
+ *  none of them a friend of those: the only link is between two others. */
+static void check_border(kith_ctx *ctx)
+{
+    enum { FIRST = 700, MANY = 1100, CLUMPS = 32, N = MANY + CLUMPS + 3 };
+    for (int beside = 0; beside < 2; beside++) {
+        double xyz[N][3] = {{0}}; /* the cells begin at 0, where most particles are */
+        for (int p = FIRST; p < MANY && beside; p++) {
+            xyz[p][1] = xyz[p][2] = 0.5;
+        }
+        for (int p = 0; p < CLUMPS; p++) {
+            xyz[MANY + p][0] = -0.2 - 0.57 * (p % 4);
+            xyz[MANY + p][1] = 1.3 + 0.7 * (p / 4 % 2);
+            xyz[MANY + p][2] = 0.2 + 0.57 * (p / 8);
+        }
+        xyz[N - 3][2] = 2.2;
+        xyz[N - 2][0] = -0.5;
+        xyz[N - 2][2] = 2.2;
+        xyz[N - 1][0] = beside ? -0.9 : -2; /* near the block around the many, but none of them */
+        xyz[N - 1][1] = beside ? 0.5 : 2;
+        fof_check(ctx, &(fof_case){.name = "border", .xyz = xyz[0], .n = N, .length = 1});
+    }
+}
+
+/** Sites that are no friends of each other, each of two places near each other, most of them in
+ *  parts side by side, with many particles; two outliers make the cells hold many sites. */
+static void check_sites(kith_ctx *ctx, rng *r)
+{
+    enum { SIDE = 7, COPIES = 25, N = SIDE * SIDE * SIDE * 2 * COPIES + 2 };
+    for (int axis = 0; axis < 3; axis++) {
+        double(*xyz)[3] = check_malloc(N * sizeof *xyz);
+        for (int site = 0; site < SIDE * SIDE * SIDE; site++) {
+            const int cell[3] = {site % SIDE, site / SIDE % SIDE, site / SIDE / SIDE};
+            const double apart = rng_uniform(r, 0.3, 0.55);
+            for (int p = 0; p < 2 * COPIES; p++) {
+                for (int k = 0; k < 3; k++) {
+                    xyz[2 * COPIES * site + p][k] = 1.6 * cell[k] +
+                                                    (k == axis && p % 2 ? apart : 0);
+                }
+            }
+        }
+        for (int k = 0; k < 3; k++) {
+            xyz[N - 2][k] = -1e5;
+            xyz[N - 1][k] = 1e5;
+        }
+        fof_check(ctx,
+                  &(fof_case){.name = "sites", .xyz = xyz[0], .n = N, .length = 1, .large = 1});
+        free(xyz);
+    }
+}
+
 int main(int argc, char **argv)
 {
     rng r = {20261121};
@@ -249,6 +347,10 @@ int main(int argc, char **argv)
     check_ties(ctx, &r);
     check_image_links(ctx);
     check_far_parts(ctx, &r);
+    check_far_flat_parts(ctx, &r);
+    check_two_places(ctx);
+    check_border(ctx);
+    check_sites(ctx, &r);
     kith_close(ctx);
     return check_done();
 }

@@ -350,6 +350,29 @@ static void test_order(kith_ctx *ctx)
     free_world(&v);
 }
 
+/** A group that is torn by two gaps of one width in a periodic box: it is cut at the end of the
+ *  first. Gaps are measured in 64ths of the box. */
+static void test_gaps(kith_ctx *ctx)
+{
+    static const int slice[3] = {0, 25, 50}; /* gaps of 24, 24 and 13 */
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    double xyz[9];
+    for (int axis = 0; axis < 3; axis++) {
+        for (int k = 0; k < 9; k++) {
+            xyz[k] = k % 3 == axis ? (slice[k / 3] + 0.5) / 64 : 0.5;
+        }
+        int32_t labels[3] = {1, 1, 1};
+        const kith_groups groups = {.n = 1, .points = 3, .labels = labels};
+        const kith_points points = kith_points_packed(xyz, 3, KITH_DOUBLE);
+        kith_halos halos = {0};
+        CHECK(kith_halos_measure(ctx, &points, &box, &groups, NULL, &halos) == KITH_OK, "%s",
+              kith_message(ctx));
+        const double middle = (25.5 + 50.5 + 64.5) / 3 / 64;
+        close_to(halos.halo[0].centre_of_mass[axis], middle, 1, 1e-14, "centre", axis);
+        kith_halos_free(&halos);
+    }
+}
+
 static void refused(kith_ctx *ctx, const kith_groups *groups, const kith_halo_input *input,
                     kith_status expected, const char *word)
 {
@@ -423,6 +446,7 @@ int main(int argc, char **argv)
     test_ball(ctx, (const double[3]){1, 1, 1});
     test_ball(ctx, (const double[3]){3, 2, 1});
     test_order(ctx);
+    test_gaps(ctx);
     test_bad_input(ctx);
     kith_close(ctx);
     return check_done();

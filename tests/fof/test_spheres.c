@@ -244,9 +244,46 @@ static void test_wide(kith_ctx *ctx)
     free(labels);
 }
 
+/** A ball of even density just above the one asked for: its sphere reaches almost as far as the
+ *  first search, of 1.5 times the radius that the halo alone would have. */
+static void test_even_ball(kith_ctx *ctx)
+{
+    enum { N = 4000 };
+    const double group = 1, radius = 1.44; /* of the halo, and of the ball */
+    double *xyz = check_malloc(3 * N * sizeof *xyz);
+    double *densities = check_malloc(N * sizeof *densities);
+    int32_t *labels = check_malloc(N * sizeof *labels);
+    rng r = {9};
+    for (int p = 0; p < N; p++) {
+        const double at = radius * cbrt(p / (double)N);
+        const double z = rng_uniform(&r, -1, 1), angle = rng_uniform(&r, 0, 2 * pi);
+        const double across = sqrt(1 - z * z);
+        xyz[3 * p] = 1e-3 + at * across * cos(angle);
+        xyz[3 * p + 1] = 1e-3 + at * across * sin(angle);
+        xyz[3 * p + 2] = 1e-3 + at * z;
+        labels[p] = at < group;
+        densities[p] = N - p;
+    }
+    kith_halo_input input;
+    kith_halo_input_init(&input);
+    input.densities = densities;
+    input.sphere_density[0] = N / ball(radius) / 1.1;
+    const kith_groups groups = {.n = 1, .points = N, .labels = labels};
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    kith_halos halos = {0};
+    CHECK(kith_halos_measure(ctx, &points, NULL, &groups, &input, &halos) == KITH_OK &&
+              halos.halo[0].sphere_mass[0] == N,
+          "a ball of %d particles: %g", N, halos.n ? halos.halo[0].sphere_mass[0] : 0);
+    kith_halos_free(&halos);
+    free(xyz);
+    free(densities);
+    free(labels);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
+    test_even_ball(ctx);
     test_isothermal(ctx);
     test_crowd(ctx);
     test_wide(ctx);

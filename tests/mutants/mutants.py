@@ -27,6 +27,7 @@ TREE = WORK / "tree"
 BUILD = WORK / "build"
 SOURCES = {".c", ".h", ".cu", ".cuh"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+PLACEHOLDER = re.compile(r"\$([a-z]\w*)")
 TOKEN = re.compile(r"\$[a-z]\w*|\w+|\s+|\S")
 ADD_TEST = re.compile(r'^add_test\((?:\[=*\[)?([^\s\]]+)(?:\]=*\])? "([^"]+)"', re.MULTILINE)
 NAME = r"(?:[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*)*)"  # also the path of a field, as a->b.c
@@ -100,6 +101,10 @@ def read_mutants():
         missing = {"name", "find", "replace", "tests"} - mutant.keys()
         if unknown or missing or name in names:
             fail(f"mutants.toml: {name}: {unknown or missing or 'name used twice'}")
+        unbound = set(PLACEHOLDER.findall(mutant["replace"])) - set(
+            PLACEHOLDER.findall(mutant["find"]))
+        if unbound:
+            fail(f"mutants.toml: {name}: {unbound} in replace, but not in find")
         names.add(name)
     return data["mutant"], data["tests"]
 
@@ -191,8 +196,7 @@ def try_mutant(mutant, names, tests, options):
     path, match = found
     log = WORK / f"{mutant['name']}.log"
     log.unlink(missing_ok=True)
-    replacement = re.sub(r"\$([a-z]\w*)", lambda name: match.group(name.group(1)),
-                         mutant["replace"])
+    replacement = PLACEHOLDER.sub(lambda name: match.group(name.group(1)), mutant["replace"])
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:match.start()] + replacement + text[match.end():], encoding="utf-8")
     try:

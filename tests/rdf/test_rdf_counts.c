@@ -149,6 +149,9 @@ static void check_lattices(kith_ctx *ctx)
             c.options = rdf_linear(1, sqrt(2));
             c.options.minimum_image = nearest;
             rdf_check(ctx, &c);
+            c.options = rdf_linear(4, 0.5 * cells); /* exactly half the box */
+            c.options.minimum_image = nearest;
+            rdf_check(ctx, &c);
             free(xyz);
         }
 }

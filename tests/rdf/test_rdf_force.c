@@ -36,6 +36,10 @@ static void check_sums(kith_ctx *ctx, rng *r)
         double *xyz = points_in_box(r, N, &box), *other = points_in_box(r, N, &box);
         if (kind == 1)
             points_drift(r, xyz, N, &box, 2);
+        for (int k = 0; k < 3; k++) { /* some in one place, some nearer than pushes tell apart */
+            xyz[3 * 11 + k] = xyz[3 * 5 + k];
+            xyz[3 * 12 + k] = xyz[3 * 5 + k] + (k < 2 ? 1e-5 : 0);
+        }
         for (int what = kind % 2; what < 8; what += kind == 5 ? 3 : 2) {
             rdf_case c = {.name = "pushes", .xyz = xyz, .n = N, .box = &box, .forces = forces[0]};
             c.options = rdf_linear(what & 1 ? 300 : 17, kind == 5 ? 0.95 : 0.4);
