@@ -211,11 +211,11 @@ static void check_edges(kith_ctx *ctx, rng *r)
 {
     enum { EDGES = 400, ORDERS = 6 };
     static const int64_t sizes[] = {1, 777, 100003, 1 << 20, 1, 777, 100003, 1 << 20};
-    static const double origin[3] = {0}, starts[] = {0, 0.3, 2.9};
+    static const double origin[3] = {0}, starts[] = {0, 0.3, 2.9, 3.09};
     double *xyz = check_malloc(sizeof(double[EDGES * ORDERS][3]));
     memset(xyz, 0, sizeof(double[EDGES * ORDERS][3]));
     for (int s = 0; s < 8; s++)
-        for (int start = 0; start < 3; start++) {
+        for (int start = 0; start < 4; start++) {
             rdf_case c = {.name = "at edges",
                           .xyz = xyz,
                           .n = (int64_t)EDGES * ORDERS,

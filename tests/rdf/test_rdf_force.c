@@ -99,6 +99,9 @@ static void check_springs(kith_ctx *ctx, rng *r, int dim)
     double zero[BINS], infinity[BINS];
     CHECK(kith_rdf_count(ctx, &points, &box, &o, &h) == KITH_OK, "%s", kith_message(ctx));
     kith_rdf_force(&h, 0, 0, kT, zero, infinity);
+    /* g(0), which the estimate from 0 takes for 0: the normal distribution at its middle */
+    const double at_zero = pow(side, dim) / (double)(2 * pairs - 1) /
+                           pow(2 * pi * s * s, 0.5 * dim);
     for (int k = 0; k < BINS; k++) {
         /* the normal distribution within r; in 2-D of the Rayleigh kind */
         double within[2];
@@ -108,10 +111,9 @@ static void check_springs(kith_ctx *ctx, rng *r, int dim)
                                    : erf(x / sqrt(2)) - sqrt(2 / pi) * x * exp(-x * x / 2);
         }
         const double known = (double)pairs * (within[1] - within[0]) / h.ideal[k];
-        const double noise = (double)pairs / h.ideal[0] * 0.002 + 0.03 * known;
-        CHECK(fabs(zero[k] - known) < 6 * noise, "springs in %d-D, from 0, bin %d: %g, expected %g",
-              dim, k, zero[k], known);
-        CHECK(fabs(infinity[k] - 1 - known) < 6 * noise,
+        CHECK(fabs(zero[k] + at_zero - known) < 0.05 * at_zero,
+              "springs in %d-D, from 0, bin %d: %g, expected %g", dim, k, zero[k], known - at_zero);
+        CHECK(fabs(infinity[k] - 1 - known) < 0.05 * at_zero,
               "springs in %d-D, from infinity, bin %d: %g, expected %g", dim, k, infinity[k],
               1 + known);
     }
