@@ -239,6 +239,52 @@ static void check_predator(kith_ctx *ctx)
     kith_flock_close(flock);
 }
 
+/* Of prey at one distance it goes for that of the smallest index, and stops on what it reaches. */
+static void check_predator_reaches(kith_ctx *ctx)
+{
+    const double r[9] = {0, 3, 0, 0, -3, 0, 3, 0, 0}, v[9] = {0};
+    kith_flock_thing predator = {.kind = KITH_PREDATOR, .speed = 100, .reach = 1};
+    const kith_flock_options o = alone(&predator, 1);
+    const kith_points at = kith_points_packed(r, 3, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(v, 3, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    CHECK(kith_flock_open(ctx, &at, &speed, NULL, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    for (int step = 0; step < 2; step++) { /* the second from the prey itself */
+        CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read_things(flock, &predator);
+        expect("the first of equals", predator.place, 0, 3, 0);
+    }
+    kith_flock_close(flock);
+}
+
+/* A neighbour exactly on the edge of the blind cone is seen; of particles that leave the range of
+ * numbers the first is named. */
+static void check_edges(kith_ctx *ctx)
+{
+    const double r[6] = {0, 0, 0, 0, 2, 0}, v[6] = {1, 0, 0, 1, 0, 0};
+    kith_flock_options o = alone(NULL, 0);
+    o.cohesion = (kith_flock_rule){3, 0.5};
+    o.blind_angle = 3.14159265358979323846; /* a half space */
+    const kith_points at = kith_points_packed(r, 2, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(v, 2, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    double now[6];
+    CHECK(kith_flock_open(ctx, &at, &speed, NULL, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, NULL, now);
+    expect("beside", now, 1, 1, 0);
+    kith_flock_close(flock);
+    const double still[9] = {0}, fast[9] = {0, 0, 0, 1e300, 0, 0, 1e300, 0, 0};
+    const kith_points three = kith_points_packed(still, 3, KITH_DOUBLE);
+    const kith_points jump = kith_points_packed(fast, 3, KITH_DOUBLE);
+    o.time_step = 1e300;
+    CHECK(kith_flock_open(ctx, &three, &jump, NULL, &o, &flock) == KITH_OK, "%s",
+          kith_message(ctx));
+    CHECK(kith_flock_step(flock, 1) == KITH_NOT_FINITE && strstr(kith_message(ctx), "particle 1 "),
+          "%s", kith_message(ctx));
+    kith_flock_close(flock);
+}
+
 static void check_refusals(kith_ctx *ctx)
 {
     const double r[3] = {0, 0, 0};
@@ -276,6 +322,8 @@ int main(int argc, char **argv)
     check_read_again(ctx);
     check_image_ties(ctx);
     check_predator(ctx);
+    check_predator_reaches(ctx);
+    check_edges(ctx);
     check_refusals(ctx);
     kith_close(ctx);
     check_many(backend);
