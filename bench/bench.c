@@ -95,7 +95,7 @@ bool bench_gpu_can_run(void)
     return false;
 }
 
-bool bench_gpu(const bench_options *options, json *out)
+bool bench_gpu(const bench_options *options, json_t *out)
 {
     (void)options;
     (void)out;
@@ -105,7 +105,7 @@ bool bench_gpu(const bench_options *options, json *out)
 
 static const struct question {
     const char *name;
-    bool (*bench)(const bench_options *options, json *out);
+    bool (*bench)(const bench_options *options, json_t *out);
 } questions[] = {{"pairs", bench_pairs}, {"fof", bench_fof},         {"rdf", bench_rdf},
                  {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
                  {"gpu", bench_gpu}};
@@ -115,7 +115,7 @@ static int run(const struct question *question, int argc, char **argv)
     bench_options options;
     const char *output = NULL;
     bool any = false;
-    json out = {0};
+    FILE *file = NULL;
     if (!parse_options(argc - 1, argv + 1, &options, &output)) {
         fputs(usage, stderr);
         return 2;
@@ -124,22 +124,26 @@ static int run(const struct question *question, int argc, char **argv)
         return NOTHING_TO_RUN_ON;
     }
     options.any = &any;
-    if (output && !(out.file = fopen(output, "w"))) {
+    if (output && !(file = fopen(output, "w"))) {
         perror(output);
         return 1;
     }
-    json_open(&out, NULL, '{');
-    json_integer(&out, "schema", 1);
-    harness_describe(&out, argc, argv);
-    bool ok = question->bench(&options, &out) && any;
-    json_close(&out, '}');
+    json_t *const out = json_object();
+    put_integer(out, "schema", 1);
+    harness_describe(out, argc, argv);
+    bool ok = question->bench(&options, out) && any;
     if (!any) {
         fprintf(stderr, "kith_bench: no case \"%s\"\n", options.only);
     }
-    if (out.file && fclose(out.file) != 0) {
-        perror(output);
-        ok = false;
+    if (file) {
+        const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
+        const bool written = json_dumpf(out, file, flags) == 0 && fputc('\n', file) != EOF;
+        if (fclose(file) != 0 || !written) {
+            perror(output);
+            ok = false;
+        }
     }
+    json_decref(out);
     if (output && !ok) {
         unlink(output);
     }

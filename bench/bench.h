@@ -31,41 +31,42 @@ bool bench_wants(const bench_options *options, const char *name);
  * @return false when an answer is wrong or a call failed; stderr says which */
 
 /** "store", how fast memory can be written, and "results" */
-bool bench_pairs(const bench_options *options, json *out);
+bool bench_pairs(const bench_options *options, json_t *out);
 /** "results" */
-bool bench_fof(const bench_options *options, json *out);
+bool bench_fof(const bench_options *options, json_t *out);
 /** "results"; and "forces", of bench_force */
-bool bench_rdf(const bench_options *options, json *out);
+bool bench_rdf(const bench_options *options, json_t *out);
 /** "results" */
-bool bench_flock(const bench_options *options, json *out);
+bool bench_flock(const bench_options *options, json_t *out);
 /** "results", by turns with the matrix product of a BLAS on the same cores where there is one: the
  *  environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0 */
-bool bench_overlap(const bench_options *options, json *out);
+bool bench_overlap(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads beside one thread, alone, beside processes
  *  that spin, and in several processes */
-bool bench_busy(const bench_options *options, json *out);
+bool bench_busy(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, beside the histogram of the same points
  *  @param threads  numbers of threads, 0 at the end; {0}: all there are, once */
-bool bench_force(const bench_options *options, const char *backend, const int *threads, json *out);
+bool bench_force(const bench_options *options, const char *backend, const int *threads,
+                 json_t *out);
 
 /** Is there a GPU? Where not, stderr says so. */
 bool bench_gpu_can_run(void);
 
 /** "gpu", what it is; "results", of pair lists from device memory to device memory; all below */
-bool bench_gpu(const bench_options *options, json *out);
+bool bench_gpu(const bench_options *options, json_t *out);
 /** Into "results", which is open; cases are named by their set as "fof uniform" */
-bool bench_gpu_fof(const bench_options *options, json *out);
+bool bench_gpu_fof(const bench_options *options, json_t *out);
 /** "distributions", from points in host memory to counts there */
-bool bench_gpu_rdf(const bench_options *options, json *out);
+bool bench_gpu_rdf(const bench_options *options, json_t *out);
 /** "overlaps", from replicas in host memory to counts there, and the product of the same matrix by
  *  cuBLAS, in device memory, where the build has it */
-bool bench_gpu_overlap(const bench_options *options, json *out);
+bool bench_gpu_overlap(const bench_options *options, json_t *out);
 /** "waves", from points in host memory to sums there */
-bool bench_gpu_waves(const bench_options *options, json *out);
+bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */
-bool bench_gpu_debye(const bench_options *options, json *out);
+bool bench_gpu_debye(const bench_options *options, json_t *out);
 /** "flocks", whose state stays in device memory */
-bool bench_gpu_flock(const bench_options *options, json *out);
+bool bench_gpu_flock(const bench_options *options, json_t *out);
 
 /** Do both memories have room for n particles? @param host, device  bytes for each of them */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
@@ -87,12 +88,12 @@ rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts);
 /** "float" or "double" */
 const char *bench_name_of(kith_precision precision);
 
-/** Begin a result of kith: "program", "version", "case", "set", "n". */
-void bench_begin(json *out, const char *name, const char *set, int64_t n);
+/** Add a result of kith to an array: "program", "version", "case", "set", "n". @return it */
+json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n);
 
 /** End it: "precision", "backend", "threads", the times, "scratch_bytes_per_particle" of its n.
  *  @return these bytes */
-double bench_end(json *out, kith_precision precision, const kith_ctx *ctx, int64_t n,
+double bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx, int64_t n,
                  const harness_times *times);
 
 #endif

@@ -162,7 +162,7 @@ static int start_spinning(pid_t process[MOST_COPIES])
 }
 
 /* Time one thread and the default by turns. @param spinning  beside processes that spin */
-static bool time_turns(int c, bool spinning, const bench_options *options, json *out)
+static bool time_turns(int c, bool spinning, const bench_options *options, json_t *out)
 {
     static const harness_work works[2] = {call_first, call_second};
     harness_times times[2];
@@ -177,12 +177,12 @@ static bool time_turns(int c, bool spinning, const bench_options *options, json 
          harness_time_turns(works, jobs, options->least_seconds, times);
     stop(process, n);
     if (ok) {
-        bench_begin(out, cases[c].name, "uniform", cases[c].n);
-        json_integer(out, "spinning", n);
-        json_integer(out, "calls", jobs[0].calls);
-        json_number(out, "one_thread_seconds", times[0].median);
-        json_number(out, "ratio", times[1].median / times[0].median);
-        (void)bench_end(out, KITH_DOUBLE, jobs[1].ctx, cases[c].n, &times[1]);
+        json_t *const row = bench_begin(out, cases[c].name, "uniform", cases[c].n);
+        put_integer(row, "spinning", n);
+        put_integer(row, "calls", jobs[0].calls);
+        put_number(row, "one_thread_seconds", times[0].median);
+        put_number(row, "ratio", times[1].median / times[0].median);
+        (void)bench_end(row, KITH_DOUBLE, jobs[1].ctx, cases[c].n, &times[1]);
         const double each = 1e3 / jobs[0].calls;
         printf("%-6s %8lld %3d threads, %2d processes spin: %9.4f ms, one thread %9.4f ms, %5.2f\n",
                cases[c].name, (long long)cases[c].n, kith_threads(jobs[1].ctx), n,
@@ -231,7 +231,7 @@ static double count_calls(int c, int threads, int copies, double seconds)
 
 /* Calls of twice as many processes as there are cores, all with default threads, by turns with all
  * on one thread: the median ratio. */
-static bool time_processes(int c, const bench_options *options, json *out)
+static bool time_processes(int c, const bench_options *options, json_t *out)
 {
     enum { TURNS = 5 };
     const int copies = 2 * harness_cores() < MOST_COPIES ? 2 * harness_cores() : MOST_COPIES;
@@ -248,12 +248,11 @@ static bool time_processes(int c, const bench_options *options, json *out)
         ratio[t] = many / one;
     }
     harness_summarise(ratio, TURNS, &summary);
-    bench_begin(out, cases[c].name, "uniform", cases[c].n);
-    json_integer(out, "processes", copies);
-    json_number(out, "throughput_ratio", summary.median);
-    json_number(out, "throughput_ratio_min", summary.least);
-    json_number(out, "throughput_ratio_max", summary.most);
-    json_close(out, '}');
+    json_t *const row = bench_begin(out, cases[c].name, "uniform", cases[c].n);
+    put_integer(row, "processes", copies);
+    put_number(row, "throughput_ratio", summary.median);
+    put_number(row, "throughput_ratio_min", summary.least);
+    put_number(row, "throughput_ratio_max", summary.most);
     printf("%-6s %8lld %d processes: %5.2f of the calls of as many on one thread (%.2f to %.2f)\n",
            cases[c].name, (long long)cases[c].n, copies, summary.median, summary.least,
            summary.most);
@@ -261,16 +260,15 @@ static bool time_processes(int c, const bench_options *options, json *out)
     return true;
 }
 
-bool bench_busy(const bench_options *options, json *out)
+bool bench_busy(const bench_options *options, json_t *out)
 {
     bool ok = true;
-    json_open(out, "busy", '[');
+    json_t *const list = put_array(out, "busy");
     for (int c = 0; ok && c < (int)(sizeof cases / sizeof *cases); c++) {
         if (bench_wants(options, cases[c].name)) {
-            ok = time_turns(c, false, options, out) && time_turns(c, true, options, out) &&
-                 time_processes(c, options, out);
+            ok = time_turns(c, false, options, list) && time_turns(c, true, options, list) &&
+                 time_processes(c, options, list);
         }
     }
-    json_close(out, ']');
     return ok;
 }

@@ -54,24 +54,24 @@ static bool compare(kith_flock *flock, const problem *p, double *worst)
 }
 
 static void report(const problem *p, const kith_ctx *ctx, const kith_flock *flock,
-                   const kith_flock_measures *m, const harness_times *times, json *out)
+                   const kith_flock_measures *m, const harness_times *times, json_t *out)
 {
     const double rate = 1e-6 * (double)p->start.n / times->median;
-    bench_begin(out, "flock", p->name, p->start.n);
-    json_number(out, "side", p->start.side);
-    json_bool(out, "periodic", true);
-    json_integer(out, "steps", kith_flock_steps(flock));
-    json_number(out, "neighbours", m->neighbours);
-    json_number(out, "polarisation", m->polarisation);
-    json_number(out, "million_particles_per_second", rate);
-    const double scratch = bench_end(out, KITH_FLOAT, ctx, p->start.n, times);
+    json_t *const row = bench_begin(out, "flock", p->name, p->start.n);
+    put_number(row, "side", p->start.side);
+    put_bool(row, "periodic", true);
+    put_integer(row, "steps", kith_flock_steps(flock));
+    put_number(row, "neighbours", m->neighbours);
+    put_number(row, "polarisation", m->polarisation);
+    put_number(row, "million_particles_per_second", rate);
+    const double scratch = bench_end(row, KITH_FLOAT, ctx, p->start.n, times);
     printf("%-6s %-12s %3d %9lld %9.4f %9.4f %9.4f %9.2f %6lld %8.1f %7.1f\n", p->name,
            kith_backend(ctx), kith_threads(ctx), (long long)p->start.n, times->median, times->least,
            times->first, rate, (long long)kith_flock_steps(flock), m->neighbours, scratch);
     fflush(stdout);
 }
 
-static bool run(const problem *p, const bench_options *options, int threads, json *out)
+static bool run(const problem *p, const bench_options *options, int threads, json_t *out)
 {
     /* the other rounds distances across the faces to side 2^-24; some half of the neighbours are
      * within the radius of separation, whose weight is 0.1 */
@@ -103,10 +103,10 @@ static bool run(const problem *p, const bench_options *options, int threads, jso
     return ok;
 }
 
-bool bench_flock(const bench_options *options, json *out)
+bool bench_flock(const bench_options *options, json_t *out)
 {
     bool ok = true;
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     printf("%-6s %-12s %3s %9s %9s %9s %9s %9s %6s %8s %7s\n", "", "", "", "", "median", "least",
            "first", "million", "steps", "then", "scratch");
     printf("%-6s %-12s %3s %9s %9s %9s %9s %9s %6s %8s %7s\n", "near", "backend", "thr", "n", "s",
@@ -121,11 +121,10 @@ bool bench_flock(const bench_options *options, json *out)
             fprintf(stderr, "kith_bench: no memory for %lld boids\n", (long long)options->n);
         }
         for (int t = 0; ok && options->threads[t]; t++) {
-            ok = run(&p, options, options->threads[t], out);
+            ok = run(&p, options, options->threads[t], list);
         }
         rung_herd_free(&p.start);
         rung_herd_free(&p.right);
     }
-    json_close(out, ']');
     return ok;
 }

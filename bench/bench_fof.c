@@ -69,7 +69,7 @@ static bool is_right(const fof_job *j, const problem *p)
 }
 
 /* Every run has its own context, so that scratch is that of the case alone. */
-static bool run(const problem *p, const bench_options *options, int threads, json *out)
+static bool run(const problem *p, const bench_options *options, int threads, json_t *out)
 {
     harness_times times;
     const kith_points points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
@@ -95,10 +95,10 @@ static bool run(const problem *p, const bench_options *options, int threads, jso
     return ok;
 }
 
-bool bench_fof(const bench_options *options, json *out)
+bool bench_fof(const bench_options *options, json_t *out)
 {
     bool ok = true;
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     fof_job_print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         problem p = {0};
@@ -110,11 +110,10 @@ bool bench_fof(const bench_options *options, json *out)
             fprintf(stderr, "kith_bench: %s: no memory, or no pairs\n", cases[c]);
         }
         for (int t = 0; ok && options->threads[t]; t++) {
-            ok = run(&p, options, options->threads[t], out);
+            ok = run(&p, options, options->threads[t], list);
         }
         free(p.xyz);
         free(p.labels);
     }
-    json_close(out, ']');
     return ok;
 }

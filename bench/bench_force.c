@@ -140,16 +140,16 @@ static bool is_right(problem *p)
 }
 
 static void report(const problem *p, const harness_times *plain, const harness_times *pushed,
-                   json *out)
+                   json_t *out)
 {
     const double ratio = pushed->median / plain->median;
-    bench_begin(out, name, "uniform", p->points.n);
-    json_integer(out, "bins", BINS);
-    json_number(out, "r_max", p->options.r_max);
-    json_number(out, "histogram_seconds", plain->median);
-    json_number(out, "histogram_seconds_min", plain->least);
-    json_number(out, "over_histogram", ratio);
-    (void)bench_end(out, p->points.precision, p->ctx, p->points.n, pushed);
+    json_t *const row = bench_begin(out, name, "uniform", p->points.n);
+    put_integer(row, "bins", BINS);
+    put_number(row, "r_max", p->options.r_max);
+    put_number(row, "histogram_seconds", plain->median);
+    put_number(row, "histogram_seconds_min", plain->least);
+    put_number(row, "over_histogram", ratio);
+    (void)bench_end(row, p->points.precision, p->ctx, p->points.n, pushed);
     printf("%-6s %-7s %5d %-12s %3d %9lld: histogram %.3f ms, with forces %.3f ms: x %.2f\n", name,
            bench_name_of(p->points.precision), BINS, kith_backend(p->ctx), kith_threads(p->ctx),
            (long long)p->points.n, 1e3 * plain->median, 1e3 * pushed->median, ratio);
@@ -157,7 +157,7 @@ static void report(const problem *p, const harness_times *plain, const harness_t
 }
 
 static bool run(kith_precision precision, const bench_options *options, const char *backend,
-                int threads, json *out)
+                int threads, json_t *out)
 {
     problem p;
     harness_times times[2];
@@ -176,17 +176,16 @@ static bool run(kith_precision precision, const bench_options *options, const ch
     return ok;
 }
 
-bool bench_force(const bench_options *options, const char *backend, const int *threads, json *out)
+bool bench_force(const bench_options *options, const char *backend, const int *threads, json_t *out)
 {
     bool ok = true;
-    json_open(out, "forces", '[');
+    json_t *const list = put_array(out, "forces");
     for (int t = 0; bench_wants(options, name); t++) {
-        ok = ok && run(KITH_FLOAT, options, backend, threads[t], out) &&
-             run(KITH_DOUBLE, options, backend, threads[t], out);
+        ok = ok && run(KITH_FLOAT, options, backend, threads[t], list) &&
+             run(KITH_DOUBLE, options, backend, threads[t], list);
         if (!ok || !threads[t] || !threads[t + 1]) {
             break;
         }
     }
-    json_close(out, ']');
     return ok;
 }

@@ -298,7 +298,7 @@ bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device)
            device * n < (int64_t)available;
 }
 
-static bool describe_gpu(const bench_options *options, json *out, double *store_rate)
+static bool describe_gpu(const bench_options *options, json_t *out, double *store_rate)
 {
     struct cudaDeviceProp gpu;
     int runtime = 0, driver = 0;
@@ -311,29 +311,28 @@ static bool describe_gpu(const bench_options *options, json *out, double *store_
     }
     *store_rate = measure_store_rate(4 * options->store_bytes);
     snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
-    json_open(out, "gpu", '{');
-    json_text(out, "name", gpu.name);
-    json_text(out, "compute_capability", capability);
-    json_integer(out, "processors", gpu.multiProcessorCount);
-    json_integer(out, "memory_bytes", (int64_t)gpu.totalGlobalMem);
-    json_number(out, "store_gigabytes_per_second", 1e-9 * *store_rate);
-    json_integer(out, "cuda_runtime", runtime);
-    json_integer(out, "cuda_driver", driver);
-    json_text(out, "compiler", KITH_BENCH_CUDA_COMPILER);
-    json_text(out, "architectures", KITH_BENCH_CUDA_ARCHITECTURES);
-    json_close(out, '}');
+    json_t *const about = put_object(out, "gpu");
+    put_text(about, "name", gpu.name);
+    put_text(about, "compute_capability", capability);
+    put_integer(about, "processors", gpu.multiProcessorCount);
+    put_integer(about, "memory_bytes", (int64_t)gpu.totalGlobalMem);
+    put_number(about, "store_gigabytes_per_second", 1e-9 * *store_rate);
+    put_integer(about, "cuda_runtime", runtime);
+    put_integer(about, "cuda_driver", driver);
+    put_text(about, "compiler", KITH_BENCH_CUDA_COMPILER);
+    put_text(about, "architectures", KITH_BENCH_CUDA_ARCHITECTURES);
     printf("%s, %.0f GB/s stored\n", gpu.name, 1e-9 * *store_rate);
     return *store_rate > 0;
 }
 
-static void report(const bench_result *r, const harness_times *queued, json *out)
+static void report(const bench_result *r, const harness_times *queued, json_t *out)
 {
-    bench_result_write(out, r);
-    json_bool(out, "unordered", r->list.unordered);
-    json_number(out, "device_seconds", queued->median);
-    json_number(out, "device_seconds_min", queued->least);
-    json_number(out, "device_seconds_max", queued->most);
-    const double scratch = bench_end(out, r->precision, r->ctx, r->n, &r->times);
+    json_t *const row = bench_result_write(out, r);
+    put_bool(row, "unordered", r->list.unordered);
+    put_number(row, "device_seconds", queued->median);
+    put_number(row, "device_seconds_min", queued->least);
+    put_number(row, "device_seconds_max", queued->most);
+    const double scratch = bench_end(row, r->precision, r->ctx, r->n, &r->times);
     printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", r->name, (long long)r->n,
            (long long)r->pairs, 1e3 * r->times.median, 1e3 * r->times.least, 1e3 * queued->median,
            1e3 * queued->least, 1e-6 * bench_result_rate(r), scratch);
@@ -341,7 +340,7 @@ static void report(const bench_result *r, const harness_times *queued, json *out
 }
 
 static bool run(const gpu_case *c, problem *p, const bench_options *options, double store_rate,
-                json *out)
+                json_t *out)
 {
     harness_times times, queued;
     const double start = climb_now();
@@ -374,7 +373,7 @@ static bool run(const gpu_case *c, problem *p, const bench_options *options, dou
     return true;
 }
 
-bool bench_gpu(const bench_options *options, json *out)
+bool bench_gpu(const bench_options *options, json_t *out)
 {
     double store_rate;
     if (!describe_gpu(options, out, &store_rate)) {
@@ -383,7 +382,7 @@ bool bench_gpu(const bench_options *options, json *out)
     bool ok = true;
     printf("%-24s %9s %11s %9s %9s %9s %9s %10s %7s\n", "case", "n", "pairs", "fill ms", "least",
            "queued ms", "least", "M half/s", "B/point");
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         problem p;
         if (!bench_wants(options, cases[c].name)) {
@@ -393,11 +392,10 @@ bool bench_gpu(const bench_options *options, json *out)
         if (!made) {
             fprintf(stderr, "kith_bench: %s: could not be made ready\n", cases[c].name);
         }
-        ok = made && run(&cases[c], &p, options, store_rate, out) && ok;
+        ok = made && run(&cases[c], &p, options, store_rate, list) && ok;
         problem_free(&p);
     }
-    ok = bench_gpu_fof(options, out) && ok;
-    json_close(out, ']');
+    ok = bench_gpu_fof(options, list) && ok;
     ok = bench_gpu_rdf(options, out) && ok;
     ok = bench_force(options, "cuda", (const int[]){0}, out) && ok;
     ok = bench_gpu_overlap(options, out) && ok;

@@ -89,38 +89,37 @@ static bool verify(problem *p)
     return ok;
 }
 
-static bool run(problem *p, const char *name, harness_work work, double least, json *out)
+static bool run(problem *p, const char *name, harness_work work, double least, json_t *out)
 {
     harness_times times;
     if (!harness_time(work, p, least, &times)) {
         return false;
     }
     const double n = (double)p->points.n;
-    bench_begin(out, name, "uniform", p->points.n);
-    json_integer(out, "q", Q);
-    json_integer(out, "bins", p->bins.bins);
-    json_number(out, "billion_pairs_per_second", 0.5e-9 * n * (n - 1) / times.median);
-    (void)bench_end(out, KITH_DOUBLE, p->gpu, p->points.n, &times);
+    json_t *const row = bench_begin(out, name, "uniform", p->points.n);
+    put_integer(row, "q", Q);
+    put_integer(row, "bins", p->bins.bins);
+    put_number(row, "billion_pairs_per_second", 0.5e-9 * n * (n - 1) / times.median);
+    (void)bench_end(row, KITH_DOUBLE, p->gpu, p->points.n, &times);
     printf("%-24s %9lld atoms %5d q %11.3f ms\n", name, (long long)p->points.n, Q,
            1e3 * times.median);
     fflush(stdout);
     return true;
 }
 
-bool bench_gpu_debye(const bench_options *options, json *out)
+bool bench_gpu_debye(const bench_options *options, json_t *out)
 {
     problem p;
     bool ok = true;
-    json_open(out, "debye", '[');
+    json_t *const list = put_array(out, "debye");
     if (bench_wants(options, "debye")) {
         ok = problem_make(&p, options->n / PART) && verify(&p);
         if (!ok) {
             fprintf(stderr, "kith_bench: debye: wrong sums %s\n", kith_message(p.gpu));
         }
-        ok = ok && run(&p, "debye histogram", count, options->least_seconds, out) &&
-             run(&p, "debye exact", sum, options->least_seconds, out);
+        ok = ok && run(&p, "debye histogram", count, options->least_seconds, list) &&
+             run(&p, "debye exact", sum, options->least_seconds, list);
         problem_free(&p);
     }
-    json_close(out, ']');
     return ok;
 }

@@ -158,22 +158,22 @@ static bool count_neighbours(kith_ctx *ctx, const kith_flock *flock, herd *h, do
 }
 
 static void report(const struct flock_case *c, const herd *h, const kith_flock *flock,
-                   const kith_ctx *ctx, double neighbours, const harness_times *times, json *out)
+                   const kith_ctx *ctx, double neighbours, const harness_times *times, json_t *out)
 {
-    bench_begin(out, c->name, "uniform", h->n);
-    json_number(out, "side", h->side);
-    json_integer(out, "first_step", 2 * WARM_UP);
-    json_integer(out, "last_step", kith_flock_steps(flock));
-    json_number(out, "neighbours", neighbours);
-    json_number(out, "steps_per_second", 1 / times->median);
-    (void)bench_end(out, c->precision, ctx, h->n, times);
+    json_t *const row = bench_begin(out, c->name, "uniform", h->n);
+    put_number(row, "side", h->side);
+    put_integer(row, "first_step", 2 * WARM_UP);
+    put_integer(row, "last_step", kith_flock_steps(flock));
+    put_number(row, "neighbours", neighbours);
+    put_number(row, "steps_per_second", 1 / times->median);
+    (void)bench_end(row, c->precision, ctx, h->n, times);
     printf("%-24s %9lld %10.1f %7lld %11.4f %11.4f %12.1f %12.1f\n", c->name, (long long)h->n,
            neighbours, (long long)kith_flock_steps(flock), 1e3 * times->median, 1e3 * times->least,
            1 / times->median, 1e-6 * (double)h->n / times->median);
     fflush(stdout);
 }
 
-static bool run(const struct flock_case *c, int64_t n, const bench_options *options, json *out)
+static bool run(const struct flock_case *c, int64_t n, const bench_options *options, json_t *out)
 {
     herd h = {0};
     kith_ctx *ctx = NULL;
@@ -194,23 +194,22 @@ static bool run(const struct flock_case *c, int64_t n, const bench_options *opti
     return ok;
 }
 
-bool bench_gpu_flock(const bench_options *options, json *out)
+bool bench_gpu_flock(const bench_options *options, json_t *out)
 {
     bool ok = true;
     printf("%-24s %9s %10s %7s %11s %11s %12s %12s\n", "case", "n", "neighbours", "steps",
            "ms/step", "least", "steps/s", "million/s");
-    json_open(out, "flocks", '[');
+    json_t *const list = put_array(out, "flocks");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         const int64_t n = (int64_t)(cases[c].n * (double)options->n);
         if (bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
-            ok = run(&cases[c], n, options, out) && ok;
+            ok = run(&cases[c], n, options, list) && ok;
         } else {
-            printf("%-24s %9lld boids left out: no memory\n", cases[c].name, (long long)n);
+            printf("%-24s %9lld boids left list: no memory\n", cases[c].name, (long long)n);
         }
     }
-    json_close(out, ']');
     return ok;
 }

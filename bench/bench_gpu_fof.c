@@ -151,7 +151,7 @@ static int64_t largest(const kith_groups *groups)
     return ok ? members : -1;
 }
 
-static bool measure(const problem *p, const bench_options *options, const ask *a, json *out)
+static bool measure(const problem *p, const bench_options *options, const ask *a, json_t *out)
 {
     harness_times times;
     fof_job j = make_job(p, a);
@@ -166,7 +166,7 @@ static bool measure(const problem *p, const bench_options *options, const ask *a
 }
 
 /* Everything that is asked about one set. */
-static bool run(const char *set, int64_t n, const bench_options *options, json *out)
+static bool run(const char *set, int64_t n, const bench_options *options, json_t *out)
 {
     problem p;
     bool ok = problem_make(&p, set, n);
@@ -180,7 +180,7 @@ static bool run(const char *set, int64_t n, const bench_options *options, json *
     return ok;
 }
 
-bool bench_gpu_fof(const bench_options *options, json *out)
+bool bench_gpu_fof(const bench_options *options, json_t *out)
 {
     bool ok = true, headed = false;
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {

@@ -81,7 +81,7 @@ static bool time_product(const overlap_job *job, double least, harness_times *al
 }
 #endif
 
-static bool run(const overlap_form *form, const bench_options *options, json *out)
+static bool run(const overlap_form *form, const bench_options *options, json_t *out)
 {
     overlap_job job;
     harness_times times, all = {0};
@@ -96,16 +96,15 @@ static bool run(const overlap_form *form, const bench_options *options, json *ou
     return ok;
 }
 
-bool bench_gpu_overlap(const bench_options *options, json *out)
+bool bench_gpu_overlap(const bench_options *options, json_t *out)
 {
     bool ok = true;
     overlap_job_head();
-    json_open(out, "overlaps", '[');
+    json_t *const list = put_array(out, "overlaps");
     for (int f = 0; f < OVERLAP_FORMS; f++) {
         if (bench_wants(options, overlap_forms[f].name)) {
-            ok = run(&overlap_forms[f], options, out) && ok;
+            ok = run(&overlap_forms[f], options, list) && ok;
         }
     }
-    json_close(out, ']');
     return ok;
 }

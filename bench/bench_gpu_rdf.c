@@ -107,7 +107,7 @@ static int64_t verify(problem *p)
     return all && pairs != n * (n - 1) / 2 ? -1 : pairs;
 }
 
-static bool run(const rdf_case *c, problem *p, const bench_options *options, json *out)
+static bool run(const rdf_case *c, problem *p, const bench_options *options, json_t *out)
 {
     harness_times times;
     const int64_t pairs = verify(p);
@@ -120,25 +120,25 @@ static bool run(const rdf_case *c, problem *p, const bench_options *options, jso
         return false;
     }
     const double rate = 1e-9 * (double)pairs / times.median;
-    bench_begin(out, c->name, "uniform", p->points.n);
-    json_integer(out, "bins", c->bins);
-    json_number(out, "r_max", p->options.r_max);
-    json_bool(out, "minimum_image", p->options.minimum_image != 0);
-    json_integer(out, "pairs", pairs);
-    json_number(out, "billion_pairs_per_second", rate);
-    (void)bench_end(out, c->precision, p->gpu, p->points.n, &times);
+    json_t *const row = bench_begin(out, c->name, "uniform", p->points.n);
+    put_integer(row, "bins", c->bins);
+    put_number(row, "r_max", p->options.r_max);
+    put_bool(row, "minimum_image", p->options.minimum_image != 0);
+    put_integer(row, "pairs", pairs);
+    put_number(row, "billion_pairs_per_second", rate);
+    (void)bench_end(row, c->precision, p->gpu, p->points.n, &times);
     printf("%-24s %9lld %6lld %14lld %11.3f %11.3f %9.1f\n", c->name, (long long)p->points.n,
            (long long)c->bins, (long long)pairs, 1e3 * times.median, 1e3 * times.least, rate);
     fflush(stdout);
     return true;
 }
 
-bool bench_gpu_rdf(const bench_options *options, json *out)
+bool bench_gpu_rdf(const bench_options *options, json_t *out)
 {
     bool ok = true;
     printf("%-24s %9s %6s %14s %11s %11s %9s\n", "case", "n", "bins", "pairs", "ms", "least",
            "G pairs/s");
-    json_open(out, "distributions", '[');
+    json_t *const list = put_array(out, "distributions");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         problem p;
         if (!bench_wants(options, cases[c].name)) {
@@ -148,9 +148,8 @@ bool bench_gpu_rdf(const bench_options *options, json *out)
         if (!made) {
             fprintf(stderr, "kith_bench: %s: could not be made ready\n", cases[c].name);
         }
-        ok = made && run(&cases[c], &p, options, out) && ok;
+        ok = made && run(&cases[c], &p, options, list) && ok;
         problem_free(&p);
     }
-    json_close(out, ']');
     return ok;
 }

@@ -70,22 +70,22 @@ static bool verify(problem *p)
     return ok;
 }
 
-bool bench_gpu_waves(const bench_options *options, json *out)
+bool bench_gpu_waves(const bench_options *options, json_t *out)
 {
     static const char *const name = "waves";
     harness_times times;
     problem p;
-    json_open(out, "waves", '[');
+    json_t *const list = put_array(out, "waves");
     bool ok = true;
     if (bench_wants(options, name)) {
         ok = problem_make(&p, options->n) && verify(&p) &&
              harness_time(sum, &p, options->least_seconds, &times);
         if (ok) {
             const double terms = (double)WAVES * (double)p.points.n;
-            bench_begin(out, name, "uniform", p.points.n);
-            json_integer(out, "waves", WAVES);
-            json_number(out, "billion_terms_per_second", 1e-9 * terms / times.median);
-            (void)bench_end(out, KITH_DOUBLE, p.gpu, p.points.n, &times);
+            json_t *const row = bench_begin(list, name, "uniform", p.points.n);
+            put_integer(row, "waves", WAVES);
+            put_number(row, "billion_terms_per_second", 1e-9 * terms / times.median);
+            (void)bench_end(row, KITH_DOUBLE, p.gpu, p.points.n, &times);
             printf("%-24s %9lld points %6d waves %11.3f ms %9.1f G terms/s\n", name,
                    (long long)p.points.n, WAVES, 1e3 * times.median, 1e-9 * terms / times.median);
         } else {
@@ -93,6 +93,5 @@ bool bench_gpu_waves(const bench_options *options, json *out)
         }
         problem_free(&p);
     }
-    json_close(out, ']');
     return ok;
 }

@@ -96,7 +96,7 @@ static bool time_both(overlap_job *job, const blas *library, double least, harne
 }
 
 static bool run(const overlap_form *form, const bench_options *options, int threads,
-                const blas *library, json *out)
+                const blas *library, json_t *out)
 {
     overlap_job job;
     harness_times times[2] = {{0}};
@@ -114,7 +114,7 @@ static bool run(const overlap_form *form, const bench_options *options, int thre
     return ok;
 }
 
-bool bench_overlap(const bench_options *options, json *out)
+bool bench_overlap(const bench_options *options, json_t *out)
 {
     bool ok = true;
     blas library;
@@ -122,7 +122,7 @@ bool bench_overlap(const bench_options *options, json *out)
     if (!has_blas) {
         printf("%s is not found: nothing to compare with\n", library.name);
     }
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     overlap_job_head();
     for (int f = 0; ok && f < OVERLAP_FORMS; f++) {
         if (!bench_wants(options, overlap_forms[f].name)) {
@@ -130,9 +130,8 @@ bool bench_overlap(const bench_options *options, json *out)
         }
         for (int t = 0; ok && options->threads[t]; t++) {
             ok = run(&overlap_forms[f], options, options->threads[t], has_blas ? &library : NULL,
-                     out);
+                     list);
         }
     }
-    json_close(out, ']');
     return ok;
 }

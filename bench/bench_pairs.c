@@ -151,11 +151,11 @@ static bool is_right(const job *j, const problem *p)
            (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));
 }
 
-static void report(const bench_result *r, json *out)
+static void report(const bench_result *r, json_t *out)
 {
     const double bytes = bench_result_bytes(r);
-    bench_result_write(out, r);
-    const double scratch = bench_end(out, r->precision, r->ctx, r->n, &r->times);
+    json_t *const row = bench_result_write(out, r);
+    const double scratch = bench_end(row, r->precision, r->ctx, r->n, &r->times);
     printf("%-19s %-12s %3d %9lld %10lld %9.4f %9.4f %9.4f %8.1f %7.2f %6.2f %7.1f\n", r->name,
            kith_backend(r->ctx), kith_threads(r->ctx), (long long)r->n, (long long)r->pairs,
            r->times.median, r->times.least, r->times.first, 1e-6 * bench_result_rate(r),
@@ -173,7 +173,7 @@ static void print_head(void)
 
 /* Every run has its own context, so that scratch is that of the case alone. */
 static bool run(const pairs_case *c, const problem *p, const bench_options *options,
-                const char *backend, int threads, double store_rate, json *out)
+                const char *backend, int threads, double store_rate, json_t *out)
 {
     const void *const xyz = p->single ? (const void *)p->single : p->xyz;
     harness_times times;
@@ -224,7 +224,7 @@ static bool run(const pairs_case *c, const problem *p, const bench_options *opti
 }
 
 static bool run_case(const pairs_case *c, const problem *p, const bench_options *options,
-                     const double store_rates[BENCH_MOST_THREADS], json *out)
+                     const double store_rates[BENCH_MOST_THREADS], json_t *out)
 {
     const char *const isas[] = {"cpu:baseline", "cpu:avx2", "cpu:avx512", NULL};
     const char *const one[] = {options->backend, NULL};
@@ -238,22 +238,20 @@ static bool run_case(const pairs_case *c, const problem *p, const bench_options 
     return true;
 }
 
-bool bench_pairs(const bench_options *options, json *out)
+bool bench_pairs(const bench_options *options, json_t *out)
 {
     double store_rates[BENCH_MOST_THREADS];
     problem p = {0};
     bool ok = true;
-    json_open(out, "store", '[');
+    json_t *const store = put_array(out, "store");
     for (int t = 0; options->threads[t]; t++) {
         store_rates[t] = harness_store_rate(options->threads[t], options->store_bytes);
-        json_open(out, NULL, '{');
-        json_integer(out, "threads", options->threads[t]);
-        json_number(out, "gigabytes_per_second", 1e-9 * store_rates[t]);
-        json_close(out, '}');
+        json_t *const row = put_object(store, NULL);
+        put_integer(row, "threads", options->threads[t]);
+        put_number(row, "gigabytes_per_second", 1e-9 * store_rates[t]);
         printf("%d threads store %.2f GB/s\n", options->threads[t], 1e-9 * store_rates[t]);
     }
-    json_close(out, ']');
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         if (!bench_wants(options, cases[c].name)) {
@@ -264,9 +262,8 @@ bool bench_pairs(const bench_options *options, json *out)
             fprintf(stderr, "kith_bench: %s: no memory, or the judge contradicts itself\n",
                     cases[c].name);
         }
-        ok = ok && run_case(&cases[c], &p, options, store_rates, out);
+        ok = ok && run_case(&cases[c], &p, options, store_rates, list);
     }
-    json_close(out, ']');
     problem_free(&p);
     return ok;
 }

@@ -96,18 +96,18 @@ static bool count(void *user)
     return kith_rdf_count(j->ctx, &j->points, &j->box, &j->options, &j->histogram) == KITH_OK;
 }
 
-static void report(const problem *p, const job *j, const harness_times *times, json *out)
+static void report(const problem *p, const job *j, const harness_times *times, json_t *out)
 {
     const struct form *const form = p->form;
     const double rate = 1e-6 * (double)p->pairs / times->median;
-    bench_begin(out, form->name, "uniform", p->n);
-    json_number(out, "r_max", p->r_max);
-    json_integer(out, "bins", form->bins);
-    json_bool(out, "minimum_image", form->all_pairs);
-    json_bool(out, "periodic", true);
-    json_integer(out, "counted", p->pairs);
-    json_number(out, "million_half_pairs_per_second", rate);
-    const double scratch = bench_end(out, form->precision, j->ctx, p->n, times);
+    json_t *const row = bench_begin(out, form->name, "uniform", p->n);
+    put_number(row, "r_max", p->r_max);
+    put_integer(row, "bins", form->bins);
+    put_bool(row, "minimum_image", form->all_pairs);
+    put_bool(row, "periodic", true);
+    put_integer(row, "counted", p->pairs);
+    put_number(row, "million_half_pairs_per_second", rate);
+    const double scratch = bench_end(row, form->precision, j->ctx, p->n, times);
     printf("%-6s %-7s %5d %-12s %3d %9lld %11lld %9.4f %9.4f %9.4f %9.1f %7.1f\n", form->name,
            bench_name_of(form->precision), form->bins, kith_backend(j->ctx), kith_threads(j->ctx),
            (long long)p->n, (long long)p->pairs, times->median, times->least, times->first, rate,
@@ -121,7 +121,7 @@ static bool is_right(const job *j, const problem *p)
 }
 
 /* Every run has its own context, so that scratch is that of the case alone. */
-static bool run(const problem *p, const bench_options *options, int threads, json *out)
+static bool run(const problem *p, const bench_options *options, int threads, json_t *out)
 {
     const void *const xyz = p->rounded ? (const void *)p->rounded : p->xyz;
     harness_times times;
@@ -148,10 +148,10 @@ static bool run(const problem *p, const bench_options *options, int threads, jso
     return ok;
 }
 
-bool bench_rdf(const bench_options *options, json *out)
+bool bench_rdf(const bench_options *options, json_t *out)
 {
     bool ok = true;
-    json_open(out, "results", '[');
+    json_t *const list = put_array(out, "results");
     printf("%-6s %-7s %5s %-12s %3s %9s %11s %9s %9s %9s %9s %7s\n", "", "", "", "", "", "", "half",
            "median", "least", "first", "million", "scratch");
     printf("%-6s %-7s %5s %-12s %3s %9s %11s %9s %9s %9s %9s %7s\n", "case", "", "bins", "backend",
@@ -166,11 +166,10 @@ bool bench_rdf(const bench_options *options, json *out)
             fprintf(stderr, "kith_bench: %s: no memory\n", forms[f].name);
         }
         for (int t = 0; ok && options->threads[t]; t++) {
-            ok = run(&p, options, options->threads[t], out);
+            ok = run(&p, options, options->threads[t], list);
         }
         problem_free(&p);
     }
-    json_close(out, ']');
     if (ok && bench_wants(options, "force")) {
         ok = bench_force(options, options->backend, options->threads, out);
     }

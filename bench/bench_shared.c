@@ -70,26 +70,26 @@ const char *bench_name_of(kith_precision precision)
     return precision == KITH_FLOAT ? "float" : "double";
 }
 
-void bench_begin(json *out, const char *name, const char *set, int64_t n)
+json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n)
 {
-    json_open(out, NULL, '{');
-    json_text(out, "program", "kith");
-    json_text(out, "version", kith_version());
-    json_text(out, "case", name);
-    json_text(out, "set", set);
-    json_integer(out, "n", n);
+    json_t *const row = put_object(list, NULL);
+    put_text(row, "program", "kith");
+    put_text(row, "version", kith_version());
+    put_text(row, "case", name);
+    put_text(row, "set", set);
+    put_integer(row, "n", n);
+    return row;
 }
 
-double bench_end(json *out, kith_precision precision, const kith_ctx *ctx, int64_t n,
+double bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx, int64_t n,
                  const harness_times *times)
 {
     const double scratch = (double)kith_scratch_bytes(ctx) / (double)n;
-    json_text(out, "precision", bench_name_of(precision));
-    json_text(out, "backend", kith_backend(ctx));
-    json_integer(out, "threads", kith_threads(ctx));
-    harness_write_times(out, times);
-    json_number(out, "seconds_first", times->first);
-    json_number(out, "scratch_bytes_per_particle", scratch);
-    json_close(out, '}');
+    put_text(row, "precision", bench_name_of(precision));
+    put_text(row, "backend", kith_backend(ctx));
+    put_integer(row, "threads", kith_threads(ctx));
+    harness_write_times(row, times);
+    put_number(row, "seconds_first", times->first);
+    put_number(row, "scratch_bytes_per_particle", scratch);
     return scratch;
 }

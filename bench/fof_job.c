@@ -99,21 +99,21 @@ void fof_job_print_head(void)
            "backend", "thr", "n", "groups", "largest", "s", "s", "s", "/s", "B/point");
 }
 
-void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json *out)
+void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json_t *out)
 {
     const double rate = 1e-6 * (double)job->points.n / times->median;
     const bool periodic = job->box.periodic[0];
-    bench_begin(out, "fof", job->set, job->points.n);
-    json_number(out, "length", job->length);
-    json_number(out, "spacings", FOF_JOB_SPACINGS);
-    json_bool(out, "periodic", periodic);
-    json_integer(out, "min_members", job->options.min_members);
-    json_bool(out, "catalogue", job->catalogue);
-    json_bool(out, "roles", job->options.roles != NULL);
-    json_integer(out, "groups", job->groups.n);
-    json_integer(out, "largest", largest);
-    json_number(out, "million_particles_per_second", rate);
-    const double scratch = bench_end(out, job->points.precision, job->ctx, job->points.n, times);
+    json_t *const row = bench_begin(out, "fof", job->set, job->points.n);
+    put_number(row, "length", job->length);
+    put_number(row, "spacings", FOF_JOB_SPACINGS);
+    put_bool(row, "periodic", periodic);
+    put_integer(row, "min_members", job->options.min_members);
+    put_bool(row, "catalogue", job->catalogue);
+    put_bool(row, "roles", job->options.roles != NULL);
+    put_integer(row, "groups", job->groups.n);
+    put_integer(row, "largest", largest);
+    put_number(row, "million_particles_per_second", rate);
+    const double scratch = bench_end(row, job->points.precision, job->ctx, job->points.n, times);
     printf("%-15s %-8s %-9s %-12s %3d %9lld %8lld %8lld %9.4f %9.4f %9.4f %9.2f %7.1f\n", job->set,
            periodic ? "periodic" : "open",
            job->catalogue       ? "catalogue"

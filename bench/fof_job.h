@@ -44,6 +44,6 @@ void fof_job_free(fof_job *job);
 void fof_job_print_head(void);
 
 /** Write a result, and a line of the table to stdout. @param largest  members of group 1 */
-void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json *out);
+void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json_t *out);
 
 #endif

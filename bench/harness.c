@@ -67,12 +67,12 @@ bool harness_time_turns(const harness_work work[2], void *user, double least, ha
     return time_works(work, 2, user, least, out);
 }
 
-void harness_write_times(json *out, const harness_times *times)
+void harness_write_times(json_t *out, const harness_times *times)
 {
-    json_integer(out, "repeats", times->repeats);
-    json_number(out, "seconds", times->median);
-    json_number(out, "seconds_min", times->least);
-    json_number(out, "seconds_max", times->most);
+    put_integer(out, "repeats", times->repeats);
+    put_number(out, "seconds", times->median);
+    put_number(out, "seconds_min", times->least);
+    put_number(out, "seconds_max", times->most);
 }
 
 typedef struct store_test {
@@ -163,7 +163,7 @@ static void find_line(FILE *file, const char *prefix, char *out, size_t size)
     }
 }
 
-static void describe_machine(json *out)
+static void describe_machine(json_t *out)
 {
     char cpu[256] = "unknown";
     FILE *const info = fopen("/proc/cpuinfo", "r");
@@ -172,18 +172,17 @@ static void describe_machine(json *out)
     if (info) {
         fclose(info);
     }
-    json_open(out, "machine", '{');
-    json_text(out, "cpu", cpu);
-    json_integer(out, "cores", harness_cores());
-    json_integer(out, "memory_bytes", harness_memory());
+    json_t *const machine = put_object(out, "machine");
+    put_text(machine, "cpu", cpu);
+    put_integer(machine, "cores", harness_cores());
+    put_integer(machine, "memory_bytes", harness_memory());
     if (uname(&name) == 0) {
-        json_text(out, "architecture", name.machine);
-        json_text(out, "system", name.release);
+        put_text(machine, "architecture", name.machine);
+        put_text(machine, "system", name.release);
     }
-    json_close(out, '}');
 }
 
-static void describe_build(json *out)
+static void describe_build(json_t *out)
 {
     char commit[128] = "unknown";
     static const char command[] = "git -C '" KITH_BENCH_SOURCE
@@ -193,36 +192,32 @@ static void describe_build(json *out)
     if (git) {
         pclose(git);
     }
-    json_open(out, "build", '{');
-    json_text(out, "version", kith_version());
+    json_t *const build = put_object(out, "build");
+    put_text(build, "version", kith_version());
     const char *told = getenv("KITH_COMMIT"); /* where the sources were copied without git */
-    json_text(out, "commit", told ? told : commit);
-    json_text(out, "compiler", KITH_BENCH_COMPILER);
-    json_text(out, "flags", KITH_BENCH_FLAGS);
-    json_close(out, '}');
+    put_text(build, "commit", told ? told : commit);
+    put_text(build, "compiler", KITH_BENCH_COMPILER);
+    put_text(build, "flags", KITH_BENCH_FLAGS);
 }
 
-void harness_describe(json *out, int argc, char **argv)
+void harness_describe(json_t *out, int argc, char **argv)
 {
     static const char *const settings[] = {"OMP_NUM_THREADS", "KITH_BACKEND"};
     char text[1024];
     const time_t now = time(NULL);
     describe_machine(out);
     describe_build(out);
-    json_open(out, "run", '{');
+    json_t *const run = put_object(out, "run");
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    json_text(out, "date", text);
-    json_open(out, "command", '[');
+    put_text(run, "date", text);
+    json_t *const command = put_array(run, "command");
     for (int a = 0; a < argc; a++) {
-        json_text(out, NULL, argv[a]);
+        json_array_append_new(command, json_string(argv[a]));
     }
-    json_close(out, ']');
-    json_open(out, "environment", '{');
+    json_t *const environment = put_object(run, "environment");
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         if (getenv(settings[s])) {
-            json_text(out, settings[s], getenv(settings[s]));
+            put_text(environment, settings[s], getenv(settings[s]));
         }
     }
-    json_close(out, '}');
-    json_close(out, '}');
 }

@@ -5,7 +5,7 @@
 #ifndef KITH_BENCH_HARNESS_H
 #define KITH_BENCH_HARNESS_H
 
-#include "json.h"
+#include "put.h"
 
 #include <pool.h>
 
@@ -50,9 +50,9 @@ int harness_cores(void);
 int64_t harness_memory(void);
 
 /** Write repeats, median and range as members of an object that is open. */
-void harness_write_times(json *out, const harness_times *times);
+void harness_write_times(json_t *out, const harness_times *times);
 
 /** Write the objects "machine", "build" and "run". */
-void harness_describe(json *out, int argc, char **argv);
+void harness_describe(json_t *out, int argc, char **argv);
 
 #endif

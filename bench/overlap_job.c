@@ -113,20 +113,21 @@ void overlap_job_head(void)
 }
 
 void overlap_job_report(const overlap_job *job, const harness_times *times,
-                        const harness_times *product, const char *library, json *out)
+                        const harness_times *product, const char *library, json_t *out)
 {
     const double rate = 1e-6 * (double)job->counts.pairs / times->median;
     const bool compared = product->repeats > 0;
-    bench_begin(out, job->form->name, job->form->spins ? "spins" : "uniform", job->replicas.n);
-    json_integer(out, "dim", job->replicas.dim);
-    json_integer(out, "bins", job->counts.bins);
-    json_bool(out, "periodic", false);
-    json_integer(out, "counted", job->counts.pairs);
-    json_number(out, "million_half_pairs_per_second", rate);
-    json_text(out, "product_library", compared ? library : "none");
-    json_number(out, "product_seconds", compared ? product->median : NAN);
-    json_number(out, "ratio", compared ? times->median / product->median : NAN);
-    (void)bench_end(out, job->form->precision, job->ctx, job->replicas.n, times);
+    json_t *const row = bench_begin(out, job->form->name, job->form->spins ? "spins" : "uniform",
+                                    job->replicas.n);
+    put_integer(row, "dim", job->replicas.dim);
+    put_integer(row, "bins", job->counts.bins);
+    put_bool(row, "periodic", false);
+    put_integer(row, "counted", job->counts.pairs);
+    put_number(row, "million_half_pairs_per_second", rate);
+    put_text(row, "product_library", compared ? library : "none");
+    put_number(row, "product_seconds", compared ? product->median : NAN);
+    put_number(row, "ratio", compared ? times->median / product->median : NAN);
+    (void)bench_end(row, job->form->precision, job->ctx, job->replicas.n, times);
     printf("%-16s %-12s %3d %9lld %6lld %11.4f %11.4f %9.1f ", job->form->name,
            kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->replicas.n,
            (long long)job->replicas.dim, times->median, times->least, rate);

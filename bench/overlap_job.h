@@ -43,7 +43,7 @@ bool overlap_job_is_right(overlap_job *job);
 /** Write a result and print a line. @param product  of the same matrix, all of it; repeats 0: none
  *  @param library  that made it */
 void overlap_job_report(const overlap_job *job, const harness_times *times,
-                        const harness_times *product, const char *library, json *out);
+                        const harness_times *product, const char *library, json_t *out);
 
 /** Print the head of the table. */
 void overlap_job_head(void);

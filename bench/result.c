@@ -22,19 +22,20 @@ double bench_result_bytes(const bench_result *r)
     return r->count_only ? 0 : (double)(r->pairs * each + rows);
 }
 
-void bench_result_write(json *out, const bench_result *r)
+json_t *bench_result_write(json_t *list, const bench_result *r)
 {
     const double bytes = bench_result_bytes(r);
-    bench_begin(out, r->name, r->set, r->n);
-    json_number(out, "cutoff", r->cutoff);
-    json_bool(out, "periodic", r->periodic);
-    json_text(out, "list", r->count_only ? "count" : r->list.layout == KITH_CSR ? "csr" : "ij");
-    json_bool(out, "full", r->list.full);
-    json_bool(out, "sorted", r->list.sorted);
-    json_bool(out, "distances", r->list.extras & KITH_DISTANCES);
-    json_bool(out, "shifts", r->list.extras & KITH_SHIFTS);
-    json_integer(out, "pairs", r->pairs);
-    json_number(out, "million_half_pairs_per_second", 1e-6 * bench_result_rate(r));
-    json_number(out, "gigabytes_per_second", 1e-9 * bytes / r->times.median);
-    json_number(out, "store_floor_seconds", bytes / r->store_rate);
+    json_t *const row = bench_begin(list, r->name, r->set, r->n);
+    put_number(row, "cutoff", r->cutoff);
+    put_bool(row, "periodic", r->periodic);
+    put_text(row, "list", r->count_only ? "count" : r->list.layout == KITH_CSR ? "csr" : "ij");
+    put_bool(row, "full", r->list.full);
+    put_bool(row, "sorted", r->list.sorted);
+    put_bool(row, "distances", r->list.extras & KITH_DISTANCES);
+    put_bool(row, "shifts", r->list.extras & KITH_SHIFTS);
+    put_integer(row, "pairs", r->pairs);
+    put_number(row, "million_half_pairs_per_second", 1e-6 * bench_result_rate(r));
+    put_number(row, "gigabytes_per_second", 1e-9 * bytes / r->times.median);
+    put_number(row, "store_floor_seconds", bytes / r->store_rate);
+    return row;
 }

@@ -28,7 +28,7 @@ double bench_result_rate(const bench_result *result);
 /** Bytes of the list; 0 when nothing is stored. */
 double bench_result_bytes(const bench_result *result);
 
-/** Begin an object with what is known of a list; bench_end ends it. */
-void bench_result_write(json *out, const bench_result *result);
+/** Add a result to an array, with what is known of a list. @return the result, for bench_end */
+json_t *bench_result_write(json_t *list, const bench_result *result);
 
 #endif

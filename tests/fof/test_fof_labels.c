@@ -242,7 +242,7 @@ static void check_far_parts(kith_ctx *ctx, rng *r)
  *  apart than in space. */
 static void check_far_flat_parts(kith_ctx *ctx, rng *r)
 {
-    enum { N = 90, PAIRS = 25 };
+    enum { N = 80, PAIRS = 18 };
     kith_box box = kith_box_open();
     box.dim = 2;
     for (int round = 0; round < 150; round++) {
