@@ -264,22 +264,25 @@ static void check_far_flat_parts(kith_ctx *ctx, rng *r)
     }
 }
 
-/** Two places with many particles each: at the length; a rounding error farther apart, where float
- *  rounds the distance to the length; and near each other by an image. */
+/** Two places, with one particle each and with many: at the length; a rounding error farther apart,
+ *  where float rounds the distance to the length; and near each other by an image, straight or
+ *  aslant. */
 static void check_two_places(kith_ctx *ctx)
 {
-    enum { MANY = 30, N = 2 * MANY };
-    static const double at[4][2] = {{0, 1}, {-0x1p-30, 1}, {0.2, 3.5}, {3.5, 0.2}};
+    enum { MANY = 30, PLACES = 5, FIRST_IMAGE = 2 };
+    static const double at[PLACES][2] = {{0, 1}, {-0x1p-30, 1}, {0.5, 3.5}, {0.2, 3.5}, {3.5, 0.2}};
     const kith_box periodic = kith_box_periodic(4, 4, 4), open = kith_box_open();
-    for (int e = 0; e < 12; e++) {
-        double xyz[N][3] = {{0}};
-        for (int p = 0; p < N; p++) {
-            xyz[p][e % 3] = at[e / 3][p % 2];
+    for (int e = 0; e < 6 * PLACES; e++) {
+        const int place = e / 6, axis = e % 3;
+        double xyz[2 * MANY][3] = {{0}};
+        for (int p = 0; p < 2 * MANY; p++) {
+            xyz[p][axis] = at[place][p % 2];
+            xyz[p][(axis + 1) % 3] = place <= FIRST_IMAGE ? 0 : p % 2 ? 2.2 : 1.8;
         }
         fof_check(ctx, &(fof_case){.name = "two places",
                                    .xyz = xyz[0],
-                                   .n = N,
-                                   .box = e < 6 ? &open : &periodic,
+                                   .n = e % 6 < 3 ? 2 : 2 * MANY,
+                                   .box = place < FIRST_IMAGE ? &open : &periodic,
                                    .length = 1});
     }
 }
