@@ -45,6 +45,11 @@ const char *gnuplot_option(const char *path)
     return path;
 }
 
+void gnuplot_read_path(void *at, const option_given *given)
+{
+    *(const char **)at = gnuplot_option(given->arg);
+}
+
 char *gnuplot_beside(const char *path, const char *ending)
 {
     char *out = NULL;

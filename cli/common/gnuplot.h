@@ -5,6 +5,8 @@
 #ifndef KITH_CLI_GNUPLOT_H
 #define KITH_CLI_GNUPLOT_H
 
+#include "option_table.h"
+
 #include <core/memo.h>
 
 /** Colours of Okabe and Ito, which most colour-blind readers can tell apart. */
@@ -13,6 +15,7 @@ extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 
 /** Take --plot FILE; ends the command when it does not end in .pdf, .svg or .png. */
 const char *gnuplot_option(const char *path);
+void gnuplot_read_path(void *at, const option_given *given);
 
 /** The name of a file beside a figure, with another ending: ".gp", ".dat". To be freed; NULL
  *  without memory. */

@@ -39,110 +39,6 @@ enum {
     KEY_JSON
 };
 
-void options_invalid(const char *option, const char *value, const char *expected)
-{
-    exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
-}
-
-void options_error(const struct argp_state *state, const char *format, ...)
-{
-    char message[1 << 13];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    argp_error(state, "%s", report_text(message).s);
-}
-
-void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out)
-{
-    if (*out) {
-        options_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
-    }
-    *out = arg;
-}
-
-void options_refuse(struct argp_state *state, bool wrong, const char *why)
-{
-    if (wrong) {
-        options_error(state, "%s", why);
-    }
-}
-
-double options_number(struct argp_state *state, const char *option, const char *arg, double least,
-                      double most, const char *expected)
-{
-    double value = 0;
-    if (!parse_real(arg, &value)) {
-        options_error(state, "%s: got '%s', expected a number", option, arg);
-    }
-    if (!isfinite(value) || value < least || value > most) {
-        options_invalid(option, arg, expected);
-    }
-    return value;
-}
-
-double options_positive(struct argp_state *state, const char *option, const char *arg)
-{
-    return options_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
-}
-
-double options_from_zero(struct argp_state *state, const char *option, const char *arg)
-{
-    return options_number(state, option, arg, 0, HUGE_VAL, "a finite number, 0 or more");
-}
-
-int64_t options_whole_to(struct argp_state *state, const char *option, const char *arg,
-                         int64_t least, int64_t most, const char *expected)
-{
-    int64_t value = 0;
-    if (!parse_count(arg, &value)) {
-        options_error(state, "%s: got '%s', expected a whole number such as 1000000, 1e6 or 1M",
-                      option, arg);
-    }
-    if (value < least || value > most) {
-        options_invalid(option, arg, expected);
-    }
-    return value;
-}
-
-int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
-{
-    return options_whole_to(state, option, arg, least, INT64_MAX,
-                            least ? "1 or more" : "0 or more");
-}
-
-uint64_t options_seed(struct argp_state *state, const char *arg)
-{
-    char *end = NULL;
-    errno = 0;
-    const uint64_t seed = strtoull(arg, &end, 10);
-    if (!isdigit((unsigned char)*arg) || *end || errno) {
-        options_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
-    }
-    return seed;
-}
-
-int options_word(struct argp_state *state, const char *option, const char *arg, const char *words)
-{
-    const char *word = words;
-    for (int k = 0; *word; k++) {
-        const size_t length = strcspn(word, ", ");
-        if (strlen(arg) == length && memcmp(arg, word, length) == 0) {
-            return k;
-        }
-        word += length;
-        word += strncmp(word, " or ", 4) == 0 ? 4 : strspn(word, ", ");
-    }
-    options_error(state, "%s: got '%s', expected %s", option, arg, words);
-    return 0;
-}
-
-kith_precision options_precision(struct argp_state *state, const char *arg)
-{
-    return options_word(state, "--precision", arg, "float or double") ? KITH_DOUBLE : KITH_FLOAT;
-}
-
 bool options_to_stdout(const options *o)
 {
     return o->output && strcmp(o->output, "-") == 0;
@@ -319,46 +215,96 @@ const struct argp_child options_of_frames[] = {{&options_trajectory, 0, NULL, 0}
                                                {&options_result, 0, NULL, 0},
                                                {0}};
 
+static void read_box(void *at, const option_given *given)
+{
+    parse_box(at, given->arg, given->state);
+}
+
+static void read_origin(void *at, const option_given *given)
+{
+    parse_origin(at, given->arg, given->state);
+}
+
+static void read_periodic(void *at, const option_given *given)
+{
+    parse_periodic(at, given->arg, given->state);
+}
+
+static void read_output(void *at, const option_given *given)
+{
+    options_refuse(given->state, !*given->arg, "--output: the name is empty");
+    *(const char **)at = given->arg;
+}
+
+const option_row reading_options[] = {
+    {.help = "Input:", .group = 10},
+    {"dataset", 0, "NAME", "HDF5 dataset of the coordinates", 10, TEXT_AT(options, read.dataset)},
+    {"precision", 0, "float|double", "of the computation; default: the file's", 10,
+     READ_AT(options, read.precision, option_read_precision)},
+    {"columns", 0, "X,Y,Z", "text: numbers from 0, or names in its header", 10,
+     TEXT_AT(options, read.columns)},
+    {"species", 0, "A,B", "only these: dark, gas, star; elements of XYZ", 10,
+     TEXT_AT(options, read.species)},
+    {"frame", 0, "K", "frame of a trajectory, from 0", 10, FROM_ZERO_AT(options, read.frame)},
+    {0}};
+const option_row one_frame_options[] = {
+    {"frame", 0, "K", "of INPUT; also --dataset, --species, --columns", 9,
+     FROM_ZERO_AT(options, read.frame)},
+    {"precision", 0, "P", NULL, 9, READ_AT(options, read.precision, option_read_precision)},
+    {"dataset", 0, "NAME", OPTION_NAMED_ABOVE, 9, TEXT_AT(options, read.dataset)},
+    {"species", 0, "A,B", OPTION_NAMED_ABOVE, 9, TEXT_AT(options, read.species)},
+    {"columns", 0, "X,Y,Z", OPTION_NAMED_ABOVE, 9, TEXT_AT(options, read.columns)},
+    {0}};
+const option_row trajectory_options[] = {
+    {.help = "Input:", .group = 10},
+    {"dataset", 0, "D", "of HDF5; a .pdb or .gro that names the atoms", 10,
+     TEXT_AT(options, read.dataset)},
+    {"topology", 0, "T", NULL, 10, TEXT_AT(options, topology)},
+    {"precision", 0, "float|double", "of the computation; default: the file's", 10,
+     READ_AT(options, read.precision, option_read_precision)},
+    {"frames", 0, "A:B:STEP", "as Python slices: 10:, ::100; default: all", 10,
+     TEXT_AT(options, frames)},
+    {"by", 0, "WHAT", "species are each atom's element, type or name", 10,
+     WORD_AT(options, label, IO_LABEL_ELEMENT, "element, type or name")},
+    {0}};
+const option_row vectors_options[] = {
+    {.help = "Input:", .group = 10},
+    {"dataset", 0, "NAME", "HDF5 dataset of the vectors", 10, TEXT_AT(options, read.dataset)},
+    {"precision", 0, "float|double", "of the computation; default: the file's", 10,
+     READ_AT(options, read.precision, option_read_precision)},
+    {0}};
+const option_row space_options[] = {
+    {.help = "Space:", .group = 20},
+    {"box", 0, "LX,LY,LZ", "box, also L or LX,LY,LZ,XY,XZ,YZ or 9 numbers", 20, READ_BY(read_box)},
+    {"origin", 0, "X,Y,Z", "the box's low corner; default 0,0,0", 20, READ_BY(read_origin)},
+    {"periodic", 0, "xyz|xy|none", "periodic axes; default: all, when a box is known", 20,
+     READ_BY(read_periodic)},
+    {0}};
+const option_row engine_options[] = {
+    {.help = "Engine:", .group = 30},
+    {"backend", 0, "NAME", "auto, cpu, cpu:avx2, cpu:avx512, cuda, cuda:1", 30,
+     TEXT_AT(options, backend)},
+    {"threads", 0, "N", "CPU threads; default: all cores", 30,
+     WHOLE_AT(options, threads, 1, INT_MAX, "1 or more; without --threads all cores are used")},
+    {0}};
+const option_row viewing_options[] = {
+    {"port", 0, "N", "of the live view; default: 8420, else a free one", 35,
+     WHOLE_AT(options, port, 1, 65535, "1 to 65535")},
+    {"address", 0, "A", "to serve it at; default: 127.0.0.1, this machine alone", 35,
+     TEXT_AT(options, address)},
+    {0}};
+const option_row report_options[] = {
+    {.help = "Result:", .group = 40},
+    {"json", 0, NULL, "summary as JSON", 40, FLAG_AT(options, json)},
+    {"quiet", 'q', NULL, "no summary, no progress", 40, FLAG_AT(options, quiet)},
+    {0}};
+const option_row output_options[] = {
+    {"output", 'o', "FILE", "write the result here", 40, READ_AT(options, output, read_output)},
+    {0}};
+
 void options_parse_init(struct argp_state *state, const struct argp_child *children, options *o)
 {
     for (int child = 0; children[child].argp; child++) {
         state->child_inputs[child] = o;
-    }
-}
-
-static char *command;
-
-const char *options_command(void)
-{
-    return command;
-}
-
-/** Keep the words of the command line so that a shell would read them again. The first word is the
- *  verb's title. */
-static void keep_command(char **argv)
-{
-    io_memo words = {0};
-    FILE *out = io_memo_open(&words);
-    for (char **word = argv; out && *word; word++) {
-        fputs(word == argv ? *word : " ", out);
-        if (word > argv) {
-            io_quote_put(out, IO_QUOTE_SHELL, *word);
-        }
-    }
-    if (!io_memo_close(&words, out)) {
-        exit(report_no_memory("the options"));
-    }
-    command = words.data;
-}
-
-void options_parse(const struct argp *argp, int argc, char **argv, void *input)
-{
-    keep_command(argv); /* argp moves its words about */
-    /* Help pages have no room for argp's note; users may set another style. */
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    const error_t failed = argp_parse(argp, argc, argv, 0, NULL, input);
-    if (failed) {
-        exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
-                          strerror(failed)));
     }
 }

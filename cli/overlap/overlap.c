@@ -15,47 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_MEASURE = 0x200,
-    KEY_MEAN,
-    KEY_BINS,
-    KEY_RANGE,
-    KEY_SPINS,
-    KEY_PACKED,
-    KEY_MATRIX,
-    KEY_PLOT,
-    KEY_FORMAT
-};
-
-static const struct argp_option overlap_options[] = {
-    {"measure", KEY_MEASURE, "NAME", 0, "cosine (default), product or distance", 1},
-    {"subtract-mean", KEY_MEAN, 0, 0, "take the mean over replicas from each", 2},
-    {"bins", KEY_BINS, "N", 0, "their number; default 200", 3},
-    {"range", KEY_RANGE, "LOW,HIGH", 0, "their ends; default: all that can be", 3},
-    {"spins", KEY_SPINS, 0, 0, "numbers are spins: 1 is up, 0 or -1 down", 4},
-    {"packed", KEY_PACKED, "D", 0, "bytes hold D spins, as numpy.packbits does", 4},
-    {"matrix", KEY_MATRIX, "FILE.npy", 0, "all overlaps too, one row a replica", 40},
-    {"plot", KEY_PLOT, "FILE", 0, "figure by gnuplot: .pdf, .svg, .png", 40},
-    {"format", KEY_FORMAT, "NAME", 0, "of the output: text, json, npy, xvg", 40},
-    {0}};
-
-static void parse_range(overlap_task *task, const char *arg, struct argp_state *state)
+static void read_range(void *at, const option_given *given)
 {
+    kith_overlap_options *how = at;
     double range[2];
-    if (parse_reals(arg, 2, range) != 2) {
-        options_error(state, "--range: got '%s', expected LOW,HIGH", arg);
+    if (parse_reals(given->arg, 2, range) != 2) {
+        options_error(given->state, "--range: got '%s', expected LOW,HIGH", given->arg);
     }
     if (!(range[0] < range[1]) || !isfinite(range[0]) || !isfinite(range[1])) {
-        options_invalid("--range", arg, "two rising, finite numbers");
+        options_invalid("--range", given->arg, "two rising, finite numbers");
     }
-    task->how.low = range[0];
-    task->how.high = range[1];
+    how->low = range[0];
+    how->high = range[1];
 }
 
-static void check_task(const overlap_task *task, struct argp_state *state)
+static void check_task(void *input, struct argp_state *state)
 {
+    const overlap_task *task = input;
     const bool packed = task->packed > 0;
-    options_refuse(state, !task->input, "no REPLICAS given");
     options_refuse(state, packed && task->spins, "one of --spins and --packed");
     options_refuse(state, packed && task->how.subtract_mean,
                    "--subtract-mean: what is left of packed spins are none");
@@ -71,44 +48,39 @@ static void check_task(const overlap_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static const struct argp_child children[] = {{&options_vectors, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_result, 0, NULL, 0},
-                                             {0}};
+static const option_row overlap_options[] = {
+    {"measure", 0, "NAME", "cosine (default), product or distance", 1,
+     WORD_AT(overlap_task, how.measure, 0, "cosine, product or distance")},
+    {"subtract-mean", 0, NULL, "take the mean over replicas from each", 2,
+     FLAG_AT(overlap_task, how.subtract_mean)},
+    {"bins", 0, "N", "their number; default 200", 3, FROM_ONE_AT(overlap_task, how.bins)},
+    {"range", 0, "LOW,HIGH", "their ends; default: all that can be", 3,
+     READ_AT(overlap_task, how, read_range)},
+    {"spins", 0, NULL, "numbers are spins: 1 is up, 0 or -1 down", 4, FLAG_AT(overlap_task, spins)},
+    {"packed", 0, "D", "bytes hold D spins, as numpy.packbits does", 4,
+     FROM_ONE_AT(overlap_task, packed)},
+    {"matrix", 0, "FILE.npy", "all overlaps too, one row a replica", 40,
+     TEXT_AT(overlap_task, matrix)},
+    {"plot", 0, "FILE", "figure by gnuplot: .pdf, .svg, .png", 40,
+     READ_AT(overlap_task, plot, gnuplot_read_path)},
+    {"format", 0, "NAME", "of the output: text, json, npy, xvg", 40,
+     WORD_AT(overlap_task, format, TABLE_TEXT, "text, json, npy or xvg")},
+    {0}};
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    overlap_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case KEY_MEASURE:
-        task->how.measure = options_word(state, "--measure", arg, "cosine, product or distance");
-        return 0;
-    case KEY_MEAN: task->how.subtract_mean = 1; return 0;
-    case KEY_BINS: task->how.bins = options_whole(state, "--bins", arg, 1); return 0;
-    case KEY_RANGE: parse_range(task, arg, state); return 0;
-    case KEY_SPINS: task->spins = true; return 0;
-    case KEY_PACKED: task->packed = options_whole(state, "--packed", arg, 1); return 0;
-    case KEY_MATRIX: task->matrix = arg; return 0;
-    case KEY_PLOT: task->plot = gnuplot_option(arg); return 0;
-    case KEY_FORMAT:
-        task->format = table_parse_format(state, arg, "text, json, npy or xvg");
-        return 0;
-    case ARGP_KEY_ARG: options_operand(state, "REPLICAS", arg, &task->input); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp arguments = {
-    .options = overlap_options,
-    .parser = parse_option,
-    .args_doc = "REPLICAS",
-    .doc = "Histogram P(q) of the overlaps of replicas: vectors of one length, a row each."
-           "\vExample:\n"
-           "  kith make uniform 10k --seed 1 -o cube.npy\n"
-           "  kith overlap cube.npy --subtract-mean --bins 100 -o pq.txt",
-    .children = children};
+static const command_line overlap_line = {
+    .operands = "REPLICAS",
+    .operand = "REPLICAS",
+    .operand_at = offsetof(overlap_task, input),
+    .tables = {{overlap_options},
+               {vectors_options},
+               {engine_options},
+               {report_options},
+               {output_options}},
+    .check = check_task,
+    .help = "Histogram P(q) of the overlaps of replicas: vectors of one length, a row each."
+            "\vExample:\n"
+            "  kith make uniform 10k --seed 1 -o cube.npy\n"
+            "  kith overlap cube.npy --subtract-mean --bins 100 -o pq.txt"};
 
 static int run(const overlap_task *task, overlap_outcome *found)
 {
@@ -132,7 +104,7 @@ int verb_overlap(int argc, char **argv)
 {
     overlap_task task = {0};
     kith_overlap_options_init(&task.how);
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&overlap_line, argc, argv, &task);
 
     progress_catch_signals();
     overlap_outcome found = {0};

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Parsing and help from tables of options. The rows become a vector of argp, which parses the words
+ * and prints the help. Where options share a line of the help, argp gets them as hidden options
+ * below a line of text whose label is made from their rows.
+ */
+#include "option_table.h"
+
+#include "options.h"
+#include "parse.h"
+#include "report.h"
+
+#include <assert.h>
+#include <core/memo.h>
+#include <core/quote.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_ROWS = 80,     /* of all tables of a verb */
+    LABEL_COLUMNS = 30, /* of a shared line; argp ends the line after longer ones */
+    KEY_FIRST = 0x100,  /* key of the first row; letters are below */
+    KEY_USAGE = KEY_FIRST + MOST_ROWS
+};
+
+/* One parse of a command line. */
+typedef struct parsing {
+    const command_line *line;
+    void *task;
+    int n, n_argp;
+    const option_row *row[MOST_ROWS];
+    void *base[MOST_ROWS]; /* what the offset of row[k] is counted from */
+    char label[MOST_ROWS][2 * LABEL_COLUMNS];
+    struct argp_option argp[2 * MOST_ROWS + 4];
+} parsing;
+
+void options_invalid(const char *option, const char *value, const char *expected)
+{
+    exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
+}
+
+void options_error(const struct argp_state *state, const char *format, ...)
+{
+    char message[1 << 13];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    argp_error(state, "%s", report_text(message).s);
+}
+
+void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out)
+{
+    if (*out) {
+        options_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
+    }
+    *out = arg;
+}
+
+void options_refuse(struct argp_state *state, bool wrong, const char *why)
+{
+    if (wrong) {
+        options_error(state, "%s", why);
+    }
+}
+
+double options_number(struct argp_state *state, const char *option, const char *arg, double least,
+                      double most, const char *expected)
+{
+    double value = 0;
+    if (!parse_real(arg, &value)) {
+        options_error(state, "%s: got '%s', expected a number", option, arg);
+    }
+    if (!isfinite(value) || value < least || value > most) {
+        options_invalid(option, arg, expected);
+    }
+    return value;
+}
+
+double options_positive(struct argp_state *state, const char *option, const char *arg)
+{
+    return options_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
+}
+
+double options_from_zero(struct argp_state *state, const char *option, const char *arg)
+{
+    return options_number(state, option, arg, 0, HUGE_VAL, "a finite number, 0 or more");
+}
+
+int64_t options_whole_to(struct argp_state *state, const char *option, const char *arg,
+                         int64_t least, int64_t most, const char *expected)
+{
+    int64_t value = 0;
+    if (!parse_count(arg, &value)) {
+        options_error(state, "%s: got '%s', expected a whole number like 1000000, 1e6 or 1M",
+                      option, arg);
+    }
+    if (value < least || value > most) {
+        options_invalid(option, arg, expected);
+    }
+    return value;
+}
+
+int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
+{
+    return options_whole_to(state, option, arg, least, INT64_MAX,
+                            least ? "1 or more" : "0 or more");
+}
+
+uint64_t options_seed(struct argp_state *state, const char *arg)
+{
+    char *end = NULL;
+    errno = 0;
+    const uint64_t seed = strtoull(arg, &end, 10);
+    if (!isdigit((unsigned char)*arg) || *end || errno) {
+        options_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
+    }
+    return seed;
+}
+
+int options_word(struct argp_state *state, const char *option, const char *arg, const char *words)
+{
+    const char *word = words;
+    for (int k = 0; *word; k++) {
+        const size_t length = strcspn(word, ", ");
+        if (strlen(arg) == length && memcmp(arg, word, length) == 0) {
+            return k;
+        }
+        word += length;
+        word += strncmp(word, " or ", 4) == 0 ? 4 : strspn(word, ", ");
+    }
+    options_error(state, "%s: got '%s', expected %s", option, arg, words);
+    return 0;
+}
+
+kith_precision options_precision(struct argp_state *state, const char *arg)
+{
+    return options_word(state, "--precision", arg, "float or double") ? KITH_DOUBLE : KITH_FLOAT;
+}
+
+const option_row *option_find(const option_row *rows, const char *name)
+{
+    for (; rows->name || rows->help; rows++) {
+        if (rows->name && strcmp(rows->name, name) == 0) {
+            return rows;
+        }
+    }
+    return NULL;
+}
+
+void option_read_precision(void *at, const option_given *given)
+{
+    *(kith_precision *)at = options_precision(given->state, given->arg);
+}
+
+void option_read_seed(void *at, const option_given *given)
+{
+    *(uint64_t *)at = options_seed(given->state, given->arg);
+}
+
+void option_read_axes(void *at, const option_given *given)
+{
+    if (!parse_axes(given->arg, at)) {
+        options_error(given->state, "--%s: got '%s', expected %s", given->row->name, given->arg,
+                      given->row->expected);
+    }
+}
+
+static void store_whole(const option_row *row, void *at, int64_t value)
+{
+    switch (row->size) {
+    case sizeof(bool): *(bool *)at = value != 0; return;
+    case sizeof(int): *(int *)at = (int)value; return;
+    default: *(int64_t *)at = value;
+    }
+}
+
+void option_set(void *base, const option_given *given)
+{
+    const option_row *row = given->row;
+    const char *arg = given->arg;
+    struct argp_state *state = given->state;
+    void *const at = (char *)base + row->at;
+    char said[40];
+    snprintf(said, sizeof said, "--%s", row->name);
+    switch (row->kind) {
+    case OPTION_FLAG:
+        store_whole(row, at, row->value | (row->size == sizeof(int) ? *(int *)at : 0));
+        return;
+    case OPTION_TEXT:
+        if (row->expected) {
+            (void)options_word(state, said, arg, row->expected);
+        }
+        *(const char **)at = arg;
+        return;
+    case OPTION_WHOLE:
+        store_whole(row, at,
+                    options_whole_to(state, said, arg, (int64_t)row->least, (int64_t)row->most,
+                                     row->expected));
+        return;
+    case OPTION_REAL:
+        *(double *)at = options_number(state, said, arg, row->least, row->most, row->expected);
+        return;
+    case OPTION_WORD:
+        store_whole(row, at, row->value + options_word(state, said, arg, row->expected));
+        return;
+    case OPTION_READ: row->read(at, given); return;
+    }
+}
+
+/** Length of what all names begin with, or end with, up to a dash. */
+static int common_length(const option_row *rows, int n, bool end)
+{
+    const char *const first = rows[0].name;
+    const int length = (int)strlen(first);
+    int common = 0;
+    for (int k = 1; k <= length; k++) {
+        const char *const part = end ? first + length - k : first;
+        bool all = part[end ? 0 : k - 1] == '-';
+        for (int r = 1; r < n && all; r++) {
+            const int other = (int)strlen(rows[r].name);
+            all = other > k && memcmp(rows[r].name + (end ? other - k : 0), part, (size_t)k) == 0;
+        }
+        common = all ? k : common;
+    }
+    return common;
+}
+
+/** The label of a line that n options share: "--r-min=R, --r-max=R"; one that is too long is folded
+ *  at a common beginning or end of the names: "--q-{min,max,width}=Q". */
+static void write_label(const option_row *rows, int n, char *label, size_t size)
+{
+    int length = 0;
+    for (int r = 0; r < n; r++) {
+        const char *const argument = rows[r].argument;
+        length += snprintf(length < (int)size ? label + length : NULL,
+                           length < (int)size ? size - (size_t)length : 0, "%s--%s%s%s",
+                           r ? ", " : "", rows[r].name, argument ? "=" : "",
+                           argument ? argument : "");
+    }
+    if (length <= LABEL_COLUMNS) {
+        return;
+    }
+    const int before = common_length(rows, n, false), after = common_length(rows, n, true);
+    const char *argument = rows[0].argument;
+    length = snprintf(label, size, "--%.*s{", before, rows[0].name);
+    for (int r = 0; r < n; r++) {
+        const int middle = (int)strlen(rows[r].name) - before - after;
+        length += snprintf(label + length, size - (size_t)length, "%s%.*s", r ? "," : "", middle,
+                           rows[r].name + before);
+        argument = argument && strcmp(argument, rows[r].argument) != 0 ? "X" : argument;
+    }
+    length += snprintf(label + length, size - (size_t)length, "}%s%s%s",
+                       rows[0].name + strlen(rows[0].name) - after, argument ? "=" : "",
+                       argument ? argument : "");
+    assert(length <= LABEL_COLUMNS);
+}
+
+/** Add a table to the vector of argp. */
+static void add_table(parsing *p, const option_table *table)
+{
+    for (const option_row *row = table->rows; row->name || row->help; row++) {
+        if (!row->name) {
+            p->argp[p->n_argp++] = (struct argp_option){.doc = row->help, .group = row->group};
+            continue;
+        }
+        assert(p->n < MOST_ROWS);
+        int sharing = 1;
+        while (row[sharing].name && !row[sharing].help) {
+            sharing++;
+        }
+        const bool has_line = row->help && *row->help;
+        if (has_line && sharing > 1) {
+            write_label(row, sharing, p->label[p->n], sizeof p->label[p->n]);
+            p->argp[p->n_argp++] = (struct argp_option){.name = p->label[p->n],
+                                                        .flags = OPTION_DOC | OPTION_NO_USAGE,
+                                                        .doc = row->help,
+                                                        .group = row->group};
+        }
+        const bool alone = has_line && sharing == 1;
+        p->argp[p->n_argp++] = (struct argp_option){.name = row->name,
+                                                    .key = row->letter ? row->letter
+                                                                       : KEY_FIRST + p->n,
+                                                    .arg = row->argument,
+                                                    .flags = alone ? 0 : OPTION_HIDDEN,
+                                                    .doc = alone ? row->help : NULL,
+                                                    .group = row->group};
+        p->row[p->n] = row;
+        p->base[p->n++] = (char *)p->task + table->base;
+    }
+}
+
+/** Print all options, those that share a line of the help too. */
+static void print_usage(parsing *p, struct argp_state *state)
+{
+    for (int k = 0; k < p->n_argp; k++) {
+        p->argp[k].flags &= ~OPTION_HIDDEN;
+    }
+    argp_state_help(state, state->out_stream, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+}
+
+static void take_operand(const parsing *p, const char *arg, struct argp_state *state)
+{
+    const command_line *line = p->line;
+    if (line->read_operand) {
+        line->read_operand(p->task, arg, state);
+    } else if (line->operand) {
+        void *const at = (char *)p->task + line->operand_at;
+        options_operand(state, line->operand, arg, at);
+    } else {
+        options_error(state, "too many arguments: '%s'", arg);
+    }
+}
+
+static void check_all(const parsing *p, struct argp_state *state)
+{
+    const command_line *line = p->line;
+    const void *const at = (const char *)p->task + line->operand_at;
+    if (line->operand && !line->may_lack && !*(const char *const *)at) {
+        options_error(state, "no %s given", line->operand);
+    }
+    if (line->check) {
+        line->check(p->task, state);
+    }
+}
+
+static error_t parse_word(int key, char *arg, struct argp_state *state)
+{
+    parsing *p = state->input;
+    switch (key) {
+    case '?': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); return 0;
+    case KEY_USAGE: print_usage(p, state); return 0;
+    case ARGP_KEY_ARG: take_operand(p, arg, state); return 0;
+    case ARGP_KEY_END: check_all(p, state); return 0;
+    default: break;
+    }
+    for (int k = 0; k < p->n; k++) {
+        if (key == (p->row[k]->letter ? p->row[k]->letter : KEY_FIRST + k)) {
+            option_set(p->base[k], &(option_given){p->row[k], arg, state});
+            return 0;
+        }
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static char *command;
+
+const char *options_command(void)
+{
+    return command;
+}
+
+/** Keep the words of the command line so that a shell would read them again. The first word is the
+ *  verb's title. */
+static void keep_command(char **argv)
+{
+    io_memo words = {0};
+    FILE *out = io_memo_open(&words);
+    for (char **word = argv; out && *word; word++) {
+        fputs(word == argv ? *word : " ", out);
+        if (word > argv) {
+            io_quote_put(out, IO_QUOTE_SHELL, *word);
+        }
+    }
+    if (!io_memo_close(&words, out)) {
+        exit(report_no_memory("the options"));
+    }
+    command = words.data;
+}
+
+/** Let argp parse argv; ends the command on wrong arguments. */
+static void run_argp(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
+{
+    keep_command(argv); /* argp reorders argv */
+    /* Help pages have no room for argp's note; users may set another style. */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+    const error_t failed = argp_parse(argp, argc, argv, flags, NULL, input);
+    if (failed) {
+        exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
+                          strerror(failed)));
+    }
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    run_argp(argp, 0, argc, argv, input);
+}
+
+void command_line_parse(const command_line *line, int argc, char **argv, void *task)
+{
+    static parsing p;
+    p = (parsing){.line = line, .task = task};
+    for (const option_table *table = line->tables; table->rows; table++) {
+        add_table(&p, table);
+    }
+    p.argp[p.n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
+    p.argp[p.n_argp++] = (struct argp_option){
+        "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1};
+    const struct argp argp = {
+        .options = p.argp, .parser = parse_word, .args_doc = line->operands, .doc = line->help};
+    run_argp(&argp, ARGP_NO_HELP, argc, argv, &p);
+}
