@@ -14,58 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_RADIATION = 0x200,
-    KEY_EXACT,
-    KEY_Q_MIN,
-    KEY_Q_MAX,
-    KEY_Q_WIDTH,
-    KEY_B_ISO,
-    KEY_ELEMENTS,
-    KEY_R_MAX,
-    KEY_R_WIDTH,
-    KEY_WINDOW,
-    KEY_GR,
-    KEY_GR_WINDOW,
-    KEY_GR_MAX,
-    KEY_GR_WIDTH,
-    KEY_Q_DAMP,
-    KEY_FORMAT,
-    KEY_UNIT
-};
-
-/* Options that go together share a line of the help. */
-enum { LINE = OPTION_DOC | OPTION_NO_USAGE };
-
-static const struct argp_option debye_options[] = {
-    {"radiation", KEY_RADIATION, "NAME", 0, "xray, by form factors, or neutron", 1},
-    {"elements", KEY_ELEMENTS, "1=O,2=H", 0, "what the file's species are", 1},
-    {"q-min", KEY_Q_MIN, "Q", OPTION_HIDDEN, 0, 2},
-    {"q-max", KEY_Q_MAX, "Q", OPTION_HIDDEN, 0, 2},
-    {"q-width", KEY_Q_WIDTH, "W", OPTION_HIDDEN, 0, 2},
-    {"--q-{min,max,width}=Q", 0, 0, LINE, "in 1/A; default 1, 30, 0.05", 2},
-    {"b-iso", KEY_B_ISO, "B", 0, "of the Debye-Waller factor, A^2; default 0", 3},
-    {"exact", KEY_EXACT, 0, 0, "sum over pairs, not by a fine histogram", 4},
-    {"r-max", KEY_R_MAX, "R", OPTION_HIDDEN, 0, 5},
-    {"r-width", KEY_R_WIDTH, "W", OPTION_HIDDEN, 0, 5},
-    {"--r-max=R, --r-width=W", 0, 0, LINE, "of a box's pairs; of the histogram", 5},
-    {"window", KEY_WINDOW, "NAME", 0, "of a box's pairs: lorch or none", 6},
-    {"gr", KEY_GR, "FILE", OPTION_HIDDEN, 0, 7},
-    {"gr-window", KEY_GR_WINDOW, "NAME", OPTION_HIDDEN, 0, 7},
-    {"--gr=FILE, --gr-window=NAME", 0, 0, LINE, "write G(r); none or lorch", 7},
-    {"gr-max", KEY_GR_MAX, "R", OPTION_HIDDEN, 0, 8},
-    {"gr-width", KEY_GR_WIDTH, "W", OPTION_HIDDEN, 0, 8},
-    {"--gr-max=R, --gr-width=W", 0, 0, LINE, "its range and step; 20, 0.01", 8},
-    {"q-damp", KEY_Q_DAMP, "D", 0, "damps G(r) by exp(-(r D)^2 / 2); 0", 9},
-    {"format", KEY_FORMAT, "NAME", OPTION_HIDDEN, 0, 40},
-    {"unit", KEY_UNIT, "NAME", OPTION_HIDDEN, 0, 40},
-    {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg; lengths are A or nm", 40},
-    {0}};
-
-static void check_task(const debye_task *task, struct argp_state *state)
+static void read_window(void *at, const option_given *given)
 {
+    debye_task *task = at;
+    task->window = options_word(given->state, "--window", given->arg, STRUCTURE_WINDOWS);
+    task->has_window = true;
+}
+
+static void check_task(void *at, struct argp_state *state)
+{
+    const debye_task *task = at;
     const double most_q = 1 << 20;
-    options_refuse(state, !task->input, "no INPUT given");
     options_refuse(state, task->q_max <= task->q_min, "--q-max is not above --q-min");
     options_refuse(state,
                    (task->q_max - task->q_min) / task->q_width > most_q ||
@@ -84,55 +43,45 @@ static void check_task(const debye_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    debye_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, options_of_frames, &task->shared); return 0;
-    case KEY_RADIATION:
-        task->neutron = options_word(state, "--radiation", arg, "xray or neutron");
-        return 0;
-    case KEY_FORMAT:
-        task->format = table_parse_format(state, arg, "text, json, npy or xvg");
-        return 0;
-    case KEY_UNIT:
-        (void)options_word(state, "--unit", arg, "A or nm");
-        task->unit = arg;
-        return 0;
-    case KEY_EXACT: task->exact = true; return 0;
-    case KEY_ELEMENTS: task->elements = arg; return 0;
-    case KEY_Q_MIN: task->q_min = options_from_zero(state, "--q-min", arg); return 0;
-    case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
-    case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
-    case KEY_B_ISO: task->b_iso = options_from_zero(state, "--b-iso", arg); return 0;
-    case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
-    case KEY_R_WIDTH: task->r_width = options_positive(state, "--r-width", arg); return 0;
-    case KEY_WINDOW:
-        task->window = options_word(state, "--window", arg, STRUCTURE_WINDOWS);
-        task->has_window = true;
-        return 0;
-    case KEY_GR: task->gr = arg; return 0;
-    case KEY_GR_WINDOW:
-        task->gr_window = options_word(state, "--gr-window", arg, STRUCTURE_WINDOWS);
-        return 0;
-    case KEY_GR_MAX: task->gr_max = options_positive(state, "--gr-max", arg); return 0;
-    case KEY_GR_WIDTH: task->gr_width = options_positive(state, "--gr-width", arg); return 0;
-    case KEY_Q_DAMP: task->q_damp = options_from_zero(state, "--q-damp", arg); return 0;
-    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const option_row debye_options[] = {
+    {"radiation", 0, "NAME", "xray, by form factors, or neutron", 1,
+     WORD_AT(debye_task, neutron, 0, "xray or neutron")},
+    {"elements", 0, "1=O,2=H", "what the file's species are", 1, TEXT_AT(debye_task, elements)},
+    {"q-min", 0, "Q", "in 1/A; default 1, 30, 0.05", 2, NOT_NEGATIVE_AT(debye_task, q_min)},
+    {"q-max", 0, "Q", NULL, 2, POSITIVE_AT(debye_task, q_max)},
+    {"q-width", 0, "Q", NULL, 2, POSITIVE_AT(debye_task, q_width)},
+    {"b-iso", 0, "B", "of the Debye-Waller factor, A^2; default 0", 3,
+     NOT_NEGATIVE_AT(debye_task, b_iso)},
+    {"exact", 0, NULL, "sum over pairs, not by a fine histogram", 4, FLAG_AT(debye_task, exact)},
+    {"r-max", 0, "R", "of a box's pairs; of the histogram", 5, POSITIVE_AT(debye_task, r_max)},
+    {"r-width", 0, "W", NULL, 5, POSITIVE_AT(debye_task, r_width)},
+    {"window", 0, "NAME", "of a box's pairs: lorch or none", 6, READ_BY(read_window)},
+    {"gr", 0, "FILE", "write G(r); none or lorch", 7, TEXT_AT(debye_task, gr)},
+    {"gr-window", 0, "NAME", NULL, 7, WORD_AT(debye_task, gr_window, 0, STRUCTURE_WINDOWS)},
+    {"gr-max", 0, "R", "its range and step; 20, 0.01", 8, POSITIVE_AT(debye_task, gr_max)},
+    {"gr-width", 0, "W", NULL, 8, POSITIVE_AT(debye_task, gr_width)},
+    {"q-damp", 0, "D", "damps G(r) by exp(-(r D)^2 / 2); 0", 9,
+     NOT_NEGATIVE_AT(debye_task, q_damp)},
+    {"format", 0, "F", "text, json, npy, xvg; lengths are A or nm", 40,
+     WORD_AT(debye_task, format, TABLE_TEXT, "text, json, npy or xvg")},
+    {"unit", 0, "U", NULL, 40, TEXT_AT(debye_task, unit), .expected = "A or nm"},
+    {0}};
 
-static const struct argp arguments = {
-    .options = debye_options,
-    .parser = parse_option,
-    .args_doc = "INPUT",
-    .doc = "What X-rays or neutrons see of a cluster or a box: I(q), S(q), F(q), G(r)."
-           "\vExample:\n"
-           "  printf '2\\n\\nO 0 0 0\\nO 0 0 1.21\\n' > oxygen.xyz\n"
-           "  kith debye oxygen.xyz --exact -o iq.txt --gr gr.txt",
-    .children = options_of_frames};
+static const command_line debye_line = {
+    .operands = "INPUT",
+    .operand = "INPUT",
+    .operand_at = offsetof(debye_task, input),
+    .tables = {{debye_options},
+               {trajectory_options},
+               {space_options},
+               {engine_options},
+               {report_options},
+               {output_options}},
+    .check = check_task,
+    .help = "What X-rays or neutrons see of a cluster or a box: I(q), S(q), F(q), G(r)."
+            "\vExample:\n"
+            "  printf '2\\n\\nO 0 0 0\\nO 0 0 1.21\\n' > oxygen.xyz\n"
+            "  kith debye oxygen.xyz --exact -o iq.txt --gr gr.txt"};
 
 static void free_outcome(debye_outcome *found)
 {
@@ -183,7 +132,7 @@ int verb_debye(int argc, char **argv)
                        .gr_window = WINDOW_NONE,
                        .gr_max = 20,
                        .gr_width = 0.01};
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&debye_line, argc, argv, &task);
 
     progress_catch_signals();
     debye_outcome found = {0};

@@ -29,9 +29,9 @@ static void read_range(void *at, const option_given *given)
     how->high = range[1];
 }
 
-static void check_task(void *input, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
-    const overlap_task *task = input;
+    const overlap_task *task = at;
     const bool packed = task->packed > 0;
     options_refuse(state, packed && task->spins, "one of --spins and --packed");
     options_refuse(state, packed && task->how.subtract_mean,
