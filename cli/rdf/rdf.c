@@ -16,89 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_R_MAX = 0x200,
-    KEY_R_MIN,
-    KEY_BINS,
-    KEY_WIDTH,
-    KEY_LOG,
-    KEY_EDGES,
-    KEY_MINIMUM_IMAGE,
-    KEY_SELECT,
-    KEY_WITH,
-    KEY_PARTIALS,
-    KEY_WEIGHTS,
-    KEY_WITHOUT_MOLECULES,
-    KEY_WITHOUT_BONDS,
-    KEY_BLOCKS,
-    KEY_ESTIMATOR,
-    KEY_TEMPERATURE,
-    KEY_TRUST,
-    KEY_FORMAT,
-    KEY_UNIT,
-    KEY_PLOT,
-    KEY_SQ,
-    KEY_Q_MIN,
-    KEY_Q_MAX,
-    KEY_Q_WIDTH,
-    KEY_Q_VECTORS,
-    KEY_WINDOW,
-    KEY_SLOPE
-};
-
-/* Options that go together share a line of the help. */
-enum { LINE = OPTION_DOC | OPTION_NO_USAGE };
-
-static const struct argp_option rdf_options[] = {
-    {"r-min", KEY_R_MIN, "R", OPTION_HIDDEN, 0, 1},
-    {"r-max", KEY_R_MAX, "R", OPTION_HIDDEN, 0, 1},
-    {"--r-min=R, --r-max=R", 0, 0, LINE, "range; default: 0 to half the box", 1},
-    {"bins", KEY_BINS, "N", OPTION_HIDDEN, 0, 2},
-    {"width", KEY_WIDTH, "W", OPTION_HIDDEN, 0, 2},
-    {"--bins=N, --width=W", 0, 0, LINE, "their number or width; default 200", 2},
-    {"log", KEY_LOG, 0, OPTION_HIDDEN, 0, 3},
-    {"edges", KEY_EDGES, "FILE", OPTION_HIDDEN, 0, 3},
-    {"--log, --edges=FILE", 0, 0, LINE, "bins of equal ratio; edges from a file", 3},
-    {"minimum-image", KEY_MINIMUM_IMAGE, 0, OPTION_HIDDEN, 0, 4},
-    {"blocks", KEY_BLOCKS, "N", OPTION_HIDDEN, 0, 4},
-    {"--minimum-image, --blocks=N", 0, 0, LINE, "to the box's corner; for error bars, 10", 4},
-    {"select", KEY_SELECT, "A", OPTION_HIDDEN, 0, 5},
-    {"with", KEY_WITH, "B", OPTION_HIDDEN, 0, 5},
-    {"--select=A, --with=B,C", 0, 0, LINE, "species around which, and of which", 5},
-    {"partials", KEY_PARTIALS, 0, OPTION_HIDDEN, 0, 6},
-    {"weights", KEY_WEIGHTS, "W", OPTION_HIDDEN, 0, 6},
-    {"--partials, --weights=W", 0, 0, LINE, "each species with each; mass, column, FILE.npy", 6},
-    {"exclude-molecules", KEY_WITHOUT_MOLECULES, 0, OPTION_HIDDEN, 0, 7},
-    {"exclude-bonds", KEY_WITHOUT_BONDS, 0, OPTION_HIDDEN, 0, 7},
-    {"--exclude-{molecules,bonds}", 0, 0, LINE, "no pairs in one molecule, bonded", 7},
-    {"estimator", KEY_ESTIMATOR, "NAME", OPTION_HIDDEN, 0, 8},
-    {"temperature", KEY_TEMPERATURE, "T", OPTION_HIDDEN, 0, 8},
-    {"--estimator=E, --temperature=T", 0, 0, LINE, "force, with kT or as 300,kcal", 8},
-    {"trust-temperature", KEY_TRUST, 0, 0, "also where forces or velocities tell another", 8},
-    {"sq", KEY_SQ, "FILE", OPTION_HIDDEN, 0, 9},
-    {"slope", KEY_SLOPE, "Q1,Q2", OPTION_HIDDEN, 0, 9},
-    {"--sq=FILE, --slope=Q1,Q2", 0, 0, LINE, "S(q), by transform and sum; its power", 9},
-    {"q-min", KEY_Q_MIN, "Q", OPTION_HIDDEN, 0, 9},
-    {"q-max", KEY_Q_MAX, "Q", OPTION_HIDDEN, 0, 9},
-    {"q-width", KEY_Q_WIDTH, "W", OPTION_HIDDEN, 0, 9},
-    {"--q-{min,max,width}=Q", 0, 0, LINE, "range and bins; default: by box and density", 9},
-    {"q-vectors", KEY_Q_VECTORS, "N", OPTION_HIDDEN, 0, 9},
-    {"window", KEY_WINDOW, "NAME", OPTION_HIDDEN, 0, 9},
-    {"--window=W, --q-vectors=N", 0, 0, LINE, "lorch or none; for the sum, a bin: 100", 9},
-    {"plot", KEY_PLOT, "FILE", 0, "figure by gnuplot: .pdf, .svg, .png", 40},
-    {"format", KEY_FORMAT, "NAME", OPTION_HIDDEN, 0, 40},
-    {"unit", KEY_UNIT, "NAME", OPTION_HIDDEN, 0, 40},
-    {"--format=F, --unit=U", 0, 0, LINE, "text, json, npy, xvg, lammps; A, nm, sigma", 40},
-    {0}};
-
-static void parse_slope(rdf_task *task, const char *arg, struct argp_state *state)
+static void read_slope(void *at, const option_given *given)
 {
-    if (parse_reals(arg, 2, task->slope) != 2) {
-        options_error(state, "--slope: got '%s', expected Q1,Q2", arg);
+    double *q = at;
+    if (parse_reals(given->arg, 2, q) != 2) {
+        options_error(given->state, "--slope: got '%s', expected Q1,Q2", given->arg);
     }
-    if (!(task->slope[0] > 0 && task->slope[1] > task->slope[0] && isfinite(task->slope[1]))) {
-        options_invalid("--slope", arg, "two rising numbers above 0");
+    if (!(q[0] > 0 && q[1] > q[0] && isfinite(q[1]))) {
+        options_invalid("--slope", given->arg, "two rising numbers above 0");
     }
+}
+
+static void read_weights(void *at, const option_given *given)
+{
+    options_refuse(given->state, !*given->arg, "--weights needs the name of a column or a file");
+    *(const char **)at = given->arg;
+}
+
+static void read_temperature(void *at, const option_given *given)
+{
+    rdf_task *task = at;
+    if (!rdf_parse_temperature(given->arg, &task->kT)) {
+        options_invalid("--temperature", given->arg,
+                        "a number above 0, or one with ,eV ,kcal or ,kJ");
+    }
+    task->temperature = given->arg;
 }
 
 static void check_files(const rdf_task *task)
@@ -114,11 +56,11 @@ static void check_files(const rdf_task *task)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static void check_task(const rdf_task *task, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
+    const rdf_task *task = at;
     const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
                        task->slope[1] > 0 || task->q_vectors >= 0;
-    options_refuse(state, !task->input, "no INPUT given");
     options_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
                    "one of --bins, --width and --edges");
     options_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
@@ -146,71 +88,60 @@ static void check_task(const rdf_task *task, struct argp_state *state)
     check_files(task);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    rdf_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, options_of_frames, &task->shared); return 0;
-    case KEY_R_MIN: task->r_min = options_from_zero(state, "--r-min", arg); return 0;
-    case KEY_R_MAX: task->r_max = options_positive(state, "--r-max", arg); return 0;
-    case KEY_BINS: task->bins = options_whole(state, "--bins", arg, 1); return 0;
-    case KEY_WIDTH: task->width = options_positive(state, "--width", arg); return 0;
-    case KEY_LOG: task->log = true; return 0;
-    case KEY_EDGES: task->edges = arg; return 0;
-    case KEY_MINIMUM_IMAGE: task->minimum_image = true; return 0;
-    case KEY_SELECT: task->select = arg; return 0;
-    case KEY_WITH: task->with = arg; return 0;
-    case KEY_PARTIALS: task->partials = true; return 0;
-    case KEY_WEIGHTS:
-        options_refuse(state, !*arg, "--weights needs the name of a column or a file");
-        task->weights = arg;
-        return 0;
-    case KEY_WITHOUT_MOLECULES: task->without_molecules = true; return 0;
-    case KEY_WITHOUT_BONDS: task->without_bonds = true; return 0;
-    case KEY_BLOCKS:
-        task->blocks = options_whole_to(state, "--blocks", arg, 1, 10000, "1 to 10000");
-        return 0;
-    case KEY_ESTIMATOR:
-        task->force = options_word(state, "--estimator", arg, "histogram or force");
-        return 0;
-    case KEY_TEMPERATURE:
-        if (!rdf_parse_temperature(arg, &task->kT)) {
-            options_invalid("--temperature", arg, "a number above 0, or one with ,eV ,kcal or ,kJ");
-        }
-        task->temperature = arg;
-        return 0;
-    case KEY_TRUST: task->trust = true; return 0;
-    case KEY_FORMAT:
-        task->format = table_parse_format(state, arg, "text, json, npy, xvg or lammps");
-        return 0;
-    case KEY_UNIT: task->unit = arg; return 0;
-    case KEY_PLOT: task->plot = gnuplot_option(arg); return 0;
-    case KEY_SQ: task->sq = arg; return 0;
-    case KEY_Q_MIN: task->q_min = options_positive(state, "--q-min", arg); return 0;
-    case KEY_Q_MAX: task->q_max = options_positive(state, "--q-max", arg); return 0;
-    case KEY_Q_WIDTH: task->q_width = options_positive(state, "--q-width", arg); return 0;
-    case KEY_Q_VECTORS:
-        task->q_vectors = options_whole_to(state, "--q-vectors", arg, 0, 100000, "0 to 100000");
-        return 0;
-    case KEY_WINDOW:
-        task->window = options_word(state, "--window", arg, STRUCTURE_WINDOWS);
-        return 0;
-    case KEY_SLOPE: parse_slope(task, arg, state); return 0;
-    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const option_row rdf_options[] = {
+    {"r-min", 0, "R", "range; default: 0 to half the box", 1, NOT_NEGATIVE_AT(rdf_task, r_min)},
+    {"r-max", 0, "R", NULL, 1, POSITIVE_AT(rdf_task, r_max)},
+    {"bins", 0, "N", "their number or width; default 200", 2, FROM_ONE_AT(rdf_task, bins)},
+    {"width", 0, "W", NULL, 2, POSITIVE_AT(rdf_task, width)},
+    {"log", 0, NULL, "bins of equal ratio; edges from a file", 3, FLAG_AT(rdf_task, log)},
+    {"edges", 0, "FILE", NULL, 3, TEXT_AT(rdf_task, edges)},
+    {"minimum-image", 0, NULL, "to the box's corner; for error bars, 10", 4,
+     FLAG_AT(rdf_task, minimum_image)},
+    {"blocks", 0, "N", NULL, 4, WHOLE_AT(rdf_task, blocks, 1, 10000, "1 to 10000")},
+    {"select", 0, "A", "species around which, and of which", 5, TEXT_AT(rdf_task, select)},
+    {"with", 0, "B,C", NULL, 5, TEXT_AT(rdf_task, with)},
+    {"partials", 0, NULL, "each species with each; mass, column, FILE.npy", 6,
+     FLAG_AT(rdf_task, partials)},
+    {"weights", 0, "W", NULL, 6, READ_AT(rdf_task, weights, read_weights)},
+    {"exclude-molecules", 0, NULL, "no pairs in one molecule, bonded", 7,
+     FLAG_AT(rdf_task, without_molecules)},
+    {"exclude-bonds", 0, NULL, NULL, 7, FLAG_AT(rdf_task, without_bonds)},
+    {"estimator", 0, "E", "force, with kT or as 300,kcal", 8,
+     WORD_AT(rdf_task, force, 0, "histogram or force")},
+    {"temperature", 0, "T", NULL, 8, READ_BY(read_temperature)},
+    {"trust-temperature", 0, NULL, "also where forces or velocities tell another", 8,
+     FLAG_AT(rdf_task, trust)},
+    {"sq", 0, "FILE", "S(q), by transform and sum; its power", 9, TEXT_AT(rdf_task, sq)},
+    {"slope", 0, "Q1,Q2", NULL, 9, READ_AT(rdf_task, slope, read_slope)},
+    {"q-min", 0, "Q", "range and bins; default: by box and density", 9,
+     POSITIVE_AT(rdf_task, q_min)},
+    {"q-max", 0, "Q", NULL, 9, POSITIVE_AT(rdf_task, q_max)},
+    {"q-width", 0, "Q", NULL, 9, POSITIVE_AT(rdf_task, q_width)},
+    {"window", 0, "W", "lorch or none; for the sum, a bin: 100", 9,
+     WORD_AT(rdf_task, window, 0, STRUCTURE_WINDOWS)},
+    {"q-vectors", 0, "N", NULL, 9, WHOLE_AT(rdf_task, q_vectors, 0, 100000, "0 to 100000")},
+    {"plot", 0, "FILE", "figure by gnuplot: .pdf, .svg, .png", 40,
+     READ_AT(rdf_task, plot, gnuplot_read_path)},
+    {"format", 0, "F", "text, json, npy, xvg, lammps; A, nm, sigma", 40,
+     WORD_AT(rdf_task, format, TABLE_TEXT, "text, json, npy, xvg or lammps")},
+    {"unit", 0, "U", NULL, 40, TEXT_AT(rdf_task, unit)},
+    {0}};
 
-static const struct argp arguments = {
-    .options = rdf_options,
-    .parser = parse_option,
-    .args_doc = "INPUT",
-    .doc = "Average g(r), n(r) and S(q) over the frames of a trajectory."
-           "\vExample:\n"
-           "  kith make uniform 100k --seed 1 -o gas.npy\n"
-           "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt",
-    .children = options_of_frames};
+static const command_line rdf_line = {
+    .operands = "INPUT",
+    .operand = "INPUT",
+    .operand_at = offsetof(rdf_task, input),
+    .tables = {{rdf_options},
+               {trajectory_options},
+               {space_options},
+               {engine_options},
+               {report_options},
+               {output_options}},
+    .check = check_task,
+    .help = "Average g(r), n(r) and S(q) over the frames of a trajectory."
+            "\vExample:\n"
+            "  kith make uniform 100k --seed 1 -o gas.npy\n"
+            "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt"};
 
 static int report(const rdf_task *task, const rdf_outcome *found)
 {
@@ -276,7 +207,7 @@ static void free_outcome(rdf_outcome *found)
 int verb_rdf(int argc, char **argv)
 {
     rdf_task task = {.q_vectors = -1};
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&rdf_line, argc, argv, &task);
     task.bins = task.bins > 0 ? task.bins : 200;
     task.blocks = task.blocks > 0 ? task.blocks : 10;
     task.q_vectors = task.q_vectors >= 0 ? task.q_vectors : 100;
