@@ -14,34 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    KEY_FULL = 0x200,
-    KEY_SORTED,
-    KEY_DISTANCES,
-    KEY_VECTORS,
-    KEY_SHIFTS,
-    KEY_COUNT,
-    KEY_AGAINST
-};
-
 /* Pairs written at once: Ctrl-C is noticed between blocks. */
 enum { BLOCK_PAIRS = 1 << 19 };
 
-static const struct argp_option list_options[] = {
-    {"cutoff", 'c', "R", 0, "radius: pairs have distance <= R (required)", 1},
-    {"full", KEY_FULL, 0, 0, "each pair twice, (i, j) and (j, i)", 1},
-    {"sorted", KEY_SORTED, 0, 0, "by i, then j", 1},
-    {"distances", KEY_DISTANCES, 0, 0, "write each pair's distance too", 1},
-    {"vectors", KEY_VECTORS, 0, 0, "write the vectors from i to j", 1},
-    {"shifts", KEY_SHIFTS, 0, 0, "write the periodic images of j", 1},
-    {"count", KEY_COUNT, 0, 0, "print the number of pairs, nothing else", 1},
-    {"against", KEY_AGAINST, "FILE", 0, "pairs of i in INPUT with j in FILE", 1},
-    {0}};
-
-static void check_task(const pairs_task *task, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
+    const pairs_task *task = at;
     const options *o = &task->shared;
-    options_refuse(state, !task->input, "no INPUT given");
     options_refuse(state, !(task->cutoff > 0),
                    "no --cutoff given: the radius, in the unit of the coordinates");
     options_refuse(state, task->list.extras && !o->output,
@@ -56,35 +35,38 @@ static void check_task(const pairs_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    pairs_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
-    case 'c': task->cutoff = options_positive(state, "--cutoff", arg); return 0;
-    case KEY_FULL: task->list.full = 1; return 0;
-    case KEY_SORTED: task->list.sorted = 1; return 0;
-    case KEY_DISTANCES: task->list.extras |= KITH_DISTANCES; return 0;
-    case KEY_VECTORS: task->list.extras |= KITH_VECTORS; return 0;
-    case KEY_SHIFTS: task->list.extras |= KITH_SHIFTS; return 0;
-    case KEY_COUNT: task->count_only = true; return 0;
-    case KEY_AGAINST: task->against = arg; return 0;
-    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const option_row pairs_options[] = {
+    {"cutoff", 'c', "R", "radius: pairs have distance <= R (required)", 1,
+     POSITIVE_AT(pairs_task, cutoff)},
+    {"full", 0, NULL, "each pair twice, (i, j) and (j, i)", 1, FLAG_AT(pairs_task, list.full)},
+    {"sorted", 0, NULL, "by i, then j", 1, FLAG_AT(pairs_task, list.sorted)},
+    {"distances", 0, NULL, "write each pair's distance too", 1,
+     BITS_AT(pairs_task, list.extras, KITH_DISTANCES)},
+    {"vectors", 0, NULL, "write the vectors from i to j", 1,
+     BITS_AT(pairs_task, list.extras, KITH_VECTORS)},
+    {"shifts", 0, NULL, "write the periodic images of j", 1,
+     BITS_AT(pairs_task, list.extras, KITH_SHIFTS)},
+    {"count", 0, NULL, "print the number of pairs, nothing else", 1,
+     FLAG_AT(pairs_task, count_only)},
+    {"against", 0, "FILE", "pairs of i in INPUT with j in FILE", 1, TEXT_AT(pairs_task, against)},
+    {0}};
 
-static const struct argp arguments = {
-    .options = list_options,
-    .parser = parse_option,
-    .args_doc = "INPUT --cutoff R",
-    .doc = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
-           " (.npy, .h5, .txt; - is standard output, as text)."
-           "\vExample:\n"
-           "  kith make uniform 1M --seed 1 -o points.npy\n"
-           "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy",
-    .children = options_particles};
+static const command_line pairs_line = {
+    .operands = "INPUT --cutoff R",
+    .operand = "INPUT",
+    .operand_at = offsetof(pairs_task, input),
+    .tables = {{pairs_options},
+               {reading_options},
+               {space_options},
+               {engine_options},
+               {report_options},
+               {output_options}},
+    .check = check_task,
+    .help = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
+            " (.npy, .h5, .txt; - is standard output, as text)."
+            "\vExample:\n"
+            "  kith make uniform 1M --seed 1 -o points.npy\n"
+            "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy"};
 
 /* What receives the blocks of a list that is written. */
 typedef struct receiver {
@@ -217,7 +199,7 @@ int verb_pairs(int argc, char **argv)
     pairs_task task = {0};
     kith_pairs_options_init(&task.list);
     task.list.block_pairs = BLOCK_PAIRS;
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&pairs_line, argc, argv, &task);
 
     progress_catch_signals();
     pairs_outcome found = {0};
