@@ -15,72 +15,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_LENGTH = 0x200,
-    KEY_SPACING,
-    KEY_MIN_MEMBERS,
-    KEY_MIN_LINKS,
-    KEY_PHASE_SPACE,
-    KEY_LINK,
-    KEY_ATTACH,
-    KEY_COSMOLOGY,
-    KEY_UNWRAPPED,
-    KEY_FORMAT,
-    KEY_LABELS,
-    KEY_SORTED,
-    KEY_PLOT
-};
-
-static const struct argp_option fof_options[] = {
-    {"linking", 'b', "B", 0, "linking length in mean spacings; default 0.2", 1},
-    {"length", KEY_LENGTH, "L", 0, "linking length in the unit of the coordinates", 1},
-    {"spacing", KEY_SPACING, "HOW", 0, "mean spacing of: linked, dark; or by mass", 1},
-    {"min-members", KEY_MIN_MEMBERS, "N", 0, "smaller groups are none; default 20", 1},
-    {"link", KEY_LINK, "TYPES", 0, "that link; default: dark, where there is any", 1},
-    {"attach", KEY_ATTACH, "TYPES", 0, "that join the nearest of those; gas,stars,bh", 1},
-    {"phase-space", KEY_PHASE_SPACE, "BV", 0, "link in velocity too; 0.5s: 0.5 sigma", 1},
-    {"min-links", KEY_MIN_LINKS, "M", 0, "only those with M friends link: no bridges", 1},
-    {"cosmology", KEY_COSMOLOGY, "OM,OL,Z", 0, "Omegas and redshift, in place of the file's", 1},
-    {"allow-unwrapped", KEY_UNWRAPPED, 0, 0, "coordinates may span more than two boxes", 1},
-    {"labels", KEY_LABELS, "FILE", 0, "group of each particle: .npy, .grp, .hdf5", 40},
-    {"sort-snapshot", KEY_SORTED, "FILE", 0, "INPUT sorted by group: .hdf5", 40},
-    {"plot", KEY_PLOT, "FILE", 0, "picture: .png", 40},
-    {"format", KEY_FORMAT, "NAME", 0, "of -o: csv, rockstar, gadget4, swift", 40},
-    {0}};
-
-static void parse_velocity(fof_task *task, char *arg, struct argp_state *state)
+/** Read -b; its errors say the letter, as examples do. */
+static void read_b(void *at, const option_given *given)
 {
-    const size_t length = strlen(arg);
-    task->velocity_in_sigma = length > 0 && arg[length - 1] == 's';
-    if (task->velocity_in_sigma) {
-        arg[length - 1] = '\0';
-    }
-    task->velocity = options_positive(state, "--phase-space", arg);
+    *(double *)at = options_positive(given->state, "-b", given->arg);
 }
 
-static void parse_cosmology(fof_task *task, const char *arg, struct argp_state *state)
+/** Read a velocity, or a number of velocity dispersions and an `s`. */
+static void read_velocity(void *at, const option_given *given)
 {
+    fof_task *task = at;
+    const size_t length = strlen(given->arg);
+    task->velocity_in_sigma = length > 0 && given->arg[length - 1] == 's';
+    if (task->velocity_in_sigma) {
+        given->arg[length - 1] = '\0';
+    }
+    task->velocity = options_positive(given->state, "--phase-space", given->arg);
+}
+
+static void read_cosmology(void *at, const option_given *given)
+{
+    const char *const arg = given->arg;
     double v[3];
     if (parse_reals(arg, 3, v) != 3) {
-        options_error(state, "--cosmology: got '%s', expected OMEGA_M,OMEGA_LAMBDA,REDSHIFT", arg);
+        options_error(given->state, "--cosmology: got '%s', expected OMEGA_M,OMEGA_LAMBDA,REDSHIFT",
+                      arg);
     }
     if (!(v[0] > 0 && v[0] <= 10)) {
-        options_invalid("--cosmology", arg, "Omega of matter above 0, such as 0.3");
+        options_invalid("--cosmology", arg, "Omega of matter above 0, like 0.3");
     }
     if (!(v[1] >= 0 && v[1] <= 10)) {
-        options_invalid("--cosmology", arg, "Omega of Lambda from 0, such as 0.7");
+        options_invalid("--cosmology", arg, "Omega of Lambda from 0, like 0.7");
     }
     if (!(v[2] > -1 && v[2] <= 1e6)) {
         options_invalid("--cosmology", arg, "a redshift above -1; 0 is today");
     }
-    task->cosmology = (cosmology){
+    *(cosmology *)at = (cosmology){
         .known = true, .given = true, .omega_m = v[0], .omega_lambda = v[1], .redshift = v[2]};
 }
 
-static void check_task(const fof_task *task, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
+    const fof_task *task = at;
     const char *dot = task->labels ? strrchr(task->labels, '.') : NULL;
-    options_refuse(state, !task->input, "no INPUT given");
     options_refuse(state, task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO),
                    "--length is absolute: leave out -b and --spacing, or --length");
     options_refuse(state, task->format != IO_CATALOGUE_BY_NAME && !task->shared.output,
@@ -97,50 +74,57 @@ static void check_task(const fof_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void read_format(void *at, const option_given *given)
 {
-    fof_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, options_particles, &task->shared); return 0;
-    case 'b': task->b = options_positive(state, "-b", arg); return 0;
-    case KEY_LENGTH: task->length = options_positive(state, "--length", arg); return 0;
-    case KEY_SPACING:
-        task->spacing = SPACING_LINKED +
-                        options_word(state, "--spacing", arg, "linked, dark or mass");
-        return 0;
-    case KEY_MIN_MEMBERS:
-        task->min_members = options_whole(state, "--min-members", arg, 1);
-        return 0;
-    case KEY_MIN_LINKS: task->min_links = options_whole(state, "--min-links", arg, 0); return 0;
-    case KEY_PHASE_SPACE: parse_velocity(task, arg, state); return 0;
-    case KEY_LINK: task->link = arg; return 0;
-    case KEY_ATTACH: task->attach = arg; return 0;
-    case KEY_COSMOLOGY: parse_cosmology(task, arg, state); return 0;
-    case KEY_UNWRAPPED: task->allow_unwrapped = true; return 0;
-    case KEY_FORMAT:
-        if (!io_catalogue_format_find(arg, &task->format)) {
-            options_error(state, "--format: got '%s', expected csv, rockstar, gadget4 or swift",
-                          arg);
-        }
-        return 0;
-    case KEY_LABELS: task->labels = arg; return 0;
-    case KEY_SORTED: task->sorted = arg; return 0;
-    case KEY_PLOT: task->plot = arg; return 0;
-    case ARGP_KEY_ARG: options_operand(state, "INPUT", arg, &task->input); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    if (!io_catalogue_format_find(given->arg, at)) {
+        options_error(given->state, "--format: got '%s', expected csv, rockstar, gadget4 or swift",
+                      given->arg);
     }
 }
 
-static const struct argp arguments = {
-    .options = fof_options,
-    .parser = parse_option,
-    .args_doc = "INPUT",
-    .doc = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
-           "\vExample:\n"
-           "  kith make clustered 1M --seed 1 -o points.npy\n"
-           "  kith fof points.npy --box 1 -o halos.csv --plot halos.png",
-    .children = options_particles};
+static const option_row fof_options[] = {
+    {"linking", 'b', "B", "linking length in mean spacings; default 0.2", 1,
+     READ_AT(fof_task, b, read_b)},
+    {"length", 0, "L", "linking length in the unit of the coordinates", 1,
+     POSITIVE_AT(fof_task, length)},
+    {"spacing", 0, "HOW", "mean spacing of: linked, dark; or by mass", 1,
+     WORD_AT(fof_task, spacing, SPACING_LINKED, "linked, dark or mass")},
+    {"min-members", 0, "N", "smaller groups are none; default 20", 1,
+     FROM_ONE_AT(fof_task, min_members)},
+    {"link", 0, "TYPES", "that link; default: dark, where there is any", 1,
+     TEXT_AT(fof_task, link)},
+    {"attach", 0, "TYPES", "that join the nearest of those; gas,stars,bh", 1,
+     TEXT_AT(fof_task, attach)},
+    {"phase-space", 0, "BV", "link in velocity too; 0.5s: 0.5 sigma", 1, READ_BY(read_velocity)},
+    {"min-links", 0, "M", "only those with M friends link: no bridges", 1,
+     FROM_ZERO_AT(fof_task, min_links)},
+    {"cosmology", 0, "OM,OL,Z", "Omegas and redshift, in place of the file's", 1,
+     READ_AT(fof_task, cosmology, read_cosmology)},
+    {"allow-unwrapped", 0, NULL, "coordinates may span more than two boxes", 1,
+     FLAG_AT(fof_task, allow_unwrapped)},
+    {"labels", 0, "FILE", "group of each particle: .npy, .grp, .hdf5", 40,
+     TEXT_AT(fof_task, labels)},
+    {"sort-snapshot", 0, "FILE", "INPUT sorted by group: .hdf5", 40, TEXT_AT(fof_task, sorted)},
+    {"plot", 0, "FILE", "picture: .png", 40, TEXT_AT(fof_task, plot)},
+    {"format", 0, "NAME", "of -o: csv, rockstar, gadget4, swift", 40,
+     READ_AT(fof_task, format, read_format)},
+    {0}};
+
+static const command_line fof_line = {
+    .operands = "INPUT",
+    .operand = "INPUT",
+    .operand_at = offsetof(fof_task, input),
+    .tables = {{fof_options},
+               {reading_options},
+               {space_options},
+               {engine_options},
+               {report_options},
+               {output_options}},
+    .check = check_task,
+    .help = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
+            "\vExample:\n"
+            "  kith make clustered 1M --seed 1 -o points.npy\n"
+            "  kith fof points.npy --box 1 -o halos.csv --plot halos.png"};
 
 static int read_input(fof_task *task, fof_outcome *found)
 {
@@ -280,7 +264,7 @@ static int run(fof_task *task, fof_outcome *found)
 int verb_fof(int argc, char **argv)
 {
     fof_task task = {.min_members = 20};
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&fof_line, argc, argv, &task);
     task.b = task.b > 0 ? task.b : 0.2;
 
     progress_catch_signals();
