@@ -25,32 +25,24 @@ typedef struct extent {
     double low[3], high[3];
 } extent;
 
-static const struct argp_child children[] = {
-    {&options_reading, 0, NULL, 0}, {&options_report, 0, NULL, 0}, {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
-    info_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
-    case ARGP_KEY_END:
-        options_refuse(state, !task->file, "no FILE given");
-        files_check(&(file_use){"FILE", task->file, FILE_READ}, 1);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    (void)state;
+    const info_task *task = at;
+    files_check(&(file_use){"FILE", task->file, FILE_READ}, 1);
 }
 
-static const struct argp arguments = {
-    .parser = parse_option,
-    .args_doc = "FILE",
-    .doc = "Say what is in a particle file: format, particles, box, species, fields, and the bounds"
-           " of its coordinates."
-           "\vExample:\n"
-           "  kith make plummer 10k --seed 1 -o sphere.std\n"
-           "  kith info sphere.std",
-    .children = children};
+static const command_line info_line = {
+    .operands = "FILE",
+    .operand = "FILE",
+    .operand_at = offsetof(info_task, file),
+    .tables = {{reading_options}, {report_options}},
+    .check = check_task,
+    .help = "Say what is in a particle file: format, particles, box, species, fields, and the"
+            " bounds of its coordinates."
+            "\vExample:\n"
+            "  kith make plummer 10k --seed 1 -o sphere.std\n"
+            "  kith info sphere.std"};
 
 static extent measure(const io_particles *particles)
 {
@@ -228,7 +220,7 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
 int verb_info(int argc, char **argv)
 {
     info_task task = {0};
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&info_line, argc, argv, &task);
     progress_catch_signals();
 
     io_error error = {0};

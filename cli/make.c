@@ -18,8 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KEY_BASIS = 0x200, KEY_MODEL, KEY_BOX, KEY_PRECISION, KEY_FORMAT };
-
 typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, BRIDGE } family;
 static const char *const family_names[] = {"uniform", "lattice", "plummer", "clustered", "bridge"};
 
@@ -37,16 +35,6 @@ typedef struct make_task {
     io_format format;
 } make_task;
 
-static const struct argp_option make_options[] = {
-    {"seed", 's', "S", 0, "random seed, a whole number; default 0", 1},
-    {"basis", KEY_BASIS, "sc|bcc|fcc", 0, "lattice; default sc", 1},
-    {"model", KEY_MODEL, "MODEL", 0, "clustered: halos (default) or soneira-peebles", 1},
-    {"box", KEY_BOX, "L", 0, "side of the box [0, L); default 1", 1},
-    {"precision", KEY_PRECISION, "float|double", 0, "of the coordinates; default double", 1},
-    {"format", KEY_FORMAT, "FORMAT", 0, "npy, hdf5, tipsy, text, xyz; default: by FILE's ending",
-     1},
-    {0}};
-
 static io_format format_of_ending(const char *path)
 {
     static const struct {
@@ -63,8 +51,9 @@ static io_format format_of_ending(const char *path)
     return IO_UNKNOWN;
 }
 
-static void check_task(make_task *task, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
+    make_task *task = at;
     const char *path = task->shared.output;
     options_refuse(state, task->family < 0 || task->n < 0,
                    "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
@@ -88,8 +77,9 @@ static void check_task(make_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static void parse_argument(make_task *task, const char *arg, struct argp_state *state)
+static void read_operand(void *at, const char *arg, struct argp_state *state)
 {
+    make_task *task = at;
     if (task->family < 0) {
         task->family = options_word(state, "family", arg,
                                     "uniform, lattice, plummer, clustered or bridge");
@@ -105,42 +95,32 @@ static void parse_argument(make_task *task, const char *arg, struct argp_state *
     }
 }
 
-static const struct argp_child children[] = {{&options_result, 0, NULL, 0}, {0}};
+static const option_row make_options[] = {
+    {"seed", 's', "S", "random seed, a whole number; default 0", 1,
+     READ_AT(make_task, seed, option_read_seed)},
+    {"basis", 0, "sc|bcc|fcc", "lattice; default sc", 1,
+     WORD_AT(make_task, basis, 0, "sc, bcc or fcc")},
+    {"model", 0, "MODEL", "clustered: halos (default) or soneira-peebles", 1,
+     WORD_AT(make_task, model, 0, "halos or soneira-peebles")},
+    {"box", 0, "L", "side of the box [0, L); default 1", 1, POSITIVE_AT(make_task, side)},
+    {"precision", 0, "float|double", "of the coordinates; default double", 1,
+     READ_AT(make_task, precision, option_read_precision)},
+    {"format", 0, "FORMAT", "npy, hdf5, tipsy, text, xyz; default: by FILE's ending", 1,
+     WORD_AT(make_task, format, IO_NPY, "npy, hdf5, tipsy, text or xyz")},
+    {0}};
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    make_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: options_parse_init(state, children, &task->shared); return 0;
-    case 's': task->seed = options_seed(state, arg); return 0;
-    case KEY_BASIS: task->basis = options_word(state, "--basis", arg, "sc, bcc or fcc"); return 0;
-    case KEY_MODEL:
-        task->model = options_word(state, "--model", arg, "halos or soneira-peebles");
-        return 0;
-    case KEY_FORMAT:
-        task->format = IO_NPY +
-                       options_word(state, "--format", arg, "npy, hdf5, tipsy, text or xyz");
-        return 0;
-    case KEY_PRECISION: task->precision = options_precision(state, arg); return 0;
-    case KEY_BOX: task->side = options_positive(state, "--box", arg); return 0;
-    case ARGP_KEY_ARG: parse_argument(task, arg, state); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp arguments = {
-    .options = make_options,
-    .parser = parse_option,
-    .args_doc = "uniform|lattice|plummer|clustered|bridge N -o FILE",
-    .doc = "Make a set of N particles, the same bytes on any machine. N may be 1000000, 1_000_000,"
-           " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"
-           " bridge sets are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in "
-           "open space."
-           "\vExample:\n"
-           "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
-           "  kith make lattice 32k --basis fcc -o fcc.xyz",
-    .children = children};
+static const command_line make_line = {
+    .operands = "uniform|lattice|plummer|clustered|bridge N -o FILE",
+    .read_operand = read_operand,
+    .tables = {{make_options}, {report_options}, {output_options}},
+    .check = check_task,
+    .help = "Make a set of N particles, the same bytes on any machine. N may be 1000000, 1_000_000,"
+            " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"
+            " bridge sets are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in "
+            "open space."
+            "\vExample:\n"
+            "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
+            "  kith make lattice 32k --basis fcc -o fcc.xyz"};
 
 /** Fill xyz in the unit box, and velocities where the family has them. @return how many points
  *  there are. */
@@ -214,7 +194,7 @@ int verb_make(int argc, char **argv)
 {
     make_task task = {
         .family = -1, .n = -1, .basis = -1, .model = -1, .side = 1, .precision = KITH_DOUBLE};
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&make_line, argc, argv, &task);
 
     const double start = progress_clock();
     io_particles set = {.n = task.n, .dim = 3, .precision = KITH_DOUBLE};
