@@ -6,9 +6,8 @@
 #ifndef KITH_CLI_FILM_H
 #define KITH_CLI_FILM_H
 
+#include "common/option_table.h"
 #include "io.h"
-
-#include <argp.h>
 
 typedef enum film_colour { FILM_HEADING, FILM_SPEED, FILM_DENSITY } film_colour;
 
@@ -22,9 +21,9 @@ typedef struct film_options {
     int threads; /**< at most; 0: all cores */
 } film_options;
 
-/** The group of options --record, --film-...; its input is a film_options that was filled by
- *  film_options_init. */
-extern const struct argp options_film;
+/** The table of --record and --film-...; its base is a struct film_options, which
+ *  film_options_init fills with defaults. */
+extern const option_row film_option_rows[];
 
 void film_options_init(film_options *o);
 
@@ -43,7 +42,7 @@ typedef struct film film;
 /** The name of a file that the film of --record may write; to be freed.
  *  @param kind  0: the film or frame; 1: a frame where there is no ffmpeg. @param number  of the
  *  frame; the step that a film begins at
- *  @return NULL where the film has no such file, or without memory. */
+ *  @return NULL where the film has no file of this kind, or without memory. */
 char *film_file(const char *path, int kind, int64_t number);
 
 /** Begin a film. Without ffmpeg a note says where frames go instead. Call with SIGPIPE ignored.

@@ -8,44 +8,53 @@
 #include "common/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void parse_rule(struct argp_state *state, const char *option, const char *arg,
-                       kith_flock_rule *rule)
+static void read_rule(void *at, const option_given *given)
 {
+    kith_flock_rule *rule = at;
+    char option[20];
     double v[2];
-    const int n = parse_reals(arg, 2, v);
+    const int n = parse_reals(given->arg, 2, v);
+    snprintf(option, sizeof option, "--%s", given->row->name);
     if (n < 1) {
-        options_error(state, "%s: got '%s', expected RADIUS,WEIGHT", option, arg);
+        options_error(given->state, "%s: got '%s', expected RADIUS,WEIGHT", option, given->arg);
     }
     if (!isfinite(v[0]) || v[0] < 0 || (n == 2 && !isfinite(v[1]))) {
-        options_invalid(option, arg, "a finite radius, 0 or more, and a finite weight");
+        options_invalid(option, given->arg, "a finite radius, 0 or more, and a finite weight");
     }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
 }
 
-/** Add a thing of these numbers: its place, what is its own, then weight and reach. */
-static void parse_thing(flock_stage *stage, int key, const char *arg, struct argp_state *state)
+/** Read the angle in degrees, store it in radians. */
+static void read_blind_angle(void *at, const option_given *given)
 {
-    static const struct {
-        const char *name;
-        int own;
-    } kinds[] = {[KITH_POINT] = {"--point", 0},
-                 [KITH_SPHERE] = {"--sphere", 1},
-                 [KITH_WALL] = {"--wall", 3},
-                 [KITH_PREDATOR] = {"--predator", 1}};
+    *(double *)at = options_number(given->state, "--blind-angle", given->arg, 0, 360,
+                                   "0 to 360 degrees") /
+                    180 * M_PI;
+}
+
+/** Add a thing of the kind `value` of the row. Its numbers are its place, what this kind alone has,
+ *  then weight and reach. */
+static void read_thing(void *at, const option_given *given)
+{
+    static const int own_numbers[] = {
+        [KITH_POINT] = 0, [KITH_SPHERE] = 1, [KITH_WALL] = 3, [KITH_PREDATOR] = 1};
     enum { MOST = 8 };
-    const kith_flock_kind kind = (kith_flock_kind)(key - KEY_POINT);
+    flock_stage *stage = at;
+    const kith_flock_kind kind = (kith_flock_kind)given->row->value;
     double v[MOST];
-    const int own = kinds[kind].own, n = parse_reals(arg, MOST, v);
+    const int own = own_numbers[kind], n = parse_reals(given->arg, MOST, v);
     if (n != own + 5) {
-        options_error(state, "%s: got '%s', expected %d numbers", kinds[kind].name, arg, own + 5);
+        options_error(given->state, "--%s: got '%s', expected %d numbers", given->row->name,
+                      given->arg, own + 5);
     }
     if (stage->model.n_things == KITH_MOST_THINGS) {
-        exit(report_error(STATUS_LIMIT, NULL, "%s: more than %d points, obstacles and predators",
-                          kinds[kind].name, KITH_MOST_THINGS));
+        exit(report_error(STATUS_LIMIT, NULL, "--%s: more than %d points, obstacles and predators",
+                          given->row->name, KITH_MOST_THINGS));
     }
     kith_flock_thing *thing = &stage->things[stage->model.n_things++];
     *thing = (kith_flock_thing){.kind = kind, .weight = v[3 + own], .reach = v[4 + own]};
@@ -57,31 +66,37 @@ static void parse_thing(flock_stage *stage, int key, const char *arg, struct arg
     thing->speed = kind == KITH_PREDATOR ? v[3] : 0;
 }
 
-error_t flock_set_model(flock_stage *stage, int key, const char *arg, struct argp_state *state)
+static void remove_things(void *at, const option_given *given)
 {
-    kith_flock_options *m = &stage->model;
-    switch (key) {
-    case KEY_MODEL:
-        m->model = options_word(state, "--model", arg, "boids, vicsek or vectorial");
-        return 0;
-    case KEY_SEPARATION: parse_rule(state, "--separation", arg, &m->separation); return 0;
-    case KEY_ALIGNMENT: parse_rule(state, "--alignment", arg, &m->alignment); return 0;
-    case KEY_COHESION: parse_rule(state, "--cohesion", arg, &m->cohesion); return 0;
-    case KEY_RELATIVE: m->relative = 1; return 0;
-    case KEY_MIN_SPEED: m->min_speed = options_from_zero(state, "--min-speed", arg); return 0;
-    case KEY_MAX_SPEED: m->max_speed = options_from_zero(state, "--max-speed", arg); return 0;
-    case KEY_TIME_STEP: m->time_step = options_positive(state, "--time-step", arg); return 0;
-    case KEY_NOISE: m->noise = options_number(state, "--noise", arg, 0, 1, "0 to 1"); return 0;
-    case KEY_NEAREST: m->nearest = options_whole(state, "--nearest", arg, 0); return 0;
-    case KEY_BLIND:
-        m->blind_angle = options_number(state, "--blind-angle", arg, 0, 360, "0 to 360 degrees") /
-                         180 * M_PI;
-        return 0;
-    case KEY_NO_THINGS: m->n_things = stage->kept = 0; return 0;
-    case KEY_POINT:
-    case KEY_SPHERE:
-    case KEY_WALL:
-    case KEY_PREDATOR: parse_thing(stage, key, arg, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    (void)given;
+    flock_stage *stage = at;
+    stage->model.n_things = stage->kept = 0;
 }
+
+const option_row flock_model_options[] = {
+    {"model", 0, "NAME", "boids; vicsek, vectorial with noise 0 to 1", 5,
+     WORD_AT(flock_stage, model.model, 0, "boids, vicsek or vectorial")},
+    {"noise", 0, "ETA", NULL, 5, REAL_AT(flock_stage, model.noise, 0, 1, "0 to 1")},
+    {"separation", 0, "R,W", "radius and weight: 3,0.1; --cohesion=R,W: 5,0.01", 6,
+     READ_AT(flock_stage, model.separation, read_rule)},
+    {"cohesion", 0, "R,W", OPTION_NAMED_ABOVE, 6, READ_AT(flock_stage, model.cohesion, read_rule)},
+    {"alignment", 0, "R,W", "default 5,0.1; less one's own v (Parker)", 7,
+     READ_AT(flock_stage, model.alignment, read_rule)},
+    {"relative", 0, NULL, NULL, 7, FLAG_AT(flock_stage, model.relative)},
+    {"time-step", 0, "T", "0.2; 1, 0: no limit; --min-speed=0", 7,
+     POSITIVE_AT(flock_stage, model.time_step)},
+    {"max-speed", 0, "V", NULL, 7, NOT_NEGATIVE_AT(flock_stage, model.max_speed)},
+    {"min-speed", 0, "V", OPTION_NAMED_ABOVE, 7, NOT_NEGATIVE_AT(flock_stage, model.min_speed)},
+    {"nearest", 0, "K", "see the K nearest; none A degrees behind", 8,
+     FROM_ZERO_AT(flock_stage, model.nearest)},
+    {"blind-angle", 0, "A", NULL, 8, READ_AT(flock_stage, model.blind_angle, read_blind_angle)},
+    {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
+     READ_BY(read_thing), .value = KITH_POINT},
+    {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),
+     .value = KITH_PREDATOR},
+    {"sphere", 0, "X,Y,Z,R,W,REACH", "obstacle, as --wall=X,Y,Z,NX,NY,NZ,W,REACH", 9,
+     READ_BY(read_thing), .value = KITH_SPHERE},
+    {"wall", 0, "X,Y,Z,NX,NY,NZ,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),
+     .value = KITH_WALL},
+    {"no-things", 0, NULL, OPTION_NAMED_ABOVE, 9, READ_BY(remove_things)},
+    {0}};

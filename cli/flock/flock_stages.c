@@ -15,47 +15,21 @@
 /** A change of an option of the model, from a step on. */
 typedef struct change {
     int64_t step;
-    const struct argp_option *option;
+    const option_row *option;
     char *value;
 } change;
 
-static const struct argp_option *find_option(const struct argp_option *list, const char *name)
-{
-    for (const struct argp_option *o = list; o->name || o->doc; o++) {
-        if (o->name && o->key && strcmp(o->name, name) == 0) {
-            return o;
-        }
-    }
-    return NULL;
-}
-
-static void check_value(const struct argp_option *option, const char *path, const char *value,
-                        const struct argp_state *state)
-{
-    if (option->arg && *value == '\0') {
-        options_error(state, "%s: %s has no value", path, option->name);
-    }
-}
-
-/** Set the option of this name, of flocks or one that verbs share. @return false: there is none. */
+/** Set the option of this name. @return false: there is none. */
 static bool set_named(flock_task *task, const char *path, const char *name, char *value,
                       struct argp_state *state)
 {
-    const struct argp_option *own = find_option(flock_options, name);
-    if (own) {
-        check_value(own, path, value, state);
-        (void)flock_set_option(task, own->key, value, state);
-        return true;
-    }
-    for (const struct argp_child *child = flock_children; child->argp; child++) {
-        const struct argp_option *shared = find_option(child->argp->options, name);
-        if (shared) {
-            check_value(shared, path, value, state);
-            void *const own_input = state->input;
-            state->input = child == &flock_children[FLOCK_FILM] ? (void *)&task->film
-                                                                : (void *)&task->shared;
-            (void)child->argp->parser(shared->key, value, state);
-            state->input = own_input;
+    for (const option_table *table = flock_line.tables; table->rows; table++) {
+        const option_row *row = option_find(table->rows, name);
+        if (row && row->argument && *value == '\0') {
+            options_error(state, "%s: %s has no value", path, name);
+        }
+        if (row) {
+            option_set((char *)task + table->base, &(option_given){row, value, state});
             return true;
         }
     }
@@ -79,10 +53,12 @@ static void set_parameter(flock_task *task, const char *path, char *line, struct
     }
 }
 
-void flock_read_parameters(flock_task *task, const char *path, struct argp_state *state)
+void flock_read_parameters(void *at, const option_given *given)
 {
+    flock_task *task = at;
+    const char *const path = given->arg;
     if (task->parameters) {
-        options_error(state, "one --parameters FILE only: got another, '%s'", path);
+        options_error(given->state, "one --parameters FILE only: got another, '%s'", path);
     }
     task->parameters_file = path;
     errno = 0;
@@ -95,7 +71,7 @@ void flock_read_parameters(flock_task *task, const char *path, struct argp_state
     fclose(file);
     char *rest = length > 0 ? task->parameters : NULL;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        set_parameter(task, path, line, state);
+        set_parameter(task, path, line, given->state);
     }
 }
 
@@ -107,11 +83,12 @@ static void *need(void *memory)
     return memory;
 }
 
-void flock_note_change(flock_task *task, const char *text)
+void flock_note_change(void *at, const option_given *given)
 {
+    flock_task *task = at;
     const size_t n = (size_t)task->n_changes;
     task->change = need(realloc(task->change, (n + 1) * sizeof *task->change));
-    task->change[task->n_changes++] = text;
+    task->change[task->n_changes++] = given->arg;
 }
 
 static _Noreturn void refuse_change(const struct argp_state *state, const char *text,
@@ -134,11 +111,11 @@ static change parse_change(const char *text, struct argp_state *state)
     if (value) {
         *value++ = '\0';
     }
-    const struct argp_option *option = find_option(flock_options, name);
-    if (!option || option->key >= KEY_MODEL_END) {
-        refuse_change(state, text, "which is no option of the model, such as noise");
+    const option_row *option = option_find(flock_model_options, name);
+    if (!option) {
+        refuse_change(state, text, "which is no option of the model, like noise");
     }
-    if (option->arg && (!value || *value == '\0')) {
+    if (option->argument && (!value || *value == '\0')) {
         refuse_change(state, text, "which has no value");
     }
     const change made = {.step = options_whole(state, "--at", copy, 0),
@@ -155,7 +132,7 @@ void flock_make_stages(flock_task *task, struct argp_state *state)
     task->stage = need(calloc(n + 1, sizeof *task->stage));
     for (size_t k = 0; k < n; k++) {
         const change next = parse_change(task->change[k], state);
-        size_t at = k; /* behind those of the same step that were given before */
+        size_t at = k; /* behind the changes of an equal step that were given before */
         for (; at > 0 && list[at - 1].step > next.step; at--) {
             list[at] = list[at - 1];
         }
@@ -172,7 +149,7 @@ void flock_make_stages(flock_task *task, struct argp_state *state)
             stage->kept = stage->model.n_things;
             task->n_stages++;
         }
-        (void)flock_set_model(stage, list[k].option->key, list[k].value, state);
+        option_set(stage, &(option_given){list[k].option, list[k].value, state});
         free(list[k].value);
     }
     for (int64_t k = 0; k < task->n_stages; k++) {

@@ -13,28 +13,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { KEY_LABELS = 0x200, KEY_LINK, KEY_MEMBERS };
-
-static const struct argp_option view_options[] = {
-    {"labels", KEY_LABELS, "FILE", 0, "the group of each particle: .npy, .grp, .hdf5 of kith fof",
-     1},
-    {"link", KEY_LINK, "LENGTH", 0, "in place of labels: find groups with this length", 1},
-    {"members", KEY_MEMBERS, "N", 0, "smaller groups found are none; default 20", 1},
-    {0}};
-
-enum { VIEW_FILM = 5 };
-
-static const struct argp_child children[] = {{&options_reading, 0, NULL, 0},
-                                             {&options_space, 0, NULL, 0},
-                                             {&options_engine, 0, NULL, 0},
-                                             {&options_viewing, 0, NULL, 0},
-                                             {&options_report, 0, NULL, 0},
-                                             [VIEW_FILM] = {&options_film, 0, NULL, 0},
-                                             {0}};
-
-static void check_task(const view_task *task, struct argp_state *state)
+static void check_task(void *at, struct argp_state *state)
 {
-    options_refuse(state, !task->file, "no FILE given");
+    const view_task *task = at;
     options_refuse(state, task->labels && task->link > 0,
                    "groups are those of --labels or of --link: leave one out");
     const file_use files[] = {{"FILE", task->file, FILE_READ},
@@ -44,34 +25,33 @@ static void check_task(const view_task *task, struct argp_state *state)
     files_check(files, sizeof files / sizeof *files);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    view_task *task = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        options_parse_init(state, children, &task->shared);
-        state->child_inputs[VIEW_FILM] = &task->film;
-        return 0;
-    case ARGP_KEY_ARG: options_operand(state, "FILE", arg, &task->file); return 0;
-    case KEY_LABELS: task->labels = arg; return 0;
-    case KEY_LINK: task->link = options_positive(state, "--link", arg); return 0;
-    case KEY_MEMBERS: task->members = options_whole(state, "--members", arg, 1); return 0;
-    case ARGP_KEY_END: check_task(task, state); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const option_row view_options[] = {
+    {"labels", 0, "FILE", "the group of each particle: .npy, .grp, .hdf5 of kith fof", 1,
+     TEXT_AT(view_task, labels)},
+    {"link", 0, "LENGTH", "in place of labels: find groups with this length", 1,
+     POSITIVE_AT(view_task, link)},
+    {"members", 0, "N", "smaller groups found are none; default 20", 1,
+     FROM_ONE_AT(view_task, members)},
+    {0}};
 
-static const struct argp arguments = {
-    .options = view_options,
-    .parser = parse_option,
-    .args_doc = "FILE",
-    .doc = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
-           " is printed opens on this machine; the ssh line beside it brings it to another."
-           " --record: no browser, but a film."
-           "\vExample:\n"
-           "  kith make clustered 100k --seed 1 -o halos.h5\n"
-           "  kith view halos.h5 --box 1 --link 0.003",
-    .children = children};
+static const command_line view_line = {
+    .operands = "FILE",
+    .operand = "FILE",
+    .operand_at = offsetof(view_task, file),
+    .tables = {{view_options},
+               {reading_options},
+               {space_options},
+               {engine_options},
+               {viewing_options},
+               {report_options},
+               {film_option_rows, offsetof(view_task, film)}},
+    .check = check_task,
+    .help = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
+            " is printed opens on this machine; the ssh line beside it brings it to another."
+            " --record: no browser, but a film."
+            "\vExample:\n"
+            "  kith make clustered 100k --seed 1 -o halos.h5\n"
+            "  kith view halos.h5 --box 1 --link 0.003"};
 
 static void send_state(const view_task *task, view_run *run)
 {
@@ -199,7 +179,7 @@ int verb_view(int argc, char **argv)
     film_options_init(&task.film);
     task.film.turn = NAN;
     task.film.colour = FILM_DENSITY;
-    options_parse(&arguments, argc, argv, &task);
+    command_line_parse(&view_line, argc, argv, &task);
     progress_catch_signals();
 
     view_run run = {.frames = 1};
