@@ -37,17 +37,12 @@ static const char *terminal_of(const char *path)
     return NULL;
 }
 
-const char *gnuplot_option(const char *path)
-{
-    if (!terminal_of(path)) {
-        options_invalid("--plot", path, "a name that ends in .pdf, .svg or .png");
-    }
-    return path;
-}
-
 void gnuplot_read_path(void *at, const option_given *given)
 {
-    *(const char **)at = gnuplot_option(given->arg);
+    if (!terminal_of(given->arg)) {
+        options_invalid("--plot", given->arg, "a name that ends in .pdf, .svg or .png");
+    }
+    *(const char **)at = given->arg;
 }
 
 char *gnuplot_beside(const char *path, const char *ending)
@@ -178,7 +173,7 @@ static int draw(const char *path, const char *script, bool again)
     char *folder = NULL, *name = NULL;
     io_memo figure = {0};
     const bool fits = asprintf(&folder, "%.*s.", (int)(file_of(path) - path), path) >= 0 &&
-                      /* gnuplot would read a name such as -x.gp as an option, so prepend "./" */
+                      /* gnuplot would read the name -x.gp as an option, so prepend "./" */
                       asprintf(&name, "./%s", file_of(script)) >= 0;
     const int failed = fits ? print_figure(folder, name, &figure) : ENOMEM;
     free(folder);

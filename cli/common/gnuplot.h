@@ -13,8 +13,8 @@
 enum { GNUPLOT_COLOURS = 7 };
 extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 
-/** Take --plot FILE; ends the command when it does not end in .pdf, .svg or .png. */
-const char *gnuplot_option(const char *path);
+/** Read --plot FILE into a const char *; ends the command when it does not end in .pdf, .svg or
+ *  .png. */
 void gnuplot_read_path(void *at, const option_given *given);
 
 /** The name of a file beside a figure, with another ending: ".gp", ".dat". To be freed; NULL

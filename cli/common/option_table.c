@@ -2,11 +2,11 @@
  *
  * Parsing and help from tables of options. The rows become a vector of argp, which parses the words
  * and prints the help. Where options share a line of the help, argp gets them as hidden options
- * below a line of text whose label is made from their rows.
+ * below a line of text whose label is made from their rows. An argument that cannot be read is
+ * wrong usage (status 2); one that is read but out of range is an invalid value (status 6).
  */
 #include "option_table.h"
 
-#include "options.h"
 #include "parse.h"
 #include "report.h"
 
@@ -53,14 +53,6 @@ void options_error(const struct argp_state *state, const char *format, ...)
     argp_error(state, "%s", report_text(message).s);
 }
 
-void options_operand(struct argp_state *state, const char *name, const char *arg, const char **out)
-{
-    if (*out) {
-        options_error(state, "one %s only: got '%s' and '%s'", name, *out, arg);
-    }
-    *out = arg;
-}
-
 void options_refuse(struct argp_state *state, bool wrong, const char *why)
 {
     if (wrong) {
@@ -86,13 +78,8 @@ double options_positive(struct argp_state *state, const char *option, const char
     return options_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
 }
 
-double options_from_zero(struct argp_state *state, const char *option, const char *arg)
-{
-    return options_number(state, option, arg, 0, HUGE_VAL, "a finite number, 0 or more");
-}
-
-int64_t options_whole_to(struct argp_state *state, const char *option, const char *arg,
-                         int64_t least, int64_t most, const char *expected)
+static int64_t read_whole(struct argp_state *state, const char *option, const char *arg,
+                          int64_t least, int64_t most, const char *expected)
 {
     int64_t value = 0;
     if (!parse_count(arg, &value)) {
@@ -107,19 +94,7 @@ int64_t options_whole_to(struct argp_state *state, const char *option, const cha
 
 int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
 {
-    return options_whole_to(state, option, arg, least, INT64_MAX,
-                            least ? "1 or more" : "0 or more");
-}
-
-uint64_t options_seed(struct argp_state *state, const char *arg)
-{
-    char *end = NULL;
-    errno = 0;
-    const uint64_t seed = strtoull(arg, &end, 10);
-    if (!isdigit((unsigned char)*arg) || *end || errno) {
-        options_error(state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1", arg);
-    }
-    return seed;
+    return read_whole(state, option, arg, least, INT64_MAX, least ? "1 or more" : "0 or more");
 }
 
 int options_word(struct argp_state *state, const char *option, const char *arg, const char *words)
@@ -137,11 +112,6 @@ int options_word(struct argp_state *state, const char *option, const char *arg, 
     return 0;
 }
 
-kith_precision options_precision(struct argp_state *state, const char *arg)
-{
-    return options_word(state, "--precision", arg, "float or double") ? KITH_DOUBLE : KITH_FLOAT;
-}
-
 const option_row *option_find(const option_row *rows, const char *name)
 {
     for (; rows->name || rows->help; rows++) {
@@ -154,12 +124,20 @@ const option_row *option_find(const option_row *rows, const char *name)
 
 void option_read_precision(void *at, const option_given *given)
 {
-    *(kith_precision *)at = options_precision(given->state, given->arg);
+    *(kith_precision *)at = options_word(given->state, "--precision", given->arg, "float or double")
+                                ? KITH_DOUBLE
+                                : KITH_FLOAT;
 }
 
 void option_read_seed(void *at, const option_given *given)
 {
-    *(uint64_t *)at = options_seed(given->state, given->arg);
+    char *end = NULL;
+    errno = 0;
+    *(uint64_t *)at = strtoull(given->arg, &end, 10);
+    if (!isdigit((unsigned char)*given->arg) || *end || errno) {
+        options_error(given->state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1",
+                      given->arg);
+    }
 }
 
 void option_read_axes(void *at, const option_given *given)
@@ -198,9 +176,9 @@ void option_set(void *base, const option_given *given)
         *(const char **)at = arg;
         return;
     case OPTION_WHOLE:
-        store_whole(row, at,
-                    options_whole_to(state, said, arg, (int64_t)row->least, (int64_t)row->most,
-                                     row->expected));
+        store_whole(
+            row, at,
+            read_whole(state, said, arg, (int64_t)row->least, (int64_t)row->most, row->expected));
         return;
     case OPTION_REAL:
         *(double *)at = options_number(state, said, arg, row->least, row->most, row->expected);
@@ -308,11 +286,15 @@ static void take_operand(const parsing *p, const char *arg, struct argp_state *s
     const command_line *line = p->line;
     if (line->read_operand) {
         line->read_operand(p->task, arg, state);
-    } else if (line->operand) {
-        void *const at = (char *)p->task + line->operand_at;
-        options_operand(state, line->operand, arg, at);
-    } else {
+    } else if (!line->operand) {
         options_error(state, "too many arguments: '%s'", arg);
+    } else {
+        void *const at = (char *)p->task + line->operand_at;
+        const char **const operand = at;
+        if (*operand) {
+            options_error(state, "one %s only: got '%s' and '%s'", line->operand, *operand, arg);
+        }
+        *operand = arg;
     }
 }
 
@@ -372,24 +354,6 @@ static void keep_command(char **argv)
     command = words.data;
 }
 
-/** Let argp parse argv; ends the command on wrong arguments. */
-static void run_argp(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
-{
-    keep_command(argv); /* argp reorders argv */
-    /* Help pages have no room for argp's note; users may set another style. */
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    const error_t failed = argp_parse(argp, argc, argv, flags, NULL, input);
-    if (failed) {
-        exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
-                          strerror(failed)));
-    }
-}
-
-void options_parse(const struct argp *argp, int argc, char **argv, void *input)
-{
-    run_argp(argp, 0, argc, argv, input);
-}
-
 void command_line_parse(const command_line *line, int argc, char **argv, void *task)
 {
     static parsing p;
@@ -402,5 +366,12 @@ void command_line_parse(const command_line *line, int argc, char **argv, void *t
         "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1};
     const struct argp argp = {
         .options = p.argp, .parser = parse_word, .args_doc = line->operands, .doc = line->help};
-    run_argp(&argp, ARGP_NO_HELP, argc, argv, &p);
+    keep_command(argv); /* argp reorders argv */
+    /* Help pages have no room for argp's note; users may set another style. */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+    const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, &p);
+    if (failed) {
+        exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
+                          strerror(failed)));
+    }
 }

@@ -133,6 +133,11 @@ void options_refuse(struct argp_state *state, bool wrong, const char *why);
 void options_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Read a finite number from least to most; ends the command when it is not one.
+ *  @param expected  the range, as errors put it */
+double options_number(struct argp_state *state, const char *option, const char *arg, double least,
+                      double most, const char *expected);
+
 /** Read a finite number above 0; ends the command when it is not one. */
 double options_positive(struct argp_state *state, const char *option, const char *arg);
 

@@ -37,11 +37,6 @@ void table_add_whole(table *t, table_role role, const char *label, const char *f
     }
 }
 
-table_format table_parse_format(struct argp_state *state, const char *arg, const char *words)
-{
-    return TABLE_TEXT + options_word(state, "--format", arg, words);
-}
-
 void table_check_options(struct argp_state *state, const options *o, table_format format)
 {
     const bool to_stdout = options_to_stdout(o);

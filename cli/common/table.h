@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Columns of numbers, such as g(r), and the files they are written to.
+ * Columns of numbers, for example g(r), and the files they are written to.
  */
 #ifndef KITH_CLI_TABLE_H
 #define KITH_CLI_TABLE_H
@@ -51,9 +51,6 @@ void table_add(table *t, table_role role, const char *label, const char *field,
 /** Add one of whole numbers. */
 void table_add_whole(table *t, table_role role, const char *label, const char *field,
                      const double *value);
-
-/** Read --format; ends the command when it is none of these words, such as "text, json or npy". */
-table_format table_parse_format(struct argp_state *state, const char *arg, const char *words);
 
 /** End the command where the options of a table contradict each other: the format of none, or two
  *  for standard output. */
