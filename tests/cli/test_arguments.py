@@ -25,6 +25,19 @@ def test_verb_help_fits_a_screen():
         assert max(map(len, lines)) <= 80, verb
 
 
+def test_help_names_every_option():
+    """--usage, from which the completion is made, lists them all."""
+    for verb in (*VERBS, "debye", "view"):
+        text = re.sub(r"--([a-z-]*)\{([a-z,]*)\}([a-z-]*)",
+                      lambda fold: " ".join(f"--{fold[1]}{name}{fold[3]}"
+                                            for name in fold[2].split(",")),
+                      cli.ok(verb, "--help"))
+        options = re.findall(r"\[--([a-z-]+)", cli.ok(verb, "--usage"))
+        assert len(options) >= 9, verb
+        for option in options:
+            assert re.search(rf"(--|:){option}(?![a-z-])", text), (verb, option)
+
+
 def test_examples_work_when_pasted():
     short = [verb for verb in VERBS if verb != "bench"]
     for text in [cli.ok("--help")] + [cli.ok(verb, "--help") for verb in short]:
