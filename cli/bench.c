@@ -2,7 +2,6 @@
  *
  * kith bench: becomes the benchmark's program, which is installed beside the command.
  */
-#include "common/files.h"
 #include "common/options.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -59,15 +58,6 @@ static void add_output(void *at, const option_given *given)
     add(at, given, given->arg);
 }
 
-static void check_task(void *at, struct argp_state *state)
-{
-    (void)state;
-    const bench_task *task = at;
-    const file_use files[] = {{"--python", task->python, FILE_READ},
-                              {"--output", task->output, FILE_WRITTEN}};
-    files_check(files, sizeof files / sizeof *files);
-}
-
 static const option_row bench_options[] = {
     {"only", 0, "LIST", "some of pairs,fof,rdf,flock,overlap,gpu; default: all", 1,
      READ_BY(add_text)},
@@ -78,13 +68,13 @@ static const option_row bench_options[] = {
      READ_BY(add_text)},
     {"no-peers", 0, NULL, "kith alone", 2, READ_BY(add_text)},
     {"python", 0, "FILE", "a Python that has the peers; default: one is made", 2,
-     READ_BY(add_python)},
-    {"output", 'o', "FILE", "results as JSON; default: DATE-MACHINE.json", 3, READ_BY(add_output)},
+     READ_BY(add_python), PATH_AT(bench_task, python, FILE_READ)},
+    {"output", 'o', "FILE", "results as JSON; default: DATE-MACHINE.json", 3, READ_BY(add_output),
+     PATH_AT(bench_task, output, FILE_WRITTEN)},
     {0}};
 
 static const command_line bench_line = {
     .tables = {{bench_options}},
-    .check = check_task,
     .help = "Reproduce the figures of the README on this machine: each answer is verified, then "
             "timed, median of five, beside other programs in the same run: vesin, "
             "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud and MDAnalysis, installed "

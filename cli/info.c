@@ -3,7 +3,6 @@
  * kith info: say what is in a file, and where its particles lie.
  */
 #include "common/input.h"
-#include "common/files.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -25,19 +24,11 @@ typedef struct extent {
     double low[3], high[3];
 } extent;
 
-static void check_task(void *at, struct argp_state *state)
-{
-    (void)state;
-    const info_task *task = at;
-    files_check(&(file_use){"FILE", task->file, FILE_READ}, 1);
-}
-
 static const command_line info_line = {
     .operands = "FILE",
     .operand = "FILE",
     .operand_at = offsetof(info_task, file),
     .tables = {{reading_options}, {report_options}},
-    .check = check_task,
     .help = "Say what is in a particle file: format, particles, box, species, fields, and the"
             " bounds of its coordinates."
             "\vExample:\n"

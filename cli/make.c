@@ -4,7 +4,6 @@
  * machine.
  */
 #include "common/options.h"
-#include "common/files.h"
 #include "common/parse.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -73,8 +72,6 @@ static void check_task(void *at, struct argp_state *state)
                       "give --format",
                       path);
     }
-    const file_use files[] = {{"--output", path, FILE_WRITTEN}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static void read_operand(void *at, const char *arg, struct argp_state *state)
@@ -112,7 +109,7 @@ static const option_row make_options[] = {
 static const command_line make_line = {
     .operands = "uniform|lattice|plummer|clustered|bridge N -o FILE",
     .read_operand = read_operand,
-    .tables = {{make_options}, {report_options}, {output_options}},
+    .tables = {{output_options}, {make_options}, {report_options}},
     .check = check_task,
     .help = "Make a set of N particles, the same bytes on any machine. N may be 1000000, 1_000_000,"
             " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"

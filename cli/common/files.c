@@ -138,6 +138,7 @@ static void add_use(claims *all, const file_use *use)
 {
     add(all, use, strdup(use->path));
     switch (use->role) {
+    case FILE_NONE:
     case FILE_READ:
     case FILE_WRITTEN: break;
     case FILE_STATE:

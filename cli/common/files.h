@@ -8,6 +8,7 @@
 
 /** What a verb does with a path, and which other files it reads or writes beside it. */
 typedef enum file_role {
+    FILE_NONE,         /**< no path */
     FILE_READ,         /**< with the other files of a snapshot in many files */
     FILE_WRITTEN,      /**< "-" is standard output */
     FILE_STATE,        /**< written again and again, through PATH.part; PATH.lock is its lock */

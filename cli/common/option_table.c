@@ -298,16 +298,42 @@ static void take_operand(const parsing *p, const char *arg, struct argp_state *s
     }
 }
 
+/** The text at an offset. */
+static const char *text_at(const void *base, size_t at)
+{
+    const void *const text = (const char *)base + at;
+    return *(const char *const *)text;
+}
+
+/** Check the files that the operand and the options name. */
+static void check_files(const parsing *p)
+{
+    file_use uses[MOST_ROWS + 1];
+    char said[MOST_ROWS][40];
+    int n = 0;
+    if (p->line->operand) {
+        uses[n++] = (file_use){p->line->operand, text_at(p->task, p->line->operand_at), FILE_READ};
+    }
+    for (int k = 0; k < p->n; k++) {
+        const option_row *row = p->row[k];
+        if (row->file != FILE_NONE) {
+            snprintf(said[k], sizeof said[k], "--%s", row->name);
+            uses[n++] = (file_use){said[k], text_at(p->base[k], row->path_at), row->file};
+        }
+    }
+    files_check(uses, n);
+}
+
 static void check_all(const parsing *p, struct argp_state *state)
 {
     const command_line *line = p->line;
-    const void *const at = (const char *)p->task + line->operand_at;
-    if (line->operand && !line->may_lack && !*(const char *const *)at) {
+    if (line->operand && !line->may_lack && !text_at(p->task, line->operand_at)) {
         options_error(state, "no %s given", line->operand);
     }
     if (line->check) {
         line->check(p->task, state);
     }
+    check_files(p);
 }
 
 static error_t parse_word(int key, char *arg, struct argp_state *state)

@@ -7,6 +7,8 @@
 #ifndef KITH_CLI_OPTION_TABLE_H
 #define KITH_CLI_OPTION_TABLE_H
 
+#include "files.h"
+
 #include <argp.h>
 #include <float.h>
 #include <kith.h>
@@ -46,6 +48,9 @@ typedef struct option_row {
     /** Read, check and store the argument; ends the command where it is wrong.
      *  @param at  where the value is stored */
     void (*read)(void *at, const struct option_given *given);
+    file_role file; /**< what the verb does with the file that is named */
+    size_t path_at; /**< offset of the const char * that holds the file's name, or NULL when
+                             the argument names none [bytes] */
 } option_row;
 
 /** An option on the command line. */
@@ -63,6 +68,8 @@ typedef struct option_given {
 #define BITS_AT(type, field, bits) .kind = OPTION_FLAG, .value = (bits), OPTION_AT(type, field)
 #define FLAG_AT(type, field) BITS_AT(type, field, 1)
 #define TEXT_AT(type, field) .kind = OPTION_TEXT, OPTION_AT(type, field)
+#define PATH_AT(type, field, role) .file = (role), .path_at = offsetof(type, field)
+#define FILE_AT(type, field, role) TEXT_AT(type, field), PATH_AT(type, field, role)
 #define WORD_AT(type, field, first, words) \
     .kind = OPTION_WORD, .value = (first), .expected = (words), OPTION_AT(type, field)
 #define WHOLE_AT(type, field, from, to, text) \
@@ -88,7 +95,7 @@ typedef struct option_table {
 /** What a verb accepts on its command line. */
 typedef struct command_line {
     const char *operands; /**< as --help shows them, "INPUT --cutoff R" */
-    const char *operand;  /**< name of the only operand; NULL: see read_operand */
+    const char *operand;  /**< name of the only operand, a file to read; NULL: see read_operand */
     size_t operand_at;    /**< offset of its const char * in the task [bytes] */
     bool may_lack;        /**< the operand may be left out */
     /** Take an operand; NULL: `operand` is stored, or there is none. */

@@ -89,7 +89,7 @@ const option_row trajectory_options[] = {
     {.help = "Input:", .group = 10},
     {"dataset", 0, "D", "of HDF5; a .pdb or .gro that names the atoms", 10,
      TEXT_AT(options, read.dataset)},
-    {"topology", 0, "T", NULL, 10, TEXT_AT(options, topology)},
+    {"topology", 0, "T", NULL, 10, FILE_AT(options, topology, FILE_READ)},
     {"precision", 0, "float|double", "of the computation; default: the file's", 10,
      READ_AT(options, read.precision, option_read_precision)},
     {"frames", 0, "A:B:STEP", "as Python slices: 10:, ::100; default: all", 10,
@@ -128,6 +128,7 @@ const option_row report_options[] = {
     {"json", 0, NULL, "summary as JSON", 40, FLAG_AT(options, json)},
     {"quiet", 'q', NULL, "no summary, no progress", 40, FLAG_AT(options, quiet)},
     {0}};
-const option_row output_options[] = {
-    {"output", 'o', "FILE", "write the result here", 40, READ_AT(options, output, read_output)},
-    {0}};
+const option_row output_options[] = {{"output", 'o', "FILE", "write the result here", 40,
+                                      READ_AT(options, output, read_output),
+                                      PATH_AT(options, output, FILE_WRITTEN)},
+                                     {0}};

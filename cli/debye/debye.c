@@ -4,7 +4,6 @@
  */
 #include "debye.h"
 
-#include "common/files.h"
 #include "common/progress.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -36,11 +35,6 @@ static void check_task(void *at, struct argp_state *state)
                    "--r-max and --window are for a box, --exact for a cluster");
     options_refuse(state, task->gr && strcmp(task->gr, "-") == 0, "--gr needs the name of a file");
     table_check_options(state, &task->shared, task->format);
-    const file_use files[] = {{"INPUT", task->input, FILE_READ},
-                              {"--topology", task->shared.topology, FILE_READ},
-                              {"--output", task->shared.output, FILE_WRITTEN},
-                              {"--gr", task->gr, FILE_WRITTEN}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static const option_row debye_options[] = {
@@ -56,7 +50,7 @@ static const option_row debye_options[] = {
     {"r-max", 0, "R", "of a box's pairs; of the histogram", 5, POSITIVE_AT(debye_task, r_max)},
     {"r-width", 0, "W", NULL, 5, POSITIVE_AT(debye_task, r_width)},
     {"window", 0, "NAME", "of a box's pairs: lorch or none", 6, READ_BY(read_window)},
-    {"gr", 0, "FILE", "write G(r); none or lorch", 7, TEXT_AT(debye_task, gr)},
+    {"gr", 0, "FILE", "write G(r); none or lorch", 7, FILE_AT(debye_task, gr, FILE_WRITTEN)},
     {"gr-window", 0, "NAME", NULL, 7, WORD_AT(debye_task, gr_window, 0, STRUCTURE_WINDOWS)},
     {"gr-max", 0, "R", "its range and step; 20, 0.01", 8, POSITIVE_AT(debye_task, gr_max)},
     {"gr-width", 0, "W", NULL, 8, POSITIVE_AT(debye_task, gr_width)},
@@ -71,12 +65,12 @@ static const command_line debye_line = {
     .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(debye_task, input),
-    .tables = {{debye_options},
+    .tables = {{output_options},
+               {debye_options},
                {trajectory_options},
                {space_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "What X-rays or neutrons see of a cluster or a box: I(q), S(q), F(q), G(r)."
             "\vExample:\n"

@@ -48,7 +48,7 @@ static void read_record(void *at, const option_given *given)
 
 const option_row film_option_rows[] = {
     {"record", 0, "FILE", "film: .mp4, .webm or .gif by ffmpeg; folder/", 40,
-     READ_AT(film_options, path, read_record)},
+     READ_AT(film_options, path, read_record), PATH_AT(film_options, path, FILE_FILM)},
     {"film-size", 0, "WxH", "1920x1080, 30 a second, 6 degrees; --film-colour", 40,
      READ_BY(read_size)},
     {"film-rate", 0, "R", NULL, 40, REAL_AT(film_options, rate, 0.01, 240, "0.01 to 240")},

@@ -4,7 +4,6 @@
  */
 #include "flock_options.h"
 
-#include "common/files.h"
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
@@ -42,20 +41,6 @@ static void check_output(const char *path, struct argp_state *state)
     }
 }
 
-/** Files that a restarted run writes again take their .part from a killed run. */
-static void check_files(const flock_task *task)
-{
-    const file_use files[] = {
-        {"INPUT", task->input, FILE_READ},
-        {"--parameters", task->parameters_file, FILE_READ},
-        {"--output", task->shared.output, FILE_WRITTEN},
-        {"--measures", task->measures, FILE_WRITTEN},
-        {"--restart", task->restart, FILE_STATE},
-        {"--plot", task->plot, task->restart ? FILE_FIGURE_AGAIN : FILE_FIGURE},
-        {"--record", task->film.path, FILE_FILM}};
-    files_check(files, sizeof files / sizeof *files);
-}
-
 static void check_noise(const flock_task *task)
 {
     for (int64_t k = 0; k < task->n_stages; k++) {
@@ -84,7 +69,6 @@ static void check_task(void *at, struct argp_state *state)
     if (task->shared.output) {
         check_output(task->shared.output, state);
     }
-    check_files(task);
     flock_make_stages(task, state);
     check_noise(task);
 }
@@ -99,7 +83,7 @@ static const option_row flock_options[] = {
     {"port", 0, "N", NULL, 2, WHOLE_AT(flock_task, shared.port, 1, 65535, "1 to 65535")},
     {"address", 0, "A", NULL, 2, TEXT_AT(flock_task, shared.address)},
     {"parameters", 0, "FILE", "lines NAME = VALUE of these options", 3,
-     READ_BY(flock_read_parameters)},
+     READ_BY(flock_read_parameters), PATH_AT(flock_task, parameters_file, FILE_READ)},
     {"at", 0, "STEP:NAME=V", "a change on the way: 500:noise=0.2, 9:no-things", 4,
      READ_BY(flock_note_change)},
     {"reflect", 0, "xyz", "walls of the box", 8,
@@ -116,10 +100,11 @@ static const option_row flock_options[] = {
      POSITIVE_AT(flock_task, r_max)},
     {"bins", 0, "N", NULL, 40, FROM_ZERO_AT(flock_task, bins)},
     {"measures", 0, "FILE", "as JSON lines; as .png, .svg, .pdf", 40,
-     TEXT_AT(flock_task, measures)},
-    {"plot", 0, "FILE", NULL, 40, READ_AT(flock_task, plot, gnuplot_read_path)},
+     FILE_AT(flock_task, measures, FILE_WRITTEN)},
+    {"plot", 0, "FILE", NULL, 40, READ_AT(flock_task, plot, gnuplot_read_path),
+     PATH_AT(flock_task, plot, FILE_FIGURE_AGAIN)},
     {"restart", 0, "FILE", "save, go on; --restart-every=N, --restart-change", 40,
-     TEXT_AT(flock_task, restart)},
+     FILE_AT(flock_task, restart, FILE_STATE)},
     {"restart-every", 0, "N", OPTION_NAMED_ABOVE, 40, FROM_ZERO_AT(flock_task, restart_every)},
     {"restart-change", 0, NULL, OPTION_NAMED_ABOVE, 40, FLAG_AT(flock_task, restart_change)},
     {0}};
@@ -129,14 +114,14 @@ const command_line flock_line = {
     .operand = "INPUT",
     .operand_at = offsetof(flock_task, input),
     .may_lack = true,
-    .tables = {{flock_options},
+    .tables = {{output_options},
+               {flock_options},
                {flock_model_options, offsetof(flock_task, start)},
                {film_option_rows, offsetof(flock_task, film)},
                {one_frame_options},
                {space_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "Let a flock fly, measured on its way; -o FILE records it as .gsd or .xyz."
             "\vExample:\n"

@@ -5,7 +5,6 @@
 #include "fof.h"
 
 #include "common/engine.h"
-#include "common/files.h"
 #include "common/parse.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -66,12 +65,6 @@ static void check_task(void *at, struct argp_state *state)
                    "a .grp has a line for each particle of INPUT: leave out --species");
     options_refuse(state, options_to_stdout(&task->shared),
                    "a catalogue needs the name of a file: -o halos.csv");
-    const file_use files[] = {{"INPUT", task->input, FILE_READ},
-                              {"--output", task->shared.output, FILE_WRITTEN},
-                              {"--labels", task->labels, FILE_WRITTEN},
-                              {"--sort-snapshot", task->sorted, FILE_WRITTEN},
-                              {"--plot", task->plot, FILE_WRITTEN}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static void read_format(void *at, const option_given *given)
@@ -103,9 +96,10 @@ static const option_row fof_options[] = {
     {"allow-unwrapped", 0, NULL, "coordinates may span more than two boxes", 1,
      FLAG_AT(fof_task, allow_unwrapped)},
     {"labels", 0, "FILE", "group of each particle: .npy, .grp, .hdf5", 40,
-     TEXT_AT(fof_task, labels)},
-    {"sort-snapshot", 0, "FILE", "INPUT sorted by group: .hdf5", 40, TEXT_AT(fof_task, sorted)},
-    {"plot", 0, "FILE", "picture: .png", 40, TEXT_AT(fof_task, plot)},
+     FILE_AT(fof_task, labels, FILE_WRITTEN)},
+    {"sort-snapshot", 0, "FILE", "INPUT sorted by group: .hdf5", 40,
+     FILE_AT(fof_task, sorted, FILE_WRITTEN)},
+    {"plot", 0, "FILE", "picture: .png", 40, FILE_AT(fof_task, plot, FILE_WRITTEN)},
     {"format", 0, "NAME", "of -o: csv, rockstar, gadget4, swift", 40,
      READ_AT(fof_task, format, read_format)},
     {0}};
@@ -114,12 +108,12 @@ static const command_line fof_line = {
     .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(fof_task, input),
-    .tables = {{fof_options},
+    .tables = {{output_options},
+               {fof_options},
                {reading_options},
                {space_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
             "\vExample:\n"

@@ -4,7 +4,6 @@
  */
 #include "overlap.h"
 
-#include "common/files.h"
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
@@ -41,11 +40,6 @@ static void check_task(void *at, struct argp_state *state)
     options_refuse(state, task->matrix && strcmp(task->matrix, "-") == 0,
                    "--matrix needs the name of a file");
     table_check_options(state, &task->shared, task->format);
-    const file_use files[] = {{"REPLICAS", task->input, FILE_READ},
-                              {"--output", task->shared.output, FILE_WRITTEN},
-                              {"--matrix", task->matrix, FILE_WRITTEN},
-                              {"--plot", task->plot, FILE_FIGURE}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static const option_row overlap_options[] = {
@@ -60,9 +54,9 @@ static const option_row overlap_options[] = {
     {"packed", 0, "D", "bytes hold D spins, as numpy.packbits does", 4,
      FROM_ONE_AT(overlap_task, packed)},
     {"matrix", 0, "FILE.npy", "all overlaps too, one row a replica", 40,
-     TEXT_AT(overlap_task, matrix)},
+     FILE_AT(overlap_task, matrix, FILE_WRITTEN)},
     {"plot", 0, "FILE", "figure by gnuplot: .pdf, .svg, .png", 40,
-     READ_AT(overlap_task, plot, gnuplot_read_path)},
+     READ_AT(overlap_task, plot, gnuplot_read_path), PATH_AT(overlap_task, plot, FILE_FIGURE)},
     {"format", 0, "NAME", "of the output: text, json, npy, xvg", 40,
      WORD_AT(overlap_task, format, TABLE_TEXT, "text, json, npy or xvg")},
     {0}};
@@ -71,11 +65,11 @@ static const command_line overlap_line = {
     .operands = "REPLICAS",
     .operand = "REPLICAS",
     .operand_at = offsetof(overlap_task, input),
-    .tables = {{overlap_options},
+    .tables = {{output_options},
+               {overlap_options},
                {vectors_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "Histogram P(q) of the overlaps of replicas: vectors of one length, a row each."
             "\vExample:\n"

@@ -6,7 +6,6 @@
 #include "pairs.h"
 
 #include "common/engine.h"
-#include "common/files.h"
 #include "common/progress.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -29,10 +28,6 @@ static void check_task(void *at, struct argp_state *state)
                    "--count writes no list: leave out --count or --output");
     options_refuse(state, o->json && options_to_stdout(o),
                    "-o - and --json both want standard output");
-    const file_use files[] = {{"INPUT", task->input, FILE_READ},
-                              {"--against", task->against, FILE_READ},
-                              {"--output", o->output, FILE_WRITTEN}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static const option_row pairs_options[] = {
@@ -48,19 +43,20 @@ static const option_row pairs_options[] = {
      BITS_AT(pairs_task, list.extras, KITH_SHIFTS)},
     {"count", 0, NULL, "print the number of pairs, nothing else", 1,
      FLAG_AT(pairs_task, count_only)},
-    {"against", 0, "FILE", "pairs of i in INPUT with j in FILE", 1, TEXT_AT(pairs_task, against)},
+    {"against", 0, "FILE", "pairs of i in INPUT with j in FILE", 1,
+     FILE_AT(pairs_task, against, FILE_READ)},
     {0}};
 
 static const command_line pairs_line = {
     .operands = "INPUT --cutoff R",
     .operand = "INPUT",
     .operand_at = offsetof(pairs_task, input),
-    .tables = {{pairs_options},
+    .tables = {{output_options},
+               {pairs_options},
                {reading_options},
                {space_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
             " (.npy, .h5, .txt; - is standard output, as text)."

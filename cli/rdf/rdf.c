@@ -4,7 +4,6 @@
  */
 #include "rdf.h"
 
-#include "common/files.h"
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
@@ -29,8 +28,10 @@ static void read_slope(void *at, const option_given *given)
 
 static void read_weights(void *at, const option_given *given)
 {
+    rdf_task *task = at;
     options_refuse(given->state, !*given->arg, "--weights needs the name of a column or a file");
-    *(const char **)at = given->arg;
+    task->weights = given->arg;
+    task->weights_file = strpbrk(given->arg, "./") ? given->arg : NULL;
 }
 
 static void read_temperature(void *at, const option_given *given)
@@ -41,19 +42,6 @@ static void read_temperature(void *at, const option_given *given)
                         "a number above 0, or one with ,eV ,kcal or ,kJ");
     }
     task->temperature = given->arg;
-}
-
-static void check_files(const rdf_task *task)
-{
-    const bool weighted = task->weights && rdf_weights_are_file(task->weights);
-    const file_use files[] = {{"INPUT", task->input, FILE_READ},
-                              {"--topology", task->shared.topology, FILE_READ},
-                              {"--edges", task->edges, FILE_READ},
-                              {"--weights", weighted ? task->weights : NULL, FILE_READ},
-                              {"--output", task->shared.output, FILE_WRITTEN},
-                              {"--sq", task->sq, FILE_WRITTEN},
-                              {"--plot", task->plot, FILE_FIGURE}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static void check_task(void *at, struct argp_state *state)
@@ -85,7 +73,6 @@ static void check_task(void *at, struct argp_state *state)
                    "--q-max is not above --q-min");
     options_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
     table_check_options(state, &task->shared, task->format);
-    check_files(task);
 }
 
 static const option_row rdf_options[] = {
@@ -94,7 +81,7 @@ static const option_row rdf_options[] = {
     {"bins", 0, "N", "their number or width; default 200", 2, FROM_ONE_AT(rdf_task, bins)},
     {"width", 0, "W", NULL, 2, POSITIVE_AT(rdf_task, width)},
     {"log", 0, NULL, "bins of equal ratio; edges from a file", 3, FLAG_AT(rdf_task, log)},
-    {"edges", 0, "FILE", NULL, 3, TEXT_AT(rdf_task, edges)},
+    {"edges", 0, "FILE", NULL, 3, FILE_AT(rdf_task, edges, FILE_READ)},
     {"minimum-image", 0, NULL, "to the box's corner; for error bars, 10", 4,
      FLAG_AT(rdf_task, minimum_image)},
     {"blocks", 0, "N", NULL, 4, WHOLE_AT(rdf_task, blocks, 1, 10000, "1 to 10000")},
@@ -102,7 +89,7 @@ static const option_row rdf_options[] = {
     {"with", 0, "B,C", NULL, 5, TEXT_AT(rdf_task, with)},
     {"partials", 0, NULL, "each species with each; mass, column, FILE.npy", 6,
      FLAG_AT(rdf_task, partials)},
-    {"weights", 0, "W", NULL, 6, READ_AT(rdf_task, weights, read_weights)},
+    {"weights", 0, "W", NULL, 6, READ_BY(read_weights), PATH_AT(rdf_task, weights_file, FILE_READ)},
     {"exclude-molecules", 0, NULL, "no pairs in one molecule, bonded", 7,
      FLAG_AT(rdf_task, without_molecules)},
     {"exclude-bonds", 0, NULL, NULL, 7, FLAG_AT(rdf_task, without_bonds)},
@@ -111,7 +98,8 @@ static const option_row rdf_options[] = {
     {"temperature", 0, "T", NULL, 8, READ_BY(read_temperature)},
     {"trust-temperature", 0, NULL, "also where forces or velocities tell another", 8,
      FLAG_AT(rdf_task, trust)},
-    {"sq", 0, "FILE", "S(q), by transform and sum; its power", 9, TEXT_AT(rdf_task, sq)},
+    {"sq", 0, "FILE", "S(q), by transform and sum; its power", 9,
+     FILE_AT(rdf_task, sq, FILE_WRITTEN)},
     {"slope", 0, "Q1,Q2", NULL, 9, READ_AT(rdf_task, slope, read_slope)},
     {"q-min", 0, "Q", "range and bins; default: by box and density", 9,
      POSITIVE_AT(rdf_task, q_min)},
@@ -121,7 +109,7 @@ static const option_row rdf_options[] = {
      WORD_AT(rdf_task, window, 0, STRUCTURE_WINDOWS)},
     {"q-vectors", 0, "N", NULL, 9, WHOLE_AT(rdf_task, q_vectors, 0, 100000, "0 to 100000")},
     {"plot", 0, "FILE", "figure by gnuplot: .pdf, .svg, .png", 40,
-     READ_AT(rdf_task, plot, gnuplot_read_path)},
+     READ_AT(rdf_task, plot, gnuplot_read_path), PATH_AT(rdf_task, plot, FILE_FIGURE)},
     {"format", 0, "F", "text, json, npy, xvg, lammps; A, nm, sigma", 40,
      WORD_AT(rdf_task, format, TABLE_TEXT, "text, json, npy, xvg or lammps")},
     {"unit", 0, "U", NULL, 40, TEXT_AT(rdf_task, unit)},
@@ -131,12 +119,12 @@ static const command_line rdf_line = {
     .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(rdf_task, input),
-    .tables = {{rdf_options},
+    .tables = {{output_options},
+               {rdf_options},
                {trajectory_options},
                {space_options},
                {engine_options},
-               {report_options},
-               {output_options}},
+               {report_options}},
     .check = check_task,
     .help = "Average g(r), n(r) and S(q) over the frames of a trajectory."
             "\vExample:\n"

@@ -27,8 +27,9 @@ typedef struct rdf_task {
     bool minimum_image;
     const char *select, *with; /**< NULL: all, as select */
     bool partials;
-    bool without_molecules, without_bonds; /**< leave such pairs out */
+    bool without_molecules, without_bonds; /**< leave pairs in one molecule, or bonded, out */
     const char *weights;                   /**< --weights: a column or a file; NULL: none */
+    const char *weights_file;              /**< --weights, where it is a file; else NULL */
     int64_t blocks;
     bool force;              /**< --estimator force */
     double kT;               /**< --temperature, in units of force times length */
@@ -237,9 +238,6 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
 
 /** From blocks to curves. @return an exit status, reported. */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
-
-/** Whether --weights names a file, not a column. */
-bool rdf_weights_are_file(const char *weights);
 
 /** Read the file of --weights, if it is one, for the first frame's particles. @return exit status,
  *  reported */

@@ -356,7 +356,7 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     how.read.needed = (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
                       (task->without_bonds ? (unsigned)IO_BONDS : 0) |
                       (task->force ? (unsigned)IO_FORCES : 0);
-    if (task->weights && !rdf_weights_are_file(task->weights)) {
+    if (task->weights && !task->weights_file) {
         how.weights = task->weights;
         how.read.needed |= (unsigned)IO_WEIGHTS;
     }

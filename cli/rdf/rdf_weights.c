@@ -14,26 +14,21 @@
 #include "common/report.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-bool rdf_weights_are_file(const char *weights)
-{
-    return strpbrk(weights, "./") != NULL;
-}
 
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found)
 {
     io_error error = {0};
     const size_t n = (size_t)frame->particles.n;
-    if (!task->weights || !rdf_weights_are_file(task->weights)) {
+    if (!task->weights_file) {
         return STATUS_OK;
     }
     found->weights = malloc((n + 1) * sizeof *found->weights);
     if (!found->weights) {
-        return report_no_memory(task->weights);
+        return report_no_memory(task->weights_file);
     }
-    return report_io(io_read_numbers(task->weights, frame->particles.n, found->weights, &error),
-                     &error, false);
+    return report_io(
+        io_read_numbers(task->weights_file, frame->particles.n, found->weights, &error), &error,
+        false);
 }
 
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)

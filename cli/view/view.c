@@ -5,7 +5,6 @@
 #include "view.h"
 
 #include "common/engine.h"
-#include "common/files.h"
 #include "common/progress.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -18,16 +17,11 @@ static void check_task(void *at, struct argp_state *state)
     const view_task *task = at;
     options_refuse(state, task->labels && task->link > 0,
                    "groups are those of --labels or of --link: leave one out");
-    const file_use files[] = {{"FILE", task->file, FILE_READ},
-                              {"--topology", task->shared.topology, FILE_READ},
-                              {"--labels", task->labels, FILE_READ},
-                              {"--record", task->film.path, FILE_FILM}};
-    files_check(files, sizeof files / sizeof *files);
 }
 
 static const option_row view_options[] = {
     {"labels", 0, "FILE", "the group of each particle: .npy, .grp, .hdf5 of kith fof", 1,
-     TEXT_AT(view_task, labels)},
+     FILE_AT(view_task, labels, FILE_READ)},
     {"link", 0, "LENGTH", "in place of labels: find groups with this length", 1,
      POSITIVE_AT(view_task, link)},
     {"members", 0, "N", "smaller groups found are none; default 20", 1,
