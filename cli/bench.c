@@ -76,7 +76,7 @@ static const option_row bench_options[] = {
 static const command_line bench_line = {
     .tables = {{bench_options}},
     .help = "Reproduce the figures of the README on this machine: each answer is verified, then "
-            "timed, median of five, beside other programs in the same run: vesin, "
+            "timed, median of five, beside other programs in one run: vesin, "
             "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud and MDAnalysis, installed "
             "from PyPI (into a folder of their own; those that cannot be are named). On a GPU too, "
             "where kith has CUDA and there is one. Takes some thirty minutes, on a machine that "

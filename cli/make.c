@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith make: write a reproducible set of particles. The same arguments give the same bytes on any
+ * kith make: write a reproducible set of particles. Equal arguments give equal bytes on any
  * machine.
  */
 #include "common/options.h"
@@ -111,13 +111,14 @@ static const command_line make_line = {
     .read_operand = read_operand,
     .tables = {{output_options}, {make_options}, {report_options}},
     .check = check_task,
-    .help = "Make a set of N particles, the same bytes on any machine. N may be 1000000, 1_000_000,"
-            " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"
-            " bridge sets are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in "
-            "open space."
-            "\vExample:\n"
-            "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
-            "  kith make lattice 32k --basis fcc -o fcc.xyz"};
+    .help =
+        "Make a set of N particles, identical bytes on any machine. N may be 1000000, 1_000_000,"
+        " 1e6 or 1M; a lattice has the whole cells that fit. Uniform, lattice, clustered and"
+        " bridge sets are periodic; a Plummer sphere and a Soneira-Peebles hierarchy stand in "
+        "open space."
+        "\vExample:\n"
+        "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
+        "  kith make lattice 32k --basis fcc -o fcc.xyz"};
 
 /** Fill xyz in the unit box, and velocities where the family has them. @return how many points
  *  there are. */

@@ -29,7 +29,7 @@ typedef struct flock_saved {
 /** The options in force when the flock made the step that brought it to `step`. */
 flock_saved flock_saved_of(const flock_task *task, int64_t step);
 
-/** Compare options. @return text such as "--noise was 0.1 and is 0.6; ...", to be freed by the
+/** Compare options. @return text like "--noise was 0.1 and is 0.6; ...", to be freed by the
  *  caller; "" if all options are equal; NULL if memory is exhausted. */
 char *flock_saved_differences(const flock_saved *was, const flock_saved *is);
 

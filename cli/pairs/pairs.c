@@ -132,7 +132,7 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     return report_kith(found->ctx, status, task->input);
 }
 
-/** Read INPUT, and --against in the same precision. */
+/** Read INPUT, and --against in the precision of INPUT. */
 static int read_inputs(const pairs_task *task, pairs_outcome *found)
 {
     CLI_TRY(input_read(&task->shared, task->input, &found->a));

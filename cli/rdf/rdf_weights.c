@@ -5,7 +5,7 @@
  *     g_w(r) = sum of w_i w_j over the pairs / what it would be of particles strewn uniformly
  *     ww(r)  = sum of w_i w_j over the pairs / their number
  *
- * Strewn uniformly, a pair of a and b has the mean of w_i w_j over all such pairs, W_a W_b /
+ * Strewn uniformly, a pair of a and b has the mean of w_i w_j over all pairs of a and b, W_a W_b /
  * (N_a N_b), and of one kind (W^2 - sum of w^2) / (N (N - 1)), with W the sum of w. Where weights
  * cancel, as charges do, g_w is not defined and ww says how they are arranged (Stoyan & Stoyan
  * 1994, Fractals, Random Shapes and Point Fields, 14.7: mark correlation).
