@@ -25,7 +25,6 @@ typedef struct extent {
 } extent;
 
 static const command_line info_line = {
-    .operands = "FILE",
     .operand = "FILE",
     .operand_at = offsetof(info_task, file),
     .tables = {{reading_options}, {report_options}},

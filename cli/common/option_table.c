@@ -390,8 +390,10 @@ void command_line_parse(const command_line *line, int argc, char **argv, void *t
     p.argp[p.n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
     p.argp[p.n_argp++] = (struct argp_option){
         "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1};
-    const struct argp argp = {
-        .options = p.argp, .parser = parse_word, .args_doc = line->operands, .doc = line->help};
+    const struct argp argp = {.options = p.argp,
+                              .parser = parse_word,
+                              .args_doc = line->operands ? line->operands : line->operand,
+                              .doc = line->help};
     keep_command(argv); /* argp reorders argv */
     /* Help pages have no room for argp's note; users may set another style. */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);

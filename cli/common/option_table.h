@@ -33,24 +33,21 @@ typedef struct option_row {
     const char *name;     /**< long name, without its dashes */
     int letter;           /**< short name; 0: none */
     const char *argument; /**< what the help calls the argument; NULL: the option has none */
-    const char *help;     /**< NULL: the option shares the line of the help of the row above;
-                             OPTION_NAMED_ABOVE: the text of an other line names it */
-    int group;            /**< the help shows groups in rising order, and sorts each by name */
+    /** NULL: the option shares the line of the help of the row above. OPTION_NAMED_ABOVE: it has no
+     *  line; the text of another line names it. */
+    const char *help;
+    int group; /**< the help shows groups in rising order, and sorts each by name */
     option_kind kind;
-    size_t at;          /**< offset of the value in its struct [bytes] */
-    size_t size;        /**< size of the value [bytes] */
-    int64_t value;      /**< of OPTION_FLAG and OPTION_WORD; other uses belong to `read` */
-    double least, most; /**< allowed range of OPTION_WHOLE, which reads up to 2^53, and
-                             OPTION_REAL */
-    const char
-        *expected; /**< the range as errors put it, "1 to 65535"; the words of OPTION_WORD and
-                             OPTION_TEXT, "sc, bcc or fcc" */
+    size_t at;            /**< offset of the value in its struct [bytes] */
+    size_t size;          /**< size of the value [bytes] */
+    int64_t value;        /**< of OPTION_FLAG and OPTION_WORD; other uses belong to `read` */
+    double least, most;   /**< allowed range of OPTION_REAL; of OPTION_WHOLE, 2^53 at most */
+    const char *expected; /**< range for errors, "1 to 65535"; or words, "sc, bcc or fcc" */
     /** Read, check and store the argument; ends the command where it is wrong.
      *  @param at  where the value is stored */
     void (*read)(void *at, const struct option_given *given);
-    file_role file; /**< what the verb does with the file that is named */
-    size_t path_at; /**< offset of the const char * that holds the file's name, or NULL when
-                             the argument names none [bytes] */
+    file_role file; /**< what the verb does with the file that the argument names */
+    size_t path_at; /**< offset of the const char * to that file's name; NULL: no file [bytes] */
 } option_row;
 
 /** An option on the command line. */
@@ -94,7 +91,7 @@ typedef struct option_table {
 
 /** What a verb accepts on its command line. */
 typedef struct command_line {
-    const char *operands; /**< as --help shows them, "INPUT --cutoff R" */
+    const char *operands; /**< as --help shows them, "INPUT --cutoff R"; NULL: as `operand` */
     const char *operand;  /**< name of the only operand, a file to read; NULL: see read_operand */
     size_t operand_at;    /**< offset of its const char * in the task [bytes] */
     bool may_lack;        /**< the operand may be left out */

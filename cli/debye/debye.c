@@ -62,7 +62,6 @@ static const option_row debye_options[] = {
     {0}};
 
 static const command_line debye_line = {
-    .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(debye_task, input),
     .tables = {{output_options},

@@ -105,7 +105,6 @@ static const option_row fof_options[] = {
     {0}};
 
 static const command_line fof_line = {
-    .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(fof_task, input),
     .tables = {{output_options},

@@ -62,7 +62,6 @@ static const option_row overlap_options[] = {
     {0}};
 
 static const command_line overlap_line = {
-    .operands = "REPLICAS",
     .operand = "REPLICAS",
     .operand_at = offsetof(overlap_task, input),
     .tables = {{output_options},

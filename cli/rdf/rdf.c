@@ -116,7 +116,6 @@ static const option_row rdf_options[] = {
     {0}};
 
 static const command_line rdf_line = {
-    .operands = "INPUT",
     .operand = "INPUT",
     .operand_at = offsetof(rdf_task, input),
     .tables = {{output_options},

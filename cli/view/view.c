@@ -29,7 +29,6 @@ static const option_row view_options[] = {
     {0}};
 
 static const command_line view_line = {
-    .operands = "FILE",
     .operand = "FILE",
     .operand_at = offsetof(view_task, file),
     .tables = {{view_options},
