@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public search for groups: check the arguments once, then ask the backend.
+ * Public entry of friends-of-friends: checks the arguments once, then calls the backend, or the
+ * search with roles where particles have roles or a minimum number of links.
  */
 #include <float.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups as the backends find them.
+ * Friends-of-friends groups: the checked options, and the operation that each backend offers.
  */
 #ifndef KITH_FOF_BACKEND_H
 #define KITH_FOF_BACKEND_H
@@ -8,18 +8,22 @@
 #include "core/backend.h"
 #include "engine/question.h"
 
-/** What groups are wanted: kith_fof_options, checked. */
+/** Checked copy of kith_fof_options. */
 struct kith__fof {
-    int64_t min_members, min_links;
-    const int64_t *ids;
-    const uint8_t *roles;
-    const void *velocities;
-    double velocity_length; /**< rounded to the precision */
+    int64_t min_members;    /**< smallest number of particles of a group that is returned */
+    int64_t min_links;      /**< fewest friends that a particle needs in order to link others */
+    const int64_t *ids;     /**< [n] caller's particle ids, which break ties in size; or NULL */
+    const uint8_t *roles;   /**< [n] KITH_LINK, KITH_ATTACH or KITH_IGNORE; NULL: all KITH_LINK */
+    const void *velocities; /**< [n][3] in the precision of the points; or NULL */
+    double velocity_length; /**< linking length of velocities, rounded to the points' precision
+                                 [velocity] */
 };
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__fof_backend {
-    /** The question has parts whose particles are friends. labels [a.n] are the library's. */
+    /** Find groups. Roles and min_links are ignored. question->part is the width of subcells whose
+     *  particles are all friends (subcells.h). out->labels [a.n] is memory of the library.
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__fof *fof, kith_groups *out);
 };

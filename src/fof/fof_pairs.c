@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends by the pair search, for lengths and boxes of which the parts of cells
- * (parts.h) would be out of all proportion: every pair that kith_pairs_each finds is an edge of a
- * union-find forest of particles. O(n + pairs) time, and memory for the particles and one block of
- * pairs. The search stops early once all particles are in one tree.
+ * Friends-of-friends from the pair search, for boxes and linking lengths that subcells (subcells.h)
+ * do not suit. Every pair of kith_pairs_each is an edge; a union-find forest of particles joins
+ * them. O(n + pairs) time; memory for the particles and one block of pairs. The search ends early
+ * once all particles are in one tree.
  */
 #include <stdlib.h>
 
 #include "groups.h"
 #include "pairs/pairs.h"
 
-/* Pairs that the search hands over at once. */
+/* Pairs in each block that the search passes to link_block. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Slots of the context's scratch. */
+/** Slots of the context's scratch memory. */
 enum { PARENT = KITH_FOF_PAIRS_SLOT, MEMBERS, GROUPS, SLOTS_END };
 _Static_assert((int)SLOTS_END <= (int)KITH_FOF_PAIRS_END, "every purpose needs its own buffer");
 
-/** A tree of at least fof->min_members particles. */
+/** A group: a tree of at least fof->min_members particles. */
 struct group {
-    int64_t least_id; /**< smallest id of its particles */
-    int32_t members;
-    int32_t root;
+    int64_t least_id; /**< smallest id of its particles; without ids their smallest index */
+    int32_t members;  /**< number of its particles */
+    int32_t root;     /**< root of the tree: index of a particle */
 };
 
 /** A union-find forest of all particles. The root of a tree is its smallest index. */
 struct forest {
-    const struct kith__question *question;
-    const struct kith__fof *fof;
-    int32_t *parent; /**< [n] */
-    int64_t trees;
-    bool complete;    /**< the search was stopped because all particles are in one tree */
-    int32_t *members; /**< [n] particles of the tree, at its root; at the root of a group -1 less
-                           its number, counted from 0; 0 elsewhere */
-    int64_t n_groups;
-    struct group *group; /**< [n_groups] */
+    const struct kith__question *question; /**< points, box and linking length */
+    const struct kith__fof *fof;           /**< options */
+    int32_t *parent; /**< [n] parent of each particle in its tree; a root is its own parent */
+    int64_t trees;   /**< number of trees */
+    bool complete;   /**< early exit: the search was stopped because one tree holds all particles */
+    int32_t *members;    /**< [n] at a root: number of particles of the tree, or, once groups are
+                           listed, -1 - g at the root of group g; 0 elsewhere */
+    int64_t n_groups;    /**< number of groups */
+    struct group *group; /**< [n_groups] the groups, in the order of their labels */
 };
 
 /** Root of a particle's tree. Path halving: points each visited particle at its grandparent. */
@@ -47,7 +47,8 @@ static int32_t root_of(int32_t *parent, int32_t p)
     return p;
 }
 
-/** Unite the trees of friends. @return 1 once there is one tree. */
+/** kith_block_fn: unite the trees of each pair of friends. @return 1, which ends the search, once
+ *  there is one tree. */
 static int link_block(void *user, const kith_pairs *block, int64_t first)
 {
     struct forest *f = user;
@@ -66,7 +67,7 @@ static int link_block(void *user, const kith_pairs *block, int64_t first)
     return f->complete;
 }
 
-/** Unite all friends. */
+/** Unite the trees of all pairs of friends. */
 static kith_status link_all(kith_ctx *ctx, struct forest *f)
 {
     struct kith__question question = *f->question;
@@ -94,7 +95,7 @@ static int by_size_then_id(const void *left, const void *right)
     return (a->root > b->root) - (a->root < b->root);
 }
 
-/** Count the particles of each tree, at its root; every particle then points at its root. */
+/** Point every particle at its root, and count the particles of each tree at the root. */
 static void count_members(struct forest *f)
 {
     for (int64_t p = 0; p < f->question->a.n; p++) {
@@ -104,7 +105,7 @@ static void count_members(struct forest *f)
     }
 }
 
-/** List the trees that are large enough in the order of their numbers. */
+/** List the trees of at least min_members particles by falling size, ties by the smallest id. */
 static kith_status list_groups(kith_ctx *ctx, struct forest *f)
 {
     const int64_t n = f->question->a.n;
@@ -133,7 +134,7 @@ static kith_status list_groups(kith_ctx *ctx, struct forest *f)
     return KITH_OK;
 }
 
-/** Write the groups and the labels. */
+/** Write the number of members of each group, and the label of each particle. */
 static kith_status write_groups(kith_ctx *ctx, struct forest *f, kith_groups *out)
 {
     KITH_TRY(kith__groups_number(ctx, f->n_groups, out));

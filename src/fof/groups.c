@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory of groups, kept from call to call, and whether a pair is one of friends.
+ * Memory of a kith_groups, kept from call to call, and the test whether a pair are friends.
  */
 #include "groups.h"
 

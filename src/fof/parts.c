@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How wide parts are, and what is in reach of them.
+ * Width of subcells, and which subcells and cells are within reach of one.
  */
 #include "parts.h"
 
-/** The longest diagonal of a block whose sides are parallel to the box's rows, in units of the
- *  distance between its faces. */
+/** Longest diagonal of a parallelepiped with the shape of the box whose opposite faces are one unit
+ *  of length apart. */
 static double longest_diagonal(const struct kith__question *q)
 {
     double longest = 0;
@@ -27,18 +27,19 @@ void kith__parts_ask(struct kith__question *q)
     q->part = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
 }
 
-/** Parts and cells in reach along axis k; returns the width of a part. */
+/** Set the subcells within reach along axis k. @return the width of a subcell [length]. */
 static double reach_along(const struct kith__question *q, const struct kith__axis *axis, int k,
                           double near, double *reach)
 {
     const double width = q->height[k] / (axis->scale * axis->parts);
     *reach = floor(near / width) + 1;
     if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
-        *reach = fmin(*reach, axis->parts); /* the nearest image is the nearest particle */
+        *reach = fmin(*reach, axis->parts); /* only the nearest image of a particle counts */
     }
     return width;
 }
 
+/** Set row_reach: rows that are dy, dz away are shortened by the distance between the rows. */
 static void set_rows(const struct kith__question *q, const double width[3], double near,
                      struct kith__parts *parts)
 {
@@ -55,6 +56,7 @@ static void set_rows(const struct kith__question *q, const double width[3], doub
     }
 }
 
+/** List the forward neighbours of a cell, in ascending order of their offset. */
 static void set_steps(const struct kith__axis axis[3], struct kith__parts *parts)
 {
     int n = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cells divided into parts of which the diagonal is no longer than the linking length, for every
- * backend: the particles of one part, a clump, are friends by construction. Which parts, and which
- * cells, are in reach of a part.
+ * Subcells: each cell of the grid is divided into subcells whose diagonal is at most the linking
+ * length, so that all particles of one subcell are friends. The particles of one subcell are called
+ * a clump; clumps are the nodes of the union-find forest. This header says which subcells, and
+ * which cells, are within reach of a subcell. Shared by all backends.
  */
 #ifndef KITH_PARTS_H
 #define KITH_PARTS_H
@@ -10,44 +11,47 @@
 #include "engine/cells.h"
 
 enum {
-    KITH_CROWD = 24,      /**< clumps in a cell from which it is worth an index */
-    KITH_MOST_REACH = 16, /**< parts to look at on each side */
-    KITH_STEPS = 13       /**< cells ahead of a cell */
+    KITH_CROWD = 24,      /**< a cell of at least so many clumps is dense, and has an index */
+    KITH_MOST_REACH = 16, /**< largest number of subcells within reach on one side */
+    KITH_STEPS = 13       /**< forward neighbours of a cell: half of the 26 cells around it */
 };
 
-/** A row of parts along x, in the index of a crowded cell. */
+/** Index of a dense cell: one entry for each row of subcells along x. */
 struct kith__part_row {
-    uint16_t mask;  /**< bit x: part x holds a clump */
-    uint16_t first; /**< the row's first clump, counted from the cell's */
+    uint16_t mask;  /**< bit x is set when subcell x of the row holds a clump */
+    uint16_t first; /**< first clump of the row, counted from the first clump of the cell */
 };
 
-/** A way to one of the cells ahead of a cell. */
+/** Offset from a cell to one of its forward neighbours. */
 struct kith__step {
-    int away[3];
-    int64_t cells; /**< what it adds to the cell's number */
+    int away[3];   /**< offset along each axis [cells] */
+    int64_t cells; /**< offset of the cell number */
 };
 
+/** Geometry of subcells. */
 struct kith__parts {
-    int bits;     /**< of a key below the cell's number */
-    int rows;     /**< of parts in a cell */
-    int reach[3]; /**< parts to look at on each side */
-    /** Parts to look at along x where rows are dz, dy away; -1: none. */
+    int bits;     /**< bits of a key that number the subcell within its cell */
+    int rows;     /**< rows of subcells along x in a cell */
+    int reach[3]; /**< subcells within reach on each side, along each axis */
+    /** [|dz|][|dy|] subcells within reach along x in a row that is dz, dy away; -1: none. */
     int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
-    /** Cells that are in reach of part p along each axis: the first and the last. */
-    int8_t cell_low[3][KITH_MOST_PARTS], cell_high[3][KITH_MOST_PARTS];
-    bool around; /**< the cells around a cell are all that are in reach of it, */
-    struct kith__step step[KITH_STEPS]; /**< and these are ahead of it */
+    /** [axis][p] offset of the first cell within reach of subcell p along an axis. */
+    int8_t cell_low[3][KITH_MOST_PARTS];
+    /** [axis][p] offset of the last cell within reach of subcell p along an axis. */
+    int8_t cell_high[3][KITH_MOST_PARTS];
+    bool around; /**< no cell beyond the 26 neighbours is within reach; then step[] serves */
+    struct kith__step step[KITH_STEPS]; /**< forward neighbours of a cell */
 };
 
-/** Set the width of parts that question->part asks for, from its cutoff and box. */
+/** Set question->part, the width of subcells, from the linking length and the box [length]. */
 void kith__parts_ask(struct kith__question *question);
 
 /**
- * Find what is in reach of each part.
- * @param axis  the cells chosen
- * @param near  particles further apart than this are no pair, however the distance was rounded
- * @return false where more than KITH_MOST_REACH parts on a side are in reach: the box is so skewed,
- *         or so thin for the cutoff, that parts do not fit. Nothing is then known of them.
+ * Find what is within reach of each subcell.
+ * @param axis  the axes of the grid
+ * @param near  particles further apart than this are no pair, however distances round [length]
+ * @return false when more than KITH_MOST_REACH subcells on one side are within reach: the box is
+ *         too skewed, or too thin for the linking length. *parts is then undefined.
  */
 bool kith__parts_init(const struct kith__question *question, const struct kith__axis axis[3],
                       double near, struct kith__parts *parts);

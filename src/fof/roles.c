@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Roles in the search for groups. Links are counted, and the nearest are found, by the pair search:
- * particles that link among themselves, then those that are attached against them. Particles on one
- * spot are searched for once.
+ * Friends-of-friends with roles. The pair search counts the links of particles and finds the
+ * nearest linking particle of each attached one: first among the particles that link, then between
+ * those that are attached and those that link. Coincident particles are merged before each search
+ * (spots.h). O(n + pairs of distinct positions).
  */
 #include <string.h>
 
@@ -11,10 +12,10 @@
 #include "spots.h"
 #include "engine/survey.h"
 
-/* Pairs handed over at once while links are counted or the nearest are sought. */
+/* Pairs in each block that the search passes to count_links and find_nearest. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Slots of the context's scratch. */
+/** Slots of the context's scratch memory. */
 enum {
     LINK = KITH_FOF_ROLES_SLOT,
     ATTACH,
@@ -31,24 +32,26 @@ enum {
 };
 _Static_assert((int)SLOTS_END <= (int)KITH_FOF_PAIRS_SLOT, "every purpose needs its own buffer");
 
-/** Some of the particles. */
+/** The particles of one role. */
 struct selection {
-    int64_t n;
-    int32_t *index; /**< [n] with the caller; ascending */
-    struct kith__spots spots;
+    int64_t n;                /**< particles selected */
+    int32_t *index;           /**< [n] caller's index of each, ascending */
+    struct kith__spots spots; /**< their distinct positions */
 };
 
-/** The particles by role. */
+/** State of one search with roles. */
 struct cast {
-    const struct kith__question *q;
-    const struct kith__fof *fof;
-    struct selection link, attach;
-    int64_t *links;  /**< [link.spots.n] others that link and are friends */
-    double *nearest; /**< [attach.spots.n] squared distance to the nearest that links, */
-    int32_t *whom;   /**< [attach.spots.n] and its index with the caller; -1: none yet */
+    const struct kith__question *q; /**< points, box and linking length */
+    const struct kith__fof *fof;    /**< options */
+    struct selection link;          /**< particles that link others */
+    struct selection attach;        /**< particles that are attached to the nearest friend */
+    int64_t *links;  /**< [link.spots.n] friends that link, of one particle on each position */
+    double *nearest; /**< [attach.spots.n] squared distance to the nearest friend that links
+                          [length^2] */
+    int32_t *whom;   /**< [attach.spots.n] caller's index of that friend; -1: none so far */
 };
 
-/** Scratch for n elements. */
+/** Allocate scratch memory for n elements of `size` bytes. @param[out] out  the pointer to set */
 static kith_status need(kith_ctx *ctx, int slot, int64_t n, size_t size, void *out)
 {
     void *data = kith__work_need(&ctx->work, slot, (size_t)n * size);
@@ -63,7 +66,7 @@ static int role_of(const struct cast *cast, int64_t p)
     return cast->fof->roles ? cast->fof->roles[p] : KITH_LINK;
 }
 
-/** Select the particles by role. */
+/** List the particles of each role. */
 static kith_status select_roles(kith_ctx *ctx, struct cast *cast)
 {
     struct selection *const to[] = {
@@ -86,12 +89,14 @@ static kith_status select_roles(kith_ctx *ctx, struct cast *cast)
     return KITH_OK;
 }
 
+/** Find the distinct positions of a selection. */
 static kith_status find_spots(kith_ctx *ctx, const struct cast *cast, struct selection *s, int slot)
 {
     return kith__spots_find(ctx, cast->q, cast->fof->velocities, s->index, s->n, slot, &s->spots);
 }
 
-/** Move those that link but have too few links to those that are attached. */
+/** Move the particles with fewer than min_links links from `link` to `attach`; both lists stay in
+ *  ascending order. */
 static kith_status demote(kith_ctx *ctx, struct cast *cast)
 {
     struct selection *link = &cast->link;
@@ -121,6 +126,7 @@ static kith_status demote(kith_ctx *ctx, struct cast *cast)
     return KITH_OK;
 }
 
+/** kith_block_fn: add the friends of each pair of positions to the number of links. */
 static int count_links(void *user, const kith_pairs *block, int64_t first)
 {
     const struct cast *cast = user;
@@ -134,7 +140,7 @@ static int count_links(void *user, const kith_pairs *block, int64_t first)
                                &r2)) {
             continue;
         }
-        if (i == j) { /* images of one spot: both ways, without those of a particle itself */
+        if (i == j) { /* periodic images: each pair counts both ways, less a particle's own image */
             cast->links[i] += 2 * ((int64_t)spots->many[i] - 1);
         } else {
             cast->links[i] += spots->many[j];
@@ -144,6 +150,7 @@ static int count_links(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
+/** kith_block_fn: keep the nearest linking friend of each attached position, ties by index. */
 static int find_nearest(void *user, const kith_pairs *block, int64_t first)
 {
     const struct cast *cast = user;
@@ -162,7 +169,8 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/** Hand all pairs of spots, or of one set of them against another, to fn, with their vectors. */
+/** Pass all pairs of the positions a to fn, or, where b is another set, all pairs of a and b, with
+ *  their vectors. */
 static kith_status each_pair(kith_ctx *ctx, struct cast *cast, const struct kith__spots *a,
                              const struct kith__spots *b, kith_block_fn fn)
 {
@@ -176,7 +184,7 @@ static kith_status each_pair(kith_ctx *ctx, struct cast *cast, const struct kith
     return ctx->backend->pairs->each(ctx, &question, &list, fn, cast);
 }
 
-/** Decide who links. */
+/** List the particles that link and those that are attached. */
 static kith_status cast_roles(kith_ctx *ctx, struct cast *cast)
 {
     KITH_TRY(select_roles(ctx, cast));
@@ -194,7 +202,8 @@ static kith_status cast_roles(kith_ctx *ctx, struct cast *cast)
     return demote(ctx, cast);
 }
 
-/** Label those that link, whose labels come first, at their places among all; 0 elsewhere. */
+/** Move the labels of the linking particles, which fill the first link->n entries, to the caller's
+ *  order; all other labels become 0. */
 static void spread_labels(const struct selection *link, int64_t n, int32_t *labels)
 {
     int64_t at = link->n - 1;
@@ -204,10 +213,10 @@ static void spread_labels(const struct selection *link, int64_t n, int32_t *labe
     }
 }
 
-/** Group those that link. */
+/** Group the particles that link, by the backend. */
 static kith_status group(kith_ctx *ctx, const struct cast *cast, kith_groups *out)
 {
-    enum { COPY = 10 }; /* cost */
+    enum { COPY = 10 }; /* cost of one copy, in the units of kith__skip */
     const struct selection *link = &cast->link;
     const size_t size = 3 * (size_t)cast->q->precision;
     const char *from = cast->fof->velocities;
@@ -243,7 +252,7 @@ static kith_status group(kith_ctx *ctx, const struct cast *cast, kith_groups *ou
     return KITH_OK;
 }
 
-/** Give each attached particle the label of the nearest that links and is its friend. */
+/** Give each attached particle the label of its nearest friend that links; 0 if it has none. */
 static kith_status attach(kith_ctx *ctx, struct cast *cast, kith_groups *out)
 {
     struct selection *a = &cast->attach;
@@ -266,7 +275,7 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
     struct cast cast = {.q = q, .fof = fof};
-    KITH_TRY(kith__survey_check(ctx, q)); /* names particles as the caller counts */
+    KITH_TRY(kith__survey_check(ctx, q)); /* here messages name particles by the caller's index */
     KITH_TRY(cast_roles(ctx, &cast));
     KITH_TRY(group(ctx, &cast, out));
     return cast.attach.n > 0 ? attach(ctx, &cast, out) : KITH_OK;

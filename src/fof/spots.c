@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Spots, found in a hash table with linear probing.
+ * Distinct positions, found by a hash table with linear probing. O(n) expected.
  */
 #include "spots.h"
 
 #include <string.h>
 
-/** What makes particles alike: coordinates, then velocities. */
+/** Hash key of a particle: the bytes of its coordinates, then of its velocity, then zeros. */
 struct likeness {
     char bytes[6 * sizeof(double)];
 };
@@ -21,6 +21,7 @@ void kith__spots_copy(const struct kith__question *q, int64_t p, void *xyz)
     }
 }
 
+/** Write the hash key of particle p. */
 static void describe(const struct kith__question *q, const void *velocities, int64_t p,
                      struct likeness *out)
 {
@@ -32,7 +33,7 @@ static void describe(const struct kith__question *q, const void *velocities, int
     }
 }
 
-/** Mix word by word (the finalizer of SplitMix64, Steele et al. 2014). */
+/** Hash a key word by word with the finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t hash_of(const struct likeness *likeness)
 {
     uint64_t hash = 0;

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Spots: what particles are alike. 10^5 of them on one point have 10^10 pairs, which say no more
- * than one.
+ * Distinct positions: coincident particles are merged before pairs are searched. 10^5 particles on
+ * one point have 10^10 pairs, which all carry one piece of information.
  */
 #ifndef KITH_SPOTS_H
 #define KITH_SPOTS_H
 
 #include "engine/question.h"
 
-/** The particles of a selection that have the same coordinates, bit by bit, and velocities. */
+/** The distinct positions of a selection of particles. Two particles share a position when their
+ *  coordinates, and velocities if given, agree bit by bit. */
 struct kith__spots {
-    int64_t n;
-    int32_t *first; /**< [n] with the caller: the smallest index of a spot; ascending */
-    int32_t *many;  /**< [n] particles on it */
-    char *xyz;      /**< [n][3] */
-    int32_t *of;    /**< [particles] the spot of each */
+    int64_t n;      /**< distinct positions */
+    int32_t *first; /**< [n] smallest caller's index of a particle on each position; ascending */
+    int32_t *many;  /**< [n] particles on each position */
+    char *xyz;      /**< [n][3] coordinates, in the precision of the points [length] */
+    int32_t *of;    /**< [selection] position of each selected particle, from 0 */
 };
 
-enum { KITH_SPOTS_SLOTS = 5 }; /**< of the context's scratch */
+enum { KITH_SPOTS_SLOTS = 5 }; /**< slots of scratch memory that kith__spots_find uses */
 
 /**
- * Find the spots of a selection. O(n), by hashing.
- * @param velocities  [q->a.n][3]; NULL: they do not matter
- * @param index       [n] the selection, ascending
- * @param slot        the first of KITH_SPOTS_SLOTS
- * @return KITH_OK or KITH_NO_MEMORY
+ * Find the distinct positions of a selection. O(n) expected, by hashing.
+ * @param velocities  [q->a.n][3] compared too; NULL: coordinates alone are compared
+ * @param index       [n] caller's indices of the selected particles, ascending
+ * @param slot        first of KITH_SPOTS_SLOTS slots of the context's scratch memory
+ * @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED
  */
 kith_status kith__spots_find(kith_ctx *ctx, const struct kith__question *q, const void *velocities,
                              const int32_t *index, int64_t n, int slot, struct kith__spots *spots);
 
-/** Copy the coordinates of particle p of the points. @param[out] xyz  [3]; z is 0 in 2-D */
+/** Copy the coordinates of particle p. @param[out] xyz  [3] in the points' precision; z is 0 in
+ *  2-D */
 void kith__spots_copy(const struct kith__question *q, int64_t p, void *xyz);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two cells linked by the particles that each has near the other, for one precision. Included by
- * link_real.h.
+ * Linking two cells by the particles of each that lie near the other, for one precision. Included
+ * by link_real.h. Much faster than testing each clump of two well filled cells.
  */
 
-/** The particles of a cell that are near another. */
+/** The particles of one cell that are near another cell, compacted. */
 struct KITH_REAL(border) {
-    int64_t n;
-    bool full;  /**< there are more */
-    bool mixed; /**< they are not all in one tree */
-    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES];
-    int32_t place[POOL + LANES]; /**< in the grid; ascending */
-    int32_t root[POOL + LANES];
+    int64_t n;  /**< particles */
+    bool full;  /**< the buffer was too small: the cell has more particles near the other */
+    bool mixed; /**< the particles are not all known to be in one tree */
+    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [n] coordinates [length] */
+    int32_t place[POOL + LANES];                            /**< [n] slots, ascending */
+    int32_t root[POOL + LANES]; /**< [n] root of the tree of each, when it was last read */
 };
 
-/** The block of a crowded cell; NULL: the cell is not crowded. */
+/** Bounding box of a dense cell; NULL: the cell is not dense. */
 KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith__friends *f,
                                                                const struct kith__place *place)
 {
@@ -23,7 +23,7 @@ KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith
                                                   : &all[f->crowd[place->begin / KITH_CROWD].index];
 }
 
-/** Pick the particles of a place that are near a block. */
+/** Select the particles of a cell whose distance from a bounding box is at most near2. */
 static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kith__place *place,
                             const struct KITH_REAL(block) *block, struct KITH_REAL(border) *out)
 {
@@ -56,7 +56,8 @@ static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kit
     out->full = p < end;
 }
 
-/** Find in which tree each is: in that of most clumps of its cell, or in one of the others'. */
+/** Find the root of each selected particle: of the largest tree of its cell, or of its own
+ *  clump. */
 static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
                                   const struct kith__place *place, struct KITH_REAL(border) *out)
 {
@@ -74,9 +75,9 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
     const vi from = vi_set(out->place[0]), to = vi_set(out->place[out->n - 1]);
     for (int64_t at = place->begin; at < place->end; at += W) {
         const int n = place->end - at < W ? (int)(place->end - at) : W;
-        /* those that are not known to be in the largest tree, and hold some of the border */
+        /* clumps that are not known to be in the largest tree, and hold a particle of the border */
         unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
-        /* what is read behind the last, others may be writing: those lanes are off */
+        /* lanes beyond place->end are off: other threads may be writing what they read */
         strangers &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
         for (; strangers; strangers &= strangers - 1) {
             const int64_t c = at + __builtin_ctz(strangers);
@@ -92,7 +93,7 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
     out->mixed = are_mixed(out->root, out->n);
 }
 
-/** Note that those in trees a and b are now in tree `root`. */
+/** Update the roots of a border after trees a and b were united in the tree `root`. */
 static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, int32_t b,
                                   int32_t root)
 {
@@ -104,7 +105,7 @@ static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, i
     border->mixed = border->mixed && are_mixed(border->root, border->n);
 }
 
-/** Unite what touches. */
+/** Unite the trees of all pairs of friends of two borders. Early exit once all are in one tree. */
 static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(border) *a,
                              struct KITH_REAL(border) *b)
 {
@@ -131,7 +132,8 @@ static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REA
     }
 }
 
-/** Link two cells, of which the first fills a block. @return whether that is all. */
+/** Link two cells, of which the first has a bounding box. @return false when a border was too
+ *  small, so that clumps have yet to be tested one by one. */
 static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
                                    const struct kith__place *home,
                                    const struct KITH_REAL(block) *block,
@@ -165,8 +167,8 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
     return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
 }
 
-/** Link a cell with those ahead that are no images, along `filled` steps. @return the steps that
- *  are still to be taken. */
+/** Link a cell with its forward neighbours in the mask `filled` that are no periodic images.
+ *  @return mask of the neighbours that have yet to be tested clump by clump. */
 static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
                                         const struct kith__place *home, unsigned filled)
 {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linking the clumps of one cell by flooding, for one precision: from a particle to all in reach of
- * it, to all in reach of those, and so on. What was reached is not looked at again: a cell that is
- * all in one tree is soon done. Included by link_real.h.
+ * Linking the clumps of one cell by flood fill, for one precision: from a particle to all within
+ * the linking length of it, then to all within the linking length of those, and so on. Particles
+ * that are reached leave the list of candidates, so a cell whose particles are all in one tree
+ * takes few passes. Included by link_real.h.
  */
 
-/** The particles of a cell: those not reached yet, in order, and those reached. */
+/** The particles of a cell: candidates that are not reached yet, and a queue of those reached. */
 struct KITH_REAL(pool) {
-    int64_t left, reached;
-    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES];
-    int32_t place[POOL + LANES]; /**< counted from the cell's first */
-    int32_t queue[POOL + LANES]; /**< places, in the order they were reached */
+    int64_t left;                                           /**< particles not reached yet */
+    int64_t reached;                                        /**< particles in the queue */
+    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [left] coordinates [length] */
+    int32_t place[POOL + LANES]; /**< [left] slot of each, less the first slot of the cell */
+    int32_t queue[POOL + LANES]; /**< [reached] slots, less the first, in the order of reaching */
 };
 
-/** Move what is in reach of one of SOURCES points from the pool to its queue. */
+/** Move the candidates within the cutoff of one of SOURCES points to the queue. */
 KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(pool) *pool, real at[3][SOURCES], real cutoff2)
 {
     int64_t kept = 0;
@@ -46,14 +48,15 @@ KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(pool) *pool, real at[3][SOURC
     pool->left = kept;
 }
 
-/** Reach all that are in one tree with the first of the pool. Of those reached, the last are the
- *  next to look, who are farthest from the first: so the pool empties soonest. */
+/** Append to the queue all particles of the tree of the first candidate. Of the queue the last
+ *  particles are taken first: they are the farthest from the start, so that candidates are reached
+ *  in fewest passes. */
 static void KITH_REAL(reach_tree)(struct KITH_REAL(pool) *pool, const real *const axis[3],
                                   real cutoff2)
 {
     int64_t next = pool->reached;
     int64_t end = next + 1;
-    pool->queue[next] = pool->place[0]; /* who reaches itself */
+    pool->queue[next] = pool->place[0]; /* which is within the cutoff of itself */
     do {
         int32_t *queue = pool->queue + next;
         real at[3][SOURCES];
@@ -75,8 +78,8 @@ static void KITH_REAL(reach_tree)(struct KITH_REAL(pool) *pool, const real *cons
     } while (next < end && pool->left > 0);
 }
 
-/** Link the clumps of a cell that holds no more than POOL particles. @return the first clump of its
- *  largest tree, counted from its first; KITH_WHOLE: all are in one. */
+/** Link the clumps of a cell that holds at most POOL particles. @return the first clump of its
+ *  largest tree, counted from its first clump; KITH_WHOLE: all its clumps are in one tree. */
 static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__place *home,
                                  real cutoff2)
 {
@@ -94,8 +97,8 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
     for (int32_t p = 0; p < n; p++) {
         pool.place[p] = p;
     }
-    int32_t tree[POOL];  /* of each particle the first of its tree, which is the first of a clump */
-    int32_t clump[POOL]; /* of each first particle */
+    int32_t tree[POOL];  /* of each particle the first particle of its tree, which begins a clump */
+    int32_t clump[POOL]; /* clump that begins with a particle; undefined for other particles */
     int32_t largest = 0;
     int64_t most = 0;
     for (int64_t from = 0; pool.left > 0;) {
@@ -109,7 +112,7 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         const int64_t p = f->first[c] - first;
-        clump[p] = (int32_t)c; /* tree[p] is a clump's first: all of a clump are friends */
+        clump[p] = (int32_t)c; /* tree[p] begins a clump, as all particles of a clump are friends */
         atomic_store_explicit(&f->parent[c], clump[tree[p]], memory_order_relaxed);
     }
     return most == n ? KITH_WHOLE : (uint16_t)(clump[largest] - home->begin);

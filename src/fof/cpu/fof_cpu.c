@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends on CPU cores: sort the particles by part, list the clumps, index crowded
- * cells, link, number the groups.
+ * Friends-of-friends on CPU cores, O(n): sort the particles by cell and subcell, list the clumps,
+ * find the dense cells, link (link_kernel.c), number the groups (number.c).
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 /** Clumps per block, chosen so that the block's part of the table stays in cache. */
 enum { CLUMP_BLOCK = 1024 };
 
-/** List which steps ahead each part needs. */
+/** List the forward neighbours within reach of each subcell, in friends->ahead. */
 static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__parts *parts = &f->parts;
@@ -42,22 +42,23 @@ static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** The list of clumps, by pieces of the sorted particles. */
+/** State of the loops that list clumps, over ranges of slots. */
 struct clump_loop {
-    const uint64_t *key;
-    int64_t n; /**< particles */
-    int pieces;
-    int64_t *clumps; /**< [pieces] clumps that begin in each piece, then how many begin before it */
-    uint32_t *first; /**< first particle of each clump */
+    const uint64_t *key; /**< [n] sorted keys of the particles */
+    int64_t n;           /**< particles */
+    int pieces;          /**< number of ranges */
+    int64_t *clumps; /**< [pieces] clumps that begin in each range, then how many begin before it */
+    uint32_t *first; /**< [clumps + 1] first slot of each clump */
 };
 
-/** The first slot from the beginning of a piece on that has one before it. */
+/** First slot of a range, but at least 1: a slot that has a predecessor. */
 static int64_t second_slot(const struct clump_loop *loop, int64_t piece)
 {
     const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
     return begin > 0 ? begin : 1;
 }
 
+/** Count the clumps that begin in a range. */
 static void count_clumps(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -70,20 +71,21 @@ static void count_clumps(void *state, int64_t piece, int worker)
     loop->clumps[piece] = found;
 }
 
+/** Write the first slot of each clump that begins in a range. */
 static void write_clumps(void *state, int64_t piece, int worker)
 {
     (void)worker;
     const struct clump_loop *loop = state;
     int64_t c = loop->clumps[piece] + 1;
     const int64_t last = loop->clumps[piece + 1] + 1;
-    /* Without a branch: each slot is written, and overwritten when it begins no clump. */
+    /* Branchless: each slot is written, and overwritten when it begins no clump. */
     for (int64_t s = second_slot(loop, piece); c < last; s++) {
         loop->first[c] = (uint32_t)s;
         c += loop->key[s] != loop->key[s - 1];
     }
 }
 
-/** Find where each clump, the particles of one key, begins, and their number. */
+/** Find the first slot of each clump, a run of equal keys, and the number of clumps. */
 static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
                                struct kith__friends *f)
 {
@@ -93,7 +95,8 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
                               .clumps = ctx->work.slot[KITH_GRID_BINS].data,
                               .first = first};
     kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
-    KITH_TRY(kith__proceed(ctx)); /* pieces left out have no count, and the sum is an index */
+    KITH_TRY(
+        kith__proceed(ctx)); /* after cancellation counts are missing, and the sum is an index */
     loop.clumps[loop.pieces] = 0;
     f->n = kith__prefix_sum(loop.clumps, loop.pieces + 1) + 1;
     first[0] = 0;
@@ -102,12 +105,13 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     return kith__proceed(ctx);
 }
 
-/** The crowded cell whose first clump c is at this place: c / KITH_CROWD is. */
+/** Find the dense cell whose first clump c has c / KITH_CROWD == place; .n is 0 if there is
+ *  none. */
 static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
                                    const uint32_t *first, int64_t place)
 {
     const int bits = f->parts.bits;
-    /* its first clump may be at place * KITH_CROWD or behind; the next such place is inside it */
+    /* A dense cell that begins in [place, place + 1) * KITH_CROWD holds the last clump of it. */
     const int64_t inside = (place + 1) * KITH_CROWD - 1;
     struct kith__crowd crowd = {.n = 0};
     const uint64_t cell = key[first[inside]] >> bits;
@@ -116,7 +120,7 @@ static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t
         begin--;
     }
     if (begin == inside - KITH_CROWD) {
-        return crowd; /* it belongs to an earlier place */
+        return crowd; /* the cell belongs to an earlier entry */
     }
     int64_t end = inside + 1;
     while (end < f->n && key[first[end]] >> bits == cell) {
@@ -129,16 +133,16 @@ static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t
     return crowd;
 }
 
-/** The loops over places of crowded cells, and over clumps, that read the sorted keys. */
+/** State of the loops over entries of dense cells, and over clumps, which read the sorted keys. */
 struct key_loop {
-    struct kith__friends *friends;
-    const uint64_t *key;
-    const uint32_t *first;    /**< first particle of each clump */
-    _Atomic uint32_t crowded; /**< crowded cells found */
-    _Atomic int64_t largest;  /**< most particles of one clump */
+    struct kith__friends *friends; /**< the search */
+    const uint64_t *key;           /**< [particles] sorted keys */
+    const uint32_t *first;         /**< [clumps + 1] first slot of each clump */
+    _Atomic uint32_t crowded;      /**< dense cells found so far */
+    _Atomic int64_t largest;       /**< most particles of one clump so far */
 };
 
-/** Find and number the crowded cells of places [begin, end). */
+/** Find and number the dense cells of entries [begin, end). */
 static void number_crowds(void *state, int64_t begin, int64_t end)
 {
     struct key_loop *loop = state;
@@ -151,7 +155,7 @@ static void number_crowds(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Find the crowded cells, and make room for their indices. */
+/** Find the dense cells, and allocate their indexes and bounding boxes. */
 static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
                                struct kith__friends *f)
 {
@@ -172,9 +176,8 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
     return KITH_OK;
 }
 
-/** Take what is wanted of the keys of clumps [begin, end), which share no cell with others: the
- *  part of each, and the entries of the table that follow from them. @return the most particles of
- *  one. */
+/** Set the subcells of clumps [begin, end), and their cells' entries of the table. No other block
+ *  has clumps in these cells. @return the most particles of one clump. */
 static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
                          int64_t begin, int64_t end)
 {
@@ -189,7 +192,7 @@ static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith
     if (!f->start) {
         return largest;
     }
-    /* each clump marks the entry behind its cell's; what lies between is that of before */
+    /* Each clump marks the entry after its cell's; a running maximum fills the entries between. */
     const int64_t from = begin == 0 ? 0 : (int64_t)(key[first[begin - 1]] >> bits) + 2;
     const int64_t to = end == f->n ? f->grid->cells + KITH_START_MORE
                                    : (int64_t)(key[first[end - 1]] >> bits) + 2;
@@ -206,7 +209,7 @@ static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith
     return largest;
 }
 
-/** The first clump from c on that is the first of its cell. */
+/** First clump from c on that is the first clump of its cell. */
 static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
                          int64_t c)
 {
@@ -218,7 +221,7 @@ static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struc
     return c;
 }
 
-/** Take what is wanted of the keys of one block of clumps, to the bounds of cells. */
+/** Read the keys of one block of clumps, whose ends are moved to bounds of cells. */
 static void use_keys_of(void *state, int64_t block, int worker)
 {
     (void)worker;
@@ -236,8 +239,8 @@ static int64_t blocks_of(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
-/** Take what is wanted of the keys: the part of each clump, and the table of each cell's first
- *  clump or, without one, the clumps' own keys. */
+/** Set what later steps need of the keys: the subcell of each clump, and the table of each cell's
+ *  first clump or, without a table, the key of each clump. */
 static void use_keys(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
                      struct kith__friends *f)
 {
@@ -250,9 +253,9 @@ static void use_keys(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
     }
 }
 
-/** Make room for what follows from the keys. That of the elements is used again: with a table, for
- *  first particles and trees, once no keys are needed any more; else for the clumps' own keys. The
- *  table, or first particles and trees, go where the parts are. */
+/** Allocate what is derived from the keys. The memory of the grid's elements is reused: with a
+ *  table, for first slots and the forest, once keys are not needed; without, for the clumps' keys.
+ *  The table, or first slots and the forest, share a buffer with the subcells. */
 static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
@@ -284,7 +287,7 @@ static void make_trees(void *state, int64_t begin, int64_t end)
 static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__sorted *sorted = &f->grid->a;
-    uint32_t *first = sorted->z; /* until no keys are needed any more */
+    uint32_t *first = sorted->z; /* temporary: copied below, before coordinates are gathered */
     KITH_TRY(find_clumps(ctx, sorted, first, f));
     KITH_TRY(find_crowds(ctx, sorted->key, first, f));
     KITH_TRY(need_clumps(ctx, f));
@@ -295,7 +298,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     return kith__proceed(ctx);
 }
 
-/** Unite all that are friends: first inside crowded cells, then everywhere else. */
+/** Unite the trees of all friends: first inside dense cells, then everywhere else. */
 static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
@@ -316,14 +319,15 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     return kith__run(&run);
 }
 
-/** The loop that copies velocities in the order of the cells. */
+/** State of the loop that copies velocities to the order of slots. */
 struct velocity_loop {
-    const int32_t *id; /**< the particle in each slot */
-    const char *from;
-    char *to;
-    size_t size; /**< of one velocity [bytes] */
+    const int32_t *id; /**< [particles] the particle in each slot */
+    const char *from;  /**< velocities by the caller's index */
+    char *to;          /**< velocities by slot */
+    size_t size;       /**< of one velocity [bytes] */
 };
 
+/** Copy the velocities of slots [begin, end). */
 static void gather_velocity_range(void *state, int64_t begin, int64_t end)
 {
     const struct velocity_loop *loop = state;
@@ -333,7 +337,7 @@ static void gather_velocity_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Bring velocities into cell order. */
+/** Copy velocities to the order of slots. */
 static kith_status gather_velocities(kith_ctx *ctx, const struct kith__fof *fof,
                                      struct kith__friends *f)
 {
@@ -355,7 +359,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
 {
     struct kith__grid grid;
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid)); /* labels come last */
+    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid)); /* labels are written last */
     if (q->a.n == 0) {
         return kith__groups_number(ctx, 0, out);
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends on CPU cores. The grid's cells are divided into parts of which the diagonal is
- * no longer than the linking length: the particles of one part, a clump, are friends by
- * construction. Clumps are the nodes of a union-find forest; two that are near are united at the
- * first link found. Cells that hold many clumps have an index of them, row by row of parts.
+ * Friends-of-friends on CPU cores: the data that all steps share, and the union-find forest.
  *
- * With velocities a part says nothing about friendship: every particle is a node of its own.
+ * The cells of the grid are divided into subcells whose diagonal is at most the linking length, so
+ * the particles of one subcell, a clump, are friends by construction. Clumps are the nodes of a
+ * lock-free union-find forest; two clumps are united at the first pair of friends found. A cell of
+ * many clumps is dense and has an index of its rows of subcells. With a velocity criterion
+ * particles of one subcell need not be friends: then every particle is a node.
  */
 #ifndef KITH_CPU_FRIENDS_H
 #define KITH_CPU_FRIENDS_H
@@ -18,71 +19,73 @@
 #include "fof/parts.h"
 
 enum {
-    KITH_LINK_BLOCK = 256,   /**< clumps from the start of one unit of work to the next */
-    KITH_CROWD_BLOCK = 16,   /**< and places for crowded cells */
-    KITH_WHOLE = UINT16_MAX, /**< no clump: all are in one tree */
-    KITH_START_MORE = 17 /**< entries of the table behind those of the cells, which vectors read */
+    KITH_LINK_BLOCK = 256,   /**< clumps in one unit of work of link_cells */
+    KITH_CROWD_BLOCK = 16,   /**< entries of friends->crowd in one unit of work of link_crowds */
+    KITH_WHOLE = UINT16_MAX, /**< value of kith__crowd.tree: all clumps are in one tree */
+    KITH_START_MORE = 17 /**< spare entries at the end of kith__friends.start, read by vectors */
 };
 
-/** A cell of many clumps. */
+/** A dense cell: at least KITH_CROWD clumps. */
 struct kith__crowd {
-    uint32_t begin; /**< its clumps: first, */
-    uint16_t n;     /**< and number; 0: there is no such cell */
-    uint16_t tree;  /**< the first clump of its largest tree, counted from its first; KITH_WHOLE:
-                         all are in one */
-    uint32_t index; /**< which index is its own */
+    uint32_t begin; /**< its first clump */
+    uint16_t n;     /**< its number of clumps; 0: this entry is unused */
+    uint16_t tree;  /**< first clump of its largest tree, counted from `begin`; KITH_WHOLE: all its
+                         clumps are in one tree */
+    uint32_t index; /**< its number among the dense cells, in friends->index and friends->blocks */
 };
-
+/** State of one search on the CPU. */
 struct kith__friends {
-    const struct kith__question *question;
-    const struct kith__grid *grid;
-    const void *velocities; /**< [n][3] in cell order, precision of the points; or NULL */
-    double velocity_length;
+    const struct kith__question *question; /**< points, box and linking length */
+    const struct kith__grid *grid;         /**< particles sorted by cell and subcell */
+    const void *velocities; /**< [particles][3] by slot, in the points' precision; or NULL */
+    double velocity_length; /**< linking length of velocities [velocity] */
 
-    int64_t n;       /**< clumps */
-    int64_t largest; /**< particles of the largest */
-    uint32_t *first; /**< [n + 1] first particle of each, in cell order */
-    uint16_t *part;  /**< [n] part of each: the lower bits of its key */
-    uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then f->n; NULL:
-                          search the keys */
-    uint64_t *key;   /**< [n] cell and part of each, ascending, without a table */
-    bool by_clump;   /**< nodes are clumps, else particles */
-    _Atomic int32_t *parent; /**< [nodes] */
+    int64_t n;       /**< number of clumps */
+    int64_t largest; /**< particles of the largest clump */
+    uint32_t *first; /**< [n + 1] first slot of each clump, then the number of particles */
+    uint16_t *part;  /**< [n] subcell of each clump: the lower bits of its key */
+    uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then n; NULL: there is
+                          no table, and keys are searched */
+    uint64_t *key; /**< [n] cell and subcell of each clump, ascending; NULL when there is a table */
+    bool by_clump; /**< nodes of the forest are clumps; else particles */
+    _Atomic int32_t *parent; /**< [nodes] parent of each node; a root is its own parent */
 
-    struct kith__parts parts;
-    uint16_t *ahead; /**< [1 << bits] which steps lead to cells in reach of a part; NULL: reach
-                          goes beyond the cells around */
+    struct kith__parts parts; /**< which subcells are within reach of one */
+    uint16_t *ahead; /**< [1 << bits] bit s is set when forward neighbour s is within reach of a
+                          subcell; NULL when cells beyond the 26 neighbours are within reach */
 
-    int64_t crowds;
-    struct kith__crowd *crowd;    /**< [crowds] the crowded cell whose first clump is c, at
+    int64_t crowds;            /**< entries of `crowd`: n / KITH_CROWD */
+    struct kith__crowd *crowd; /**< [crowds] the dense cell whose first clump is c has the entry
                                        c / KITH_CROWD */
-    void *blocks;                 /**< [crowded cells] that their particles fill, see near_real.h */
-    struct kith__part_row *index; /**< [crowded cells][rows] */
+    void *blocks;              /**< [dense cells] bounding boxes of their particles, of the struct
+                                       block of near_real.h in the points' precision [length] */
+    struct kith__part_row *index; /**< [dense cells][rows] clumps in each row of subcells */
 };
 
-/** Number the groups of at least fof->min_members particles by falling size, equal ones by their
- *  smallest particle id, and label the particles. Coordinates are overwritten, and out->labels may
- *  be the memory of the particles' indices, grid->a.id.
- *  @return KITH_OK or KITH_NO_MEMORY. */
+/** Number the groups of at least fof->min_members particles by falling size, ties by their smallest
+ *  particle id, and label the particles. Overwrites the coordinates of the grid. out->labels may be
+ *  the memory of the grid's particle indices, grid->a.id.
+ *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
 kith_status kith__number(kith_ctx *ctx, struct kith__friends *friends, const struct kith__fof *fof,
                          kith_groups *out);
 
-/** Which image of a cell is looked at. */
+/** A periodic image of a cell. */
 struct kith__image {
-    bool moved;
-    int32_t shift[3];
+    bool moved;       /**< some component of `shift` is not 0 */
+    int32_t shift[3]; /**< box lengths to add along each axis; undefined unless moved */
 };
 
-/** A cell that holds clumps, at an image. */
+/** A cell that holds clumps, at one of its images. */
 struct kith__place {
-    int64_t begin, end; /**< clumps */
-    struct kith__image image;
-    int64_t at[3]; /**< of home: along the axes, */
-    bool inside;   /**< away from the faces of the box, */
-    int64_t cell;  /**< and the cell's number */
+    int64_t begin, end;       /**< range of its clumps */
+    struct kith__image image; /**< the image */
+    int64_t at[3];            /**< coordinates of the cell; set by kith__walk_locate alone */
+    bool inside;  /**< all 26 neighbours are in the box; set by kith__walk_locate alone */
+    int64_t cell; /**< number of the cell; set by kith__walk_next alone */
 };
 
-/** Root of a node: the smallest of its tree. Shortens the way on the way. */
+/** Root of a node: the smallest node of its tree. Path halving: points each visited node at its
+ *  grandparent. */
 static inline int32_t kith__root(_Atomic int32_t *parent, int32_t node)
 {
     int32_t up = atomic_load_explicit(&parent[node], memory_order_relaxed);
@@ -108,7 +111,7 @@ static inline int32_t kith__flatten(_Atomic int32_t *parent, int32_t node)
     return root;
 }
 
-/** Unite two trees: the larger root goes under the smaller. Lock-free. @return the root. */
+/** Unite two trees by pointing the larger root at the smaller one. Lock-free. @return the root. */
 static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
 {
     while (true) {
@@ -126,7 +129,7 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
     }
 }
 
-/** Slots of the context's scratch. */
+/** Slots of the context's scratch memory that the CPU backend uses. */
 enum {
     KITH_FOF_AHEAD = KITH_WORK_OF(fof),
     KITH_FOF_CROWD,
@@ -140,14 +143,15 @@ enum {
 _Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_SLOT,
                "every purpose needs its own buffer");
 
-/* Operations of link_kernel.c; sweep->job is the friends. */
+/* Operations of link_kernel.c. sweep->job is a struct kith__friends. */
 
-/** Unite the clumps of a crowded cell that touch, for KITH_CROWD_BLOCK places of friends->crowd
- *  from block * KITH_CROWD_BLOCK on. */
+/** Unite the clumps of each dense cell that hold a pair of friends, for KITH_CROWD_BLOCK entries of
+ *  friends->crowd from block * KITH_CROWD_BLOCK on. */
 kith__block_fn KITH_EACH_ISA(link_crowds);
 
-/** After that: unite all others that touch, where a cell of one of them begins in block number
- *  `block` of clumps, and is not behind the other's. */
+/** Unite all other clumps that hold a pair of friends, for the cells whose first clump is in block
+ *  number `block` of KITH_LINK_BLOCK clumps. link_crowds must be done. Each pair of cells is tested
+ *  from one of the two. */
 kith__block_fn KITH_EACH_ISA(link_cells);
 
 #endif

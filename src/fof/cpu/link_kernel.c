@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linking. A cell of many clumps is linked by flooding, and cells of several by the particles that
- * they have near each other. Elsewhere, in the thin places and where particles are too many, each
- * clump looks at the parts around it that come later, in its own cell and in the cells in reach: of
- * a cell of few clumps at all of them, else row by row of the cell's index. A clump that is in the
- * same tree already is not looked at. Compiled once for each instruction set.
+ * Linking: unites the trees of all pairs of friends. A dense cell is linked by flood fill, two well
+ * filled cells by the particles of each near the other. Elsewhere, and where these buffers are too
+ * small, each clump is tested with the later clumps within reach: in its own cell and in forward
+ * neighbours; in a dense cell row by row of its index. Clumps in
+ * one tree are not tested. Compiled once for each instruction set.
  */
 #include <string.h>
 
 #include "engine/cpu/lanes.h"
 #include "walk.h"
 
-/* Particles looked at at once. */
+/* Particles that are tested together: the width of a bit mask of hits. */
 enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
-/* What is not one of the steps ahead: to stay in the own cell. */
+/* AT_HOME: pseudo step to the cell itself. ALL_STEPS: mask of all forward neighbours. */
 enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 
-/* Particles that are linked by looking at all of them; and those that look at once. */
+/* POOL: largest number of particles in a flood fill or border. SOURCES: particles of the queue that
+   one pass of a flood fill expands. */
 enum { POOL = 1024, SOURCES = 8 };
 
-/* Particles of a cell from which its clumps look at the cells ahead together. */
+/* A cell of so many particles is linked with its neighbours by borders, if it is not dense. */
 enum { TOGETHER = 24 };
 
-/* Pairs of particles from which two clumps are not simply compared, each with each. */
+/* Two clumps of more pairs of particles than this are not tested pair by pair. */
 enum { MANY_PAIRS = 512 };
 
-/** The index of a crowded cell; NULL: it is not crowded. */
+/** Index of a dense cell; NULL: it is not dense. */
 KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f, int64_t begin,
                                                   int64_t end)
 {
@@ -45,7 +46,8 @@ static inline int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/** Clumps of cell number `cell`. @return false when it is empty. */
+/** Find the clumps of a cell. @param near  a clump nearby, where the search begins without a table
+ *  @return false when the cell is empty. */
 KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near,
                        struct kith__place *out)
 {
@@ -61,7 +63,8 @@ KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near
     return out->begin < out->end;
 }
 
-/** The cell `away` from home, at its image. @return false where none is, or it is empty. */
+/** Find the cell that is `away` from home, and its image. @return false when there is none, or it
+ *  is empty. */
 static bool go(const struct kith__friends *f, const struct kith__place *home, const int away[3],
                struct kith__place *out)
 {
@@ -85,7 +88,7 @@ static bool go(const struct kith__friends *f, const struct kith__place *home, co
     return enter(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
-/** The cell that a step leads to, if there is one and it holds clumps. */
+/** Find forward neighbour number `step`. @return false when there is none, or it is empty. */
 KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__place *home, int step,
                            struct kith__place *out)
 {
@@ -96,7 +99,7 @@ KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__pla
     return enter(f, home->cell + f->parts.step[step].cells, home->begin, out);
 }
 
-/** Which of the n nodes from `parent` on, 16 at most, do not point to root. */
+/** Bit k is set when parent[k] is not root, for n of at most 16 nodes. */
 KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
 {
     unsigned mask = 0;
@@ -105,7 +108,7 @@ KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
         mask |= (unsigned)(atomic_load_explicit(&parent[l], memory_order_relaxed) != root) << l;
     }
 #else
-    /* Aligned words are read whole; one that is out of date only costs a closer look. */
+    /* Aligned words are read whole; an outdated one only costs another test. */
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
     const int32_t *plain = (const int32_t *)(uintptr_t)parent;
     int l = 0;
@@ -117,8 +120,9 @@ KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
     return mask & ((1u << n) - 1);
 }
 
-/** Unite `node` with those of clumps [begin, end) that hold one of LANES particles from j on: those
- *  whose bits are set. @return the root. */
+/** Unite the tree of `node` with those of clumps [begin, end) that have a hit.
+ *  @param hits  bit k is set when the particle in slot j + k is a friend
+ *  @return the root. */
 static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, int64_t end,
                           int64_t j, unsigned hits)
 {
@@ -140,8 +144,9 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
     return root;
 }
 
-/** The root of most clumps of a cell, where most have one, and how many have another. Points each
- *  clump at its root. */
+/** Point each clump of a cell at its root, and find the most frequent root by a majority vote
+ *  (Boyer and Moore 1981). @param[out] strays  clumps with another root
+ *  @return the root; any root where none has a majority. */
 static int32_t common_root(struct kith__friends *f, const struct kith__place *home, int64_t *strays)
 {
     int32_t common = -1;
@@ -158,14 +163,14 @@ static int32_t common_root(struct kith__friends *f, const struct kith__place *ho
     return common;
 }
 
-/** Are the clumps of a cell known to be all in one tree? */
+/** Whether the clumps of a cell are known to be all in one tree. */
 KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__place *place)
 {
     const int64_t n = place->end - place->begin;
     return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].tree == KITH_WHOLE);
 }
 
-/** Write the index of a crowded cell. @return it. */
+/** Write the index of a dense cell. @return the index. */
 static const struct kith__part_row *make_index(struct kith__friends *f,
                                                const struct kith__place *home)
 {
@@ -182,7 +187,8 @@ static const struct kith__part_row *make_index(struct kith__friends *f,
     return rows;
 }
 
-/** The steps from a cell inside the box that lead to cells with clumps; without a table, all. */
+/** Mask of the forward neighbours that hold clumps, of a cell inside the box; without a table, all
+ *  forward neighbours. */
 KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
 {
     if (!f->start) {
@@ -190,29 +196,28 @@ KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
     }
     const int32_t *home = (const int32_t *)f->start + cell;
     unsigned filled = home[1] != home[2];
-    for (int s = 1; s < KITH_STEPS; s += 3) { /* three in a row, from one with away[0] = -1 on */
+    for (int s = 1; s < KITH_STEPS; s += 3) { /* rows of three cells, from away[0] = -1 on */
         const int32_t *row = home + f->parts.step[s].cells;
         filled |= (vi_ne(vi_load(row), vi_load(row + 1)) & 7) << s;
     }
     return filled;
 }
 
-/** A clump, and the steps that it is to look along. */
+/** A work item: a clump, and the cells that it is to be tested with. */
 struct errand {
-    int32_t clump;
-    unsigned steps;
-    int64_t cell; /**< where it is */
+    int32_t clump;  /**< the clump */
+    unsigned steps; /**< mask of forward neighbours and AT_HOME */
+    int64_t cell;   /**< number of the clump's cell */
 };
 
-/** The node with which a crowded cell's largest tree is found; in another cell, one of its
- *  clumps. */
+/** A clump in the largest tree of a dense cell; of another cell, its first clump. */
 KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__place *place)
 {
     const bool some = place->end - place->begin < KITH_CROWD || is_whole(f, place);
     return (int32_t)place->begin + (some ? 0 : f->crowd[place->begin / KITH_CROWD].tree);
 }
 
-/** Are n > 0 roots not all the same? */
+/** Whether n > 0 roots differ. */
 KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 {
     unsigned other = 0;

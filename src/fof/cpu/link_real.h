@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One clump looking for friends, for one precision. Included by link.c, see twice.h.
+ * Traversal of the cells near one clump, for one precision. Included by link_kernel.c through
+ * twice.h.
  */
 
 #include "near_real.h"
 
-/** The clump that looks. */
+/** Traversal of the cells near one clump. */
 struct KITH_REAL(seeker) {
-    struct kith__friends *f;
-    struct kith__sweep *sweep; /**< the thread's */
-    const real *x, *y, *z;     /**< of all particles */
-    int64_t begin, end;        /**< its particles */
-    int32_t root;              /**< of its tree, when last seen */
-    int part[3];               /**< where it is in its cell */
-    real cutoff2;
-    real near2; /**< squared: what is further apart is no pair, however it was rounded */
+    struct kith__friends *f;   /**< the search */
+    struct kith__sweep *sweep; /**< state of the thread */
+    const real *x, *y, *z;     /**< [particles] coordinates by slot [length] */
+    int64_t begin, end;        /**< slots of the particles of the clump */
+    int32_t root;              /**< root of the clump's tree when it was last read; -1: unused */
+    int part[3];               /**< coordinates of the clump's subcell in its cell */
+    real cutoff2;              /**< squared linking length [length^2] */
+    real near2; /**< squared distance from which on no pair is a pair, however it rounds
+                    [length^2] */
 };
 
-/** Squared distance of particle i and an image of particle j, both by place in the grid. */
+/** Squared distance of the particle in slot i and an image of the one in slot j [length^2]. */
 KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
                                   const struct kith__image *image)
 {
@@ -31,7 +33,7 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i,
 
 #include "touch_real.h"
 
-/** Is some particle of the seeker a friend of one of [begin, end)? */
+/** Whether some particle of the clump is a friend of one of slots [begin, end). */
 static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                const struct kith__image *image)
 {
@@ -48,7 +50,7 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin
     return false;
 }
 
-/** Unite the seeker with clump b if they touch. */
+/** Unite the clump with clump b if they hold a pair of friends. */
 static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
                             const struct kith__image *image)
 {
@@ -61,7 +63,8 @@ static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
     }
 }
 
-/** Where a part says nothing: every particle of the seeker with every one of [begin, end). */
+/** Test every particle of the clump with every one of slots [begin, end), and unite friends: where
+ *  nodes are particles. */
 static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                  const struct kith__image *image)
 {
@@ -81,8 +84,8 @@ static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, in
     }
 }
 
-/** The n clumps from `begin` on, no more than KITH_MOST_PARTS of them, that were last seen in
- *  another tree than the seeker. */
+/** Test the clump with the n clumps from `begin` on, at most KITH_MOST_PARTS. Skips those that were
+ *  in the clump's tree when last read. */
 KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
                                      const struct kith__image *image)
 {
@@ -98,8 +101,9 @@ KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin
     }
 }
 
-/** The clumps of a crowded place that are within `reach` of the seeker, which is at `part` as
- *  counted in that place; in its own cell those that come later. */
+/** Test the clump with the clumps of a dense cell within `reach` subcells.
+ *  @param part  coordinates of the clump's subcell, counted from the first of the dense cell
+ *  @param own   it is the clump's own cell: only later clumps are tested */
 static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
                                   const struct kith__place *place,
                                   const struct kith__part_row *index, bool own, const int reach[3])
@@ -110,8 +114,8 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     const int z_end = at_most(part[2] + reach[2], nz - 1);
     const int y_end = at_most(part[1] + reach[1], ny - 1);
     unsigned below[KITH_MOST_REACH + 1];
-    unsigned
-        span[KITH_MOST_REACH + 1]; /* masks of the parts within dx along x, and of those before */
+    unsigned span[KITH_MOST_REACH + 1]; /* [dx] mask of the subcells within dx along x; `below` has
+                                           those before them */
     for (int dx = 0; dx <= reach[0]; dx++) {
         const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
         below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
@@ -126,7 +130,7 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
                 continue;
             }
             const struct kith__part_row row = index[z * ny + y];
-            /* of the seeker's own row what comes later */
+            /* in the clump's own row only what follows it */
             const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
             KITH_REAL(meet_row)(me,
                                 place->begin + row.first + __builtin_popcount(row.mask & before),
@@ -135,8 +139,8 @@ static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3
     }
 }
 
-/** Unite the seeker with those of the clumps [begin, end) of a cell, at no image, that it touches;
- *  their particles are [first, last). */
+/** Unite the clump with those of clumps [begin, end), at no image, that hold a friend. Their
+ *  particles are in slots [first, last). */
 KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                        int64_t first, int64_t last)
 {
@@ -153,7 +157,7 @@ KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t beg
     }
 }
 
-/** Unite the seeker with those of a cell's clumps [begin, end) that it touches. */
+/** Unite the clump with those of clumps [begin, end) of one cell that hold a friend. */
 KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                      const struct kith__image *image)
 {
@@ -169,7 +173,7 @@ KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin
     KITH_REAL(meet_lanes)(me, begin, end, first, last);
 }
 
-/** The clumps of a place that is in reach of the seeker. */
+/** Test the clump with the clumps of the cell that is `away` from its own. */
 KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
                                        const struct kith__place *place)
 {
@@ -186,7 +190,7 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
     }
 }
 
-/** All cells that are in reach and ahead, where these are not just those around. */
+/** Test the clump with all forward cells within reach, where there are more than the 26 around. */
 static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
@@ -207,6 +211,7 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct ki
     }
 }
 
+/** Start the traversal of a clump. */
 static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
 {
     const struct kith__friends *f = me->f;
@@ -216,6 +221,7 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     kith__part_of(f->grid->axis, f->part[clump], me->part);
 }
 
+/** Initialise a traversal, of no clump yet. */
 static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct kith__sweep *sweep)
 {
     const struct kith__sorted *a = &f->grid->a;
@@ -230,7 +236,7 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct
                                       .near2 = near * near};
 }
 
-/** Link the particles of a crowded cell with each other, where a part says nothing. */
+/** Link the particles of a dense cell with each other, where nodes are particles. */
 static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__sweep *sweep,
                                        const struct kith__place *home)
 {
@@ -245,12 +251,12 @@ static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__swe
 
 #include "flood_real.h"
 
-/** Link the clumps of a crowded cell with each other. */
+/** Link the clumps of a dense cell with each other. */
 static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *sweep,
                                   const struct kith__place *home)
 {
-    /* First those side by side, which mostly touch. Most are then in one tree, and of two that are
-       not in one, one is not in that. */
+    /* First the adjacent subcells, which are mostly linked. Most clumps are then in one tree, and
+       of each pair of clumps in two trees at least one is outside that tree. */
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__part_row *index = make_index(f, home);
@@ -282,7 +288,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     crowd->tree = strays == 0 ? KITH_WHOLE : (uint16_t)(common - home->begin);
 }
 
-/** Link the clumps of another cell with each other. */
+/** Link the clumps of a cell that is not dense with each other. */
 static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     for (int64_t c = home->begin; c < home->end; c++) {
@@ -298,7 +304,7 @@ static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith_
 
 #include "border_real.h"
 
-/** Link the clumps of a cell with those of the cells ahead. */
+/** Link the clumps of a cell with those of its forward neighbours. */
 static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
@@ -320,8 +326,8 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
     }
 }
 
-/** Link a clump with [begin, end) of the cell that a step leads to, where they are many. Apart from
- *  what follows, which is then short. */
+/** Link a clump with clumps [begin, end) of a forward neighbour, when they are many. A function of
+ *  its own, to keep run_errand short. */
 static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clump, int step,
                                        int64_t begin, int64_t end)
 {
@@ -331,8 +337,8 @@ static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clu
     KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->parts.step[step].away, &place);
 }
 
-/** Link a clump with those of the cell that a step, over `cells` of them, leads to; at home, with
- *  those behind it. */
+/** Link a clump with those of a forward neighbour whose number is `cells` larger; with AT_HOME,
+ *  with the clumps behind it in its own cell. */
 KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struct errand *errand,
                                        int step, int64_t cells)
 {
@@ -346,16 +352,16 @@ KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struc
     me->begin = f->first[errand->clump];
     me->end = f->first[behind];
     if (end - begin < KITH_CROWD && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
-        me->root = errand->clump; /* the root itself is only wanted where there are friends */
+        me->root = errand->clump; /* any node of the tree serves: hits look up the root */
         KITH_REAL(meet_lanes)(me, begin, end, first, last);
     } else {
         KITH_REAL(run_long_errand)(me, errand->clump, step, begin, end);
     }
 }
 
-/** Run n errands; the steps of one behind the last are 0. All steps are taken in one loop, the end
- *  of which is all that a processor must foresee: most errands have one, and meet nobody. Apart
- *  from its caller, which leaves it no registers. */
+/** Run n work items; errand[n] has no steps. All steps of all items are taken in one loop, whose
+ *  only branch that may be mispredicted is its end: most items have one step, and no hits. Not
+ *  inlined: its caller would leave it too few registers. */
 static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me,
                                                              const struct errand *errand, int64_t n)
 {
@@ -375,8 +381,8 @@ static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(se
     }
 }
 
-/** Note what the clumps of a cell inside the box have to do, in it and along `filled` steps.
- *  @return the end of the errands. */
+/** Append work items for the clumps of a cell inside the box: to link them with each other, and
+ *  with the forward neighbours in the mask `filled`. @return the end of the list. */
 KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f,
                                                    const struct kith__place *home, unsigned filled,
                                                    struct errand *errand)
@@ -390,7 +396,7 @@ KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f
     return errand;
 }
 
-/** Link what is still to be linked of the cells that begin in one block. */
+/** Link the cells whose first clump lies in one block, but for the insides of dense cells. */
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);

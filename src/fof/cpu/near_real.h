@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is near what, vector by vector, for one precision. Included by link_real.h.
+ * Distance tests by vectors, and bounding boxes, for one precision. Included by link_real.h.
  */
 
-/** The block that some particles fill. */
+/** Bounding box of some particles. */
 struct KITH_REAL(block) {
-    real lo[3], hi[3];
+    real lo[3], hi[3]; /**< lower and upper corner [length] */
 };
 
-/** Which of n particles, up to LANES, are friends of one at `at`, which is no image. */
+/** Bit k is set when particle k of n, up to LANES, is within the cutoff of `at`; no images. */
 KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
                                            const real at[3], real cutoff2, int64_t n)
 {
@@ -22,7 +22,7 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const r
     return n < LANES ? hits & ((1u << n) - 1) : hits;
 }
 
-/** The block of n > 0 particles. */
+/** Bounding box of n > 0 particles. */
 static struct KITH_REAL(block)
     KITH_REAL(block_around)(const real *x, const real *y, const real *z, int64_t n)
 {
@@ -52,7 +52,7 @@ static struct KITH_REAL(block)
     return e;
 }
 
-/** How far apart two blocks are, squared. */
+/** Squared distance of two bounding boxes; 0 when they overlap [length^2]. */
 KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(block) *a, const struct KITH_REAL(block) *b)
 {
     real sum = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbering: measure each tree, sort those that are large enough by size and smallest id, label.
+ * Groups from the forest: measure each tree, list those that are large enough, sort them by size
+ * and smallest id (radix sort), and label their particles. O(n).
  */
 
 #include "core/atomics.h"
@@ -9,48 +10,51 @@
 #include "engine/cpu/sort.h"
 #include "engine/cpu/cpu_state.h"
 
-/** What groups are sorted by, least significant first. */
+/** Sort keys of groups, least significant first. */
 enum sort_key { LEADER, ID_LOW, ID_HIGH, SIZE };
 
+/** State of the numbering. */
 struct numbering {
-    struct kith__friends *f;
-    int64_t nodes;
-    int64_t min_members;
-    _Atomic int32_t *size;     /**< [nodes] particles of the tree, at its root, else 0; in the end
-                                    the label of a group, below 0 */
-    _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest index, or where
-                                    there are ids its provisional number */
-    int64_t n;                 /**< groups */
-    uint64_t *group, *spare;   /**< [n] root, below what they are sorted by */
-    _Atomic int64_t *least_id; /**< [n] smallest id, by provisional number */
-    const int64_t *ids;        /**< the particles' ids, or NULL */
-    enum sort_key key;         /**< of the sort that is prepared */
-    int32_t *labels;           /**< [particles] in the caller's order */
-    kith_ctx *ctx;
+    struct kith__friends *f; /**< the linked forest */
+    int64_t nodes;           /**< nodes of the forest */
+    int64_t min_members;     /**< fewest particles of a group */
+    _Atomic int32_t *size;   /**< [nodes] particles of the tree at its root, 0 elsewhere; in the end
+                                  the negated label at the root of a group */
+    _Atomic int32_t *leader; /**< [nodes] at the root of a group: its smallest particle index, or,
+                                  with ids, its number before sorting */
+    int64_t n;               /**< groups */
+    uint64_t *group;         /**< [n] root in the lower half, sort key in the upper half */
+    uint64_t *spare;         /**< [n] second buffer of the sort */
+    _Atomic int64_t *least_id; /**< [n] smallest id of each group, by its number before sorting */
+    const int64_t *ids;        /**< [particles] ids by the caller's index, or NULL */
+    enum sort_key key;         /**< key of the next sort */
+    int32_t *labels;           /**< [particles] labels by the caller's index */
+    kith_ctx *ctx;             /**< context: threads, cancellation, scratch memory */
 };
 
-enum { NODE = 10 }; /* cost of a node in a loop, as kith__skip counts it */
+enum { NODE = 10 }; /* cost of one node in a loop, in the units of kith__skip */
 
-/** Particles of node c in cell order. */
+/** Range of slots of the particles of a node. */
 static void particles_of(const struct kith__friends *f, int64_t node, int64_t *begin, int64_t *end)
 {
     *begin = f->by_clump ? f->first[node] : node;
     *end = f->by_clump ? f->first[node + 1] : node + 1;
 }
 
+/** Read size[node]. */
 static int32_t size_at(const struct numbering *w, int64_t node)
 {
     return atomic_load_explicit(&w->size[node], memory_order_relaxed);
 }
 
-/** The loops over ranges of nodes that find the sizes of trees. */
+/** State of the loops that add up the sizes of trees, over ranges of nodes. */
 struct size_loop {
-    const struct numbering *numbering;
-    int pieces;
+    const struct numbering *numbering; /**< the numbering */
+    int pieces;                        /**< number of ranges */
 };
 
-/** Point every node at its root, which comes before it, and add its size where the root is in the
- *  same range. */
+/** Point every node of a range at its root, and add its size to the root where that is in the
+ *  range. A root precedes all other nodes of its tree. */
 static void sum_inside(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -70,7 +74,7 @@ static void sum_inside(void *state, int64_t piece, int worker)
     }
 }
 
-/** Add the size of every node whose root is in an earlier range. */
+/** Add the sizes of a range's nodes whose roots are in earlier ranges. */
 static void sum_across(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -98,12 +102,13 @@ static void measure(struct numbering *w)
     kith__pool_run(w->ctx->pool, w->ctx->threads, loop.pieces - 1, sum_across, &loop);
 }
 
-/** A count of the trees that are large enough. */
+/** State of the loop that counts groups. */
 struct count_loop {
-    const struct numbering *numbering;
-    _Atomic int64_t n;
+    const struct numbering *numbering; /**< the numbering */
+    _Atomic int64_t n;                 /**< trees of at least min_members particles so far */
 };
 
+/** Count the groups with roots in [begin, end). */
 static void count_groups(void *state, int64_t begin, int64_t end)
 {
     struct count_loop *loop = state;
@@ -115,7 +120,7 @@ static void count_groups(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->n, n);
 }
 
-/** List the roots of trees that are large enough. */
+/** List the roots of the groups, ascending. */
 static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
 {
     struct count_loop loop = {.numbering = w};
@@ -136,7 +141,7 @@ static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
     return KITH_OK;
 }
 
-/** Lower the smallest index or id of the groups that nodes [begin, end) belong to. */
+/** Lower the smallest index, or id, of each group by those of nodes [begin_node, end_node). */
 static void lower_least(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
@@ -151,7 +156,7 @@ static void lower_least(void *state, int64_t begin_node, int64_t end_node)
         int64_t begin, end;
         particles_of(f, node, &begin, &end);
         if (!ids) {
-            kith__atomic_min32(&w->leader[root], index[begin]); /* they ascend in a clump */
+            kith__atomic_min32(&w->leader[root], index[begin]); /* indices ascend in a clump */
             continue;
         }
         int64_t smallest = INT64_MAX;
@@ -163,7 +168,7 @@ static void lower_least(void *state, int64_t begin_node, int64_t end_node)
     }
 }
 
-/** Find the smallest index of every group or, where there are ids, the smallest of them. */
+/** Find the smallest index of each group or, with ids, the smallest id. */
 static void find_least(struct numbering *w)
 {
     for (int64_t g = 0; g < w->n; g++) {
@@ -175,7 +180,7 @@ static void find_least(struct numbering *w)
     kith__loop(w->ctx, w->nodes, lower_least, w);
 }
 
-/** Put what groups [begin, end) are sorted by above their root. */
+/** Write the sort key of groups [begin, end) to the upper half of their entries. */
 static void set_keys(void *state, int64_t begin, int64_t end)
 {
     const struct numbering *w = state;
@@ -193,7 +198,7 @@ static void set_keys(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sort the groups by one key, stable. */
+/** Sort the groups by one key; stable. */
 static kith_status sort_by(struct numbering *w, enum sort_key key)
 {
     w->key = key;
@@ -205,14 +210,14 @@ static kith_status sort_by(struct numbering *w, enum sort_key key)
     return kith__proceed(w->ctx);
 }
 
-/** Where the index of each particle in cell order is kept while labels are written: the caller's
- *  labels are the memory of the grid's indices. */
+/** Buffer for a copy of the particle indices while labels are written: the labels may be the memory
+ *  of the grid's indices. */
 static int32_t *index_copy(const struct numbering *w)
 {
     return w->f->grid->a.x;
 }
 
-/** Copy the indices of particles [begin, end), and clear as many labels. */
+/** Copy the particle indices of slots [begin, end), and clear as many labels. */
 static void clear_labels(void *state, int64_t begin, int64_t end)
 {
     const struct numbering *w = state;
@@ -223,7 +228,7 @@ static void clear_labels(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Label the particles of nodes [begin, end) that belong to a group with its number. */
+/** Label the particles of nodes [begin_node, end_node) that belong to a group. */
 static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
@@ -234,7 +239,7 @@ static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
         int64_t begin, end;
         particles_of(w->f, node, &begin, &end);
         for (int64_t s = begin; s < end && mine < 0; s += 4) {
-            for (int64_t k = s; k < s + 4; k++) { /* most end here: one branch, not one each */
+            for (int64_t k = s; k < s + 4; k++) { /* by fours, clamped: most nodes end here */
                 w->labels[index[k < end ? k : end - 1]] = -mine;
             }
         }

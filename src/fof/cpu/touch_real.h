@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether two large clumps touch, for one precision: halving the larger in space until the halves
- * are clearly apart, or small enough to compare. Included by link_real.h.
+ * Whether two large clumps hold a pair of friends, for one precision: divide and conquer. The
+ * larger set of particles is halved in space until the bounding boxes are further apart than the
+ * cutoff, or the sets are small enough to test all pairs. Included by link_real.h.
  */
 
-/** Some particles, and the block they fill. */
+/** A set of particles and its bounding box. */
 struct KITH_REAL(flock) {
-    int32_t *place; /**< in the grid */
-    int64_t n;
-    real lo[3], hi[3];
+    int32_t *place;    /**< [n] slots */
+    int64_t n;         /**< particles */
+    real lo[3], hi[3]; /**< corners of the bounding box [length] */
 };
 
+/** Set the bounding box of a set. */
 static void KITH_REAL(enclose)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a)
 {
     const real *const axis[3] = {me->x, me->y, me->z};
@@ -24,8 +26,8 @@ static void KITH_REAL(enclose)(const struct KITH_REAL(seeker) *me, struct KITH_R
     }
 }
 
-/** Halve the block of a at the middle of its longest side; the upper half goes to *upper. Of
- *  particles that are all in one place, one is kept. */
+/** Halve a set at the middle of the longest side of its bounding box; the upper half goes to
+ *  *upper. Of coincident particles one is kept. */
 static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a,
                              struct KITH_REAL(flock) *upper)
 {
@@ -56,6 +58,8 @@ static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REA
     KITH_REAL(enclose)(me, upper);
 }
 
+/** Whether some particle of a is within the cutoff of one of b, which is shifted by `moved`
+ *  [length]. */
 static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) a,
                                     struct KITH_REAL(flock) b, const struct kith__image *image,
                                     const double moved[3])
@@ -89,13 +93,13 @@ static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct K
             KITH_REAL(flocks_touch)(me, first ? upper : a, first ? b : upper, image, moved));
 }
 
-/** Is some particle of the seeker a friend of one of [begin, end), where they are many? */
+/** Whether some particle of the clump is a friend of one of slots [begin, end): for many pairs. */
 static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
                                     const struct kith__image *image)
 {
     struct KITH_REAL(flock) a = {.n = me->end - me->begin};
     struct KITH_REAL(flock) b = {.n = end - begin};
-    /* as much as any two clumps need, so that what a call allocates does not hang on its threads */
+    /* enough for any two clumps, so that what a call allocates does not depend on the threads */
     const int64_t all = me->f->grid->a.n;
     const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
     int32_t *place = kith__buffer_need(&me->sweep->memory[KITH_SWEEP_ORDER],

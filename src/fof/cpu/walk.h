@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Going over the cells that hold clumps: along the table, or along the keys where there is none.
+ * Iterates over the cells that hold clumps: along the table of cells, or, where there is no table,
+ * along the ascending keys of the clumps.
  */
 #ifndef KITH_CPU_WALK_H
 #define KITH_CPU_WALK_H
@@ -8,23 +9,25 @@
 #include "friends.h"
 #include "engine/cpu/simd.h"
 
-/** The cells that begin in one block of clumps, from one to the next. */
+/** Iterator over the cells whose first clump lies in one block of clumps. */
 struct kith__walk {
     int64_t limit;     /**< first clump of the next block */
-    int64_t clump;     /**< where the next cell begins, without a table */
-    int64_t cell;      /**< with a table: the first of W cells that are looked at together, */
-    uint16_t filled;   /**< and which of those to come hold clumps. As wide as a mask of vectors is:
-                            gcc 12 stores one of 16 bits in a wider variable without the rest */
-    int64_t row;       /**< first cell of the row of the cell last located, */
-    int64_t row_at[3]; /**< and where that is; -1: none was */
+    int64_t clump;     /**< without a table: first clump of the next cell */
+    int64_t cell;      /**< with a table: first of the W cells that `filled` describes */
+    uint16_t filled;   /**< bit k is set when cell + k holds clumps and is still to be visited. As
+                            wide as a vector mask: gcc 12 miscompiles the store of a 16-bit mask to
+                            a wider variable */
+    int64_t row;       /**< number of the first cell of the row of the cell located last */
+    int64_t row_at[3]; /**< y and z coordinates of that row, at [1] and [2]; -1: none so far */
 };
 
-/** Which of the W cells from `cell` on hold clumps. */
+/** Bit k is set when cell + k holds clumps; W cells. */
 static inline uint16_t kith__walk_filled(const struct kith__friends *f, int64_t cell)
 {
     const int32_t *start = (const int32_t *)f->start + cell;
     return (uint16_t)vi_ne(vi_load(start), vi_load(start + 1));
 }
+/** Start at the first cell whose first clump is in a block. Binary search, O(log cells). */
 
 static inline struct kith__walk kith__walk_start(const struct kith__friends *f, int64_t block)
 {
@@ -32,7 +35,7 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
     struct kith__walk w = {.limit = begin + KITH_LINK_BLOCK, .clump = begin, .row_at = {0, -1, -1}};
     w.limit = w.limit < f->n ? w.limit : f->n;
     if (f->start) {
-        for (int64_t n = f->grid->cells; n > 0;) { /* the first cell not before the block */
+        for (int64_t n = f->grid->cells; n > 0;) { /* lower bound of begin in the table */
             const int64_t half = n / 2;
             const bool before = f->start[w.cell + half] < begin;
             w.cell += before ? half + 1 : 0;
@@ -49,7 +52,8 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
     return w;
 }
 
-/** The next cell that holds clumps, without where it is. @return false at the end of the block. */
+/** Advance to the next cell that holds clumps; sets *home but for at and inside.
+ *  @return false at the end of the block. */
 static inline bool kith__walk_next(const struct kith__friends *f, struct kith__walk *w,
                                    struct kith__place *home)
 {
@@ -81,7 +85,7 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
     return true;
 }
 
-/** Where that cell is. */
+/** Set the coordinates of the cell that kith__walk_next returned last. */
 static inline void kith__walk_locate(const struct kith__friends *f, struct kith__walk *w,
                                      struct kith__place *home)
 {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends of friends on a GPU: the grid with parts, clumps, links, groups. The host is asked twice
- * how many there are: clumps and crowded cells, then groups.
+ * Friends-of-friends on a GPU, host side: sort particles by cell and subcell, list clumps, link,
+ * number the groups. The host waits for the device twice: for the numbers of clumps and dense
+ * cells, and for the number of groups. Buffers are reused as soon as their contents are not needed.
  */
 #include "fof_gpu.h"
 
 #include "fof/groups.h"
 #include "engine/gpu/search.h"
 
-/** A search for groups under way. */
+/** State of one search, host side. */
 struct fof_search {
-    struct kith__gpu_search s;
-    struct kith__gpu_friends f;
-    const struct kith__fof *fof;
-    kith_groups *out;
-    int32_t *root; /**< [n_groups] device memory, and a second for sorting; */
-    uint64_t *key; /**< likewise */
-    int64_t n_groups;
+    struct kith__gpu_search s;   /**< the grid and its buffers */
+    struct kith__gpu_friends f;  /**< what kernels are given */
+    const struct kith__fof *fof; /**< options */
+    kith_groups *out;            /**< the result */
+    int32_t *root; /**< [2][n_groups] device: roots of the groups, and the sort's second buffer */
+    uint64_t *key; /**< [2][n_groups] device: sort keys, and the sort's second buffer */
+    int64_t n_groups; /**< number of groups */
 };
 
-/** Room for comparisons that are left to warps: labels come last. */
+/** Allocate f->later. Labels are written last, so their memory serves where it is on the device. */
 static void need_later(struct fof_search *w)
 {
     struct kith__gpu_friends *f = &w->f;
@@ -32,9 +33,9 @@ static void need_later(struct fof_search *w)
     }
 }
 
-/** List the clumps, and plant their trees. The memory that sorting used takes their keys and first
- *  particles; that of the particles' keys then takes the table of cells and, when all is linked,
- *  what is known of the trees. */
+/** List the clumps, and make every node a tree. The buffers of the finished sort hold the clumps'
+ *  keys and first slots; that of the particles' keys holds the table of cells and, once all is
+ *  linked, the sizes of trees. */
 static kith_status list_clumps(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -47,7 +48,7 @@ static kith_status list_clumps(struct fof_search *w)
     const size_t crowds = ((size_t)(f->particles / KITH_CROWD) + 1) * sizeof *f->crowd;
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
     w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY, bytes > crowds ? bytes : crowds);
-    f->crowd = w->s.temporary; /* until groups are sorted */
+    f->crowd = w->s.temporary; /* used until groups are sorted */
     need_later(w);
     KITH_CHECK(ctx, f->crowd && f->parent && f->later, KITH_NO_MEMORY,
                "out of device memory for groups of %lld particles", (long long)f->particles);
@@ -64,8 +65,8 @@ static kith_status list_clumps(struct fof_search *w)
     return kith__gpu_ask_small(&w->s);
 }
 
-/** Link. While the device does that as if there were no crowded cells, learn how many there are,
- *  and how many clumps. */
+/** Link. The device starts with the kernel for no dense cells while the host reads how many clumps
+ *  and dense cells there are. */
 static kith_status link_clumps(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -89,12 +90,13 @@ static kith_status link_clumps(struct fof_search *w)
     return KITH_OK;
 }
 
-/** Where labels are written: scratch that is not needed any more, if they are wanted elsewhere. */
+/** Device memory for labels: the caller's, or a coordinate buffer that is not needed any more. */
 static int32_t *labels_of(const struct fof_search *w)
 {
     return w->out->memory == KITH_DEVICE ? w->out->labels : (int32_t *)w->s.sweep.grid.a.x;
 }
 
+/** Sort the groups by one key; stable. @param bits  of the key @param least  for KITH_GPU_BY_ID */
 static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
                                const uint64_t *least)
 {
@@ -116,7 +118,7 @@ static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order,
     return KITH_OK;
 }
 
-/** Sort the groups by their smallest id, then by size. */
+/** Sort the groups by falling size, ties by their smallest id, ties of that by their root. */
 static kith_status sort_by_id(struct fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -129,7 +131,7 @@ static kith_status sort_by_id(struct fof_search *w)
     uint64_t *least = (uint64_t *)(ids + w->f.particles);
     const int bits = kith__bit_length((uint64_t)w->f.particles);
     KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
-    KITH_TRY(sort_groups(w, KITH_GPU_BY_ROOT, bits, NULL)); /* in which those of one id stay */
+    KITH_TRY(sort_groups(w, KITH_GPU_BY_ROOT, bits, NULL)); /* order of groups with equal ids */
     KITH_GPU_TRY(ctx, "finding ids",
                  kith__gpu_least_ids(&w->f, w->root, w->n_groups, ids, least, gpu->stream));
     KITH_TRY(sort_groups(w, KITH_GPU_BY_ID, 64, least));
@@ -143,8 +145,8 @@ static kith_status order_groups(struct fof_search *w)
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
     const struct kith__gpu_fof_small *small = &gpu->small->fof;
-    int32_t *listed = (int32_t *)w->s.counts;    /* the clumps' keys were there: linking is over */
-    f->below = (int32_t *)w->s.sweep.grid.a.key; /* and the table */
+    int32_t *listed = (int32_t *)w->s.counts;    /* held the clumps' keys; linking is over */
+    f->below = (int32_t *)w->s.sweep.grid.a.key; /* held the table of cells */
     f->mark = f->below + f->nodes;
     KITH_GPU_TRY(ctx, "measuring groups",
                  kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
@@ -155,7 +157,7 @@ static kith_status order_groups(struct fof_search *w)
     KITH_TRY(kith__gpu_learn_small(&w->s));
     w->n_groups = small->n_groups;
     const size_t n = (size_t)w->n_groups;
-    w->key = kith__gpu_need(gpu, KITH_GPU_Y, /* where they were is of no use any more */
+    w->key = kith__gpu_need(gpu, KITH_GPU_Y, /* held coordinates, not needed any more */
                             2 * n * (sizeof *w->key + sizeof *w->root) + 1);
     KITH_CHECK(ctx, w->key != NULL, KITH_NO_MEMORY, "out of device memory for %lld groups",
                (long long)n);
@@ -170,7 +172,7 @@ static kith_status order_groups(struct fof_search *w)
     return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 2 * bits, NULL);
 }
 
-/** Write the groups where they are wanted. */
+/** Write labels and members to device memory, and download them if the caller wants them there. */
 static kith_status write_groups(struct fof_search *w)
 {
     kith_groups *out = w->out;
@@ -179,7 +181,7 @@ static kith_status write_groups(struct fof_search *w)
     struct kith__gpu_friends *f = &w->f;
     const bool here = out->memory == KITH_DEVICE;
     KITH_TRY(kith__groups_number(ctx, w->n_groups, out));
-    int64_t *members = here ? out->members : (int64_t *)w->key; /* sorted, and so free */
+    int64_t *members = here ? out->members : (int64_t *)w->key; /* keys are not needed any more */
     int32_t *labels = labels_of(w);
     if (w->n_groups > 0) {
         KITH_GPU_TRY(ctx, "labelling",
@@ -208,8 +210,8 @@ static kith_status send_groups(kith_ctx *ctx, const kith_groups *from, kith_grou
     return KITH_OK;
 }
 
-/** Find the groups by the pair search: parts do not fit. The grid that is being sorted for them is
- *  given up. What is queued of it is done first, as everything is queued on one stream. */
+/** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is being
+ *  sorted; what is queued of it ends first, as all work is queued on one stream. */
 static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__fof *fof, kith_groups *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Clumps and groups: what is done before linking and after it.
+ * Friends-of-friends on a GPU: the kernels before linking (table, forest, dense cells) and after it
+ * (sizes, sort keys, labels). O(n), one thread for each clump or node.
  */
 #include "engine/gpu/gpu_cells.cuh"
 #include "fof_gpu.h"
@@ -20,7 +21,7 @@ static __device__ __forceinline__ int64_t my_item()
 
 /* -------------------------------------------------------------------------------------- clumps */
 
-/** Is clump c of n the first of its cell, and that cell crowded? */
+/** Whether clump c of n is the first of a dense cell. */
 static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c, int64_t n)
 {
     const uint64_t cell = f.key[c] >> f.parts.bits;
@@ -28,8 +29,8 @@ static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c
            (c == 0 || f.key[c - 1] >> f.parts.bits != cell);
 }
 
-/** The table of cells, the trees, and a number for each crowded cell. Nobody but the device knows
- *  yet how many clumps there are. */
+/** Fill the table of cells, make every node a tree, and number the dense cells. The number of
+ *  clumps is read on the device, as the host does not have it yet. */
 static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
 {
     const int64_t c = my_item();
@@ -55,7 +56,7 @@ gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *f, uint32_t *fi
     return gpuGetLastError();
 }
 
-/** Write the row that clump c begins in the index of its crowded cell. */
+/** Write the index entry of the row of subcells that clump c begins, in a dense cell. */
 static __global__ void fill_index(const struct kith__gpu_friends f)
 {
     const int64_t c = my_item();
@@ -96,17 +97,19 @@ gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *f, gpuStream_t
 
 /* -------------------------------------------------------------------------------------- groups */
 
+/** First slot of a node. */
 static __device__ __forceinline__ int64_t begin_of(const struct kith__gpu_friends &f, int64_t node)
 {
     return f.by_clump ? f.first[node] : node;
 }
 
+/** Number of particles of a node. */
 static __device__ __forceinline__ int32_t size_of(const struct kith__gpu_friends &f, int64_t node)
 {
     return (int32_t)(begin_of(f, node + 1) - begin_of(f, node));
 }
 
-/** List the roots of some lanes. */
+/** Append `root` to a list for the lanes with `yes`: one atomic addition for each warp. */
 static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int32_t root, bool yes)
 {
     const lanes_t with = which_lanes(yes);
@@ -120,9 +123,9 @@ static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int3
     }
 }
 
-/** Point every node at its root. Most trees are one node, and left alone: the others add up there
- *  what is below the root, in a warp of one tree at once. Who makes a tree large enough lists
- *  it. */
+/** Point every node at its root. Most trees are one node, and need no sums; the others add at the
+ *  root the sizes of their other nodes, once for a warp whose nodes are in one tree. The thread
+ *  whose addition makes a tree large enough appends it to the list. */
 static __global__ void measure(const struct kith__gpu_friends f, int64_t min_members, int32_t *list)
 {
     const int64_t node = my_item();
@@ -165,7 +168,7 @@ gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, int64_t min_memb
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
-/** Mark the roots of groups with their numbers g, as -1 - g: no other mark is negative. */
+/** Write -1 - g to mark at the root of group g; no other mark is negative. */
 static __global__ void number(const struct kith__gpu_friends f, const int32_t *root, int64_t n)
 {
     const int64_t g = my_item();
@@ -174,6 +177,7 @@ static __global__ void number(const struct kith__gpu_friends f, const int32_t *r
     }
 }
 
+/** Lower the smallest id of each group by those of a node. */
 static __global__ void lower_ids(const struct kith__gpu_friends f, const int64_t *ids,
                                  uint64_t *least)
 {
@@ -184,7 +188,7 @@ static __global__ void lower_ids(const struct kith__gpu_friends f, const int64_t
     }
     uint64_t smallest = UINT64_MAX;
     for (int64_t s = begin_of(f, node); s < begin_of(f, node + 1); s++) {
-        const uint64_t id = (uint64_t)ids[f.id[s]] ^ (uint64_t)1 << 63; /* in the same order */
+        const uint64_t id = (uint64_t)ids[f.id[s]] ^ (uint64_t)1 << 63; /* order of signed ids */
         smallest = id < smallest ? id : smallest;
     }
     atomicMin((unsigned long long *)&least[-1 - mark], (unsigned long long)smallest);
@@ -199,6 +203,7 @@ gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t 
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
+/** Write the sort key of each group. */
 static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
                                  enum kith__gpu_order order, int index_bits, const uint64_t *least,
                                  uint64_t *key)
@@ -232,6 +237,7 @@ gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *f, const int32_t
     return gpuGetLastError();
 }
 
+/** Write the number of members of each group. */
 static __global__ void list_members(const struct kith__gpu_friends f, const int32_t *root,
                                     int64_t n, int64_t *members)
 {
@@ -241,8 +247,8 @@ static __global__ void list_members(const struct kith__gpu_friends f, const int3
     }
 }
 
-/** A warp labels the particles of as many nodes as it has lanes, each lane one at a time. What is
- *  in no group has its label. */
+/** Label the particles of the nodes that belong to a group. A warp takes as many nodes as it has
+ *  lanes, and each lane one particle at a time. Labels of other particles are not written. */
 static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
 {
     const int lane = my_lane();
@@ -259,7 +265,7 @@ static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
     }
     const int64_t last = from + LANES < f.nodes ? begin_of(f, from + LANES) : f.particles;
     for (int64_t s = from_lane(begin, 0); s < last; s += LANES) {
-        int owner = 0; /* the last lane whose node does not begin after my particle */
+        int owner = 0; /* binary search: last lane whose node begins at or before this slot */
         for (int step = LANES / 2; step > 0; step /= 2) {
             const int64_t theirs = from_lane(begin, owner + step);
             owner += theirs <= s + lane ? step : 0;

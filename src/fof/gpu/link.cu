@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linking: a lane takes a clump to the parts around it that come later. In crowded cells first to
- * those beside it, so that most are in one tree before the rest of the cell is looked at; then to
- * the rows of cells ahead that are in reach. Two very large clumps are left to the end of each
- * pass, where all warps share what is left.
+ * Linking on a GPU: each lane traverses the later clumps within reach of one clump. If there are
+ * dense cells, a first pass links adjacent subcells of each cell, so that most clumps are in one
+ * tree before the second pass tests the rest of the cell, and a third the forward cells. Pairs of
+ * very large clumps are deferred to the end of each pass, where all warps share them.
  */
 #include "seeker.cuh"
 
 enum {
-    THREADS = 128,
-    WARPS = THREADS / LANES,
-    RESIDENT = 8 /**< blocks on a multiprocessor: so much waiting on memory wants many warps */
+    THREADS = 128,           /**< threads of a block */
+    WARPS = THREADS / LANES, /**< warps of a block */
+    RESIDENT = 8 /**< blocks on a multiprocessor: memory latency is hidden by many warps */
 };
 
-/** Bring what is known of parts to shared memory. */
+/** Copy the geometry of subcells to shared memory. */
 static __device__ __forceinline__ void share_parts(const struct kith__gpu_friends &f,
                                                    struct kith__parts *parts)
 {
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void share_parts(const struct kith__gpu_friend
     __syncthreads();
 }
 
-/** Take the place of a clump, which seeks nobody yet. @return the number of its cell, or -1: there
- *  is no such clump */
+/** Initialise the traversal of a clump, with no cells yet. @return the number of the clump's cell;
+ *  -1: there is no clump of this number */
 template <typename number>
 static __device__ __forceinline__ number sit(const struct kith__gpu_friends &f, int64_t clump,
                                              int64_t n, seeker<number> *me)
@@ -34,13 +34,14 @@ static __device__ __forceinline__ number sit(const struct kith__gpu_friends &f, 
     kith__part_of(f.axis, key, part);
     *me = (seeker<number>){};
     me->clump = (int32_t)clump;
-    me->root = f.by_clump ? (int32_t)clump : NOBODY;
+    me->root = f.by_clump ? (int32_t)clump : NO_ROOT;
     me->part = pack(part[0], part[1], part[2]);
     me->high = me->high_z = -1;
     return clump < n ? (number)(key >> f.parts.bits) : -1;
 }
 
-/** In each clump's own cell. @param thin  in cells that are not crowded, too */
+/** Link the clumps of each cell with each other.
+ *  @param thin  also in cells that are not dense */
 template <typename real, typename number>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_inside(const KITH_IN_PLACE struct kith__gpu_friends f, struct look look, bool thin)
@@ -52,7 +53,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     struct run run = {0, 0, false, 0, 0, 0};
     int n = 0;
     const number cell = sit(f, (int64_t)blockIdx.x * THREADS + threadIdx.x, f.n, &me);
-    if (cell >= 0) { /* a row of one */
+    if (cell >= 0) { /* a row of one cell */
         const number at[3] = {0, 0, 0};
         face_row(f, at, 0, 0, 0, 0, &me);
         me.ahead = cell;
@@ -64,12 +65,16 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     meet_noted<real>(f, &notes[my_warp()], n);
 }
 
-/** Rows of cells ahead of a clump: those with z = 0, from `first` along y, and the others. */
+/** Rows of cells ahead of a clump: those in its plane, from `first` along y, then those of planes
+ *  further along z, from `low` to `high` along y. */
 struct ahead {
-    int first, low, high; /**< along y; low where z is not 0 */
-    int n;
+    int first, low,
+        high; /**< first row in the clump's plane; first in other planes; last; along y */
+    int n;    /**< number of rows */
 };
 
+/** Find the rows of cells ahead that are within reach of a subcell. Without dense cells, the
+ *  clump's own row is not among them. */
 template <bool crowds>
 static __device__ __forceinline__ struct ahead look_ahead(const struct kith__parts &parts,
                                                           uint32_t part)
@@ -83,7 +88,7 @@ static __device__ __forceinline__ struct ahead look_ahead(const struct kith__par
     return rows;
 }
 
-/** Face row k of them. */
+/** Start on row k of the rows ahead. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void face_ahead(const struct kith__gpu_friends &f,
                                                   const struct kith__parts &parts,
@@ -100,14 +105,17 @@ static __device__ __forceinline__ void face_ahead(const struct kith__gpu_friends
     face_row(f, at, y, z, y || z ? parts.cell_low[0][x] : 1, parts.cell_high[0][x], me);
 }
 
-/** A clump's place. */
+/** Position of a clump, in shared memory. */
 template <typename number> struct seat {
-    number at[3];  /**< cell along the axes */
-    uint32_t part; /**< packed */
+    number at[3];  /**< coordinates of its cell */
+    uint32_t part; /**< coordinates of its subcell; packed */
 };
 
-/** One after the other, the rows of cells ahead of a warp's clumps: few have many in reach, so the
- *  lanes share them out. @param first  clump of lane 0  @param n_rows  of this lane's clump */
+/** Traverse the rows of cells ahead of a warp's clumps. As the numbers of rows differ, all lanes
+ *  share the rows of the warp.
+ *  @param first   clump of lane 0
+ *  @param n_rows  number of rows of this lane's clump
+ *  @param seats   positions of the warp's clumps */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends &f,
                                                   const struct kith__parts &parts, int64_t first,
@@ -121,7 +129,7 @@ static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends
         const int owner = owner_of(before, k);
         const int row = k - from_lane(before, owner);
         me.clump = (int32_t)first + owner;
-        me.root = f.by_clump ? me.clump : NOBODY;
+        me.root = f.by_clump ? me.clump : NO_ROOT;
         me.part = seats[owner].part;
         if (k < total) {
             face_ahead<crowds>(f, parts, seats[owner].at, row, &me);
@@ -130,9 +138,9 @@ static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends
     }
 }
 
-/** In the cells ahead. Without crowds each clump sees to its own row first, with what comes later
- *  in its own cell; if there are crowds after all, nobody does anything: the host did not know when
- *  it launched this. */
+/** Link each clump with those of forward cells. Without dense cells, each lane first traverses its
+ *  clump's own row, and with it the later clumps of its cell; if there are dense cells nonetheless,
+ *  the kernel exits early: the host launched it before their number was known. */
 template <typename real, typename number, bool crowds>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_across(const KITH_IN_PLACE struct kith__gpu_friends f)
@@ -174,7 +182,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     meet_noted<real>(f, notes, n);
 }
 
-/** Let those meet that were left: a warp for each two. */
+/** Test the pairs of clumps that were deferred: a warp for each pair. */
 template <typename real>
 static __global__ void link_later(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
@@ -187,8 +195,8 @@ static __global__ void link_later(const KITH_IN_PLACE struct kith__gpu_friends f
     }
 }
 
-/** Compare all particles of the pairs of clumps that were left for the end of the pass: a block
- *  for each pair of clumps, all blocks for a pair of very large ones. */
+/** Test all pairs of particles of the pairs of clumps that were deferred: a block for each pair of
+ *  clumps, all blocks for a pair of very large ones. */
 template <typename real>
 static __global__ void compare_later(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
@@ -211,7 +219,7 @@ static __global__ void compare_later(const KITH_IN_PLACE struct kith__gpu_friend
     }
 }
 
-/** Compare what was left in a pass. */
+/** Test the pairs of clumps that a pass deferred. */
 template <typename real>
 static gpuError_t finish_pass(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
@@ -224,8 +232,8 @@ static gpuError_t finish_pass(const struct kith__gpu_friends *f, gpuStream_t str
     return gpuGetLastError();
 }
 
-/** Point clumps at their roots: one look then tells most of those that have met. Mark the crowds
- *  that are in several trees. */
+/** Point clumps at their roots, so that one read shows most pairs that are in one tree. Flag the
+ *  dense cells whose clumps are in several trees. */
 template <typename number>
 static __global__ void flatten(const KITH_IN_PLACE struct kith__gpu_friends f, uint32_t mixed)
 {
@@ -243,7 +251,7 @@ static __global__ void flatten(const KITH_IN_PLACE struct kith__gpu_friends f, u
     }
 }
 
-/** Look inside cells; nothing is left afterwards. */
+/** Link the insides of cells: one pass, and the pairs that it deferred. */
 template <typename real, typename number>
 static gpuError_t look_inside(const struct kith__gpu_friends *f, struct look look, bool thin,
                               uint32_t mixed, gpuStream_t stream)
@@ -271,7 +279,7 @@ static gpuError_t link_cells(const struct kith__gpu_friends *f, gpuStream_t stre
                                : error;
 }
 
-/** Do numbers of cells fit 32 bits, and is there a table of them? */
+/** Whether there is a table, and cell numbers fit 32 bits. */
 static bool has_table(const struct kith__gpu_friends *f)
 {
     return f->table && f->cells < INT32_MAX;
@@ -315,7 +323,7 @@ static gpuError_t link_all(const struct kith__gpu_friends *f, gpuStream_t stream
 gpuError_t kith__gpu_link(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
     if (!f->crowds && has_table(f)) {
-        return gpuSuccess; /* it is done */
+        return gpuSuccess; /* kith__gpu_link_thin has linked all */
     }
     return f->question.precision == KITH_FLOAT ? link_all<float>(f, stream)
                                                : link_all<double>(f, stream);

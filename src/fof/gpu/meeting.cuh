@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Clumps that meet: the forest that all threads change at once, and a warp that unites the clumps
- * of a list of twos where they touch.
+ * Tests of pairs of clumps: the union-find forest, which all threads change concurrently, and the
+ * test of a pair of clumps for each lane of a warp.
  */
 #ifndef KITH_MEETING_CUH
 #define KITH_MEETING_CUH
@@ -11,19 +11,20 @@
 #include "engine/gpu/gpu_sweep.h"
 
 enum {
-    FEW_PAIRS = 16,   /**< of particles, that one lane compares before the warp does */
-    MANY_PAIRS = 1024 /**< beyond which two clumps are left to the end of the pass */
+    FEW_PAIRS = 16,   /**< pairs of particles that one lane tests before its warp does */
+    MANY_PAIRS = 1024 /**< two clumps of more pairs are deferred to the end of the pass */
 };
 
 /* -------------------------------------------------------------------------------------- forest */
 
-/** Nodes change under our hands: every look is at memory. */
+/** Parent of a node, read from memory: other threads write it. */
 static __device__ __forceinline__ int32_t up(int32_t *parent, int32_t node)
 {
     return *(volatile int32_t *)&parent[node];
 }
 
-/** Root of a node: the smallest of its tree. Shortens the way on the way. */
+/** Root of a node: the smallest node of its tree. Path halving: points each visited node at its
+ *  grandparent. */
 static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
 {
     int32_t above = up(parent, node);
@@ -39,7 +40,7 @@ static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
     return node;
 }
 
-/** Unite two trees: the larger root goes under the smaller. @return the root. */
+/** Unite two trees by pointing the larger root at the smaller one. Lock-free. @return the root. */
 static __device__ __forceinline__ int32_t unite(int32_t *parent, int32_t a, int32_t b)
 {
     while (true) {
@@ -58,20 +59,22 @@ static __device__ __forceinline__ int32_t unite(int32_t *parent, int32_t a, int3
 
 /* ------------------------------------------------------------------------------------- packing */
 
-/** Three small numbers in one. */
+/** Pack three integers in [-64, 191] into one word. */
 static __device__ __forceinline__ uint32_t pack(int x, int y, int z)
 {
     return (uint32_t)(x + 64) | (uint32_t)(y + 64) << 8 | (uint32_t)(z + 64) << 16;
 }
 
+/** Component k of a packed word. */
 static __device__ __forceinline__ int unpack(uint32_t packed, int k)
 {
     return (int)(packed >> 8 * k & 255) - 64;
 }
 
-/* ------------------------------------------------------------------------------------- meeting */
+/* -------------------------------------------------------------------------------- tests of
+   pairs */
 
-/** Square of the distance of two particles, the second at an image. */
+/** Squared distance of the particle in slot i and an image of the one in slot j [length^2]. */
 template <typename real>
 static __device__ __forceinline__ real apart(const struct kith__gpu_friends &f, int64_t i,
                                              int64_t j, const int32_t shift[3])
@@ -84,12 +87,14 @@ static __device__ __forceinline__ real apart(const struct kith__gpu_friends &f, 
     return def::separation(def::box(f.question), ri, rj, shift, d);
 }
 
+/** Squared linking length, rounded by the definition [length^2]. */
 template <typename real>
 static __device__ __forceinline__ real square_of_cutoff(const struct kith__gpu_friends &f)
 {
     return definition<real>::square((real)f.question.cutoff);
 }
 
+/** Number of pairs of particles of two clumps. */
 static __device__ __forceinline__ int64_t pairs_of(const struct kith__gpu_friends &f,
                                                    const struct kith__gpu_two &two)
 {
@@ -97,8 +102,9 @@ static __device__ __forceinline__ int64_t pairs_of(const struct kith__gpu_friend
            (int64_t)(f.first[two.b + 1] - f.first[two.b]);
 }
 
-/** Does some particle of clump a touch one of clump b? Looks at so many pairs at most.
- *  @param[out] all  set to whether these were all, if none touches */
+/** Whether some particle of clump a is within the cutoff of one of clump b, of at most `most`
+ *  pairs.
+ *  @param[out] all  set to whether these were all pairs, if none is within the cutoff */
 template <typename real>
 static __device__ __forceinline__ bool few_touch(const struct kith__gpu_friends &f,
                                                  const struct kith__gpu_two &two, int64_t most,
@@ -123,7 +129,8 @@ static __device__ __forceinline__ bool few_touch(const struct kith__gpu_friends 
     return false;
 }
 
-/** Likewise, of all pairs: the lanes of a warp share the larger clump. */
+/** Whether some particle of clump a is within the cutoff of one of clump b. The lanes of a warp
+ *  share the particles of the larger clump. */
 template <typename real>
 static __device__ bool warp_touches(const struct kith__gpu_friends &f,
                                     const struct kith__gpu_two &two)
@@ -152,13 +159,13 @@ static __device__ bool warp_touches(const struct kith__gpu_friends &f,
     return false;
 }
 
-/** Does the host want the kernel to end early? */
+/** Whether the host asks the kernel to end early. */
 static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends &f)
 {
     return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;
 }
 
-/** Compare particle i of clump a with every particle of clump b, and unite friends. */
+/** Test particle i of clump a with every particle of clump b, and unite friends. */
 template <typename real>
 static __device__ __noinline__ void compare_with_all(const struct kith__gpu_friends &f,
                                                      struct kith__gpu_two two, int64_t i)
@@ -182,8 +189,8 @@ static __device__ __noinline__ void compare_with_all(const struct kith__gpu_frie
     }
 }
 
-/** Compare every particle of clump a with every one of clump b, where being in one part does not
- *  make two particles friends. */
+/** Test every particle of clump a with every one of clump b, where particles of one subcell need
+ *  not be friends. */
 template <typename real>
 static __device__ void meet_each(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
 {
@@ -192,7 +199,7 @@ static __device__ void meet_each(const struct kith__gpu_friends &f, const struct
     }
 }
 
-/** Unite two clumps that are in two trees if they touch; all lanes of the warp together. */
+/** Unite two clumps that are in two trees if they hold a pair of friends; one call of a warp. */
 template <typename real>
 static __device__ __forceinline__ void warp_meet(const struct kith__gpu_friends &f,
                                                  const struct kith__gpu_two &two)
@@ -203,7 +210,7 @@ static __device__ __forceinline__ void warp_meet(const struct kith__gpu_friends 
     }
 }
 
-/** Leave two clumps for the end of the pass. @return false when there is no room. */
+/** Defer two clumps to the end of the pass. @return false when there is no room. */
 static __device__ bool leave(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
 {
     const unsigned long long at = atomicAdd(&f.small->n_later, 1ull);
@@ -213,9 +220,9 @@ static __device__ bool leave(const struct kith__gpu_friends &f, const struct kit
     return at < f.room_later;
 }
 
-/** Unite the two clumps of each lane, if it has two, where they touch. Each lane looks at a few
- *  pairs by itself: most that touch do so there. At the rest all lanes look together, one after the
- *  other. */
+/** Unite the two clumps of each lane that has them, if they hold a pair of friends. Each lane first
+ *  tests a few pairs of particles itself, which mostly finds the friends. The rest is tested by all
+ *  lanes together, one pair of clumps after the other. */
 template <typename real>
 static __device__ __forceinline__ void meet(const struct kith__gpu_friends &f,
                                             struct kith__gpu_two two, bool has)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A lane's clump seeks those in reach: it walks through the cells ahead and finds runs of clumps,
- * one at a time. In each step the lanes of a warp share out the clumps of all their runs, as some
- * runs are long and most are empty. Who is in reach and in another tree is noted down, and when
- * there are enough for all lanes, they meet.
+ * Traversal of the cells near a clump, one clump for each lane of a warp. A traversal yields runs
+ * of consecutive clumps, one run at a time. As some runs are long and most are empty, all lanes
+ * share the clumps of the warp's runs. Clumps within reach, and in another tree, are appended to a
+ * queue in shared memory; when the queue holds a pair for each lane, the pairs are tested.
  */
 #ifndef KITH_SEEKER_CUH
 #define KITH_SEEKER_CUH
@@ -12,46 +12,47 @@
 
 /* -------------------------------------------------------------------------------------- runs */
 
-/** Clumps that are next to each other. */
+/** A run of consecutive clumps that one lane has found. */
 struct run {
-    int32_t begin, n;
-    bool checked;  /**< all are in reach; else */
-    int32_t cell;  /**< lower half of the number of a cell, */
-    uint32_t seen; /**< and the seeker's part as counted from it */
-    uint32_t shift;
+    int32_t begin, n; /**< first clump and number of clumps */
+    bool checked;     /**< all are within reach; cell and seen are unused */
+    int32_t cell;     /**< number of the cell that `seen` is counted from, lower 32 bits */
+    uint32_t seen;    /**< subcell of the lane's clump, counted from that cell; packed */
+    uint32_t shift;   /**< periodic image of the run; packed */
 };
 
-/** A lane's clump, and where it is on its way. Much is packed: registers are few.
- *  @tparam number  of cells: 64 bits, or 32 where a table of no more cells is kept */
+/** Traversal of the cells near one clump. Coordinates are packed, as registers are few.
+ *  @tparam number  type of cell numbers: int64_t, or int32_t where there is a table of fewer
+ *  cells */
 template <typename number> struct seeker {
-    int32_t clump;
-    int32_t root;  /**< NOBODY: it does not matter */
-    uint32_t part; /**< where it is in its cell, packed */
-    number at;     /**< its cell along x */
-    /* a row of cells */
-    number ahead;   /**< number of the cell of the row that is straight ahead */
-    int x, high;    /**< next cell along x, counted from there, and the last */
-    uint32_t seen;  /**< the clump's part as counted from there, */
-    uint32_t shift; /**< and the row's image: packed */
-    bool own;       /**< it is the clump's own row */
-    /* a crowded cell of that row */
-    int32_t crowd;      /**< its first clump, */
-    uint32_t index;     /**< its number among the crowds */
-    bool single;        /**< and whether all of it is in one tree */
+    int32_t clump; /**< the clump */
+    int32_t root;  /**< root of its tree; NO_ROOT when nodes are particles */
+    uint32_t part; /**< coordinates of its subcell in its cell; packed */
+    number at;     /**< x coordinate of its cell */
+    /* the row of cells that is traversed */
+    number ahead;   /**< number of the row's cell at x coordinate `at` */
+    int x, high;    /**< next and last cell of the row, counted from `at` */
+    uint32_t seen;  /**< subcell of the clump, counted from the cell `ahead`; packed */
+    uint32_t shift; /**< periodic image of the row along y and z; packed */
+    bool own;       /**< the row holds the clump's own cell */
+    /* the dense cell of that row that is traversed */
+    int32_t crowd;      /**< first clump of the dense cell */
+    uint32_t index;     /**< number of the dense cell, in f.index */
+    bool single;        /**< all its clumps are in one tree */
     bool own_crowd;     /**< it is the clump's own cell */
-    int seen_x;         /**< the clump's part as counted there; along y and z as in the row */
-    uint32_t its_shift; /**< the cell's image */
-    int y, z;           /**< next row of parts, */
-    int low_y;          /**< the first along y, */
-    int high_y, high_z; /**< and the last */
+    int seen_x;         /**< x coordinate of the clump's subcell, counted from the dense cell */
+    uint32_t its_shift; /**< periodic image of the dense cell; packed */
+    int y, z;           /**< next row of subcells */
+    int low_y;          /**< first row within reach along y */
+    int high_y, high_z; /**< last rows within reach along y and z */
 };
 
-enum { NOBODY = -1 };
+enum { NO_ROOT = -1 }; /**< root of no tree */
 
-/* Marks of a crowd's number: clumps of it are in several trees, */
+/* Flags in the upper bits of f.crowd: the clumps of a dense cell are in several trees */
 enum : uint32_t {
-    MIXED_BEFORE = 1u << 30, /**< after those beside each other have met, */
-    MIXED = 1u << 31         /**< or all in its cell */
+    MIXED_BEFORE = 1u << 30, /**< after the pass over adjacent subcells */
+    MIXED = 1u << 31         /**< after the pass over the whole cell */
 };
 
 static __device__ __forceinline__ int at_least(int a, int b)
@@ -64,7 +65,7 @@ static __device__ __forceinline__ int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/** Wrap a place along a periodic axis. @return false where there is no cell. */
+/** Wrap a cell coordinate along a periodic axis. @return false where there is no cell. */
 template <typename number>
 static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, number *at,
                                             int32_t *shift)
@@ -79,26 +80,27 @@ static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, numbe
     return *at >= 0 && *at < n;
 }
 
-/** First clump of a cell or a later one, where there is no table. */
+/** First clump of a cell, or of the next cell that holds any, by binary search of the keys. */
 static __device__ __noinline__ int32_t search_cell(const struct kith__gpu_friends &f, int64_t cell)
 {
     return (int32_t)find_key(f.key, 0, f.n, cell << f.parts.bits);
 }
 
+/** First clump of a cell, or of the next cell that holds any. */
 static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
                                                       int64_t cell)
 {
     return f.table ? (int32_t)f.start[cell] : search_cell(f, cell);
 }
 
-/** With numbers of 32 bits there is a table. */
+/** First clump of a cell, or of the next that holds any: with 32-bit numbers there is a table. */
 static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
                                                       int32_t cell)
 {
     return (int32_t)f.start[cell];
 }
 
-/** Face cells low to high of a row, y and z away from that of cell `at`, which is the clump's. */
+/** Start on cells low to high of the row that is y, z away from the clump's cell `at`. */
 template <typename number>
 static __device__ __forceinline__ void face_row(const struct kith__gpu_friends &f,
                                                 const number at[3], int y, int z, int low, int high,
@@ -118,7 +120,7 @@ static __device__ __forceinline__ void face_row(const struct kith__gpu_friends &
     me->shift = is ? pack(0, shift[0], shift[1]) : 0;
 }
 
-/** Clumps of uncrowded cells, parts of which are counted from `cell`. */
+/** Set a run of clumps [begin, end), to be tested for reach with `seen` as counted from `cell`. */
 static __device__ __forceinline__ void set_run(int32_t cell, uint32_t seen, uint32_t shift,
                                                int32_t begin, int32_t end, struct run *run)
 {
@@ -130,8 +132,8 @@ static __device__ __forceinline__ void set_run(int32_t cell, uint32_t seen, uint
     run->shift = shift;
 }
 
-/** The rest of the row at once, where its cells are next to each other in the table and none is
- *  crowded. @return whether that was so */
+/** Take the rest of the row as one run, if its cells are contiguous in the table and hold fewer
+ *  than KITH_CROWD clumps. @return whether that was done */
 template <typename number>
 static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends &f,
                                                  seeker<number> *me, struct run *run)
@@ -150,7 +152,7 @@ static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends 
     return true;
 }
 
-/** Is the seeker in the one tree of a crowd? */
+/** Whether the clump is in the tree that holds all of a dense cell. */
 template <typename number>
 static __device__ __forceinline__ bool has_met(const struct kith__gpu_friends &f,
                                                const seeker<number> &me)
@@ -158,13 +160,13 @@ static __device__ __forceinline__ bool has_met(const struct kith__gpu_friends &f
     return me.single && root_of(f.parent, me.crowd) == me.root;
 }
 
-/** How a pass looks around. */
+/** Parameters of one pass. */
 struct look {
-    int most;       /**< parts to look at on each side, if fewer than are in reach */
-    uint32_t mixed; /**< the mark of crowds that are in several trees; 0: not known */
+    int most;       /**< most subcells to test on each side, if fewer than are within reach */
+    uint32_t mixed; /**< flag of dense cells in several trees; 0: not known in this pass */
 };
 
-/** The next cell of the row: a run, or a crowd to walk through. */
+/** Take the next cell of the row: as one run, or, when it is dense, start on its rows. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends &f,
                                                   const struct kith__parts &parts,
@@ -205,7 +207,7 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     me->z = own ? z : at_least(z - reach_z, 0);
 }
 
-/** The next row of parts of a crowded cell. */
+/** Take the next row of subcells of a dense cell as one run. */
 template <typename number>
 static __device__ __forceinline__ void cross_parts(const struct kith__gpu_friends &f,
                                                    const struct kith__parts &parts,
@@ -234,13 +236,14 @@ static __device__ __forceinline__ void cross_parts(const struct kith__gpu_friend
     }
 }
 
+/** Whether rows of a dense cell are left. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ bool in_crowd(const seeker<number> &me)
 {
     return crowds && me.z <= me.high_z && me.y <= me.high_y;
 }
 
-/** Walk on to the next run, which may be empty. */
+/** Advance a traversal to its next run, which may be empty. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void walk(const struct kith__gpu_friends &f,
                                             const struct kith__parts &parts,
@@ -255,15 +258,15 @@ static __device__ __forceinline__ void walk(const struct kith__gpu_friends &f,
     }
 }
 
-/* ------------------------------------------------------------------------------------- notes */
+/* ------------------------------------------------------------------------------------- queue */
 
-/** Two clumps each for the lanes of a warp, and twice as many, in shared memory. */
+/** Queue of a warp in shared memory: pairs of clumps to be tested. */
 struct notes {
-    struct kith__gpu_two two[2 * LANES];
+    struct kith__gpu_two two[2 * LANES]; /**< the pairs; fewer than LANES between two calls */
 };
 
-/** Note down two clumps where `wanted`; when there are enough for all lanes, let them meet.
- *  @param n  notes, the same in all lanes */
+/** Append a pair of clumps where `wanted`; when there is a pair for each lane, test them.
+ *  @param n  length of the queue, equal in all lanes */
 template <typename real>
 static __device__ __forceinline__ void note(const struct kith__gpu_friends &f, struct notes *notes,
                                             int *n, const struct kith__gpu_two &two, bool wanted)
@@ -281,7 +284,7 @@ static __device__ __forceinline__ void note(const struct kith__gpu_friends &f, s
     }
 }
 
-/** Let those meet that are left. */
+/** Test the pairs that are left in the queue. */
 template <typename real>
 static __device__ __forceinline__ void meet_noted(const struct kith__gpu_friends &f,
                                                   struct notes *notes, int n)
@@ -292,7 +295,7 @@ static __device__ __forceinline__ void meet_noted(const struct kith__gpu_friends
     }
 }
 
-/** Is clump b in reach of a seeker that has found it in such a run? */
+/** Whether clump b is within reach of the lane's clump. @param cell, seen  as in struct run */
 static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &f,
                                                 const struct kith__parts &parts, int32_t b,
                                                 int32_t cell, uint32_t seen)
@@ -307,8 +310,9 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
     return dy <= parts.reach[1] && dz <= parts.reach[2] && dx <= parts.row_reach[dz][dy];
 }
 
-/** Share out the clumps of all lanes' runs, and note down those in reach, with their seekers. Where
- *  there are crowds, only those in another tree: elsewhere looking costs more than it saves. */
+/** Distribute the clumps of all lanes' runs over the lanes, and append those within reach to the
+ *  queue. With dense cells, only clumps in another tree; without, that test costs more than it
+ *  saves. */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void share_out(const struct kith__gpu_friends &f,
                                                  const struct kith__parts &parts,
@@ -334,13 +338,13 @@ static __device__ __forceinline__ void share_out(const struct kith__gpu_friends 
         wanted = wanted && (checked || in_reach(f, parts, b, cell, seen));
         if (crowds) {
             const int32_t root = from_lane(me.root, owner);
-            wanted = wanted && (root == NOBODY || up(f.parent, b) != root);
+            wanted = wanted && (root == NO_ROOT || up(f.parent, b) != root);
         }
         note<real>(f, notes, n, two, wanted);
     }
 }
 
-/** All lanes walk to their ends. */
+/** Advance the traversals of all lanes to their ends. */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
                                             const struct kith__parts &parts,
@@ -350,7 +354,7 @@ static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
     while (which_lanes(in_crowd<crowds>(me) || me.x <= me.high)) {
         struct run run = {0, 0, false, 0, 0, 0};
         walk<crowds>(f, parts, look, &me, &run);
-        if (crowds && run.n > 0 && me.root != NOBODY) {
+        if (crowds && run.n > 0 && me.root != NO_ROOT) {
             me.root = root_of(f.parent, me.root);
             if (run.checked && has_met(f, me)) {
                 run.n = 0;
