@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups to be measured, as every backend takes them, and what can be wrong with their particles.
+ * Halo properties: the checked input of a measurement, the checks of single particles that both
+ * compilers share, and the operation that each backend offers.
  */
 #ifndef KITH_HALO_H
 #define KITH_HALO_H
@@ -8,66 +9,67 @@
 #include "core/backend.h"
 #include "engine/question.h"
 
-/** What is known of all particles, where the backend can reach it. */
+/** Particles and their groups, in memory that the backend can read. */
 struct kith__members {
-    kith_points points;
-    struct kith__lattice_d box;
-    int dim;
-    kith_halo_input input;
-    const int32_t *labels; /**< [points.n] */
-    kith_memory labels_memory;
-    int64_t groups;
+    kith_points points;         /**< the particles */
+    struct kith__lattice_d box; /**< the box, in double */
+    int dim;                    /**< 2 or 3 dimensions */
+    kith_halo_input input;      /**< masses, velocities and so on, in the points' precision */
+    const int32_t *labels;      /**< [points.n] group of each particle, from 1; 0: none */
+    kith_memory labels_memory;  /**< where the labels are */
+    int64_t groups;             /**< number of groups */
 };
 
-/** What is found first. */
+/** Faults of a particle, in the order in which they are tested. */
 enum kith__fault {
-    KITH_FAULT_FINITE, /**< a coordinate */
-    KITH_FAULT_FAR,    /**< too far out to be wrapped */
-    KITH_FAULT_MASS,
-    KITH_FAULT_VELOCITY,
-    KITH_FAULT_POTENTIAL,
-    KITH_FAULT_DENSITY,
-    KITH_FAULT_TYPE,
-    KITH_FAULT_LABEL,
-    KITH_FAULTS
+    KITH_FAULT_FINITE,    /**< a coordinate is not finite */
+    KITH_FAULT_FAR,       /**< the position is too far out to be wrapped into the box */
+    KITH_FAULT_MASS,      /**< the mass is not a finite number above 0 */
+    KITH_FAULT_VELOCITY,  /**< a component of the velocity is not finite */
+    KITH_FAULT_POTENTIAL, /**< the potential is not finite */
+    KITH_FAULT_DENSITY,   /**< the density is not finite */
+    KITH_FAULT_TYPE,      /**< the type is KITH_TYPES or more */
+    KITH_FAULT_LABEL,     /**< the label is not in [0, groups] */
+    KITH_FAULTS           /**< number of faults; as a result: the particle has none */
 };
 
-/* Faults are numbered, those of the first particle first. */
+/* A fault of particle p has the number p * KITH_FAULTS + fault; the smallest one is reported. */
 #define KITH_NO_FAULT INT64_MAX
 
-/** Say what is wrong with a particle.
- *  @param fault  particle * KITH_FAULTS + what
- *  @param value  that is wrong; of a coordinate it does not matter
- *  @return the status. */
+/** Report a fault of a particle, with a message for the caller.
+ *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
+ *  @param value  the faulty value; unused for faults of the position
+ *  @return the status of the failed call */
 kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__members *members, int64_t fault, double value);
 
-/** Say that group g, from 1, has no particle. @return the status. */
+/** Report that group g, from 1, has no particles. @return the status of the failed call */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
-/** Make room for n halos. @return KITH_OK or KITH_NO_MEMORY. */
+/** Allocate out->halo for n halos, and set out->n. @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out);
 
-/** Fill in sphere_radius and sphere_mass where input->sphere_density wants them: spheres of a given
- *  mean density about the centres. Uses the pair search of ctx. @return as kith_pairs_each. */
+/** Set sphere_radius and sphere_mass for each non-zero input->sphere_density: spheres about the
+ *  halos' centres whose mean density is that value. Uses the pair search of ctx.
+ *  @return as kith_pairs_each. */
 kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__question *question,
                                   const kith_halo_input *input, kith_halos *halos);
 
-/** The floor, without a call; of what fits an int64_t. */
+/** floor(x), without a function call; x must fit an int64_t. */
 KITH_FN double kith__floor(double x)
 {
     const double t = (double)(int64_t)x;
     return t - (x < t);
 }
 
-/** Is element k of an array, if there is one, no finite number? */
+/** Whether element k of an array is not finite; false when there is no array. */
 KITH_FN bool kith__real_is_bad(const void *data, int64_t k, kith_precision precision)
 {
     return data && !isfinite(kith__real_at(data, k, precision));
 }
 
-/** What is wrong with particle p; KITH_FAULTS: nothing. */
+/** First fault of particle p; KITH_FAULTS: none. */
 KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision precision,
                                  int64_t p)
 {
@@ -102,7 +104,7 @@ KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision 
     return of->labels[p] < 0 || of->labels[p] > of->groups ? KITH_FAULT_LABEL : KITH_FAULTS;
 }
 
-/** The number that a fault is about. */
+/** The faulty value that a fault is about. @param fault  particle * KITH_FAULTS + fault */
 KITH_FN double kith__fault_value(const struct kith__members *of, int64_t fault)
 {
     const kith_halo_input *input = &of->input;
@@ -124,10 +126,12 @@ KITH_FN double kith__fault_value(const struct kith__members *of, int64_t fault)
     }
 }
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__halos_backend {
-    /** Measure groups: look at all particles, then fill out->halo [members->groups], which is where
-     *  out->memory says; not the spheres. The input is in the memory of the points. */
+    /** Check all particles, then measure the groups but for their spheres.
+     *  @param members   input, in the memory of the points
+     *  @param[out] out  out->halo [members->groups], in out->memory
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or the status of a fault */
     kith_status (*measure)(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__members *members, kith_halos *out);
 };

@@ -1,66 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The arithmetic of one group, for every backend, in three passes over its members. The first marks
- * which 64ths of the box they lie in along each axis, which finds where to cut a periodic box so
- * that no compact group is torn; the second sums masses, positions and velocities, the third
- * moments about their means.
+ * Properties of one group, for every backend, in three passes over its members. The first pass
+ * finds which 64ths of the box hold members along each axis; a periodic box is cut at the widest
+ * gap, so that no compact group is torn. The second pass sums masses, positions and velocities; the
+ * third sums moments about their means.
  *
- * Each pass takes pieces of a fixed number of members, summed one after another. Of as many
- * neighbours the sums are then added in order, and so on, until one is left: who sums what never
- * changes a bit. Every operation is rounded once: contraction is off where this is compiled.
+ * The order of summation is fixed: members are summed in pieces of KITH_HALO_PIECE, the sums of
+ * KITH_HALO_PIECE consecutive pieces are added in order, and so on until one is left. So the bits
+ * do not depend on threads or devices. Every operation is rounded once: contraction is off where
+ * this header is compiled.
  */
 #ifndef KITH_HALO_SUMS_H
 #define KITH_HALO_SUMS_H
 
 #include "halo.h"
 
-/* Members of a piece, and sums that are added one after another. */
+/* Members of a piece, and number of sums that are added one after another. */
 enum { KITH_HALO_PIECE = 64 };
 
-enum { KITH_SLICES = 64 };
+enum { KITH_SLICES = 64 }; /**< slices of the box along each axis */
 
-/* Loads of a few members are then on their way at once. */
+/* Unrolled on a GPU, so that several loads are in flight. */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define KITH_UNROLL _Pragma("unroll 4")
 #else
 #define KITH_UNROLL
 #endif
 
-/** Where a group lies, and how its parts move. */
+/** Frame of reference of a group, from its first passes. */
 struct kith__halo_frame {
-    double cut[3];    /**< fractional coordinate at which each periodic axis begins */
-    double place[3];  /**< a member's position, from which moment is taken */
-    double offset[3]; /**< X - place */
-    double velocity[3];
+    double cut[3];      /**< fractional coordinate where each periodic axis is cut */
+    double place[3];    /**< unwrapped position of the first member, the origin of sums [length] */
+    double offset[3];   /**< centre of mass less `place` [length] */
+    double velocity[3]; /**< mean velocity, weighted by mass [velocity] */
 };
 
-/** Sums over a piece of a group, or over all of it. */
+/** Sums over some members of a group. r is relative to the centre of mass, u to the mean
+ *  velocity. */
 struct kith__halo_sums {
-    uint64_t used[3]; /**< 64ths of the box, along each axis, that hold members */
-    int64_t members_of_type[KITH_TYPES];
-    double mass_of_type[KITH_TYPES];
-    double moment[3];   /**< sum m d, d from a place near the members */
-    double momentum[3]; /**< sum m v */
-    double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz */
-    double spin[3];     /**< sum m r x u, u = v - V */
-    double stir;        /**< sum m u^2 */
-    double farthest;    /**< largest r^2 */
-    double best;        /**< of potentials or minus densities */
-    int64_t particle;   /**< that has it; -1: none */
+    uint64_t used[3];                    /**< bit k is set when slice k holds members, by axis */
+    int64_t members_of_type[KITH_TYPES]; /**< number of members of each type */
+    double mass_of_type[KITH_TYPES];     /**< mass of each type [mass] */
+    double moment[3];   /**< sum m d, d relative to kith__halo_frame.place [mass length] */
+    double momentum[3]; /**< sum m v [mass velocity] */
+    double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz [mass length^2] */
+    double spin[3];     /**< sum m r x u [mass length velocity] */
+    double stir;        /**< sum m u^2 [mass velocity^2] */
+    double farthest;    /**< largest r^2 [length^2] */
+    double best;        /**< smallest potential, or minus the largest density */
+    int64_t particle;   /**< the particle with that value; -1: none */
 };
 
+/** The passes: slices that are used; masses and means; moments about the means. */
 enum kith__halo_pass { KITH_PASS_SLICES, KITH_PASS_MEANS, KITH_PASS_MOMENTS };
 
-/** The members of one group. `precision` is that of the points, given where it is known when
- *  compiling. */
+/** The members of one group. `precision` is that of the points, a member of its own so that it can
+ *  be a constant when compiling. */
 struct kith__halo_group {
-    const struct kith__members *of;
-    kith_precision precision;
-    const int32_t *order; /**< [n] ascending */
-    int64_t n;
+    const struct kith__members *of; /**< the input */
+    kith_precision precision;       /**< precision of the points */
+    const int32_t *order;           /**< [n] particles of the group, ascending */
+    int64_t n;                      /**< number of members */
 };
 
-/** Position of particle p in the box as it is cut. */
+/** Position of particle p, unwrapped into the box as it is cut [length]. */
 KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision precision,
                              const struct kith__halo_frame *frame, int64_t p, double r[3])
 {
@@ -79,11 +82,13 @@ KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision prec
     }
 }
 
+/** Mass of particle p; 1 when no masses are given. */
 KITH_FN double kith__mass_of(const struct kith__members *of, kith_precision precision, int64_t p)
 {
     return of->input.masses ? kith__real_at(of->input.masses, p, precision) : 1;
 }
 
+/** Velocity of particle p. */
 KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision precision, int64_t p,
                                double v[3])
 {
@@ -92,6 +97,7 @@ KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision pr
     }
 }
 
+/** First pass: set the bits of the slices that hold particle p. */
 KITH_FN void kith__halo_slice(const struct kith__members *of, kith_precision precision, int64_t p,
                               struct kith__halo_sums *out)
 {
@@ -106,6 +112,7 @@ KITH_FN void kith__halo_slice(const struct kith__members *of, kith_precision pre
     }
 }
 
+/** Second pass: add the mass, moment and momentum of particle p. */
 KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision precision,
                              const struct kith__halo_frame *frame, int64_t p,
                              struct kith__halo_sums *out)
@@ -113,7 +120,7 @@ KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision prec
     const kith_halo_input *input = &of->input;
     const double m = kith__mass_of(of, precision, p);
     double r[3], v[3];
-    if (input->types) { /* by index a GPU would keep the sums in memory */
+    if (input->types) { /* a variable index would keep the sums in memory on a GPU */
         const int type = input->types[p];
         for (int t = 0; t < KITH_TYPES; t++) {
             out->members_of_type[t] += t == type;
@@ -143,6 +150,7 @@ KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision prec
     }
 }
 
+/** Third pass: add the moments of particle p about the means. */
 KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision precision,
                                const struct kith__halo_frame *frame, int64_t p,
                                struct kith__halo_sums *out)
@@ -173,7 +181,7 @@ KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision pr
     }
 }
 
-/** Sum over one piece, n members from `first` on. */
+/** Sum over one piece: n members from `first` on. */
 KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__halo_pass pass,
                               const struct kith__halo_frame *frame, int64_t first, int64_t n,
                               struct kith__halo_sums *out)
@@ -194,7 +202,7 @@ KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__h
     *out = sums;
 }
 
-/** Add the sums of what comes next among the members. */
+/** Add the sums of the members that follow. */
 KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_sums *part)
 {
     for (int t = 0; t < KITH_TYPES; t++) {
@@ -218,7 +226,7 @@ KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_
     }
 }
 
-/** Add to sums[0] those that are `apart`, up to KITH_HALO_PIECE in all, of the n there are. */
+/** Add to sums[0] the next KITH_HALO_PIECE - 1 sums, `apart` from each other, of n in all. */
 KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int64_t n)
 {
     struct kith__halo_sums all = sums[0];
@@ -228,11 +236,11 @@ KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int6
     sums[0] = all;
 }
 
-/** Where the widest run of empty slices ends, as a fractional coordinate; of equals the first. */
+/** End of the widest run of empty slices, as a fractional coordinate; of equal runs the first. */
 KITH_FN double kith__find_cut(uint64_t used)
 {
     int widest = 0, cut = 0, empty = 0;
-    for (int k = 0; k < 2 * KITH_SLICES; k++) { /* twice round, for the run that crosses the end */
+    for (int k = 0; k < 2 * KITH_SLICES; k++) { /* two rounds, for a run that crosses the end */
         if (used >> (k % KITH_SLICES) & 1) {
             if (empty > widest && empty < KITH_SLICES) {
                 widest = empty;
@@ -246,12 +254,13 @@ KITH_FN double kith__find_cut(uint64_t used)
     return (double)cut / KITH_SLICES;
 }
 
+/** Whether the box is periodic along some axis. */
 KITH_FN bool kith__is_periodic(const struct kith__lattice_d *box)
 {
     return box->periodic[0] || box->periodic[1] || box->periodic[2];
 }
 
-/** Cut the box, from the slices used; in open space sums are not read. */
+/** Cut the box after the first pass. @param sums  unused when the box is open */
 KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
                             const struct kith__halo_sums *sums, struct kith__halo_frame *frame)
 {
@@ -261,7 +270,7 @@ KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
     kith__unwrapped(group->of, group->precision, frame, group->order[0], frame->place);
 }
 
-/** What follows from the second pass; all else of the halo is 0. */
+/** Compute the results of the second pass; all other members of *out become 0. */
 KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
                                const struct kith__halo_sums *sums, struct kith__halo_frame *frame,
                                kith_halo *out)
@@ -292,7 +301,7 @@ KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
     }
 }
 
-/** Turn s[j][j], s[k][k] so that s[j][k] becomes 0, and v's rows with them. */
+/** One Jacobi rotation: makes s[j][k] zero, and rotates rows j and k of v with s. */
 KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
 {
     const double theta = (s[k][k] - s[j][j]) / (2 * s[j][k]);
@@ -315,10 +324,10 @@ KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
     }
 }
 
-/** Eigenvalues and vectors by Jacobi's rotations (Golub & Van Loan 2013, section 8.5). */
+/** Eigenvalues and eigenvectors by Jacobi rotations (Golub & Van Loan 2013, section 8.5). */
 KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out)
 {
-    enum { SWEEPS = 12 }; /* the error squares with each; 6 are enough for doubles */
+    enum { SWEEPS = 12 }; /* convergence is quadratic; 6 sweeps suffice for doubles */
     double s[3][3] = {{second[0], second[3], second[4]},
                       {second[3], second[1], second[5]},
                       {second[4], second[5], second[2]}};
@@ -350,7 +359,7 @@ KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out
     }
 }
 
-/** What follows from the third pass. */
+/** Compute the results of the third pass. */
 KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith_halo *out)
 {
     const double *s = sums->second;
@@ -367,7 +376,7 @@ KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith
     kith__find_axes(s, out->mass, out);
 }
 
-/** Measure a group of a single piece. */
+/** Measure a group of at most KITH_HALO_PIECE members. */
 KITH_FN void kith__halo_small(const struct kith__halo_group *group, kith_halo *out)
 {
     struct kith__halo_frame frame;

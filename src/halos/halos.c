@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public measuring of groups: check the arguments, ask the backend, which also looks at every
- * particle, then find the spheres.
+ * Public entry of halo properties: checks the arguments, calls the backend, which also checks each
+ * particle, and then finds spherical overdensities.
  */
 #include "halo.h"
 #include "core/owned.h"

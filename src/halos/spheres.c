@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Spherical overdensities (Lacey & Cole 1994, MNRAS 271, 676): the radius within which all matter
- * has a given mean density. The pair search finds the particles around many centres at once:
- * centres with similar radii share a search, so that small halos do not pay for large ones. A
- * centre whose sphere turns out larger than the radius searched comes again with a larger one.
+ * Spherical overdensities (Lacey & Cole 1994, MNRAS 271, 676): the radius about a halo's centre
+ * within which the mean density of all matter has a given value. The pair search finds the
+ * particles around many centres at once; centres with similar search radii share a search, so that
+ * small halos do not pay for large ones. A centre whose sphere is larger than its search radius is
+ * searched again with a larger one. Cost: O(particles) for each search, plus the pairs found,
+ * sorted by distance.
  *
- * A search sorts its pairs by centre, and for that holds all particles in reach of a centre. Where
+ * A search sorts its pairs by centre, and so holds all particles within reach of a centre. Where
  * the reach is a large part of a periodic box, or the pair search refuses so long a list, each
- * search has one centre, and nothing is to be sorted.
+ * search has one centre, and no list is sorted.
  *
- * Most particles are near no centre, and sorting them for a search would cost most of its time: so
- * those in no cell beside a centre's are left out. Cells are marked in a small table by their hash;
- * two in one place only let more particles through.
+ * Most particles are near no centre, and sorting them into a grid would dominate the cost. So a
+ * search is given only particles in a cell that is, or is next to, a centre's. These cells are
+ * marked in a bit table by their hash; a collision only lets more particles through.
  */
 #include "halo.h"
 
@@ -22,61 +24,66 @@
 #include "engine/cells.h"
 #include "pairs/list.h"
 
-static const double first_reach = 1.5; /* radius searched / R_g of the lowest density */
-static const double growth = 1.6;      /* of the radius from one search to the next */
-static const double shared = 3;        /* largest / smallest radius in one search */
-static const double farthest_cell = 1e15;
+static const double first_reach = 1.5;    /* first search radius / radius of the halo's own mass at
+                                             the lowest density */
+static const double growth = 1.6;         /* factor of the radius from one search to the next */
+static const double shared = 3;           /* largest / smallest radius in one search */
+static const double farthest_cell = 1e15; /* open axes: cells beyond share this coordinate */
 
 /** A particle near a centre. */
 struct near {
-    double r, m;
-    int32_t j;
+    double r;  /**< distance from the centre [length] */
+    double m;  /**< its mass; after sorting the mass of all particles up to it [mass] */
+    int32_t j; /**< its index */
 };
 
-/** A centre that still has spheres to find. */
+/** A centre that is to be searched. */
 struct wish {
-    double reach; /* radius to search */
-    int32_t halo;
+    double reach; /**< search radius [length] */
+    int32_t halo; /**< number of the halo, from 0 */
 };
 
-/** Particles that a search is to see. */
+/** Particles that one search is given. */
 struct kept {
-    int64_t n;
-    void *xyz;      /* [n][3] in the points' precision */
-    int32_t *index; /* [n] which they are */
-    uint8_t *keep;  /* [points] */
+    int64_t n;      /**< number of these particles */
+    void *xyz;      /**< [n][3] coordinates, in the points' precision [length] */
+    int32_t *index; /**< [n] their indices */
+    uint8_t *keep;  /**< [points] 1: the particle is given */
 };
 
+/** State of all searches. */
 struct search {
-    const struct kith__question *question;
-    const kith_halo_input *input;
-    kith_halos *halos;
-    struct wish *wish; /* [wishes], the largest reach first */
-    int64_t wishes;
-    int64_t again;     /* wishes to come again, kept at the front */
-    double reach;      /* of this search */
-    struct kept kept;  /* particles of this search */
-    double farthest;   /* beyond it no sphere is looked for */
-    int64_t first;     /* wish of the pairs' i = 0 */
-    int64_t row;       /* the first i that is not finished */
-    struct near *near; /* particles around it, and those after it, so far */
-    int64_t n, room;
-    int64_t *begin; /* [halos + 1] where each i begins among those of a block */
-    bool *wider;    /* [halos] does i want a wider search? */
-    kith_ctx *ctx;
-    bool no_memory;
+    const struct kith__question *question; /**< points and box */
+    const kith_halo_input *input;          /**< masses and densities */
+    kith_halos *halos;                     /**< the result */
+    struct wish *wish;                     /**< [wishes] centres to search, largest reach first */
+    int64_t wishes;                        /**< number of these */
+    int64_t again;     /**< centres to be searched again, kept at the front of `wish` */
+    double reach;      /**< radius of this search [length] */
+    struct kept kept;  /**< particles of this search */
+    double farthest;   /**< largest search radius [length] */
+    int64_t first;     /**< entry of `wish` that is centre i = 0 of this search */
+    int64_t row;       /**< first centre i of this search that is not finished */
+    struct near *near; /**< [n] particles around the unfinished centres, by centre */
+    int64_t n;         /**< number of these */
+    int64_t room;      /**< capacity of `near` */
+    int64_t *begin;    /**< [halos + 1] where the particles of each centre begin, from `row` on */
+    bool *wider;       /**< [halos] centre i of this search needs a larger radius */
+    kith_ctx *ctx;     /**< context: threads, cancellation */
+    bool no_memory;    /**< an allocation failed */
 };
 
-enum { MARKS = 1 << 24 }; /* bits: 2 MB, as large as a cache */
+enum { MARKS = 1 << 24 }; /* bits of the table: 2 MB fit a level-2 cache */
 
-/** Cells at least as wide as a search's reach, those beside a centre marked. */
+/** Cells at least as wide as the reach of a search; those next to a centre are marked. */
 struct sieve {
-    const struct kith__question *question;
-    double scale[3];  /* cells for each unit of fractional coordinate */
-    int64_t round[3]; /* cells along a periodic axis; 0: the axis is open */
-    uint64_t *marks;
+    const struct kith__question *question; /**< the box */
+    double scale[3];                       /**< cells per unit of fractional coordinate */
+    int64_t round[3];                      /**< cells along a periodic axis; 0: the axis is open */
+    uint64_t *marks;                       /**< [MARKS / 64] bit table, by the hash of a cell */
 };
 
+/** Order of qsort: largest reach first, ties by halo. */
 static int by_reach(const void *a, const void *b)
 {
     const struct wish *u = a, *v = b;
@@ -86,6 +93,7 @@ static int by_reach(const void *a, const void *b)
     return (u->halo > v->halo) - (u->halo < v->halo);
 }
 
+/** Order of qsort: by distance, ties by index. */
 static int by_distance(const void *a, const void *b)
 {
     const struct near *u = a, *v = b;
@@ -95,16 +103,17 @@ static int by_distance(const void *a, const void *b)
     return (u->j > v->j) - (u->j < v->j);
 }
 
-/** Radius that mass alone would have at a density. */
+/** Radius of a sphere of this mass and density [length]. */
 static double radius_of(double mass, double density)
 {
     static const double pi = 3.14159265358979323846;
     return cbrt(3 * mass / (4 * pi * density));
 }
 
-/** Find one sphere among particles by distance, m the mass up to each. Between particles k and
- *  k + 1 the density falls through that wanted where radius_of(m_k) lies between r_k and r_k+1.
- *  @return the k; -1: there is none; n: farther out than was searched. */
+/** Find one sphere. Between particles k and k + 1 the mean density falls through `density` where
+ *  radius_of(m_k) lies between r_k and r_k+1.
+ *  @param near  [n] particles by distance, with m the mass up to each
+ *  @return k; -1: there is no sphere; n: it is larger than the radius searched */
 static int64_t find_sphere(const struct near *near, int64_t n, double mass, double density,
                            double reach)
 {
@@ -128,7 +137,7 @@ static int64_t find_sphere(const struct near *near, int64_t n, double mass, doub
     return k;
 }
 
-enum { RUN = 4096 }; /* particles that qsort orders: it cannot be cancelled */
+enum { RUN = 4096 }; /* particles that one qsort sorts, as it cannot be cancelled */
 
 /** Merge the sorted runs from[0, half) and from[half, n). */
 static void merge(const struct near *from, int64_t half, int64_t n, struct near *to)
@@ -139,8 +148,9 @@ static void merge(const struct near *from, int64_t half, int64_t n, struct near 
     }
 }
 
-/** Sort by distance: runs by qsort, then by merging them. @param spare
- *  [n]. @return near or spare, whichever holds the result */
+/** Merge sort by distance, of runs that qsort sorts.
+ *  @param spare  [n] second buffer
+ *  @return near or spare, whichever holds the result */
 static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spare, int64_t n)
 {
     for (int64_t at = 0; at < n && !kith__cancelled(ctx); at += RUN) {
@@ -159,8 +169,8 @@ static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spa
     return near;
 }
 
-/** All particles within reach of a centre are known: find its spheres. @return whether a wider
- *  search is needed. */
+/** Find the spheres of a centre, once all particles within reach of it are listed.
+ *  @return whether a larger radius must be searched */
 static bool finish_row(const struct search *s, int64_t row, struct near *list, int64_t n)
 {
     kith_halo *halo = &s->halos->halo[s->wish[s->first + row].halo];
@@ -189,7 +199,7 @@ static bool finish_row(const struct search *s, int64_t row, struct near *list, i
     return wider;
 }
 
-/** Finish the k-th row from s->row on. */
+/** Find the spheres of centre s->row + k. */
 static void finish_one(void *state, int64_t k, int worker)
 {
     (void)worker;
@@ -198,7 +208,8 @@ static void finish_one(void *state, int64_t k, int worker)
     s->wider[s->row + k] = finish_row(s, s->row + k, s->near + at, s->begin[k + 1] - at);
 }
 
-/** Finish what comes before row `last`, whose particles begin at begin[row - s->row]. */
+/** Find the spheres of the centres before `last`, and remove their particles from the list. The
+ *  particles of centre i begin at begin[i - s->row]. */
 static void finish_rows(struct search *s, int64_t last)
 {
     const int64_t rows = last - s->row;
@@ -211,7 +222,7 @@ static void finish_rows(struct search *s, int64_t last)
     s->row = last;
 }
 
-/** Those that want a wider search come again with one. */
+/** List the centres of this search that need a larger radius. */
 static void wish_again(struct search *s, int64_t n)
 {
     for (int64_t row = 0; row < n && s->reach < s->farthest; row++) {
@@ -222,6 +233,7 @@ static void wish_again(struct search *s, int64_t n)
     }
 }
 
+/** Cell that holds a position. */
 static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell[3])
 {
     const struct kith__lattice_d *box = &sieve->question->box_d;
@@ -240,6 +252,7 @@ static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell
     }
 }
 
+/** Hash of a cell: its bit in the table. */
 static uint32_t bit_of(const int64_t cell[3])
 {
     const uint64_t mixed = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u +
@@ -248,7 +261,7 @@ static uint32_t bit_of(const int64_t cell[3])
     return (uint32_t)((mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u >> 40);
 }
 
-/** Mark the cells around a centre. */
+/** Mark the 27 cells around a centre. */
 static void mark_around(struct sieve *sieve, const double centre[3])
 {
     int64_t home[3];
@@ -265,16 +278,17 @@ static void mark_around(struct sieve *sieve, const double centre[3])
     }
 }
 
-/** The loops that choose and copy the particles near centres. */
+/** State of the loops that choose and copy the particles near centres. */
 struct sift_loop {
-    const struct kith__question *question;
-    const struct sieve *sieve;
-    struct kept *kept;
-    _Atomic int64_t n; /**< particles chosen */
-    int pieces;
-    int64_t *chosen; /**< [pieces] particles chosen in each piece, then how many are before it */
+    const struct kith__question *question; /**< points and box */
+    const struct sieve *sieve;             /**< marked cells */
+    struct kept *kept;                     /**< the particles chosen */
+    _Atomic int64_t n;                     /**< number of particles chosen so far */
+    int pieces;                            /**< number of ranges of particles */
+    int64_t *chosen; /**< [pieces] particles chosen in each range, then how many precede it */
 };
 
+/** Choose those of particles [begin, end) whose cell is marked. */
 static void choose_range(void *state, int64_t begin, int64_t end)
 {
     struct sift_loop *loop = state;
@@ -293,13 +307,13 @@ static void choose_range(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->n, n);
 }
 
-/** Choose the particles near the centres of a search, by their coordinates as pairs wrap them.
- *  @return false without memory. */
+/** Choose the particles near the centres of a search, by their wrapped coordinates.
+ *  @return false when out of memory. */
 static bool sift(kith_ctx *ctx, const struct search *s, const kith_points *centres,
                  struct kept *out)
 {
     const struct kith__question *q = s->question;
-    /* wider than the reach by what rounding in the points' precision may add to a distance */
+    /* Wider than the reach by the rounding error of a distance in the points' precision. */
     const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->reach;
     double r[3];
     int32_t image[3];
@@ -327,6 +341,7 @@ static bool sift(kith_ctx *ctx, const struct search *s, const kith_points *centr
     return true;
 }
 
+/** Count the particles chosen in a range. */
 static void count_kept(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -340,6 +355,7 @@ static void count_kept(void *state, int64_t piece, int worker)
     loop->chosen[piece] = chosen;
 }
 
+/** Copy the particles chosen in a range. */
 static void write_kept(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -361,8 +377,7 @@ static void write_kept(void *state, int64_t piece, int worker)
     }
 }
 
-/** Copy the particles chosen; only some of them once the call is to stop. @return false without
- *  memory. */
+/** Copy the particles chosen; after cancellation only some. @return false when out of memory. */
 static bool copy_kept(kith_ctx *ctx, const struct kith__question *q, struct kept *out)
 {
     struct sift_loop loop = {.question = q, .kept = out, .pieces = kith__threads_for(ctx, q->a.n)};
@@ -373,7 +388,7 @@ static bool copy_kept(kith_ctx *ctx, const struct kith__question *q, struct kept
     if (room) {
         kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_kept, &loop);
     }
-    if (room && !kith__cancelled(ctx)) { /* else some pieces have no count */
+    if (room && !kith__cancelled(ctx)) { /* after cancellation counts are missing */
         kith__prefix_sum(loop.chosen, loop.pieces);
         kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_kept, &loop);
     }
@@ -388,7 +403,7 @@ static void free_kept(struct kept *kept)
     free(kept->xyz);
 }
 
-/** Make room for n more. @return false without memory. */
+/** Reserve room for n more particles. @return false when out of memory. */
 static bool need_near(struct search *s, int64_t n)
 {
     if (s->n + n > s->room) {
@@ -404,13 +419,14 @@ static bool need_near(struct search *s, int64_t n)
     return true;
 }
 
-/** The loop that copies a block of pairs to the particles around centres. */
+/** State of the loop that copies a block of pairs to the list of particles around centres. */
 struct near_loop {
-    const struct search *search;
-    const kith_pairs *block;
-    struct near *to;
+    const struct search *search; /**< the search */
+    const kith_pairs *block;     /**< the pairs */
+    struct near *to;             /**< [block->n] where they go */
 };
 
+/** Copy pairs [begin, end) of the block. */
 static void copy_near(void *state, int64_t begin, int64_t end)
 {
     const struct near_loop *loop = state;
@@ -424,7 +440,8 @@ static void copy_near(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Take a block of pairs, by centre, and finish the centres before its last. */
+/** kith_block_fn: append a block of pairs, sorted by centre, and finish the centres before its last
+ *  one. */
 static int receive(void *user, const kith_pairs *block, int64_t first)
 {
     struct search *s = user;
@@ -447,8 +464,8 @@ static int receive(void *user, const kith_pairs *block, int64_t first)
     return kith__cancelled(s->ctx);
 }
 
-/** Find the particles near the centres, and finish those centres whose particles are complete.
- *  @param sorted  1: pairs come by centre; 0: in any order, for one centre */
+/** Find the particles near the centres, and finish all centres but the last one with pairs.
+ *  @param sorted  1: pairs come by centre; 0: in any order, for a single centre */
 static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *s, int sorted,
                              const kith_points *centres)
 {
@@ -475,9 +492,10 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
     return status;
 }
 
-/** Search around the wishes from first to last, whose centres have room in xyz.
- *  @param sorted  0: there is one wish. @return KITH_LIMIT where pairs would take too much memory
- *  to sort, and nothing was done */
+/** Search around the centres wish[s->first, last).
+ *  @param sorted  0: there is one centre
+ *  @param xyz     room for the coordinates of the centres
+ *  @return KITH_LIMIT when sorting the pairs would take too much memory; nothing was done then */
 static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, int64_t last,
                           int sorted, void *xyz)
 {
@@ -493,7 +511,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     free_kept(&s->kept);
     KITH_TRY(status);
     s->begin[0] = 0;
-    for (int64_t row = s->row; row < n; row++) { /* the first has all that is left */
+    for (int64_t row = s->row; row < n; row++) { /* the first takes all that is left */
         s->begin[row - s->row + 1] = s->n;
     }
     finish_rows(s, n);
@@ -502,7 +520,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     return KITH_OK;
 }
 
-/** Is the reach more than a quarter of a periodic box? */
+/** Whether the reach is more than a quarter of a periodic box height. */
 static bool reaches_far(const struct search *s)
 {
     const struct kith__question *q = s->question;
@@ -513,7 +531,7 @@ static bool reaches_far(const struct search *s)
     return far;
 }
 
-/** Search for all wishes, in turns by reach. */
+/** Search for all centres, in batches of similar radius, until no centre needs a larger one. */
 static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
     while (s->wishes > 0) {
@@ -540,7 +558,7 @@ static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search 
     return KITH_OK;
 }
 
-/** The first wishes: what lies within reach of every halo. */
+/** List all halos with their first search radius. */
 static void make_wishes(struct search *s)
 {
     const double *density = s->input->sphere_density;
@@ -564,7 +582,7 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
         .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = INFINITY};
     s.farthest = kith__shortest_period(q);
     for (int k = 0; k < 3; k++) {
-        const double most = 0.999 * KITH_MAX_IMAGES * q->height[k]; /* that pairs can be searched */
+        const double most = 0.999 * KITH_MAX_IMAGES * q->height[k]; /* limit of the pair search */
         s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, most) : s.farthest;
     }
     s.farthest = kith__rounded(s.farthest, q->precision);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Measuring groups: look at all particles, sort the members by group, and sum over each group.
- * Large groups are shared among threads, small ones group by group. Sorting takes the memory of a
- * grid's.
+ * Halo properties on CPU cores: check all particles, radix sort the members by group, and sum over
+ * each group. Threads share the members of a large group; small groups have a thread each. O(n).
+ * Sorting uses the scratch memory of a grid.
  */
 #include <stdlib.h>
 
@@ -12,24 +12,25 @@
 #include "engine/cpu/sort.h"
 #include "engine/cpu/cpu_state.h"
 
-/* Members that a thread sums up before it takes others. */
+/* BLOCK: members in one unit of work. LARGE: a group of more members is shared by all threads. */
 enum { BLOCK = KITH_HALO_PIECE * KITH_HALO_PIECE, LARGE = 8 * BLOCK };
 
-/** Members sorted by group. */
+/** Members of groups, sorted by group. */
 struct sorted {
-    uint64_t *elements; /**< label << 32 | particle; */
-    int32_t *order;     /**< then the particles, */
-    int64_t *begin;     /**< [groups + 1] and where each group begins among them */
-    int64_t n;
+    uint64_t *elements; /**< [n] label << 32 | particle, before sorting */
+    int32_t *order;     /**< [n] particles by group, ascending in each group */
+    int64_t *begin;     /**< [groups + 1] first entry of each group in `order`, then n */
+    int64_t n;          /**< members of all groups */
 };
 
-/** The check of all particles. */
+/** State of the loop that checks all particles. */
 struct check_loop {
-    const struct kith__members *members;
-    _Atomic int64_t first_fault;
-    _Atomic int64_t in_groups; /**< particles of groups */
+    const struct kith__members *members; /**< the input */
+    _Atomic int64_t first_fault;         /**< smallest number of a fault so far */
+    _Atomic int64_t in_groups;           /**< particles of groups so far */
 };
 
+/** Check particles [begin, end), and count those in groups. */
 static void check_range(void *state, int64_t begin, int64_t end)
 {
     struct check_loop *loop = state;
@@ -45,6 +46,7 @@ static void check_range(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->in_groups, count);
 }
 
+/** Allocate what sorting needs. @param[out] spare, bins  scratch memory of the sort */
 static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *members,
                                struct sorted *out, uint64_t **spare, int64_t **bins)
 {
@@ -61,15 +63,16 @@ static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *member
     return KITH_OK;
 }
 
-/** The list of the particles that are in groups, by pieces of all particles. */
+/** State of the loops that list the particles in groups, over ranges of particles. */
 struct member_loop {
-    const int32_t *labels;
-    int64_t n; /**< particles */
-    int pieces;
-    int64_t *members; /**< [pieces] members in each piece, then how many are before it */
-    uint64_t *elements;
+    const int32_t *labels; /**< [n] group of each particle; 0: none */
+    int64_t n;             /**< particles */
+    int pieces;            /**< number of ranges */
+    int64_t *members;      /**< [pieces] members in each range, then how many precede the range */
+    uint64_t *elements;    /**< label << 32 | particle, for each member */
 };
 
+/** Count the members in a range. */
 static void count_members(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -82,6 +85,7 @@ static void count_members(void *state, int64_t piece, int worker)
     loop->members[piece] = members;
 }
 
+/** Write the members of a range. */
 static void write_members(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -95,15 +99,16 @@ static void write_members(void *state, int64_t piece, int worker)
     }
 }
 
-/** The loop over sorted elements that notes where each group begins. */
+/** State of the loop that finds the first member of each group. */
 struct begin_loop {
-    const uint64_t *sorted; /**< label << 32 | particle */
+    const uint64_t *sorted; /**< label << 32 | particle, ascending */
     int64_t *begin;         /**< [groups] first element of each group */
-    int32_t *order;
+    int32_t *order;         /**< particle of each element */
 };
 
-enum { LABEL = 32 };
+enum { LABEL = 32 }; /* lowest bit of the label in an element */
 
+/** Find the groups that begin in elements [begin, end), and copy the particles. */
 static void find_begins(void *state, int64_t begin, int64_t end)
 {
     const struct begin_loop *loop = state;
@@ -116,7 +121,7 @@ static void find_begins(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sort by group, stable. */
+/** Sort the members by group; stable. */
 static kith_status sort_members(kith_ctx *ctx, const struct kith__members *members,
                                 struct sorted *out)
 {
@@ -130,7 +135,7 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     struct member_loop list = {members->labels, members->points.n,
                                kith__threads_for(ctx, members->points.n), bins, out->elements};
     kith__pool_run(ctx->pool, ctx->threads, list.pieces, count_members, &list);
-    KITH_TRY(kith__proceed(ctx)); /* else some counts were not made */
+    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are missing */
     kith__prefix_sum(bins, list.pieces);
     kith__pool_run(ctx->pool, ctx->threads, list.pieces, write_members, &list);
     uint64_t *const sorted = kith__sort(ctx, out->elements, spare, out->n, LABEL, LABEL + bits,
@@ -150,7 +155,7 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     return KITH_OK;
 }
 
-/** Sum over a block of members, piece by piece. */
+/** Sum over a block of members, piece by piece in order. */
 static void sum_block(const struct kith__halo_group *group, enum kith__halo_pass pass,
                       const struct kith__halo_frame *frame, int64_t first,
                       struct kith__halo_sums *out)
@@ -168,15 +173,16 @@ static void sum_block(const struct kith__halo_group *group, enum kith__halo_pass
     }
 }
 
-/** A pass over the members of one group. */
+/** State of one pass over the members of a group. */
 struct pass_loop {
-    kith_ctx *ctx;
-    const struct kith__halo_group *group;
-    enum kith__halo_pass pass;
-    const struct kith__halo_frame *frame;
-    struct kith__halo_sums *blocks; /**< [ceil(n / BLOCK)] the sums over each block */
+    kith_ctx *ctx;                        /**< context, for cancellation */
+    const struct kith__halo_group *group; /**< the group */
+    enum kith__halo_pass pass;            /**< which sums */
+    const struct kith__halo_frame *frame; /**< results of earlier passes; NULL in the first */
+    struct kith__halo_sums *blocks;       /**< [ceil(n / BLOCK)] sums over each block */
 };
 
+/** Sum over one block. */
 static void sum_piece(void *state, int64_t block, int worker)
 {
     (void)worker;
@@ -187,8 +193,8 @@ static void sum_piece(void *state, int64_t block, int worker)
     sum_block(loop->group, loop->pass, loop->frame, block * BLOCK, &loop->blocks[block]);
 }
 
-/** Do a pass over all members; blocks[0] receives the sums.
- *  @return false when the call is to stop */
+/** Make one pass over all members of a group; blocks[0] receives the sums.
+ *  @return false when the call was cancelled */
 static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__halo_pass pass,
                 const struct kith__halo_frame *frame, struct kith__halo_sums *blocks,
                 struct kith__pool *pool)
@@ -207,8 +213,9 @@ static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__
     return true;
 }
 
-/** Measure a group. @param blocks  [ceil(n / BLOCK)] scratch
- *  @param pool  threads to share it among; NULL: this one */
+/** Measure a group.
+ *  @param blocks  [ceil(n / BLOCK)] scratch memory
+ *  @param pool    threads that share the group; NULL: the calling thread alone */
 static void measure_group(kith_ctx *ctx, const struct kith__halo_group *group,
                           struct kith__halo_sums *blocks, struct kith__pool *pool, kith_halo *out)
 {
@@ -231,6 +238,7 @@ static void measure_group(kith_ctx *ctx, const struct kith__halo_group *group,
     }
 }
 
+/** Members of group g, from 0. */
 static struct kith__halo_group group_of(const struct kith__members *members,
                                         const struct sorted *sorted, int64_t g)
 {
@@ -239,15 +247,15 @@ static struct kith__halo_group group_of(const struct kith__members *members,
                                      sorted->begin[g + 1] - sorted->begin[g]};
 }
 
-/** The loop over groups that are not large. */
+/** State of the loop over groups that are not large. */
 struct group_loop {
-    kith_ctx *ctx;
-    const struct kith__members *members;
-    const struct sorted *sorted;
-    kith_halo *halo;
+    kith_ctx *ctx;                       /**< context, for cancellation */
+    const struct kith__members *members; /**< the input */
+    const struct sorted *sorted;         /**< members by group */
+    kith_halo *halo;                     /**< [groups] results */
 };
 
-/** Measure the small ones of groups [begin, end). */
+/** Measure those of groups [begin, end) that are not large. */
 static void measure_small(void *state, int64_t begin, int64_t end)
 {
     const struct group_loop *loop = state;
@@ -260,10 +268,11 @@ static void measure_small(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Measure all groups: large ones first, each by all threads. */
 static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
                            const struct sorted *sorted, kith_halo *halo)
 {
-    enum { GROUPS = 64 }; /* that a thread measures at a time */
+    enum { GROUPS = 64 }; /* groups in one unit of work */
     int64_t most = 0;
     for (int64_t g = 0; g < members->groups; g++) {
         const int64_t n = sorted->begin[g + 1] - sorted->begin[g];

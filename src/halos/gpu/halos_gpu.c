@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Measuring groups on a GPU: look at all particles, sort them by group, measure the groups. The
- * host waits three times: for a fault, for the number of large groups, for the end.
+ * Halo properties on a GPU, host side: check all particles, sort them by group, measure the groups.
+ * The host waits for the device three times: for a fault, for the number of large groups, and at
+ * the end.
  */
 #include "halos_gpu.h"
 
 #include "engine/gpu/search.h"
 
-/** Groups being measured. */
+/** State of one measurement, host side. */
 struct task {
-    struct kith__gpu_search s;
-    struct kith__gpu_halos h;
-    uint64_t *key[2];
-    int32_t *id[2];
+    struct kith__gpu_search s; /**< buffers of a grid, of which the sort's are used */
+    struct kith__gpu_halos h;  /**< what kernels are given */
+    uint64_t *key[2];          /**< [points] sort keys, and the sort's second buffer */
+    int32_t *id[2];            /**< [points] particles, and the sort's second buffer */
 };
 
-/* The caller's arrays, when they are in host memory. */
+/* Arrays of the caller that are uploaded when they are in host memory. */
 enum { MASSES, VELOCITIES, TYPES, POTENTIALS, DENSITIES, LABELS, ARRAYS };
 
-/** Bring to the device what is not there. */
+/** Upload the arrays that are in host memory. */
 static kith_status bring_members(struct task *t, const struct kith__members *given)
 {
     struct kith__members *m = &t->h.members;
@@ -53,7 +54,7 @@ static kith_status bring_members(struct task *t, const struct kith__members *giv
     return KITH_OK;
 }
 
-/** Look at all particles. */
+/** Check all particles. @return the status of the first fault */
 static kith_status look(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -74,8 +75,7 @@ static kith_status look(struct task *t)
     return kith__halo_refuse(ctx, &t->s.sweep.grid.question, &t->h.members, fault, small->value);
 }
 
-/** Sort the particles by group. The other half of the sort's memory takes what is known of groups.
- */
+/** Sort the particles by group. The second buffer of the sort then holds the groups' sizes. */
 static kith_status sort_members(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -113,7 +113,8 @@ static kith_status sort_members(struct task *t)
     return KITH_OK;
 }
 
-/** Make room for sums and halos, and measure. */
+/** Allocate sums and results, measure, and download the results if they are wanted in host
+ *  memory. */
 static kith_status measure(struct task *t, kith_halos *out)
 {
     kith_ctx *ctx = t->s.ctx;

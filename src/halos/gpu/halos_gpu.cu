@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Looking at the particles of groups, and measuring these. The arithmetic is the CPU's
- * (halo_sums.h), compiled without contraction, and has the same bits.
+ * Kernels of halo properties: checks of particles, and sums over groups. The arithmetic is
+ * halo_sums.h, as on the CPU, compiled without contraction, so the results have the CPU's bits.
  */
 #include "halos_gpu.h"
 
 #include "engine/gpu/device.cuh"
 
 enum {
-    THREADS = 256,
-    FEW = 64 /**< threads of a block whose members differ in number */
+    THREADS = 256, /**< threads of a block */
+    FEW = 64       /**< threads of a block where the work of threads differs */
 };
 
 static int64_t blocks_for(int64_t n, int threads)
@@ -25,6 +25,7 @@ static __device__ __forceinline__ int64_t my_item()
 
 /* ----------------------------------------------------------------------------------- particles */
 
+/** Check each particle. */
 template <kith_precision precision> static __global__ void look(const struct kith__gpu_halos h)
 {
     const int64_t p = my_item();
@@ -47,6 +48,7 @@ gpuError_t kith__gpu_halo_look(const struct kith__gpu_halos *h, gpuStream_t stre
     return gpuGetLastError();
 }
 
+/** Read the faulty value of a fault. */
 static __global__ void learn_value(const struct kith__gpu_halos h, int64_t fault)
 {
     h.small->value = kith__fault_value(&h.members, fault);
@@ -58,6 +60,7 @@ gpuError_t kith__gpu_halo_value(const struct kith__gpu_halos *h, int64_t fault, 
     return gpuGetLastError();
 }
 
+/** key[p] = label of p, id[p] = p. */
 static __global__ void make_keys(const struct kith__gpu_halos h, uint64_t *key, int32_t *id)
 {
     const int64_t p = my_item();
@@ -77,6 +80,7 @@ gpuError_t kith__gpu_halo_keys(const struct kith__gpu_halos *h, uint64_t *key, i
 
 /* -------------------------------------------------------------------------------------- groups */
 
+/** Find the first entry of each group among the sorted particles. */
 static __global__ void find_begins(const struct kith__gpu_halos h)
 {
     const int64_t at = my_item();
@@ -88,6 +92,7 @@ static __global__ void find_begins(const struct kith__gpu_halos h)
     }
 }
 
+/** Set the size of each group, and find the first group without particles. */
 static __global__ void find_sizes(const struct kith__gpu_halos h)
 {
     const int64_t g = my_item();
@@ -109,6 +114,7 @@ gpuError_t kith__gpu_halo_groups(const struct kith__gpu_halos *h, gpuStream_t st
     return gpuGetLastError();
 }
 
+/** Members of group g, from 0. */
 static __device__ __forceinline__ struct kith__halo_group group_of(const struct kith__gpu_halos &h,
                                                                    kith_precision precision,
                                                                    int64_t g)
@@ -117,6 +123,7 @@ static __device__ __forceinline__ struct kith__halo_group group_of(const struct 
     return group;
 }
 
+/** Measure the groups of one piece: one thread each. */
 template <kith_precision precision>
 static __global__ void __launch_bounds__(FEW) measure_small(const struct kith__gpu_halos h)
 {
@@ -140,19 +147,19 @@ gpuError_t kith__gpu_halo_small(const struct kith__gpu_halos *h, gpuStream_t str
 
 /* ------------------------------------------------------------------------------- large groups */
 
-/** Number of the first of a large group's items when each is about so many members. */
+/** First item of large group k, when each item covers `unit` members. */
 static __device__ __forceinline__ int64_t first_item(const struct kith__gpu_halos &h, int64_t k,
                                                      int64_t unit)
 {
     return (h.begin[h.large[k]] - h.first) / unit + k;
 }
 
-/** The large group that an item is of. */
+/** Large group that an item belongs to, by binary search. */
 static __device__ __forceinline__ int64_t whose_item(const struct kith__gpu_halos &h, int64_t item,
                                                      int64_t unit)
 {
     int64_t low = 0;
-    int64_t high = h.n_large; /* the group is from low to before high */
+    int64_t high = h.n_large; /* the group is in [low, high) */
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
         if (first_item(h, middle, unit) <= item) {
@@ -164,11 +171,13 @@ static __device__ __forceinline__ int64_t whose_item(const struct kith__gpu_halo
     return low;
 }
 
+/** Number of items of all large groups, when each covers `unit` members. */
 static int64_t count_items(const struct kith__gpu_halos *h, int64_t unit)
 {
     return (h->members.points.n - h->first) / unit + h->n_large;
 }
 
+/** One pass: sum over each piece of the large groups. */
 template <kith_precision precision, enum kith__halo_pass pass>
 static __global__ void __launch_bounds__(FEW) sum_pieces(const struct kith__gpu_halos h)
 {
@@ -182,7 +191,7 @@ static __global__ void __launch_bounds__(FEW) sum_pieces(const struct kith__gpu_
     }
 }
 
-/** Add up what is `apart` pieces from each other. */
+/** Add sums that are `apart` pieces from each other, KITH_HALO_PIECE of them for each thread. */
 static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halos h, int64_t apart)
 {
     const int64_t unit = apart * KITH_HALO_PIECE * KITH_HALO_PIECE;
@@ -196,7 +205,7 @@ static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halo
     }
 }
 
-/** What follows from a pass over a large group. */
+/** Compute the results of a pass for each large group. */
 static __global__ void __launch_bounds__(FEW)
     conclude(const struct kith__gpu_halos h, kith_precision precision, enum kith__halo_pass pass)
 {
@@ -214,7 +223,7 @@ static __global__ void __launch_bounds__(FEW)
     }
 }
 
-/** A pass over the members of all large groups, and what follows from it. */
+/** Make one pass over the members of all large groups, and compute its results. */
 template <kith_precision precision, enum kith__halo_pass pass>
 static gpuError_t run(const struct kith__gpu_halos *h, gpuStream_t stream)
 {
@@ -231,6 +240,7 @@ static gpuError_t run(const struct kith__gpu_halos *h, gpuStream_t stream)
     return gpuGetLastError();
 }
 
+/** Make all passes. */
 template <kith_precision precision>
 static gpuError_t run_all(const struct kith__gpu_halos *h, gpuStream_t stream)
 {
