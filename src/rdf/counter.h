@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a pair is counted as, written once and read by the C and the CUDA compiler: the counter of
- * its r2, whether it is left out, the product of its weights. A partial has counter 0 for what is
- * below the first edge, k + 1 for bin k, and bins + 1 for what is above the last edge.
+ * The definition of what a pair counts as, read by the C and the CUDA compiler: the counter of its
+ * squared distance, whether it is left out, and the product of its weights. A partial histogram has
+ * counter 0 for pairs below the first edge, k + 1 for bin k, and bins + 1 for pairs above the last
+ * edge.
  */
 #ifndef KITH_COUNTER_H
 #define KITH_COUNTER_H
@@ -12,7 +13,7 @@
 #define KITH_TWICE "rdf/counter_real.h"
 #include "core/twice.h"
 
-/** Is j among the bonded partners of i? */
+/** Whether j is among the bonded partners of i, as listed for i. */
 KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)
 {
     for (int64_t at = rdf->bond_offsets[i]; at < rdf->bond_offsets[i + 1]; at++) {
@@ -23,7 +24,8 @@ KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)
     return false;
 }
 
-/** Is the pair of the caller's i and j left out? */
+/** Whether the pair of particles i and j, by the caller's indices, is left out: they are in one
+ *  molecule, or bonded. */
 KITH_FN bool kith__is_left_out(const struct kith__rdf *rdf, bool cross, int32_t i, int32_t j)
 {
     if (rdf->molecules[0] && rdf->molecules[0][i] >= 0 &&
@@ -34,7 +36,7 @@ KITH_FN bool kith__is_left_out(const struct kith__rdf *rdf, bool cross, int32_t 
            (kith__is_bonded(rdf, i, j) || (!cross && kith__is_bonded(rdf, j, i)));
 }
 
-/** w_i * w_j in units of 1 / weight_scale. */
+/** w_i * w_j in units of 1 / weight_scale, rounded towards 0. */
 KITH_FN int64_t kith__product(const struct kith__rdf *rdf, int32_t i, int32_t j)
 {
     const double product = KITH_MUL_d(rdf->weights[0][i], rdf->weights[1][j]);

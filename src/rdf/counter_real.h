@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From r2 to its counter by the definition, for one precision. Included by counter.h, see twice.h.
+ * The counter of a squared distance by the definition, for one precision. Included by counter.h
+ * through twice.h.
  */
 
-/** The last bin that begins at or below r2, or 0. */
+/** The last bin whose lower edge is at or below r2; 0 when there is none. */
 KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
     int64_t k = 0;
-    if (rdf->linear) { /* all but right */
+    if (rdf->linear) { /* the guess is off by one bin at most, but for huge numbers of bins */
         const double guess = (sqrt((double)r2) - rdf->r_min) / rdf->width;
         const double most = (double)(rdf->bins - 1);
         k = (int64_t)(guess > 0 ? guess < most ? guess : most : 0);
@@ -28,7 +29,7 @@ KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2
     return k;
 }
 
-/** Counter, within its partial, of a pair with this r2. */
+/** Counter of a pair with this r2, within its partial. */
 KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
@@ -41,7 +42,7 @@ KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
     return (int32_t)KITH_REAL(kith__last_begun)(rdf, r2) + 1;
 }
 
-/** The same for a pair whose counter is mostly the guessed one or beside it. */
+/** Counter of a pair with this r2, within its partial; fastest when it is `guess` or next to it. */
 KITH_FN int32_t KITH_REAL(kith__settled)(const struct kith__rdf *rdf, real r2, int32_t guess)
 {
     const real *edge2 = (const real *)rdf->edge2;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory of histograms, and what follows from the counts: g(r) and coordination numbers.
+ * Memory of histograms, and what is computed from the counts: g(r) and coordination numbers.
  */
 #include "histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/** The library's memory of a histogram. */
 struct owned {
-    struct kith__frame frame;
-    struct kith__buffer memory; /* all arrays, one after the other */
+    struct kith__frame frame;   /**< arrays of one frame */
+    struct kith__buffer memory; /**< all arrays of the histogram and the frame, one after another */
 };
 
-/** The next n elements of 8 bytes; before there is memory, only count them. */
+/** The next n elements of 8 bytes; NULL when there is no memory yet, to count the bytes alone. */
 static void *next(char *memory, size_t *at, size_t n)
 {
     void *here = memory ? memory + *at : NULL;
@@ -20,7 +21,7 @@ static void *next(char *memory, size_t *at, size_t n)
     return here;
 }
 
-/** Lay the arrays out. @return the bytes they take. */
+/** Set the pointers to all arrays. @return the bytes they take. */
 static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histogram *h,
                       struct kith__frame *frame)
 {
@@ -41,7 +42,7 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     h->centres = next(memory, &at, (size_t)h->n_species);
     frame->edge2 = next(memory, &at, bins + 1);
     frame->volumes = next(memory, &at, bins);
-    frame->counts = next(memory, &at, all); /* this and what follows is 0 before each frame */
+    frame->counts = next(memory, &at, all); /* from here on the memory is zeroed for each frame */
     frame->sums = weights ? next(memory, &at, all) : NULL;
     frame->pushes = forces ? next(memory, &at, pushes) : NULL;
     frame->push_over = forces ? next(memory, &at, bins + 1) : NULL;
@@ -49,6 +50,7 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     return at;
 }
 
+/** Allocate a zeroed histogram, and set its edges. */
 static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
                           const kith_rdf_options *options, kith_histogram *out)
 {
@@ -124,8 +126,8 @@ void kith_rdf_coordination(const kith_histogram *h, int32_t a, int32_t b, double
     const int32_t partial = kith_histogram_partial(h, a, b);
     const int64_t bins = partial >= 0 && n ? h->bins : 0;
     const int64_t first = partial * bins;
-    const bool both_ends = bins > 0 && a == b &&
-                           !h->against; /* pairs count at both of their ends */
+    const bool both_ends = bins > 0 && a == b && /* each pair counts at both of its particles */
+                           !h->against;
     int64_t sum = 0;
     for (int64_t k = 0; k < bins; k++) {
         sum += h->counts[first + k] * (both_ends ? 2 : 1);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's own arrays behind a kith_histogram.
+ * Memory of a kith_histogram, and the volumes of shells.
  */
 #ifndef KITH_HISTOGRAM_H
 #define KITH_HISTOGRAM_H
 
 #include "rdf.h"
 
-/** Arrays of one frame, before it is added. */
+/** Arrays of one frame, before it is added to the histogram. */
 struct kith__frame {
-    void *edge2;       /**< [bins + 1] room for the larger precision */
-    double *volumes;   /**< [bins] */
-    int64_t *counts;   /**< [partials][bins] */
-    double *sums;      /**< [partials][bins]; NULL without weights */
-    double *pushes;    /**< [partials][2][bins + 1]; NULL without forces */
-    double *push_over; /**< [bins + 1] likewise */
-    int64_t *members;  /**< [2][n_species] */
+    void *edge2;       /**< [bins + 1] squared edges, in the points' precision [length^2] */
+    double *volumes;   /**< [bins] volume of each shell; area in 2-D [length^dim] */
+    int64_t *counts;   /**< [partials][bins] pairs */
+    double *sums;      /**< [partials][bins] sums of products of weights; NULL without weights */
+    double *pushes;    /**< [partials][2][bins + 1] pair-force sums; NULL without forces */
+    double *push_over; /**< [bins + 1] kith__push_units.over; NULL without forces */
+    int64_t *members;  /**< [2][n_species] particles of each species in each set */
 };
 
-/** Edge k as the options say. */
+/** Edge k of the options' bins [length]. */
 static inline double kith__edge(const kith_rdf_options *o, int64_t k)
 {
     const double part = (double)k / (double)o->bins;
@@ -26,15 +26,16 @@ static inline double kith__edge(const kith_rdf_options *o, int64_t k)
     return o->edges ? o->edges[k] : linear;
 }
 
-/** Give a zeroed histogram its arrays, of zeros, or check that an old one has this shape and the
- *  options' edges; zero the frame's counts. @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY. */
+/** Allocate the arrays of a zeroed histogram, and zero them; or check that the arrays of a
+ *  histogram in use have this shape and the options' edges. Zeroes the frame's counts.
+ *  @return KITH_OK, KITH_INVALID or KITH_NO_MEMORY. */
 kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                                  const kith_rdf_options *options, kith_histogram *out,
                                  struct kith__frame *frame);
 
 /** kith_shell_volumes within a public call, which may be cancelled.
- *  @param ctx  gets the message, and its threads do the work; NULL: kith_message(NULL) gives the
- *              message, and the calling thread does the work */
+ *  @param ctx  receives the message, and its threads do the work; NULL: the message goes to
+ *              kith_message(NULL), and the calling thread does the work */
 kith_status kith__shell_volumes(kith_ctx *ctx, const kith_box *box, int minimum_image, int64_t bins,
                                 const double *edges, double *volumes);
 

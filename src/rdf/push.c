@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair distributions from forces: the check of the forces, and what follows from their sums.
+ * Pair distributions from forces (see Rotenberg 2020, J. Chem. Phys. 153, 150902): the check of the
+ * forces, their fixed-point units, and g(r) from the sums.
  *
  * With n(R) the density of pairs at R, moving i by -dR/2 and j by dR/2 gives
  * grad n = <sum of (F_j - F_i) / (2 kT) delta(R - d)>, so that over all directions
@@ -12,7 +13,7 @@
 
 static const double pi = 3.141592653589793;
 
-/** Bits of |number p|, in double. */
+/** Bits of |component p| as a double, which are ordered as the numbers are. */
 static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
 {
     const double f = fabs(kith__real_at(forces, p, precision));
@@ -21,13 +22,14 @@ static inline int64_t bits_of_size(const void *forces, kith_precision precision,
     return bits;
 }
 
-/** A search for the largest |component| of forces. */
+/** State of the loop that finds the largest |component| of forces. */
 struct largest_loop {
-    const void *forces;
-    kith_precision precision;
-    _Atomic int64_t bits; /**< numbers of 0 or more are ordered as their bits are */
+    const void *forces;       /**< [n][3] forces */
+    kith_precision precision; /**< of the forces */
+    _Atomic int64_t bits;     /**< bits of the largest |component| so far, as a double */
 };
 
+/** Find the largest |component| of the forces on particles [begin, end). */
 static void find_largest(void *state, int64_t begin, int64_t end)
 {
     struct largest_loop *loop = state;
@@ -39,7 +41,7 @@ static void find_largest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, most);
 }
 
-/** The largest |component| of the forces on n particles. */
+/** Check that the forces on n particles are finite. @param[out] largest  the largest |component| */
 static kith_status check_forces(kith_ctx *ctx, const char *name, const void *forces, int64_t n,
                                 kith_precision precision, double *largest)
 {
@@ -58,7 +60,7 @@ static kith_status check_forces(kith_ctx *ctx, const char *name, const void *for
     return KITH_OK;
 }
 
-/** The power of 2 that brings what is up to `bound` below 2^40; 1 where all is 0. */
+/** The power of 2 that brings `bound` below 2^40; 1 when bound is 0. */
 static double scale_below(double bound)
 {
     enum { BITS = 40 };
@@ -67,8 +69,8 @@ static double scale_below(double bound)
     return bound > 0 ? ldexp(1, BITS - exponent) : 1;
 }
 
-/** Upper edge of what is summed at k: of the pairs below the first edge, then of the bins. Where
- *  bins begin at 0 there are no pairs below. */
+/** Upper edge of the pairs of counter k [length]. Where bins begin at 0 there are no pairs below
+ *  the first edge, and counter 0 has the edge of the first bin. */
 static double edge_of(const double *edges, int64_t k)
 {
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
@@ -99,8 +101,9 @@ kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *o,
 void kith__push_units(const struct kith__question *q, const double *edges, double *over,
                       struct kith__rdf *rdf)
 {
-    /* |F_j - F_i| is less than twice the sum of both, and terms at most r times that and more by
-     * (e / r)^dim; r is a little more than the cutoff at most. */
+    /* |F_j - F_i| is less than twice the sum of the largest components. A term is at most r times
+     * that, and in the second sum (e / r)^dim times more; r exceeds the cutoff by rounding
+     * alone. */
     const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024);
     const double force = 2.04 * rdf->most_force;
     double farthest = 0;
@@ -128,7 +131,7 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     const double unit = 1 / ((h->dim == 3 ? 8 : 4) * pi * kT * density);
     const double *push = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
     const double *over = push ? push + h->bins + 1 : NULL;
-    double below = push ? over[0] : 0; /* of pairs before the bin */
+    double below = push ? over[0] : 0; /* sum over the pairs below the bin */
     double all = 0;
     for (int64_t k = 0; k <= h->bins && push; k++) {
         all += over[k];
@@ -136,7 +139,7 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     for (int64_t k = 0; k < h->bins; k++) {
         const double low = pow(h->edges[k], h->dim);
         const double high = pow(h->edges[k + 1], h->dim);
-        /* A pair at r counts in the part of its bin's volume that is beyond r. */
+        /* A pair at r contributes to the part of its bin's volume that lies beyond r. */
         const double own = push ? (high * over[k + 1] - push[k + 1]) / (high - low) : 0;
         zero[k] = unit * (below + own);
         infinity[k] = 1 - unit * (all - below - own);

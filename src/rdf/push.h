@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The push of a pair: how its forces drive it apart, written once and read by the C and the CUDA
- * compiler. With d from i to j in double, p = (F_j - F_i).d is summed, and p (e / r)^dim, e the
- * upper edge of the bin (r at least that of push.least2). Sums are of integers, so that their order
- * does not matter: terms are rounded to 2^-40 of the next power of 2 above the largest that the
- * forces allow, and 2^22 of them never overflow 63 bits.
+ * Pair-force sums, from which g(r) can be estimated with less noise than from counts. Read by the C
+ * and the CUDA compiler. With d the vector from i to j in double, two sums are made over the pairs
+ * of each bin: of p = (F_j - F_i).d, and of p (e / r)^dim, e the upper edge of the bin (and r^2 at
+ * least push.least2). The sums are in fixed point, so that their order does not matter: terms are
+ * rounded to 2^-40 of the next power of 2 above the largest term that the forces allow, and 2^22
+ * terms never overflow 63 bits.
  */
 #ifndef KITH_PUSH_H
 #define KITH_PUSH_H
@@ -13,18 +14,20 @@
 
 #include "rdf.h"
 
-/** Sums of integers of 64 bits. */
+/** Integers of 128 bits, for sums of 64-bit integers. */
 __extension__ typedef __int128 kith__wide;
 
-enum { KITH_PUSH_TERMS = 1 << 22 /**< that never overflow 63 bits */ };
+enum { KITH_PUSH_TERMS = 1 << 22 /**< number of terms that never overflow 63 bits */ };
 
-/** Where sum `which` (0: p, 1: p / r^dim) of a counter is: below the first edge, then the bins. */
+/** Index of a pair-force sum in [partials][2][bins + 1].
+ *  @param which  0: of p; 1: of p (e / r)^dim
+ *  @param k      counter: 0 below the first edge, b + 1 in bin b */
 KITH_FN int64_t kith__push_at(const struct kith__rdf *rdf, int32_t partial, int which, int64_t k)
 {
     return (2 * (int64_t)partial + which) * (rdf->bins + 1) + k;
 }
 
-/** The nearest whole number, for |x| < 2^51: what is left of it when 1.5 * 2^52 is added. */
+/** Nearest integer of |x| < 2^51: adding 1.5 * 2^52 leaves it in the lower bits of the fraction. */
 KITH_FN int64_t kith__push_whole(double x)
 {
     const double shifted = KITH_ADD_d(x, 6755399441055744.0);
@@ -33,9 +36,9 @@ KITH_FN int64_t kith__push_whole(double x)
     return bits - 0x4338000000000000;
 }
 
-/** 1 / sqrt(x) to some units in the last place, for x within 1e-150 and 1e150: a guess from the
- *  bits, good to 3.5%, and the series of (1 - e)^(-1/2) to the second and to the third power. Has
- *  the same bits on all processors, and takes neither a root nor a quotient. */
+/** 1 / sqrt(x) to some units in the last place, for x in [1e-150, 1e150]: a guess from the bits of
+ *  x, good to 3.5%, then the series of (1 - e)^(-1/2) to second and to third order. It has equal
+ *  bits on all processors, as it uses neither a root nor a quotient. */
 KITH_FN double kith__push_over_root(double x)
 {
     uint64_t bits;
@@ -50,7 +53,8 @@ KITH_FN double kith__push_over_root(double x)
     return KITH_ADD_d(y, KITH_MUL_d(KITH_MUL_d(y, e), KITH_ADD_d(0.5, more)));
 }
 
-/** The two terms of a pair with p and r2; over: push.over of its counter. */
+/** The two terms of a pair in fixed point. @param over  push.over of its counter  @param p, r2  of
+ *  the pair, in double */
 KITH_FN void kith__push_terms(const struct kith__push_units *unit, double over, int dim, double p,
                               double r2, int64_t term[2])
 {
@@ -62,18 +66,21 @@ KITH_FN void kith__push_terms(const struct kith__push_units *unit, double over, 
     term[1] = kith__push_whole(KITH_MUL_d(KITH_MUL_d(p, power), over));
 }
 
-/** What a sum of terms is in the caller's units; k as in kith__push_at. */
+/** A pair-force sum in the caller's units. @param which, k  as for kith__push_at */
 static inline double kith__push_sum(const struct kith__rdf *rdf, int which, int64_t k,
                                     kith__wide sum)
 {
     return (double)sum / (which == 0 ? rdf->push.plain : rdf->push.over[k]);
 }
 
-/** Check the forces, if there are any. @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE. */
+/** Check the forces of the options, and store them in *rdf.
+ *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE or KITH_CANCELLED. */
 kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *options,
                              const struct kith__question *question, struct kith__rdf *rdf);
 
-/** Choose the units of forces that were checked. @param over  [bins + 1] room for rdf->push.over */
+/** Choose the fixed-point units for forces that were checked.
+ *  @param edges  [bins + 1] edges of the bins [length]
+ *  @param over   [bins + 1] memory for rdf->push.over */
 void kith__push_units(const struct kith__question *question, const double *edges, double *over,
                       struct kith__rdf *rdf);
 

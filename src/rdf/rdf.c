@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public call that counts pairs by distance: check the arguments once, ask the backend to count
- * one frame, add it to the histogram with what an ideal gas would have counted.
+ * Public entry of pair-distance histograms: checks the arguments once, calls the backend for one
+ * frame, and adds the frame to the histogram, with the counts expected of an ideal gas.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static kith_status check_bonds(kith_ctx *ctx, const kith_rdf_options *o, int64_t
     return KITH_OK;
 }
 
-/** The largest |w|. */
+/** Check that weights are finite. @param[out] largest  the largest |w| */
 static kith_status check_weights(kith_ctx *ctx, const char *name, const double *weights, int64_t n,
                                  double *largest)
 {
@@ -74,7 +74,7 @@ static kith_status check_weights(kith_ctx *ctx, const char *name, const double *
     return KITH_OK;
 }
 
-/** A power of 2 that brings products of weights below 2^62. */
+/** Set rdf->weight_scale. */
 static kith_status scale_weights(kith_ctx *ctx, const struct kith__question *q,
                                  struct kith__rdf *rdf)
 {
@@ -126,7 +126,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     return rdf->weights[0] ? scale_weights(ctx, q, rdf) : KITH_OK;
 }
 
-/** Are there images beside the nearest in reach? If they are to be left out, can they be? */
+/** Set rdf->nearest: whether images beside the nearest are in reach and are to be left out. Check
+ *  that the box allows that. */
 static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
@@ -147,7 +148,7 @@ static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
     return KITH_OK;
 }
 
-/** Squares of the edges in the precision of the points. */
+/** Square the edges in the precision of the points. */
 static void square_edges(const struct kith__question *q, const kith_histogram *h, void *edge2)
 {
     for (int64_t k = 0; k <= h->bins; k++) {
@@ -156,7 +157,7 @@ static void square_edges(const struct kith__question *q, const kith_histogram *h
     }
 }
 
-/** Volume of the box, area in 2-D; NaN where it is open. */
+/** Volume of the box, area in 2-D [length^dim]; NaN when an axis is open. */
 static double volume_of(const struct kith__question *q)
 {
     const double(*r)[3] = q->box_d.row;
@@ -172,6 +173,7 @@ static double volume_of(const struct kith__question *q)
     return volume;
 }
 
+/** Add the number of particles of each species to counts. */
 static void count_species(const int32_t *species, int64_t n, int64_t *counts)
 {
     if (!species) {
@@ -183,7 +185,7 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
     }
 }
 
-/** Add the pushes of a partial, and the density of its pairs. */
+/** Add the pair-force sums of a partial, and the density of its pairs [1 / length^dim]. */
 static void add_pushes(const struct kith__rdf *rdf, const struct kith__frame *frame,
                        int32_t partial, double density, kith_histogram *out)
 {
@@ -197,7 +199,7 @@ static void add_pushes(const struct kith__rdf *rdf, const struct kith__frame *fr
     }
 }
 
-/** Add what was counted, and what the same particles strewn uniformly would give. */
+/** Add the counts of a frame, and those expected of as many particles distributed uniformly. */
 static void add_frame(const struct kith__question *q, const struct kith__rdf *rdf,
                       const struct kith__frame *frame, kith_histogram *out)
 {
@@ -230,7 +232,7 @@ static void add_frame(const struct kith__question *q, const struct kith__rdf *rd
     out->frames++;
 }
 
-/** Volumes of the frame's shells, as far as nearest images can be in them. */
+/** Volumes of the frame's shells; with rdf->nearest, of the part that nearest images can be in. */
 static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
                                   const struct kith__rdf *rdf, const kith_histogram *h,
                                   double *volumes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of distances as the backends count them.
+ * Histograms of pair distances: the checked options, and the operation that each backend offers.
  */
 #ifndef KITH_RDF_BACKEND_H
 #define KITH_RDF_BACKEND_H
@@ -9,42 +9,47 @@
 #include "engine/pieces.h"
 #include "engine/question.h"
 
-/** Units of the pushes of pairs; see push.h. */
+/** Fixed-point units of pair-force sums; see push.h. */
 struct kith__push_units {
-    double plain;  /**< 1 / unit of p, a power of 2 */
-    double least2; /**< squared distance below which pairs are taken as that near */
-    /** [bins + 1] e^dim / unit of p (e / r)^dim; of pairs below the first edge, then of bins. */
+    double plain;  /**< 1 / unit of p; a power of 2 [1 / (force length)] */
+    double least2; /**< smaller squared distances are replaced by this one [length^2] */
+    /** [bins + 1] e^dim / unit of p (e / r)^dim, e the upper edge: below the first edge, then of
+     *  each bin. */
     const double *over;
 };
 
-/** What is counted by distance: kith_rdf_options, checked. Index 0 is of the points, 1 of the other
- *  set; where there is none, the same again. */
+/** Checked copy of kith_rdf_options. Index 0 of pairs of pointers is the points, 1 the other set;
+ *  where there is no other set, both are equal. All arrays are in the caller's order. */
 struct kith__rdf {
-    int64_t bins;
-    int32_t n_species, partials;
+    int64_t bins;        /**< number of bins */
+    int32_t n_species;   /**< number of species */
+    int32_t partials;    /**< number of partial histograms: pairs of species */
     bool linear;         /**< edges are r_min + k * width, but for rounding */
-    bool nearest;        /**< only the nearest image counts, and there may be others in reach */
-    double r_min, width; /**< of linear bins */
-    const double *edges; /**< [bins + 1] */
-    const void *edge2;   /**< [bins + 1] squares, precision of the points */
-    const int32_t *species[2];
-    const int32_t *molecules[2];
-    const int64_t *bond_offsets;
-    const int32_t *bonds;
-    const double *weights[2];
-    double weight_scale; /**< a power of 2 that brings every product of weights below 2^62 */
-    int dim;
-    const void *forces[2]; /**< [n][3] precision of the points; NULL: no pushes are wanted */
-    double most_force;     /**< the sum of the largest components of both */
-    struct kith__push_units push;
-    int64_t *counts; /**< [partials][bins] zero; written on success alone */
-    double *sums;    /**< [partials][bins] likewise; NULL without weights */
-    double *pushes;  /**< [partials][2][bins + 1] likewise; NULL without forces */
+    bool nearest;        /**< only the nearest image of a pair counts, and others are in reach */
+    double r_min;        /**< first edge of linear bins [length] */
+    double width;        /**< width of linear bins [length] */
+    const double *edges; /**< [bins + 1] edges [length] */
+    const void *edge2;   /**< [bins + 1] squared edges in the points' precision [length^2] */
+    const int32_t *species[2];    /**< [n] species of each particle; NULL: all are 0 */
+    const int32_t *molecules[2];  /**< [n] pairs of one molecule >= 0 are left out; or NULL */
+    const int64_t *bond_offsets;  /**< [n + 1] where the partners of each particle begin in `bonds`;
+                                      NULL: no bonds */
+    const int32_t *bonds;         /**< partners of each particle; bonded pairs are left out */
+    const double *weights[2];     /**< [n] weight of each particle; NULL: no weights */
+    double weight_scale;          /**< power of 2 that brings every product of weights below 2^62 */
+    int dim;                      /**< 2 or 3 dimensions */
+    const void *forces[2];        /**< [n][3] in the points' precision [force]; NULL: none */
+    double most_force;            /**< sum of the largest components of both [force] */
+    struct kith__push_units push; /**< fixed-point units of pair-force sums */
+    int64_t *counts; /**< [partials][bins] zero; the backend writes them on success alone */
+    double *sums;    /**< [partials][bins] zero, written on success; NULL without weights */
+    double *pushes;  /**< [partials][2][bins + 1] zero, written on success; NULL without forces */
 };
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__rdf_backend {
-    /** The question's cutoff is the last edge. */
+    /** Count the pairs of one frame. The question's cutoff is the last edge.
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__rdf *rdf);
 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Volumes of spherical shells, whole or cut by a block around their middle, in closed form.
+ * Volumes of spherical shells, whole or cut by a rectangular box around their centre, in closed
+ * form.
  *
- * The part of a ball of radius r inside a block with half sides h is a union of cones from the
- * middle to its surface: V = (r A + 2 sum_k h_k F_k) / 3, with A the area of the sphere inside the
- * block and F_k that of face k inside the ball. A is the sphere without the caps beyond the faces;
- * where two caps overlap that part has been taken twice, and where three do, and so on: inclusion
- * and exclusion. The area of an overlap follows from the theorem of Gauss and Bonnet: its sides are
- * arcs of circles in planes at c = h / r from the middle, of which an azimuth phi contributes
- * c * phi, and where two meet the angle between them is acos(c1 c2 / sqrt((1-c1^2) (1-c2^2))).
+ * The part of a ball of radius r inside a box with half sides h is a union of cones from the centre
+ * to its surface: V = (r A + 2 sum_k h_k F_k) / 3, with A the area of the sphere inside the box and
+ * F_k the area of face k inside the ball. A is the sphere less the caps beyond the faces, by
+ * inclusion and exclusion of the overlaps of two and three caps. The area of an overlap follows
+ * from the Gauss-Bonnet theorem: its sides are arcs of circles in planes at c = h / r from the
+ * centre, of which an azimuth phi contributes c * phi, and where two arcs meet the angle between
+ * them is acos(c1 c2 / sqrt((1-c1^2) (1-c2^2))).
  */
 #include <math.h>
 
@@ -16,18 +17,19 @@
 
 static const double pi = 3.141592653589793;
 
-/** acos and asin of what rounding may have brought a little beyond 1. */
+/** acos with its argument clamped to [-1, 1], which rounding may have left. */
 static double arccos(double x)
 {
     return acos(fmin(fmax(x, -1), 1));
 }
 
+/** asin with its argument clamped to [-1, 1], which rounding may have left. */
 static double arcsin(double x)
 {
     return asin(fmin(fmax(x, -1), 1));
 }
 
-/** Area of a disc of radius r inside a rectangle with half sides p and q around its middle. */
+/** Area of a disc of radius r inside a rectangle with half sides p and q around its centre. */
 static double disc_in_rectangle(double r, double p, double q)
 {
     const double r2 = r * r;
@@ -40,7 +42,7 @@ static double disc_in_rectangle(double r, double p, double q)
     return area;
 }
 
-/** The angle inside the overlap of two caps, where their circles meet. */
+/** Angle inside the overlap of two caps, where their circles intersect. */
 static double angle(double a, double b)
 {
     return arccos(a * b / sqrt((1 - a * a) * (1 - b * b)));
@@ -55,7 +57,7 @@ static double two_caps(double a, double b)
     return 2 * (angle(a, b) - a * arccos(b / sqrt(1 - a * a)) - b * arccos(a / sqrt(1 - b * b)));
 }
 
-/** The azimuth of the circle x = a that has y > b and z > c. */
+/** Azimuth of the part of the circle x = a that has y > b and z > c. */
 static double azimuth(double a, double b, double c)
 {
     const double radius = sqrt(1 - a * a);
@@ -72,7 +74,7 @@ static double three_caps(double a, double b, double c)
            b * azimuth(b, c, a) - c * azimuth(c, a, b);
 }
 
-/** Volume of a ball of radius r inside a block with half sides h around its middle. */
+/** Volume of a ball of radius r inside a box with half sides h around its centre. */
 static double ball_in_block(double r, const double h[3])
 {
     if (r * r >= h[0] * h[0] + h[1] * h[1] + h[2] * h[2]) {
@@ -93,30 +95,32 @@ static double ball_in_block(double r, const double h[3])
     return (r * r * r * area + 2 * faces) / 3;
 }
 
-/** Volume (area) of the shell (ring) from r to s. */
+/** Volume of the shell between radii r and s; in 2-D the area of the ring. */
 static double whole_shell(int dim, double r, double s)
 {
     return dim == 3 ? 4 * pi / 3 * (s - r) * (s * s + s * r + r * r) : pi * (s - r) * (s + r);
 }
 
+/** Volume of a ball inside a box; in 2-D the area of a disc inside a rectangle. */
 static double cut_ball(int dim, double r, const double h[3])
 {
     return dim == 3 ? ball_in_block(r, h) : disc_in_rectangle(r, h[0], h[1]);
 }
 
-/** Shells to measure. */
+/** State of the loop that measures shells. */
 struct shells {
-    const double *edges; /**< [bins + 1] */
-    double *volumes;     /**< [bins] */
-    double half[3];      /**< half sides of the box, infinite where it does not cut shells */
-    double inscribed;    /**< radius of the largest ball that the box does not cut */
-    int dim;
+    const double *edges; /**< [bins + 1] radii [length] */
+    double *volumes;     /**< [bins] results [length^dim] */
+    double half[3];      /**< half sides of the box; infinite along axes that do not cut [length] */
+    double inscribed;    /**< radius of the largest ball that the box does not cut [length] */
+    int dim;             /**< 2 or 3 dimensions */
 };
 
+/** Measure shells [begin, end). */
 static void measure_range(void *state, int64_t begin, int64_t end)
 {
     const struct shells *shells = state;
-    double inner = -1; /* volume within the lower edge, when it is known from the last bin */
+    double inner = -1; /* volume within the lower edge, when the bin before has computed it */
     for (int64_t k = begin; k < end; k++) {
         const double r = shells->edges[k];
         const double s = shells->edges[k + 1];

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel of all pairs under minimum image. Compiled once for each instruction set.
+ * All pairs under minimum image: the kernel. Compiled once for each instruction set.
  */
 #include "all_pairs.h"
 
 #include "bins.h"
 
-/* Pairs whose counters are guesses are settled this many at a time, or a few more. */
+/* Open pairs are decided by the definition when there are OPEN_AT_ONCE of them. */
 enum { OPEN_AT_ONCE = 256, OPEN_ROOM = OPEN_AT_ONCE + KITH_PIECE + KITH_LANES };
 
-/** Pairs of places i of a and j of b, and what the counter of each is taken for. */
+/** Open pairs: pairs whose counter is a guess. */
 struct open_pairs {
-    int n;
-    int32_t i[OPEN_ROOM], j[OPEN_ROOM], counter[OPEN_ROOM];
+    int n;                      /**< number of pairs */
+    int32_t i[OPEN_ROOM];       /**< [n] particle of a */
+    int32_t j[OPEN_ROOM];       /**< [n] particle of b */
+    int32_t counter[OPEN_ROOM]; /**< [n] guessed counter, within the partial */
 };
 
 #define KITH_TWICE "rdf/cpu/all_pairs_real.h"
 #include "core/twice.h"
 
+/** Replace guessed counters by those of the definition. */
 static void settle(const struct kith__all_pairs *all, struct open_pairs *open)
 {
     if (all->scale->question->precision == KITH_FLOAT) {
@@ -27,7 +30,7 @@ static void settle(const struct kith__all_pairs *all, struct open_pairs *open)
     }
 }
 
-/** Settle pairs that were counted by their guess: move what is not where it belongs. */
+/** Decide open pairs that were counted by their guess: move those that belong elsewhere. */
 static __attribute__((noinline)) void settle_counted(const struct kith__all_pairs *all,
                                                      int64_t *total, struct open_pairs *open)
 {
@@ -41,7 +44,7 @@ static __attribute__((noinline)) void settle_counted(const struct kith__all_pair
     open->n = 0;
 }
 
-/** Note the open ones of the W pairs of i with j, j + 1, ... */
+/** Append the open ones of W pairs: particle i of a with j, j + 1, ... of b. */
 KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, int32_t i,
                            int32_t j)
 {
@@ -51,13 +54,14 @@ KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, 
     pairs->n += __builtin_popcount(open);
 }
 
-/** A row of pairs: i with those from one of b on. */
+/** Particle i of a, and particles of b from one on. */
 struct row {
-    const int32_t *x, *y, *z;
-    vi ix, iy, iz;
-    vf wy, wz; /* weights of squares */
+    const int32_t *x, *y, *z; /**< coordinates of the particles of b [2^-32 box sides] */
+    vi ix, iy, iz;            /**< coordinates of i in all lanes [2^-32 box sides] */
+    vf wy, wz;                /**< weights of the squares on the other axes */
 };
 
+/** Set up the row of particle i of a with those of b from `begin` on. */
 KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, int32_t begin)
 {
     const int32_t *const *a = (const int32_t *const *)all->a.fraction;
@@ -71,7 +75,7 @@ KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, i
                         .wz = vf_set(all->weight[1])};
 }
 
-/** r2 of W pairs, in units of the first axis. */
+/** r^2 of the W pairs from k on, in the squared unit of the first axis. */
 KITH_INLINE vf squares_of(const struct row *row, int k)
 {
     const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k)));
@@ -80,17 +84,19 @@ KITH_INLINE vf squares_of(const struct row *row, int k)
     return vf_fma(dz * dz, row->wz, vf_fma(dy * dy, row->wy, dx * dx));
 }
 
-/* Where W pairs are counted: addresses, of even lanes, then of odd ones. They are made in vectors
- * and go through memory, which takes the least work of ports and decoders; two rounds of them, as
- * loads of what was stored just now would wait. */
+/* Addresses of the counters of W pairs: of even lanes, then of odd ones. They are computed by
+ vectors * and pass through memory, which needs the fewest execution ports. There are two rounds of
+ them, as * loads would wait for stores of the iteration before. */
 struct spots {
-    uint64_t *at;               /* [2 W] */
-    unsigned older;             /* 0 or W: where the older round is */
-    vp base[2], shift[2], keep; /* first counters; from fixed point to bytes */
+    uint64_t *at;   /**< [2 W] addresses */
+    unsigned older; /**< index of the older round: 0 or W */
+    vp base[2];     /**< address of the first counter, for even and for odd lanes */
+    vp shift[2];    /**< shift from fixed point to a byte offset, for even and for odd lanes */
+    vp keep;        /**< mask of a byte offset */
 };
 
-/** Count one pair in each spot of the older round, which is then replaced: fixed point (start_even)
- *  has one pair in the low half of each 64 bits, one in the high. */
+/** Count one pair at each address of the older round, and replace it by the round of `fine`: bins
+ *  in fixed point (start_even), one in each half of 64 bits. */
 KITH_INLINE void count_spots(struct spots *spots, vi fine)
 {
     uint64_t *const older = spots->at + spots->older;
@@ -108,7 +114,7 @@ KITH_INLINE void count_spots(struct spots *spots, vi fine)
     spots->older ^= W;
 }
 
-/** Spots of a partial, the first of which are below the first edge: not wanted. */
+/** Start with addresses of the counter below the first edge, which is not reported. */
 KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
                                      const struct kith__tally *tally, int32_t first, int bits,
                                      uint64_t at[2 * W])
@@ -125,23 +131,23 @@ KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
     return spots;
 }
 
-/** What counters are found from: r for linear bins, else r2 in cutoffs. */
+/** Distances that bins are found from: r for linear bins, else r^2 / cutoff^2. */
 KITH_INLINE vf way_of(const struct binner *bins, vf squares, bool linear)
 {
     return linear ? vf_rounded_root(squares) : squares * bins->square;
 }
 
-/** Counters of W pairs in fixed point; those that are *open have a guess. */
+/** Bins of W pairs in fixed point, and a mask of the open ones, whose bins are guesses. */
 KITH_INLINE vi fine_of(const struct binner *bins, vf way, bool linear, unsigned *open)
 {
     return linear ? even_units(bins, way, open)
                   : table_counters(bins, way, open) << bins->even_bits;
 }
 
-/** Count the pairs of i with [begin, end), a piece at most. Each round has squares, roots, counters
- *  and counts of different pairs: one after the other they would take longer than a processor looks
- *  ahead. Up to 3 W pairs after the last are looked at in vain; the last 2 W counted are left in
- *  the spots. */
+/** Count the pairs of i with [begin, end), at most a piece. Software pipelining: each iteration
+ *  computes squares, roots, bins and counts of different pairs, as one chain would exceed the
+ *  processor's window of instructions. Up to 3 W pairs beyond the end are computed and discarded;
+ *  the last 2 W pairs stay in `spots`, to be counted by the caller. */
 KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spots,
                            struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
                            const struct binner *bins, bool linear)
@@ -169,7 +175,7 @@ KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spot
     }
 }
 
-/** The same one by one: weights, and pairs that are left out. */
+/** Count the pairs of i with [begin, end) one by one: with weights, or pairs that are left out. */
 KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__tally *tally,
                                 struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
                                 const struct binner *bins, int32_t first, bool linear)
@@ -194,6 +200,7 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
     }
 }
 
+/** Count all pairs of two pieces. */
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {

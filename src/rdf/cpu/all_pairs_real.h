@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counters of nearest images by the definition, for one precision. Included by all_pairs.c, see
- * twice.h.
+ * Counters of nearest images by the definition, for one precision. Included by all_pairs_kernel.c
+ * through twice.h.
  */
 
-/** The least |d| of images along an axis. */
+/** Smallest |d| of the images of a difference along an axis of this side. */
 static inline real KITH_REAL(folded)(real d, real side)
 {
     const real far = d < 0 ? -d : d;
@@ -12,8 +12,8 @@ static inline real KITH_REAL(folded)(real d, real side)
     return moved < far ? moved : far;
 }
 
-/** r2 of pairs of places i of a and j of b: of the two images along an axis the nearer one has the
- *  least |d|, and all have its square. */
+/** Squared distances of n pairs: particle i[o] of a and j[o] of b. Of the images along an axis the
+ *  nearest has the smallest |d|. */
 static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, const int32_t *i,
                                              const int32_t *j, int n, real *r2)
 {
@@ -23,7 +23,7 @@ static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, 
     const real none = (real)INFINITY;
     const real sx = box->row[0][0], sy = box->row[1][1]; /* nearest images need periodic axes */
     const real sz = box->periodic[2] ? box->row[2][2] : none;
-    for (int o = 0; o < n; o++) { /* in vectors */
+    for (int o = 0; o < n; o++) { /* the compiler vectorises this loop */
         const real dx = KITH_REAL(folded)(bx[j[o]] - ax[i[o]], sx);
         const real dy = KITH_REAL(folded)(by[j[o]] - ay[i[o]], sy);
         const real dz = KITH_REAL(folded)(bz[j[o]] - az[i[o]], sz);
@@ -31,7 +31,7 @@ static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, 
     }
 }
 
-/** Replace guesses at counters by those of the definition. */
+/** Replace guessed counters by those of the definition. */
 static void KITH_REAL(settle)(const struct kith__all_pairs *all, struct open_pairs *open)
 {
     enum { AT_ONCE = 64 };

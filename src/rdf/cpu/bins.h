@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From squared distances to counters, W at a time. What an error bound leaves open is said to be
- * so, and decided by the definition. Compiled for each instruction set.
+ * From squared distances to counters, W at a time. Where the error bound of float arithmetic leaves
+ * the bin open, the pair is reported as open, and the definition decides it. Compiled for each
+ * instruction set.
  */
 #ifndef KITH_CPU_BINS_H
 #define KITH_CPU_BINS_H
@@ -9,56 +10,69 @@
 #include "engine/cpu/simd.h"
 #include "tally.h"
 
-/* Bound on what rounding adds on the way from r to its bin, relative to r: the edge and its square,
- * the root (2 units), factor, offset, and their product, or for tables the scale of r2: units of
- * 2^-24. */
+/* Bound on the rounding errors between r and its bin, relative to r, in units of 2^-24: the edge
+ and * its square, the root (2 units), factor, offset, and their product; for tables the scale of
+ r2. */
 static const float bin_rounding = 10 / 16777216.0F;
 
-/* Those of them that are between r and fixed point: the edge and its square (1.5), the rounded
- * root, factor, and product without FMA. */
+/* The part of bin_rounding between r and fixed point: the edge and its square (1.5), the rounded
+ * root, factor, and the product without FMA. */
 static const float even_rounding = 4.5F / 16777216.0F;
 
-/* Added to a float below it, this leaves fixed point in the 23 bits of the fraction. */
+/* Added to a float below it, this leaves fixed point in the 23 bits of the fraction: 2^23. */
 static const float fixed_point = 8388608;
 
-/* Pairs are turned into counters, settled and counted in batches: three short loops, of which the
- * processor overlaps more rounds than of a long one. */
+/* Batches of pairs are turned into counters, decided where open, and counted: three short loops, of
+ * which a processor overlaps more iterations than of one long loop. */
 enum { BATCH = 2048 };
 
+/** Counters of one batch of pairs. */
 struct batch {
-    _Alignas(4 * KITH_LANES) int32_t counter[BATCH + KITH_LANES]; /* a store within a cache line */
-    int n_open;
-    int32_t open[BATCH + KITH_LANES]; /* places of those that are open */
+    /** [BATCH] counters; aligned so that a store stays within a cache line. */
+    _Alignas(4 * KITH_LANES) int32_t counter[BATCH + KITH_LANES];
+    int n_open; /**< number of open pairs */
+    /** [n_open] index of each open pair in the batch, ascending. */
+    int32_t open[BATCH + KITH_LANES];
 };
 
-/** What the loops read, held in registers. */
+/** Constants of the loops, held in registers. */
 struct binner {
-    vf factor, offset, least, most; /* linear bins */
-    vf blunt, bound;
-    vf even_factor, even_offset, even_least, even_most; /* the same in fine units, moved a little */
-    vi even_counter, even_clear;
-    int even_bits;
-    vf cells, last_cell, band; /* others */
-    vf square;                 /* of the unit of r, in cutoffs */
-    const int32_t *first, *edge;
-    vi copy;        /* first counter of each lane's copy */
-    bool many_open; /* so often that they are noted without asking whether there are any */
+    vf factor;      /**< linear bins: kith__scale.factor */
+    vf offset;      /**< linear bins: kith__scale.offset */
+    vf least, most; /**< linear bins: bounds that the counter is clamped to, as real numbers */
+    vf blunt;       /**< linear bins: half the root of the error bound of r^2 [cutoffs] */
+    vf bound;       /**< linear bins: see linear_counters; infinite: all pairs are open */
+    vf even_factor; /**< fixed point: factor in fine units, for r in its own unit */
+    vf even_offset; /**< fixed point: offset in fine units, plus 2^23 and the error bound */
+    vf even_least, even_most; /**< fixed point: bounds that the sum is clamped to */
+    vi even_counter;          /**< fixed point: mask of the bits of the counter */
+    vi even_clear;            /**< fixed point: mask of the fraction bits of which one is set unless
+                                   the pair is open */
+    int even_bits;            /**< fixed point: bits of the fraction */
+    vf cells;                 /**< other bins: cells of the table */
+    vf last_cell;             /**< other bins: cells + 0.5, to which cell numbers are clamped */
+    vf band;                  /**< other bins: a pair this near to an edge is open */
+    vf square;                /**< squared unit of r, in squared cutoffs */
+    const int32_t *first;     /**< other bins: kith__scale.first */
+    const int32_t *edge;      /**< other bins: kith__scale.edge, as bits */
+    vi copy;                  /**< first counter of the copy that each lane counts in */
+    bool many_open; /**< open pairs are so frequent that they are appended without a branch */
 };
 
-/* Bins narrow enough that one vector in so many holds an open pair are MANY_OPEN: a branch that is
- * foreseen wrongly this often costs more than noting none. */
+/* One vector in so many holds an open pair when bins are narrow: a branch that is mispredicted this
+ * often costs more than appending an empty mask. */
 enum { MANY_OPEN = 32 };
 
-/** First counter of the copy that the pair at place k of a batch is counted in. */
+/** First counter of the copy that pair k of a batch is counted in. */
 static inline int32_t copy_of(const struct kith__scale *scale, int k)
 {
     return (int32_t)((k & (scale->copies - 1)) * scale->size);
 }
 
-/** Linear bins in fixed point, 2^bits units to a bin. An error of `off` in r / cutoff is one of at
- *  most `moved` units, a power of 2: that is added, so that whatever is not within twice that above
- *  an edge has its bin for sure.
- *  @param side  what r is given in, in cutoffs */
+/** Set up linear bins in fixed point with 2^bits units to a bin. An error of `off` in r / cutoff is
+ *  one of at most `moved` units, a power of 2. That is added, so a pair more than 2 * moved units
+ *  above an edge is in its bin for certain.
+ *  @param side  unit of r [cutoffs] */
 KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, float off,
                             double side)
 {
@@ -86,9 +100,10 @@ KITH_INLINE void start_even(struct binner *b, const struct kith__scale *scale, f
     b->even_clear = vi_set((1 << bits) - 2 * moved);
 }
 
-/** @param band  error bound of the r2 / cutoff^2 that are to come,
- *  @param off   and of r / cutoff, for even_units,
- *  @param side  which takes r in this unit, in cutoffs */
+/** Set up the constants of the loops.
+ *  @param band  error bound of r^2 / cutoff^2
+ *  @param off   error bound of r / cutoff, for even_units
+ *  @param side  unit of r for even_units, and of the root of r^2 for table_counters [cutoffs] */
 KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band, float off,
                                      double side)
 {
@@ -120,12 +135,14 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float band
 }
 
 /**
- * Counters of pairs at r2 / cutoff^2 >= 1e-37, within their partial; for those that stay *open, a
- * guess. Below the first edge and above the last one counters are there, not far.
+ * Counters of W pairs in linear bins, within their partial, and a mask of the open ones, whose
+ * counters are guesses. Pairs beyond the last edge have one of the counters after the last bin.
  *
- * With u = r * factor + offset, where r is in cutoffs, an error b of r2 is one of at most
- * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r, so u has its bin for sure where its distance
- * from whole numbers times r - sqrt(b) / 2 is more than factor * b / 2.
+ * With u = r * factor + offset, where r is in cutoffs, an error b of r^2 is one of at most
+ * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r. So the bin is certain where the distance of
+ * u from whole numbers times r - sqrt(b) / 2 is more than factor * b / 2.
+ *
+ * @param r2  r^2 / cutoff^2, at least 1e-37
  */
 KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
 {
@@ -137,8 +154,8 @@ KITH_INLINE vi linear_counters(const struct binner *b, vf r2, unsigned *open)
     return counter;
 }
 
-/** The same where the error of r is bounded instead, and r is given: in fixed point, the bits above
- *  mean nothing. */
+/** Bins of W pairs in fixed point, from r whose error is bounded, and a mask of the open ones. The
+ *  bits above even_counter are undefined. */
 KITH_INLINE vi even_units(const struct binner *b, vf r, unsigned *open)
 {
     const vf u = vf_fma(r, b->even_factor, b->even_offset);
@@ -147,13 +164,14 @@ KITH_INLINE vi even_units(const struct binner *b, vf r, unsigned *open)
     return fine;
 }
 
-/** Counters in fixed point without their fractions. */
+/** Counters from fixed point: the integer parts. */
 KITH_INLINE vi even_counters(const struct binner *b, vi fine)
 {
     return (fine & b->even_counter) >> b->even_bits;
 }
 
-/** The same by the table, for bins that are not linear. */
+/** Counters of W pairs by the table, for bins that are not linear, and a mask of the open ones,
+ *  whose counters are guesses. @param r2  r^2 / cutoff^2 */
 KITH_INLINE vi table_counters(const struct binner *b, vf r2, unsigned *open)
 {
     const vi cell = vi_from(vf_min(vf_max(r2 * b->cells, vf_set(0)), b->last_cell));
@@ -162,13 +180,13 @@ KITH_INLINE vi table_counters(const struct binner *b, vf r2, unsigned *open)
     return vi_gather(b->first, cell) - (vi)(r2 >= edge);
 }
 
-/** Put the counters of W pairs into a batch at place k; the first `left` are wanted. */
+/** Store the counters of W pairs at entry k of a batch; the first `left` of them are pairs. */
 KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k, vi counter,
                               unsigned open, int left)
 {
     counter += b->copy;
     if (__builtin_expect(left < W, 0)) {
-        counter &= vi_lanes() < left; /* counted below the first edge */
+        counter &= vi_lanes() < left; /* others count below the first edge, which is not reported */
         open &= (1u << left) - 1;
     }
     vi_store(batch->counter + k, counter);
@@ -178,12 +196,12 @@ KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k
     }
 }
 
-/** Count the W pairs at place k of a batch; `fine` is their partial's first counter. */
+/** Count the W pairs at entry k of a batch. @param fine  first counter of their partial */
 KITH_INLINE void count_lanes(uint32_t *fine, const struct batch *batch, int k)
 {
     uint64_t two[W / 2];
     memcpy(two, batch->counter + k, sizeof two);
-    for (int c = 0; c < W / 2; c++) { /* which half is first does not matter */
+    for (int c = 0; c < W / 2; c++) { /* the order of the two halves does not matter */
         fine[(uint32_t)two[c]]++;
         fine[two[c] >> 32]++;
     }

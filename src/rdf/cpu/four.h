@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Four pairs of pushed particles at a time, in doubles: places and forces (pushes.h).
+ * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of positions and
+ * forces (pushes.h). Both versions round alike.
  */
 #ifndef KITH_CPU_FOUR_H
 #define KITH_CPU_FOUR_H
 
 #include "engine/cpu/simd.h"
 
-enum { FOUR = 4 };
+enum { FOUR = 4 }; /* pairs of a block */
 typedef double four __attribute__((vector_size(8 * FOUR)));
 
 #if defined(__AVX512F__)
-/** A place and a force (KITH_PUSHED). */
+/** Position and force of a particle (KITH_PUSHED), or products of these. */
 typedef struct {
     __m512d both;
 } pushed_vectors;
@@ -19,14 +20,14 @@ static inline pushed_vectors pushed_load(const double *own)
 {
     return (pushed_vectors){_mm512_loadu_pd(own)};
 }
-/** Squares of the differences between i and j, and products with those of forces: both signs are
- *  turned. */
+/** Products of the differences between i and j along each axis: d d, and force times d. Both
+ *  differences are i less j: the signs cancel. */
 static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
 {
     const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
     return (pushed_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
 }
-/** r2 and p of FOUR pairs: (x + y) + z of their products. */
+/** r^2 and p of the pairs of a block: (x + y) + z of their products. */
 static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
 {
     const __m512d a = v[0].both, b = v[1].both, c = v[2].both, d = v[3].both;
@@ -40,9 +41,11 @@ static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], do
 }
 #else
 typedef struct {
+    /** Position and force of a particle, or products of these. */
     four place, force;
 } pushed_vectors;
 static inline pushed_vectors pushed_load(const double *own)
+/** Read a record. */
 {
     pushed_vectors v;
     memcpy(&v.place, own, sizeof v.place);
@@ -50,12 +53,13 @@ static inline pushed_vectors pushed_load(const double *own)
     return v;
 }
 static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+/** Products of the differences between i and j along each axis. */
 {
     const pushed_vectors v = pushed_load(j);
     const four d = i.place - v.place;
     return (pushed_vectors){d * d, (i.force - v.force) * d};
 }
-/** Store (x + y) + z of each of FOUR vectors. */
+/** Store (x + y) + z of each of four vectors. */
 static inline void four_store_sums(double to[FOUR], const four v[FOUR])
 {
 #if defined(__AVX2__)
@@ -71,6 +75,7 @@ static inline void four_store_sums(double to[FOUR], const four v[FOUR])
 #endif
 }
 static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+/** r^2 and p of the pairs of a block: (x + y) + z of their products. */
 {
     const four place[FOUR] = {v[0].place, v[1].place, v[2].place, v[3].place};
     const four force[FOUR] = {v[0].force, v[1].force, v[2].force, v[3].force};

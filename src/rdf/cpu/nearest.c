@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of the distances to nearest images beyond half the box: the particles are sorted by
- * species and cut into pieces, and every piece meets every other. O(n^2).
+ * Histograms of the distances to nearest images beyond half the box: sorts the particles by
+ * species, cuts them into pieces, and counts every pair of pieces. O(n^2).
  */
 #include "all_pairs.h"
 
@@ -11,7 +11,7 @@
 
 static const double whole_side = 4294967296.0; /* 2^32 */
 
-/** Lay a set's arrays out in a buffer of the context. */
+/** Allocate a set's arrays in one buffer of the context. @param slot  of the scratch memory */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
                         int slot, struct kith__ranked *ranked)
 {
@@ -37,7 +37,7 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
     return KITH_OK;
 }
 
-/** Write coordinates and fractions of places [0, n) of a set; id is there already. */
+/** Write coordinates and fractions of a set; ranked->id is set. */
 static kith_status place(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
                          struct kith__ranked *ranked)
 {
@@ -59,6 +59,7 @@ static kith_status place(kith_ctx *ctx, const struct kith__question *q, const ki
     return kith__proceed(ctx);
 }
 
+/** Sort one set by species, and cut it into pieces. @param set  0: a; 1: b */
 static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__rdf *rdf, int set, struct kith__ranked *ranked)
 {
@@ -70,11 +71,11 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /**
- * Bound the error of r / cutoff up to the cutoff. Components are converted (2 times 2^-24 of their
- * squares), squared, weighted with a rounded ratio, and added twice; without FMA the product is
- * rounded too: 7 times 2^-24 of r2, half of that of r. The definition rounds squares and two sums
- * by half an epsilon each; folding a difference of more than half a box is exact. Fractions are
- * rounded, and the definition rounds differences of up to a box: the end of the vector moves.
+ * Bound on the error of r / cutoff up to the cutoff. With u = 2^-24: components are converted (2 u
+ * of their squares), squared, weighted with a rounded ratio, and added twice; without FMA the
+ * product is rounded too: 7 u of r^2, so 3.5 u of r. The definition rounds squares and two sums by
+ * half an epsilon each; folding a difference of more than half a box is exact. Fractions are
+ * rounded, and the definition rounds differences of up to a box: both move the end of the vector.
  */
 static double error_bound(const struct kith__question *q)
 {
@@ -98,7 +99,7 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
     for (int k = 1; k < 3; k++) {
         const double ratio = q->box_d.periodic[k] ? q->box_d.row[k][k] / side : 0;
         all.weight[k - 1] = (float)(ratio * ratio);
-        if (ratio > 1e9 || (ratio > 0 && ratio < 1e-15)) { /* too much for floats */
+        if (ratio > 1e9 || (ratio > 0 && ratio < 1e-15)) { /* beyond the range of floats */
             off = INFINITY;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What forces add to histograms: with each pair that is counted, its push (push.h). Positions and
- * forces of a tile's candidates are gathered once, for all particles of its home. Included by
+ * Pair-force sums on CPU cores (push.h): computed for each pair that is counted. Positions and
+ * forces of a tile's candidates are gathered once for all particles of its home. Included by
  * tally_kernel.c.
  */
 #ifndef KITH_CPU_PUSHES_H
@@ -11,16 +11,16 @@
 #include "four.h"
 #include "engine/cpu/tile.h"
 
-enum { KITH_PUSHES = 256 }; /* found at once */
+enum { KITH_PUSHES = 256 }; /* pairs whose terms are computed together */
 
-/** Where a batch is in the rows of hits. */
+/** Position of a batch in the list of rows of hits. */
 struct cursor {
-    const struct kith__row *row;
-    int64_t end; /* first hit after the row */
+    const struct kith__row *row; /**< row of the next hit */
+    int64_t end;                 /**< first hit after that row */
 };
 
-/** Go to the row of the batch's hit k; the batch begins at hit `first`.
- *  @return the batch's first hit after the row, at most n */
+/** Advance to the row of hit k of a batch that begins with hit `first`.
+ *  @return the first hit of the batch after that row, at most n */
 static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 {
     for (; at->end <= first + k; at->end += at->row->n) {
@@ -29,7 +29,7 @@ static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
     return at->end - first < n ? (int)(at->end - first) : n;
 }
 
-/** Gather the tile's candidates, moved to their images. */
+/** Gather the records of a tile's candidates, shifted to their images, in tally->near. */
 static void load_pushes(struct kith__sweep *sweep)
 {
     struct kith__tally *tally = kith__tally_of(sweep);
@@ -54,12 +54,14 @@ static void load_pushes(struct kith__sweep *sweep)
     }
 }
 
-/** p and r2 of n pairs. */
+/** p = (F_j - F_i).d and r^2 of some pairs. */
 struct products {
-    double p[KITH_PUSHES + FOUR], r2[KITH_PUSHES + FOUR];
+    double p[KITH_PUSHES + FOUR];  /**< [force length] */
+    double r2[KITH_PUSHES + FOUR]; /**< [length^2] */
 };
 
-/** Those of a particle with some hits. FOUR - 1 more are read, and written. */
+/** p and r^2 of a particle with n hits. Reads and writes up to FOUR - 1 entries beyond n.
+ *  @param place  [n + FOUR - 1] index of each hit in the tile */
 KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
                                int n, const int32_t *place, double *p, double *r2)
 {
@@ -73,6 +75,7 @@ KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pus
     }
 }
 
+/** Terms of n pairs in fixed point. @param counter  [n] counters of the pairs */
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
                             const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
@@ -83,7 +86,7 @@ KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct
     }
 }
 
-/** The products of batch hits [k, end), k the first in `pair`. What is left out pushes nothing. */
+/** Compute the products of hits [k, end) of a batch. Pairs that are left out have p = 0. */
 static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t first, int k,
                           int end, struct products *pair)
 {
@@ -104,7 +107,7 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
     }
 }
 
-/** Add the pushes of a batch's n hits, which begin at hit `first`, to their counters. */
+/** Add the pair forces of n hits, from hit `first` on, to their counters. */
 static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                        const int32_t *counter)
 {

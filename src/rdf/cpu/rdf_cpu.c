@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of distances on CPU cores. All images within reach: the sweep over cells. Only the
- * nearest image, beyond half the box: all pairs (nearest.c). Threads count by themselves, and
- * their counters are added at the end: integers, so that the order does not matter.
+ * Histograms of pair distances on CPU cores. All images within reach: the sweep over cells,
+ * O(pairs). Only the nearest image, beyond half the box: all pairs (nearest.c), O(n^2). Each thread
+ * has its own counters, which are added at the end; as they are integers, the order does not
+ * matter.
  */
 #include "engine/survey.h"
 #include "all_pairs.h"
 #include "engine/cpu/run.h"
 #include "tally.h"
 
-/** The loops that copy what is known of particles in the order of the cells. */
+/** State of the loops that copy data of particles to the order of slots. */
 struct order_loop {
-    const struct kith__sorted *sorted;
-    const int32_t *species; /**< in the caller's order */
-    int32_t *ordered;       /**< species in the order of the cells */
-    kith_precision precision;
-    const void *forces;            /**< [n][3] in the caller's order */
-    double (*pushed)[KITH_PUSHED]; /**< place and force in the order of the cells */
+    const struct kith__sorted *sorted; /**< the particles by slot */
+    const int32_t *species;            /**< [n] species in the caller's order */
+    int32_t *ordered;                  /**< [n] species by slot */
+    kith_precision precision;          /**< of coordinates and forces */
+    const void *forces;                /**< [n][3] in the caller's order */
+    double (*pushed)[KITH_PUSHED];     /**< [n] records of position and force, by slot */
 };
 
+/** Copy the species of slots [begin, end). */
 static void gather_species_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -27,6 +29,7 @@ static void gather_species_range(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Write the records of slots [begin, end). */
 static void gather_pushed_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -43,7 +46,7 @@ static void gather_pushed_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** The species of each place in the grid. */
+/** Copy species to the order of slots; *out is NULL when there are none. */
 static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sorted,
                                   const int32_t *species, int slot, const int32_t **out)
 {
@@ -61,7 +64,7 @@ static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sort
     return KITH_OK;
 }
 
-/** The particle at each place in the grid, and the force on it. */
+/** Write a record of position and force for each slot; *out is NULL when there are no forces. */
 static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorted,
                                  kith_precision precision, const void *forces, int slot,
                                  const double (**out)[KITH_PUSHED])
@@ -81,6 +84,7 @@ static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorte
     return KITH_OK;
 }
 
+/** Allocate and zero the counters of all threads. */
 static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 {
     for (int t = 0; t < ctx->threads; t++) {
@@ -89,7 +93,7 @@ static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
     return KITH_OK;
 }
 
-/** Add the threads' counters to the histogram. */
+/** Add the counters of all threads to the histogram. */
 static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -110,7 +114,7 @@ static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
-/** Add the threads' pushes. */
+/** Add the pair-force sums of all threads to the histogram. */
 static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -129,7 +133,7 @@ static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
-/** All images in reach, by cells. */
+/** Count all images within reach, by the sweep over cells. */
 static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__grid *grid, struct kith__scale *scale)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What threads share to turn distances into counters, and what each of them counts in.
+ * Tables from distances to counters, which threads share, and the counters of one thread.
  */
 #include "tally.h"
 
@@ -9,19 +9,18 @@
 
 #include "engine/cpu/cpu_state.h"
 
-/* Lanes count in copies of their own, which together take no more than half of a small first-level
- * cache. */
+/* Counters of all copies of one thread: half of a first-level cache of 32 kB. */
 static const int64_t most_counters = 4096;
 
-/* Cells of the table for bins that are not linear: some for each bin, and no more than fit a
+/* Cells of the table for bins that are not linear: CELLS_PER_BIN for each bin, at most what fits a
  * second-level cache. */
 enum { LEAST_CELLS = 1024, MOST_CELLS = 8192, CELLS_PER_BIN = 8 };
 
-/* Error bounds of r2 / cutoff^2 that the table allows for; homes with larger ones decide all pairs
- * by the definition. */
+/* Largest error bound of r^2 / cutoff^2 that the table allows for; homes with larger ones have all
+ * their pairs decided by the definition. */
 static const double table_margin = 1.0 / 32768;
 
-/** Squared edge k in units of the cutoff's. */
+/** Squared edge k, in squared cutoffs. */
 static double relative_edge(const struct kith__scale *scale, int64_t k)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -29,6 +28,7 @@ static double relative_edge(const struct kith__scale *scale, int64_t k)
     return kith__real_at(rdf->edge2, k, scale->question->precision) / (cutoff * cutoff);
 }
 
+/** Fill the table for bins that are not linear. */
 static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
 {
     const int64_t bins = scale->rdf->bins;
@@ -40,7 +40,7 @@ static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for a table of bins");
     float *edge = (float *)(void *)memory;
     int32_t *first = (int32_t *)(void *)(memory + (size_t)(cells + 1) * sizeof *edge);
-    int64_t k = 0; /* edges before the cell */
+    int64_t k = 0; /* number of edges below the cell */
     for (int64_t c = 0; c <= cells; c++) {
         const double low = (double)c / (double)cells - table_margin;
         const double high = c < cells ? (double)(c + 1) / (double)cells + table_margin : INFINITY;
@@ -60,6 +60,7 @@ static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
     return KITH_OK;
 }
 
+/** Fill scale->rows: the first counter of the partial of each pair of species. */
 static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
 {
     const int32_t n = scale->rdf->n_species;
@@ -76,7 +77,7 @@ static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
     return KITH_OK;
 }
 
-/** What pushes are multiplied by, for each counter. */
+/** Fill scale->push_over: the factor of the second pair-force sum, for each counter. */
 static kith_status make_push_units(kith_ctx *ctx, struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for histograms: the hits of a particle, packed together, are turned into
- * counters and counted.
+ * The sweep's operation for histograms: collects the hits of particles, and in batches turns them
+ * into counters and counts them. Compiled once for each instruction set.
  */
 #include "bins.h"
 #include "pushes.h"
 #include "engine/cpu/visit.h"
 
-/** Counter of a row's candidate at `place` in the tile, by the definition. */
+/** Counter by the definition, of a row's particle and candidate `place` of the tile. */
 static inline int32_t settle(const struct kith__sweep *sweep, const struct kith__row *row,
                              int place, int32_t guess)
 {
@@ -17,8 +17,9 @@ static inline int32_t settle(const struct kith__sweep *sweep, const struct kith_
                : kith__settled_d(kith__tally_of(sweep)->scale->rdf, r2, guess);
 }
 
-/** Settle the open pairs of a row: those before batch place `end`, from open[o] on.
- *  @return the next one. */
+/** Decide the open pairs of a row by the definition: from open[o] on, up to entry `end` of the
+ *  batch.
+ *  @return the next open pair. */
 KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
                            const int32_t *place, struct batch *batch, int o)
 {
@@ -30,7 +31,7 @@ KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__r
     return o;
 }
 
-/** Count hits [k, end) of a row one by one: weights, and pairs that are left out. */
+/** Count hits [k, end) of a row one by one: with weights, or pairs that are left out. */
 static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const struct kith__row *row, int k, int end,
                                                  const int32_t *counter, const int32_t *place)
@@ -41,7 +42,7 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
     }
 }
 
-/** Count hits [first, first + n), n <= BATCH. */
+/** Count n <= BATCH hits from hit `first` on. */
 KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                              const struct binner *bins, bool linear)
 {
@@ -84,10 +85,10 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     }
 }
 
-/** Count the hits collected from a tile. */
+/** Count the hits that were collected from a tile. */
 KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 {
-    if (sweep->failed) { /* for the hits: the call fails */
+    if (sweep->failed) { /* hits are incomplete, and the call fails */
         return;
     }
     const struct binner bins = start_bins(
@@ -95,10 +96,10 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         0, 1);
     kith__tally_room(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
-    for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* pushes are found by fours */
+    for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* padding: pair forces read by FOUR */
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
-    for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* and all else by W */
+    for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* padding: distances are read by W */
         sweep->hit_r2[sweep->n_hits + k] = 0;
     }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
@@ -108,7 +109,7 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
     kith__sweep_forget(sweep);
 }
 
-/** Collect the hits of i, and count them when they make a batch. */
+/** Collect the hits of particle i; count them when they fill a batch. */
 KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i, tile_fn *count)
 {
     if (!kith__hits_room(sweep, sweep->tile.n)) {
@@ -144,7 +145,7 @@ static void tally_table_operation(struct kith__sweep *sweep, const struct visito
     tally_operation(sweep, i, tally_table_hits);
 }
 
-/** Bring what is counted of the tile's candidates beside them: species, forces. */
+/** Gather the data of a tile's candidates that counting needs: species and forces. */
 static void enter_tile(struct kith__sweep *sweep)
 {
     const struct kith__scale *scale = kith__tally_of(sweep)->scale;

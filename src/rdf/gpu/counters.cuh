@@ -8,15 +8,18 @@
 
 #include "engine/gpu/device.cuh"
 
-/** The counters of a block. */
+/** Shared memory of the block's counters. */
 KITH_DYNAMIC_SHARED(uint32_t, block_counters);
 
-/** A block's counters: counter k is fine[k * copies] to fine[(k + 1) * copies - 1]. */
+/** Counters of a block as one lane uses them: counter k is fine[k * copies] to
+ *  fine[(k + 1) * copies - 1]. */
 struct counters {
-    uint32_t *fine;
-    uint32_t start, step; /**< of this lane's copy, and from counter to counter [bytes] */
+    uint32_t *fine; /**< [n][copies] in shared memory */
+    uint32_t start; /**< offset of the lane's copy [bytes] */
+    uint32_t step;  /**< from one counter to the next [bytes] */
 };
 
+/** Counters of a block for the calling lane. */
 static __device__ __forceinline__ struct counters own_counters(uint32_t *fine, int copies)
 {
     struct counters c;
@@ -26,12 +29,13 @@ static __device__ __forceinline__ struct counters own_counters(uint32_t *fine, i
     return c;
 }
 
+/** Add 1 to counter k. */
 static __device__ __forceinline__ void count_one(const struct counters &c, uint32_t k)
 {
     atomicAdd((uint32_t *)((char *)c.fine + (k * c.step + c.start)), 1u);
 }
 
-/** The block's counters become 0. All threads; wait afterwards. */
+/** Zero the block's counters. All threads call it, and synchronise afterwards. */
 static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n, int copies)
 {
     for (int64_t k = threadIdx.x; k < n * copies; k += blockDim.x) {
@@ -39,7 +43,8 @@ static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n,
     }
 }
 
-/** Add the block's counters to `to`, and leave 0. Any threads, `me` of `of`; others may count. */
+/** Flush: add the block's n counters to `to`, and zero them. Called by any `of` threads, each with
+ *  its number `me`; others may count meanwhile. */
 static __device__ __forceinline__ void flush_counters(uint32_t *fine, int64_t n, int copies,
                                                       unsigned long long *to, int me, int of)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How candidates meet a home's particles without masks: those near the home wait until they are a
- * crowd, then each lane goes through the home's particles with its own, and bins their distances.
+ * Counting pairs without hit masks: candidates near a home wait in a queue until there is a batch
+ * of them; then each lane takes some candidates, and bins their distances to all particles of the
+ * home.
  *
- * What the roots of doubles tell the bin of is held as floats: measured from the home's middle, in
- * units of what is just beyond the last bin. The roots are then off by no more than `blur`, and
- * where that leaves a pair open the definition decides.
+ * Coordinates in double are held as floats where bins are found from roots: relative to the centre
+ * of the home, in units of the reach of the last bin. Roots are then off by at most `blur`; where
+ * that leaves the bin open, the definition decides.
  */
 #ifndef KITH_GPU_CROWD_CUH
 #define KITH_GPU_CROWD_CUH
@@ -13,14 +14,16 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
+/* CROWD: candidates of a batch. QUEUE: room for waiting candidates. */
 enum { CROWD = DEEP * LANES, QUEUE = 2 * CROWD };
 
-/** How coordinates are held: as the caller has them, or nearby, as floats around the home. */
+/** Form in which coordinates are held: as the caller has them, or `nearby`: as floats relative to
+ *  the home. */
 template <typename real, int WAY> struct held {
     enum { nearby = false };
     typedef real type;
 
-    /** The r2 of what is no pair, and the coordinate of what is no particle. */
+    /** r^2 of no pair, and coordinate of no particle: NaN. */
     static __device__ __forceinline__ real none()
     {
         return no_pair((real)0);
@@ -30,25 +33,27 @@ template <> struct held<double, BY_ROOT> {
     enum { nearby = true };
     typedef float type;
 
+    /** r^2 of no pair, and coordinate of no particle: beyond all bins. */
     static __device__ __forceinline__ float none()
     {
         return 2 * far_out;
     }
 };
 
-/** A home's particles. */
+/** Particles of a home, in shared memory. */
 template <typename held_type, int MOST> struct members {
-    place<held_type> i[MOST];
-    int32_t species[MOST]; /**< where there are several */
+    place<held_type> i[MOST]; /**< coordinates */
+    int32_t species[MOST];    /**< species; undefined when there is one */
 };
 
-/** As a float, in units of 1 / unit; 0 where floats tell nothing. */
+/** A coordinate as a float in units of 1 / unit; 0 when unit is 0: floats are too coarse. */
 template <typename real> static __device__ __forceinline__ float nearby(real x, double unit)
 {
     return unit > 0 ? (float)((double)x * unit) : 0;
 }
 
-/** Bring a home's particles to shared memory. Where they are nearby, v.shared says around what. */
+/** Read the particles of a home into shared memory. Nearby coordinates are relative to
+ *  v.shared->origin. */
 template <typename real, int WAY, int MOST>
 static __device__ __forceinline__ void load_members(
     const visit<real> &v, const struct kith__gpu_scale &s,
@@ -74,7 +79,7 @@ static __device__ __forceinline__ void load_members(
     sync_warp();
 }
 
-/** A candidate's coordinates. */
+/** Read the coordinates of a candidate: unshifted, or nearby ones of its image. */
 template <typename real>
 static __device__ __forceinline__ void read_held(const visit<real> &v, const struct candidate &at,
                                                  real r[3])
@@ -97,34 +102,35 @@ static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s
     return kith__partial(s.rdf.n_species, s.cross, a, b) * s.rdf.bins;
 }
 
-/** Those that wait until they are a crowd: `waiting` from number `first` on, modulo QUEUE. First
- *  come, first met: so those of the home itself, and images, are among few crowds. */
+/** Queue of candidates that wait for a batch: a ring buffer of QUEUE entries. First in, first out,
+ *  so that few batches hold images or particles of the home itself. */
 struct queue {
-    unsigned first, waiting;
+    unsigned first, waiting; /**< first entry, and number of entries */
 };
 
-/** A home's particles, and candidates that wait. */
+/** Particles of a home, and its queue of candidates, in shared memory. */
 template <typename held_type> struct gathering {
-    members<held_type, KITH_GPU_LARGE_HOME> home;
-    int32_t place[QUEUE], shift[QUEUE];
+    members<held_type, KITH_GPU_LARGE_HOME> home; /**< the home's particles */
+    int32_t place[QUEUE];                         /**< slot of each candidate in the queue */
+    int32_t shift[QUEUE];                         /**< periodic image of each candidate; packed */
 };
 
-/** A lane's candidates. */
+/** Candidates of one lane in a batch. */
 template <typename held_type> struct crowd {
-    struct candidate at[DEEP];
-    held_type r[DEEP][3];
-    int before[DEEP]; /**< only particles of the home before this one make a pair */
-    int32_t species[DEEP];
+    struct candidate at[DEEP]; /**< slot and image */
+    held_type r[DEEP][3];      /**< coordinates */
+    int before[DEEP];          /**< a pair is counted with the home's particles before this one */
+    int32_t species[DEEP];     /**< species */
 };
 
-/** What there is among a crowd. */
+/** What a batch holds, which decides the code that counts it. */
 enum kind {
-    ALL_PAIRS, /**< one species, no images, no particle of the home */
-    STRAIGHT,  /**< one species */
-    ANYTHING
+    ALL_PAIRS, /**< one species, no images, no particles of the home */
+    STRAIGHT,  /**< one species, and an orthorhombic box or nearby coordinates */
+    ANYTHING   /**< no restriction */
 };
 
-/** Take the first of those waiting, up to CROWD, DEEP a lane. @return their kind */
+/** Take up to CROWD candidates from the queue, DEEP for each lane. @return what the batch holds */
 template <typename real, int WAY>
 static __device__ __forceinline__ enum kind load_crowd(
     const visit<real> &v, const gathering<typename held<real, WAY>::type> *all,
@@ -144,7 +150,7 @@ static __device__ __forceinline__ enum kind load_crowd(
         at->shift = all->shift[mine];
         read_held(v, *at, crowd->r[d]);
         if (!some) {
-            crowd->r[d][0] = -form::none(); /* far from the home's that are none, too */
+            crowd->r[d][0] = -form::none(); /* far from padding particles of the home, too */
         }
         const int64_t own = at->place - v.begin;
         const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
@@ -161,18 +167,18 @@ static __device__ __forceinline__ enum kind load_crowd(
                                                               : ANYTHING;
 }
 
-/** Pairs of a lane: its candidate d % DEEP with particle k + d / DEEP of the home. */
+/** Pairs of a lane: pair d is of its candidate d % DEEP and particle k + d / DEEP of the home. */
 template <typename real, int WAY, int KIND> struct lane_pairs {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     enum { mixed = KIND == ANYTHING, blurred = form::nearby };
-    const visit<real> &v;
-    const struct kith__gpu_scale &s;
-    float blur; /**< of roots, where these are blurred */
-    const crowd<type> &candidates;
-    const type (*by)[3]; /**< how far the definition moves them in a straight box */
-    const members<type, KITH_GPU_LARGE_HOME> *home;
-    int k;
+    const visit<real> &v;            /**< the home */
+    const struct kith__gpu_scale &s; /**< from distances to counters */
+    float blur;                      /**< error bound of roots, when blurred */
+    const crowd<type> &candidates;   /**< candidates of the lane */
+    const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
+    const members<type, KITH_GPU_LARGE_HOME> *home; /**< particles of the home */
+    int k;                                          /**< particle of the home of pair 0 */
 
     __device__ __forceinline__ uint32_t first(int d) const
     {
@@ -181,7 +187,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
                    : 0;
     }
 
-    /** By the definition, unless they are nearby. */
+    /** r^2: by the definition, or of nearby coordinates. */
     __device__ __forceinline__ type square(int d, bool nearly) const
     {
         const place<type> i = home->i[k + d / DEEP];
@@ -197,6 +203,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         }
         return nearly ? nearly_square_of(r[0], r[1], r[2]) : square_of(r[0], r[1], r[2]);
     }
+    /** r^2 by the definition in a skewed box. */
     __device__ __forceinline__ real skewed_square(int d, const place<type> &i) const
     {
         typedef definition<real> def;
@@ -208,6 +215,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         kith__unpack_shift(candidates.at[d % DEEP].shift, shift);
         return def::separation(def::box(v.sweep->grid.question), ri, rj, shift, apart);
     }
+    /** r^2 by the definition. */
     __device__ __forceinline__ real exact(int d) const
     {
         const struct candidate &at = candidates.at[d % DEEP];
@@ -221,7 +229,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     }
 };
 
-/** A crowd of some kind meets the home's particles, some at once. */
+/** Count the pairs of a batch of some kind with the home's particles. */
 template <typename real, int WAY, int KIND>
 static __device__ __forceinline__ void meet_members(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
@@ -253,7 +261,7 @@ static __device__ __forceinline__ void meet_members(
     }
 }
 
-/** The first of those waiting meet the home's particles. */
+/** Take a batch from the queue, and count its pairs with the home's particles. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void meet_crowd(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs under minimum image, in an orthorhombic box that is periodic on all axes. A block takes
- * a piece of a, some particles in the registers of each thread, and a part of a piece of b, which
- * goes through shared memory: each of b is read once for all particles of a thread. r2 is that of
- * the definition: of the two images along an axis the nearer one has the least |d|.
+ * All pairs under minimum image, in an orthorhombic box that is periodic on all axes; O(n^2). A
+ * block takes a piece of a, some particles in the registers of each thread, and a part of a piece
+ * of b, which passes through shared memory: each particle of b is read once for all particles of a
+ * thread. r^2 is that of the definition: of the images along an axis the nearest has the smallest
+ * |d|.
  *
- * The lanes of a warp hold particles that are far apart in the caller's order, so that they seldom
- * are in one place, and their pairs in one bin.
+ * The lanes of a warp hold particles that are far apart in the caller's order, so that their pairs
+ * seldom fall into one bin.
  */
 #include "tally.cuh"
 
 enum {
-    THREADS = 512,
-    BLOCKS = 2, /* resident at a time */
-    DEEP = KITH_GPU_PIECE / THREADS,
-    TILE = 512
+    THREADS = 512,                   /**< threads of a block */
+    BLOCKS = 2,                      /**< blocks resident on a multiprocessor */
+    DEEP = KITH_GPU_PIECE / THREADS, /**< particles of a thread */
+    TILE = 512                       /**< particles of b in shared memory */
 };
 
-/** A thread's particles: place first + d, which is no particle unless it is below end. */
+/** Particles of one thread: from `first` on; those at or after `end` are padding. */
 template <typename real> struct holder {
-    int32_t first, end;
-    real x[DEEP], y[DEEP], z[DEEP];
+    int32_t first, end;             /**< range of particles of a, by species */
+    real x[DEEP], y[DEEP], z[DEEP]; /**< coordinates; NaN for padding [length] */
 };
 
-/** What a block is at. */
+/** A task of a block. */
 struct task {
-    struct kith__piece p;
-    int32_t begin, end; /**< places of b */
-    int64_t first;      /**< counter in device memory */
+    struct kith__piece p; /**< piece of a */
+    int32_t begin, end;   /**< range of particles of b, by species */
+    int64_t first;        /**< first counter of the partial in device memory */
 };
 
+/** Write wrapped positions in the order of species. */
 template <typename real>
 static __global__ void write_places(const struct kith__gpu_nearest all, int set)
 {
@@ -47,7 +49,7 @@ static __global__ void write_places(const struct kith__gpu_nearest all, int set)
     }
 }
 
-/** The least |d| of images along an axis. */
+/** Smallest |d| of the images of a difference along an axis of this side. */
 static __device__ __forceinline__ float folded(float d, float side)
 {
     return fminf(fabsf(d), fabsf(KITH_SUB_f(fabsf(d), side)));
@@ -58,10 +60,12 @@ static __device__ __forceinline__ double folded(double d, double side)
     return moved < fabs(d) ? moved : fabs(d);
 }
 
+/** Sides of the box. */
 template <typename real> struct sides {
-    real x, y, z; /**< infinite where the box is not periodic */
+    real x, y, z; /**< infinite along open axes [length] */
 };
 
+/** Sides of the question's box. */
 template <typename real>
 static __device__ __forceinline__ sides<real> sides_of(const struct kith__question &q)
 {
@@ -74,7 +78,7 @@ static __device__ __forceinline__ sides<real> sides_of(const struct kith__questi
     return s;
 }
 
-/** Hold particles of a piece: lane l those from l * each on, dealt to the warps. */
+/** Read the particles of a thread: lane l takes those from l * each on, shared among the warps. */
 template <typename real>
 static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
                                             const struct kith__piece &p, holder<real> *own)
@@ -97,21 +101,22 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
     }
 }
 
-/** The pairs of a thread's particles with j, at place `at` of b. */
+/** Pairs of a thread's particles with particle j, number `at` of b; see count_pairs. */
 template <typename real> struct meeting {
-    enum { mixed = false, blurred = false }; /* there is one partial at a time */
-    float blur;
-    const struct kith__gpu_nearest &all;
-    const sides<real> &side;
-    const holder<real> &own;
-    const place<real> &j;
-    int32_t at;
-    int64_t partial; /**< first counter in device memory */
+    enum { mixed = false, blurred = false }; /* one partial in shared memory; exact roots */
+    float blur;                              /**< unused */
+    const struct kith__gpu_nearest &all;     /**< all pairs */
+    const sides<real> &side;                 /**< sides of the box */
+    const holder<real> &own;                 /**< particles of the thread */
+    const place<real> &j;                    /**< the particle of b */
+    int32_t at;                              /**< its number, by species */
+    int64_t partial;                         /**< first counter of the partial in device memory */
 
     __device__ __forceinline__ uint32_t first(int) const
     {
         return 0;
     }
+    /** Vector of pair d to the nearest image. */
     __device__ __forceinline__ void apart(int d, real r[3]) const
     {
         r[0] = folded(j.x - own.x[d], side.x);
@@ -131,8 +136,8 @@ template <typename real> struct meeting {
     }
 };
 
-/** Count the pairs of j, at place `at` of b, with the thread's particles; with LATER those that
- *  stand before it. */
+/** Count the pairs of particle j, number `at` of b, with the thread's particles; if LATER only with
+ *  those that follow it. */
 template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
                                             const sides<real> &side, const holder<real> &own,
@@ -153,7 +158,7 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
     count_pairs<real, WAY, DEEP>(all.scale, counters, r2, pairs);
 }
 
-/** Meet places [begin, begin + n) of b, which are in the tile. */
+/** Count the pairs of n particles of b from `begin` on, which are in the tile. */
 template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void meet_tile(const struct kith__gpu_nearest &all,
                                                  const sides<real> &side, const holder<real> &own,
@@ -166,7 +171,7 @@ static __device__ __forceinline__ void meet_tile(const struct kith__gpu_nearest 
     }
 }
 
-/** What the task with this number is. @return false: it holds no pairs */
+/** Find the task of this number. @return false when it holds no pairs. */
 static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest &all,
                                                  int64_t number, struct task *t)
 {
@@ -182,6 +187,7 @@ static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest 
     return t->begin < t->end && (all.scale.cross || t->end > t->p.begin + 1);
 }
 
+/** Count the pairs of one task. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &all,
                                                const struct task &t, place<real> *tile,
@@ -207,6 +213,8 @@ static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &a
     }
 }
 
+/** Persistent blocks take tasks from a work counter. Counters are flushed when the partial changes,
+ *  and before 32 bits overflow. */
 template <typename real, int WAY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     nearest_kernel(const struct kith__gpu_nearest all)
@@ -217,8 +225,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const struct kith__gpu_scale &s = all.scale;
     const int64_t bins = s.rdf.bins;
     const struct bins counters = own_bins(fine, bins, s.copies);
-    int64_t first = 0; /* counter in device memory of what is in shared memory, */
-    int64_t since = 0; /* and the most pairs there */
+    int64_t first = 0; /* first counter in device memory of the partial in shared memory */
+    int64_t since = 0; /* most pairs counted since the last flush */
     clear_counters(fine, bins, s.copies);
     while (true) {
         __syncthreads();
@@ -247,7 +255,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     flush_counters(fine, bins, s.copies, s.counts + first, (int)threadIdx.x, THREADS);
 }
 
-/* ---------------------------------------------------------------------------------- launchers */
+/* ------------------------------------------------------------------------------------ launches */
 
 size_t kith__gpu_nearest_static_bytes(void)
 {

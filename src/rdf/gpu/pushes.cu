@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for histograms with forces: counts, and the pushes of pairs (push.h).
- * Blocks add in 64 bits in shared memory, as two words of 32, and to 128 bits in device memory
+ * The sweep's operation for histograms with forces: counts, and pair-force sums (push.h). A block
+ * adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in device memory
  * before they can overflow.
  */
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/** The block's sums: n counts, then low words of 2 m pushes, then their high ones. */
+/** Layout of a block's sums: n counts, low words of 2 m pair-force sums, then their high words. */
 struct push_counters {
-    int32_t n, m;
-    int32_t row; /**< sums of a kind in a partial */
+    int32_t n;   /**< counts: partials * bins */
+    int32_t m;   /**< pair-force sums of one kind: partials * (bins + 1) */
+    int32_t row; /**< pair-force sums of one kind in a partial: bins + 1 */
 
     __device__ __forceinline__ uint32_t *low() const
     {
@@ -22,6 +23,7 @@ struct push_counters {
     }
 };
 
+/** Add a term to sum `at`. */
 static __device__ __forceinline__ void add_term(const struct push_counters &c, int32_t at,
                                                 int64_t term)
 {
@@ -33,7 +35,8 @@ static __device__ __forceinline__ void add_term(const struct push_counters &c, i
     }
 }
 
-/** Add the block's sums to those in device memory, and leave 0. Others may add. */
+/** Flush: add the block's sums to those in device memory, and zero them. Called by any `of`
+ *  threads, each with its number `me`; others may add meanwhile. */
 static __device__ __noinline__ void flush_pushes(const struct push_counters c,
                                                  unsigned long long *counts,
                                                  unsigned long long *pushes, int me, int of)
@@ -48,7 +51,7 @@ static __device__ __noinline__ void flush_pushes(const struct push_counters c,
     }
 }
 
-/** d.d as the definition has it where j is no image: in double those of the push. */
+/** r^2 by the definition where j is no periodic image; in double, d is the definition's vector. */
 static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
                                                       const double[3])
 {
@@ -60,13 +63,16 @@ static __device__ __forceinline__ double square_beside(const double[3], const do
     return square_of(d[0], d[1], d[2]);
 }
 
-/** N particles, and the forces on them. */
+/** N particles and the forces on them, in shared memory. */
 template <typename real, int N> struct pushed {
-    real r[3][N];
-    double x[3][N]; /**< moved to their images */
-    double force[3][N];
-    int32_t id[N], species[N], shift[N];
+    real r[3][N];       /**< coordinates [length] */
+    double x[3][N];     /**< coordinates, shifted to their images [length] */
+    double force[3][N]; /**< forces */
+    int32_t id[N];      /**< caller's index */
+    int32_t species[N]; /**< species; 0 when there is one */
+    int32_t shift[N];   /**< periodic image; packed */
 
+    /** Set entry k to the particle in slot `place` of a set, unshifted. */
     __device__ __forceinline__ void load(const struct kith__gpu_set &set,
                                          const struct kith__gpu_scale &scale, int which, int k,
                                          int64_t place)
@@ -83,6 +89,7 @@ template <typename real, int N> struct pushed {
         }
     }
 
+    /** Shift entry k to an image. */
     __device__ __forceinline__ void move(const double row[3][3], int k, int32_t to)
     {
         int32_t s[3];
@@ -97,18 +104,20 @@ template <typename real, int N> struct pushed {
     }
 };
 
-/** The hits of a home with a candidate a lane are listed, lane by lane, and taken up again by as
- *  many lanes as there are: whoever goes through its own waits for the lane that has most. */
+/** The operation. The hits of a home with one candidate for each lane are listed, and the list is
+ *  shared by all lanes: if each lane took its own hits, all would wait for the lane with the
+ *  most. */
 template <typename real, int WAY> struct push_tally {
     struct shared {
-        pushed<real, KITH_GPU_HOME> home;
-        pushed<real, LANES> candidate;
-        uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane and particle of the home */
+        pushed<real, KITH_GPU_HOME> home;    /**< particles of the home */
+        pushed<real, LANES> candidate;       /**< one candidate for each lane */
+        uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane * KITH_GPU_HOME + particle of the home */
     };
-    struct kith__gpu_scale scale; /* with forces in cell order */
-    struct push_counters counters;
-    int64_t since; /* the most pairs that this warp has added since it last emptied the sums */
+    struct kith__gpu_scale scale;  /**< from distances to counters, with forces by slot */
+    struct push_counters counters; /**< layout of the block's sums */
+    int64_t since;                 /**< most pairs that this warp has added since its last flush */
 
+    /** Read the particles of a home. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         if (v.lane < v.n) {
@@ -118,7 +127,7 @@ template <typename real, int WAY> struct push_tally {
         return true;
     }
 
-    /** Each warp of a block adds its part of the terms that never overflow. */
+    /** Flush before the block's sums can overflow: each warp adds its share of the terms. */
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
@@ -128,6 +137,7 @@ template <typename real, int WAY> struct push_tally {
         }
     }
 
+    /** Counter of r^2, within its partial. */
     __device__ __forceinline__ int32_t counter_of(real r2) const
     {
         uint32_t bin;
@@ -137,6 +147,7 @@ template <typename real, int WAY> struct push_tally {
         return (int32_t)(bin + 1);
     }
 
+    /** Add the terms of a pair, and count it. */
     __device__ __forceinline__ void add(int32_t partial, int32_t counter, const int64_t term[2])
     {
         const int32_t bin = partial * (counters.row - 1) + counter - 1;
@@ -156,7 +167,7 @@ template <typename real, int WAY> struct push_tally {
         }
     }
 
-    /** Count the pair of the home's particle k and candidate l, and add its push. */
+    /** Count the pair of the home's particle k and candidate l, and add its pair force. */
     __device__ __forceinline__ void push(const struct kith__question &question, const shared *all,
                                          int k, int l, bool simple)
     {
@@ -204,6 +215,7 @@ template <typename real, int WAY> struct push_tally {
         }
     }
 
+    /** Process the hits of a batch of candidates. */
     __device__ __forceinline__ void take(const visit<real> &v, shared *all,
                                          const struct candidate at[DEEP], uint32_t mask[DEEP])
     {
@@ -235,10 +247,11 @@ template <typename real, int WAY> struct push_tally {
     }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
-        sync_warp(); /* before another home takes the place */
+        sync_warp(); /* before the shared memory is reused for another home */
     }
 };
 
+/** Zero the block's sums. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void begin_block(push_tally<real, WAY> &operation)
 {
@@ -247,6 +260,7 @@ static __device__ __forceinline__ void begin_block(push_tally<real, WAY> &operat
     __syncthreads();
 }
 
+/** Flush the block's sums. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void end_block(push_tally<real, WAY> &operation)
 {
@@ -258,7 +272,7 @@ static __device__ __forceinline__ void end_block(push_tally<real, WAY> &operatio
     }
 }
 
-/** Forces in the order of the cells. */
+/** Copy forces to the order of slots. */
 template <typename real>
 static __global__ void place_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
                                     const real *from, real *to)
@@ -269,6 +283,7 @@ static __global__ void place_forces(const struct kith__gpu_plan *plan, struct ki
     }
 }
 
+/** Launch place_forces. */
 template <typename real>
 static gpuError_t run_place(const struct kith__gpu_grid *grid, const struct kith__gpu_set &set,
                             const void *from, void *to, gpuStream_t stream)
@@ -287,6 +302,7 @@ gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, 
                                                   : run_place<double>(grid, set, from, to, stream);
 }
 
+/** Launch the sweep. */
 template <typename real, int WAY>
 static gpuError_t run_pushes(const struct kith__gpu_sweep *sweep,
                              const struct kith__gpu_scale *scale,

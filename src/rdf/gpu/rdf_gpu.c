@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of distances on a GPU. All images within reach: the sweep over cells. Only the nearest
- * image, beyond half the box: all pairs, in runs between which the watch callback is asked.
+ * Histograms of pair distances on a GPU, host side. All images within reach: the sweep over cells.
+ * Only the nearest image, beyond half the box: all pairs, in several launches, between which the
+ * watch callback is called.
  */
 #include "rdf_gpu.h"
 
@@ -9,7 +10,7 @@
 
 #include "engine/gpu/search.h"
 
-/* A histogram under way: at most these arrays of the caller's go to the device. */
+/* Arrays of the caller that are uploaded; the first ones have one entry for each set. */
 enum {
     SPECIES,
     MOLECULES = 2,
@@ -23,11 +24,13 @@ enum {
 };
 
 struct count {
-    struct kith__gpu_search s;
-    const struct kith__rdf *rdf;
-    struct kith__gpu_scale scale;
+    /** State of one frame, host side. */
+    struct kith__gpu_search s;    /**< the grid and its buffers */
+    const struct kith__rdf *rdf;  /**< what is counted, in host memory */
+    struct kith__gpu_scale scale; /**< what kernels are given */
 };
 
+/** List the caller's arrays. */
 static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
                         struct kith__gpu_array array[ARRAYS])
 {
@@ -56,7 +59,7 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
                                             (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
 }
 
-/** Bring the caller's arrays to the device; scale->first gets room behind them. */
+/** Upload the caller's arrays; scale->forces and scale->first are allocated behind them. */
 static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -88,11 +91,11 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 }
 
 /**
- * Bounds on bins from roots, in units of 2^-24. r2 is exact in double. In float it is off by 6 of
- * itself, and so its root by 3: three products and sums each round once, as they do in the
- * definition. The fast root errs by 2 of r, the factor is rounded (1), so are the edge and its
- * square in float (1.5), or r2 in double (1), and the product where it is not rounded down (1):
- * less than 9 of r / width, or 7 in double.
+ * Set the tables, with bounds on the error of bins from roots, in units of 2^-24. In double r^2 is
+ * exact. In float it is off by 6 of itself, so its root by 3: three products and sums round once
+ * each, as they do in the definition. The fast root errs by 2 of r; the factor is rounded (1), as
+ * are the edge and its square in float (1.5), or r^2 in double (1), and the product where it is not
+ * rounded down (1): less than 9 of r / width, or 7 in double.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
@@ -125,19 +128,19 @@ int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
     return copies;
 }
 
-/** Whether every pair counts, and without weights. */
+/** Whether every pair counts, and there are no weights. */
 static bool is_plain(const struct kith__rdf *rdf)
 {
     return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
 }
 
-/** Shared memory that the counters of a block of the sweep may have. */
+/** Shared memory that the counters of a block of the sweep may have [bytes]. */
 static int64_t most_shared(const struct kith__gpu *gpu)
 {
     return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
 }
 
-/** Whether the sweep meets pairs one by one, and so has small homes. */
+/** Whether the sweep counts pairs one by one, for which homes are small. */
 static bool is_careful(const struct kith__gpu *gpu, const struct kith__question *q,
                        const struct kith__rdf *rdf)
 {
@@ -147,7 +150,7 @@ static bool is_careful(const struct kith__gpu *gpu, const struct kith__question 
     return kith__gpu_is_careful(&scale);
 }
 
-/** Clear the counters in device memory, and prepare all else that kernels need. */
+/** Zero the counters in device memory, and set up tables and arrays. */
 static kith_status prepare(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -175,19 +178,20 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
     return KITH_OK;
 }
 
-/** Integers of 128 bits on the host: n low words and n high ones. */
+/** Host memory for n integers of 128 bits: n low words, then n high ones. */
 static uint64_t *need_wide(kith_ctx *ctx, int slot, int64_t n)
 {
     return kith__work_need(&ctx->work, slot, 2 * (size_t)n * sizeof(uint64_t));
 }
 
+/** Integer `at` of n integers of 128 bits. */
 static kith__wide wide_at(const uint64_t *low, int64_t n, int64_t at)
 {
     const kith__wide high = (int64_t)low[n + at];
     return high * ((kith__wide)1 << 64) + low[at];
 }
 
-/** Bring counters, sums and pushes to the caller, and heed the plan: one wait. */
+/** Download counts and sums, and check the plan of the grid: one wait for the device. */
 static kith_status fetch(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -217,7 +221,7 @@ static kith_status fetch(struct count *c)
     return KITH_OK;
 }
 
-/** All images in reach, by cells, with forces. */
+/** Count all images within reach, by the sweep over cells, and add pair forces. */
 static kith_status sweep_pushes(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -237,7 +241,7 @@ static kith_status sweep_pushes(struct count *c)
     return KITH_OK;
 }
 
-/** All images in reach, by cells. */
+/** Count all images within reach, by the sweep over cells. */
 static kith_status sweep_cells(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -247,7 +251,7 @@ static kith_status sweep_cells(struct count *c)
     const int64_t taken = (int64_t)kith__gpu_tally_static_bytes();
     c->scale.copies = kith__gpu_choose_copies(
         rdf->partials * rdf->bins, gpu->shared_all / resident - taken - 1024, most_shared(gpu));
-    const int most = resident * gpu->processors; /* more blocks would empty counters in vain */
+    const int most = resident * gpu->processors; /* more blocks would only flush more counters */
     c->s.sweep.blocks = c->s.sweep.blocks < most ? c->s.sweep.blocks : most;
     c->s.sweep.forward = !c->scale.cross;
     KITH_GPU_TRY(ctx, "counting pairs", kith__gpu_tally(&c->s.sweep, &c->scale, gpu->stream));
@@ -256,7 +260,7 @@ static kith_status sweep_cells(struct count *c)
 
 /* ------------------------------------------------------------------------------------ nearest */
 
-/** Sort a set by species, cut it into pieces, and bring these to the device. */
+/** Sort a set by species, cut it into pieces, and upload these. */
 static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int set)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -276,7 +280,7 @@ static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int
     const int32_t pieces = kith__cut_pieces(c->rdf->species[set], n, kinds, KITH_GPU_PIECE, first,
                                             (int32_t *)(void *)here,
                                             (struct kith__piece *)(void *)(here + ids));
-    char *place = there + (size_t)n * 4 * (size_t)all->question.precision; /* aligned so */
+    char *place = there + (size_t)n * 4 * (size_t)all->question.precision; /* keeps alignment */
     KITH_TRY(kith__gpu_upload(ctx, place, here, ids + (size_t)pieces * sizeof(struct kith__piece)));
     const struct kith__gpu_ranked ranked = {
         .place = there,
@@ -289,10 +293,10 @@ static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int
     return KITH_OK;
 }
 
-/** Only nearest images, by all pairs. */
+/** Count nearest images alone, by all pairs. */
 static kith_status tally_nearest(struct count *c)
 {
-    static const int64_t many_pairs = (int64_t)1 << 36; /* some hundredths of a second */
+    static const int64_t many_pairs = (int64_t)1 << 36; /* some 10 ms: pairs of one launch */
     kith_ctx *ctx = c->s.ctx;
     const struct kith__gpu *gpu = c->s.gpu;
     const int64_t resident = kith__gpu_nearest_blocks();
@@ -332,11 +336,11 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
     const int home = rdf->forces[0] || is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME
                                                                       : KITH_GPU_LARGE_HOME;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(prepare(&c, q)); /* while the device waits for coordinates */
+    KITH_TRY(prepare(&c, q)); /* while coordinates are uploaded */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
                           : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
     if (c.s.empty) {
-        return KITH_OK; /* and the counts are 0 */
+        return KITH_OK; /* the counts are 0 */
     }
     KITH_TRY(rdf->nearest     ? tally_nearest(&c)
              : rdf->forces[0] ? sweep_pushes(&c)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation that counts pairs by distance, for all images in reach of cells, and the
- * table for bins that are not linear.
+ * The sweep's operations that count pairs by distance, for all images within reach of cells, and
+ * the table for bins that are not linear.
  */
 #include "crowd.cuh"
 
-/** What a warp counts in. */
+/** Counters of a warp. */
 struct tally_state {
-    struct kith__gpu_scale scale;
-    struct bins counters;
-    int64_t since; /**< the most pairs counted since the warp last emptied the block's counters */
+    struct kith__gpu_scale scale; /**< from distances to counters */
+    struct bins counters;         /**< counters of the block */
+    int64_t since;                /**< most pairs that this warp has counted since its last flush */
 };
 
-/** Empty the block's counters before they can overflow: each of its warps adds no more than 2^29
- *  before it does so. */
+/** Flush the block's counters before they can overflow: each of its warps adds at most 2^29 pairs
+ *  before it flushes. */
 static __device__ __forceinline__ void make_room(struct tally_state &t, int n, int lane)
 {
     const int64_t most = (int64_t)1 << 29;
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void make_room(struct tally_state &t, int n, i
 
 /* ---------------------------------------------------------------------------------------- plain */
 
-/** The box around a home's particles. */
+/** Bounding box of a home's particles, equal in all lanes. */
 template <typename real>
 static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3], real high[3])
 {
@@ -53,17 +53,19 @@ static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3
     }
 }
 
-/** Counts all candidates near the box around a home's particles, without a look at the cutoff:
- *  beyond it there is no bin. */
+/** Counts all candidates near the bounding box of a home, without a test of the cutoff: pairs
+ *  beyond it have no bin. */
 template <typename real, int WAY> struct tally {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     typedef gathering<type> shared;
-    struct tally_state t;
-    struct queue queue;
-    type low[3], high[3], near2; /**< the box around the home, and how far from it pairs are */
-    float blur;
+    struct tally_state t; /**< counters */
+    struct queue queue;   /**< candidates that wait */
+    type low[3], high[3]; /**< bounding box of the home */
+    type near2;           /**< squared distance from it within which pairs may be */
+    float blur;           /**< error bound of roots, for nearby coordinates */
 
+    /** Read a home's particles, and set its bounding box. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         real from[3], to[3];
@@ -84,10 +86,10 @@ template <typename real, int WAY> struct tally {
     }
 
     /**
-     * Choose where nearby coordinates are measured from, and a bound on the error of roots, in
-     * units of 2^-24: 1 of each coordinate, of at most M, and so 3.5 M of distances; of these, 1 of
-     * the differences, 1.5 of the products and sums, 1 of what is added to the root. A home that is
-     * too large for floats leaves all to the definition.
+     * Choose the origin of nearby coordinates, and a bound on the error of roots, in units of
+     * 2^-24: each coordinate, of at most M, is off by 1 of it, so distances by 3.5 M; of these, 1
+     * for the differences, 1.5 for products and sums, 1 for what is added to the root. A home that
+     * is too large for floats leaves all pairs to the definition.
      */
     __device__ __forceinline__ void look_nearby(const visit<real> &v, const real from[3],
                                                 const real to[3], double near)
@@ -121,7 +123,7 @@ template <typename real, int WAY> struct tally {
         sync_warp();
     }
 
-    /** Whether a candidate is near the box. */
+    /** Whether a candidate is near the bounding box. */
     __device__ __forceinline__ bool is_near(const visit<real> &v, const struct candidate &at) const
     {
         type r[3];
@@ -145,22 +147,24 @@ template <typename real, int WAY> struct tally {
         return square <= near2;
     }
 
+    /** Count a batch. */
     __device__ __forceinline__ void meet(const visit<real> &v, const shared *all)
     {
         sync_warp();
         meet_crowd<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
-        sync_warp(); /* before others wait in the same place */
+        sync_warp(); /* before the queue's entries are overwritten */
     }
+    /** Count the candidates that are left. */
     __device__ __forceinline__ void end(const visit<real> &v, shared *all)
     {
         if (queue.waiting > 0) {
             meet(v, all);
         }
-        sync_warp(); /* before another home takes the place */
+        sync_warp(); /* before the shared memory is reused for another home */
     }
 };
 
-/** Let those near the home wait until they are enough. */
+/** Append candidates near the home to the queue, and count a batch when there is one. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
@@ -192,16 +196,18 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
 
 /* ------------------------------------------------------------------------------------ with care */
 
-/** Weights, pairs that are left out, counters that do not fit: pairs one by one. */
+/** Counts pairs one by one: weights, pairs that are left out, counters that do not fit. */
 template <typename real> struct careful_tally {
     typedef members<real, KITH_GPU_HOME> shared;
     struct tally_state t;
 
+    /** Read a home's particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
     {
         load_members<real, WITH_CARE>(v, t.scale, home);
         return true;
     }
+    /** Count the hits of a batch of candidates. */
     __device__ __forceinline__ void take(const visit<real> &v, shared *home,
                                          const struct candidate at[DEEP], uint32_t mask[DEEP])
     {
@@ -240,13 +246,13 @@ template <typename real> struct careful_tally {
     }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
-        sync_warp(); /* before another home takes the place */
+        sync_warp(); /* before the shared memory is reused for another home */
     }
 };
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-/** Nothing is scaled. */
+/** Hook of the sweep: homes need no scaled coordinates. */
 template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &,
                                                         const tally<real, WAY> &)
@@ -254,6 +260,7 @@ static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &,
     return 0;
 }
 
+/** Zero the block's counters. */
 static __device__ __forceinline__ void begin_counting(struct tally_state &t)
 {
     const struct kith__gpu_scale &s = t.scale;
@@ -262,6 +269,7 @@ static __device__ __forceinline__ void begin_counting(struct tally_state &t)
     __syncthreads();
 }
 
+/** Flush the block's counters. */
 static __device__ __forceinline__ void end_counting(const struct tally_state &t)
 {
     const struct kith__gpu_scale &s = t.scale;
@@ -306,6 +314,7 @@ int kith__gpu_tally_blocks(void)
     return SWEEP_BLOCKS;
 }
 
+/** Launch the sweep. */
 template <typename real, int WAY>
 static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
                             const struct kith__gpu_scale *scale, gpuStream_t stream)
@@ -329,7 +338,7 @@ gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kit
 
 /* --------------------------------------------------------------------------------------- table */
 
-/** How many edges are below x, in cells. */
+/** Number of edges below x, in cells of the table. */
 template <typename real>
 static __device__ int32_t edges_below(const struct kith__rdf &rdf, double cutoff, double x)
 {
@@ -347,7 +356,7 @@ static __device__ int32_t edges_below(const struct kith__rdf &rdf, double cutoff
     return below;
 }
 
-/** A cell's number is rounded: it may hold what is a little outside. */
+/** Fill the table. The number of a cell is rounded, so a margin around each cell is included. */
 template <typename real>
 static __global__ void fill_edge_cells(const struct kith__rdf rdf, double cutoff, int32_t *first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of distances in device memory. Launchers queue on the stream and return the run-time's
- * error code.
+ * Histograms of pair distances in device memory. The functions here launch kernels: they queue on
+ * the stream and return the run time's error code. All arrays are in device memory.
  */
 #ifndef KITH_GPU_RDF_H
 #define KITH_GPU_RDF_H
@@ -11,76 +11,81 @@
 #include "engine/gpu/gpu_sweep.h"
 
 enum {
-    KITH_GPU_EDGE_CELLS = 8192, /**< of the table for bins that are not linear */
-    KITH_GPU_PIECE = 2048,      /**< particles that a block holds in registers */
-    KITH_GPU_MOST_COPIES = 32   /**< one a lane: no two then meet */
+    KITH_GPU_EDGE_CELLS = 8192, /**< cells of the table for bins that are not linear */
+    KITH_GPU_PIECE = 2048,      /**< particles of a, held in the registers of one block */
+    KITH_GPU_MOST_COPIES = 32   /**< one copy for each lane: no two lanes add to one counter */
 };
 
-/** From distances to counters. All arrays are in device memory. */
+/** Tables from distances to counters. */
 struct kith__gpu_scale {
-    struct kith__rdf rdf;
-    bool cross;
-    bool plain; /**< every pair counts, and without weights */
+    struct kith__rdf rdf; /**< what is counted; its arrays are in device memory */
+    bool cross;           /**< there are two sets */
+    bool plain;           /**< every pair counts, and there are no weights */
 
-    /** Linear bins from 0: with r2 in units of 1 / inverse2, the bin is sqrt(r2) * factor rounded
-     *  down, if that is the same for [0] and [1]; else look at the edge between. */
+    /** Linear bins from 0: with r^2 in units of 1 / inverse2, the bin is floor(sqrt(r^2) * factor)
+     *  if that is equal for factor[0] and factor[1]; else the edge between decides. */
     bool rooted;
-    double reach;    /**< half a bin beyond the last one: what is further is taken to be there */
-    double inverse2; /**< 1 in float, in double 1 / reach^2 */
-    float beyond;    /**< reach^2 in these units */
-    float factor[2];
+    double reach;    /**< half a bin beyond the last one, to which distances are clamped [length] */
+    double inverse2; /**< 1 in float, 1 / reach^2 in double [1 / length^2] */
+    float beyond;    /**< reach^2 in units of 1 / inverse2 */
+    float factor[2]; /**< bins per unit of the root, less and plus the error bound */
 
-    /** Other bins: r2 * per_cell is the number of a cell, with the edges before it and none or one
-     *  in it; or -1, where there are several. */
+    /** Other bins: floor(r^2 * per_cell) is a cell of the table; r^2 in units of 1 / inverse2. */
     float per_cell;
-    int32_t *first; /**< [KITH_GPU_EDGE_CELLS + 1] */
-    bool wild;      /**< floats do not tell one bin from another: look at the edges */
+    int32_t
+        *first; /**< [KITH_GPU_EDGE_CELLS + 1] number of edges below a cell with at most one edge;
+                         -1: the cell has several edges */
+    bool wild;  /**< floats do not separate the bins: r^2 is compared with the edges */
 
-    unsigned long long *counts; /**< [partials][bins] */
-    unsigned long long *sums;   /**< [2][partials][bins] low words, then high ones */
-    unsigned long long *pushes; /**< [2][partials][2][bins + 1] likewise */
-    void *forces[2];            /**< room for forces in the order of the cells */
-    int copies;                 /**< of a block's counters in its shared memory, a power of 2; 0:
-                                     they do not fit, count in device memory */
+    unsigned long long *counts; /**< [partials][bins] pairs */
+    unsigned long long *sums; /**< [2][partials][bins] products of weights, low words, then high */
+    unsigned long long
+        *pushes;     /**< [2][partials][2][bins + 1] pair-force sums, low words, then high */
+    void *forces[2]; /**< [n][3] forces by slot */
+    int copies; /**< copies of a block's counters in shared memory, a power of 2; 0: they do not
+                     fit, and pairs are counted in device memory */
 };
 
-/** A set sorted by species, in device memory. */
+/** A set of particles, sorted by species. */
 struct kith__gpu_ranked {
-    void *place;       /**< [n] 4 reals: x, y, z, wrapped, and nothing */
-    const int32_t *id; /**< [n] the caller's index */
-    const struct kith__piece *piece;
-    int32_t pieces;
+    void *place;       /**< [n][4] x, y, z wrapped, and padding, in the points' precision
+                                          [length] */
+    const int32_t *id; /**< [n] caller's index of each */
+    const struct kith__piece *piece; /**< [pieces] */
+    int32_t pieces;                  /**< number of pieces */
 };
 
-/** All pairs under minimum image. */
+/** All pairs under minimum image. A task is a piece of a with a part of a piece of b. */
 struct kith__gpu_nearest {
-    struct kith__gpu_scale scale;
-    struct kith__question question; /**< with points in device memory */
-    struct kith__gpu_ranked a, b;   /**< b is a unless there are two sets */
-    int parts;                      /**< into which pieces of b are divided */
-    int64_t begin, end;             /**< tasks: a piece of a with a part of one of b */
-    unsigned *next;                 /**< counts the tasks taken */
-    int blocks;                     /**< that fill the device */
+    struct kith__gpu_scale scale;   /**< from distances to counters */
+    struct kith__question question; /**< points and box */
+    struct kith__gpu_ranked a, b;   /**< the sets; b equals a when there is one */
+    int parts;                      /**< parts into which pieces of b are divided */
+    int64_t begin, end;             /**< tasks of one launch */
+    unsigned *next;                 /**< work counter: tasks taken */
+    int blocks;                     /**< number of blocks that fill the device */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Copies, a power of 2, of n counters in a block's shared memory: as many as `wanted` bytes hold,
- *  one where `most` hold no more, 0 where not even that. */
+/** Number of copies, a power of 2, of n counters in a block's shared memory: as many as fit
+ *  `wanted` bytes; 1 when one fits `most` bytes alone; 0 when none does. */
 int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most);
 
-/** Shared memory of the kernels beside the counters [bytes]. */
+/** Shared memory of a block of the sweep beside its counters [bytes]. */
 size_t kith__gpu_tally_static_bytes(void);
+/** Shared memory of a block of the all-pairs kernel beside its counters [bytes]. */
 size_t kith__gpu_nearest_static_bytes(void);
 
-/** Whether pairs are counted one by one: so that each can be left out, weighed, or counted in
+/** Whether pairs are counted one by one, as they may be left out or weighed, or as counters are in
  *  device memory. */
 bool kith__gpu_is_careful(const struct kith__gpu_scale *scale);
 
-/** Blocks of the kernels that a multiprocessor is meant to hold. */
+/** Blocks of the sweep that a multiprocessor is meant to hold. */
 int kith__gpu_tally_blocks(void);
+/** Blocks of the all-pairs kernel that a multiprocessor is meant to hold. */
 int kith__gpu_nearest_blocks(void);
 
 /** Fill scale->first from the edges. */
@@ -91,16 +96,16 @@ gpuError_t kith__gpu_edge_cells(const struct kith__gpu_scale *scale, const struc
 gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kith__gpu_scale *scale,
                            gpuStream_t stream);
 
-/** Write the forces on set 0 (a) or 1 (b) in the order of the cells. */
+/** Copy the forces on set 0 (a) or 1 (b) to the order of slots. */
 gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
                                   void *to, gpuStream_t stream);
 
-/** Count them and sum their pushes; forces are in the order of the cells.
- *  @param most  bytes of shared memory that a block may have */
+/** Count the pairs of a sweep, and add their pair-force sums; forces are by slot.
+ *  @param most  shared memory that a block may have [bytes] */
 gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
                           size_t most, gpuStream_t stream);
 
-/** Write the places of set 0 (a) or 1 (b). */
+/** Write the positions of set 0 (a) or 1 (b). */
 gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStream_t stream);
 
 /** Count the pairs of tasks [begin, end). */

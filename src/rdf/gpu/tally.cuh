@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From r2, which is exact, to its counter. A fast root decides where the edges of the bin are clear
- * of its error; else r2 is compared with them. Blocks count in 32 bits in shared memory, in copies
- * that spread the lanes of a warp over its banks, and add to 64 bits in device memory.
+ * From r^2 to its counter. A fast root decides where the edges of the bin are farther than its
+ * error bound; else r^2 is compared with them. Blocks count in 32 bits in shared memory
+ * (counters.cuh).
  */
 #ifndef KITH_GPU_TALLY_CUH
 #define KITH_GPU_TALLY_CUH
@@ -10,18 +10,18 @@
 #include "counters.cuh"
 #include "rdf_gpu.h"
 
-/** What a kernel is compiled for. */
+/** How a kernel finds bins, known when compiling. */
 enum kith__way {
     BY_ROOT,  /**< linear bins from 0, plain, counters in shared memory */
-    BY_TABLE, /**< other bins, likewise */
-    WITH_CARE /**< anything */
+    BY_TABLE, /**< other bins, plain, counters in shared memory */
+    WITH_CARE /**< one by one: no restriction */
 };
 
-/* 1.5 * 2^23: floats around it are whole numbers, and differ as their bits do. */
+/* 1.5 * 2^23: floats near it are integers, and differ as their bits do. */
 static const float whole = 12582912.0f;
 static const uint32_t whole_bits = 0x4b400000u;
 
-/** `whole` and x * y, rounded down; where that is 2^22 or more it is some such number, or NaN. */
+/** whole + floor(x * y); when x * y is 2^22 or more, some larger number or NaN. */
 static __device__ __forceinline__ float whole_and_product(float x, float y)
 {
 #if defined(__CUDA_ARCH__)
@@ -31,12 +31,13 @@ static __device__ __forceinline__ float whole_and_product(float x, float y)
 #endif
 }
 
+/** Bits of a float. */
 static __device__ __forceinline__ uint32_t bits_of(float x)
 {
     return (uint32_t)__float_as_int(x);
 }
 
-/** sqrt(x), to 2^-23 of it, or 0 where x is below 2^-126. */
+/** sqrt(x) with a relative error of 2^-23; 0 for x below 2^-126. */
 static __device__ __forceinline__ float fast_root(float x)
 {
 #if defined(__HIP_DEVICE_COMPILE__)
@@ -50,7 +51,7 @@ static __device__ __forceinline__ float fast_root(float x)
 #endif
 }
 
-/** x, but 0 below 0 and 1 above 1. */
+/** x clamped to [0, 1]. */
 static __device__ __forceinline__ float up_to_1(float x)
 {
 #if defined(__CUDA_ARCH__)
@@ -62,6 +63,7 @@ static __device__ __forceinline__ float up_to_1(float x)
 
 /* ------------------------------------------------------------------------------- by precision */
 
+/** r^2 in units of 1 / inverse2. */
 static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
 {
     return r2;
@@ -70,6 +72,7 @@ static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &s, 
 {
     return (float)(r2 * s.inverse2);
 }
+/** Counter by the definition, from a guess. */
 static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, float r2,
                                                   int32_t guess)
 {
@@ -83,8 +86,8 @@ static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, d
 
 /* ---------------------------------------------------------------------------------------- bins */
 
-/** The bin of r2, or a number beyond the last bin; NaN is there too. @return whether it is clear:
- *  else it is that bin or the next. */
+/** Bin of r^2; for larger distances, and NaN, a number of bins or more. @return false when it may
+ *  be the next bin as well. */
 template <typename real>
 static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale &s, real r2,
                                                    uint32_t *bin)
@@ -94,6 +97,8 @@ static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale 
     return *bin == bits_of(whole_and_product(r, s.factor[1])) - whole_bits;
 }
 
+/** Bin of r^2 by the table; 2^32 - 1 when there is none. @return false when the table does not
+ *  decide. */
 template <typename real>
 static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale &s, real r2,
                                                     uint32_t *bin)
@@ -113,7 +118,7 @@ static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale
     return true;
 }
 
-/** Which of two bins, `bin` and the next, holds r2. */
+/** Which of two bins, `bin` and the next, holds r^2, by the definition. */
 template <typename real>
 static __device__ __forceinline__ uint32_t settle_beside(const struct kith__gpu_scale &s, real r2,
                                                          uint32_t bin)
@@ -127,7 +132,7 @@ static __device__ __forceinline__ uint32_t settle_beside(const struct kith__gpu_
     return bin + (next < bins ? r2 >= edge2 : r2 > edge2);
 }
 
-/** The bin by the definition; `bin` is a guess. */
+/** Bin by the definition, from a guess. Cold path, not inlined. */
 template <typename real>
 static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins, bool linear,
                                                 double r_min, double width, real r2, uint32_t bin)
@@ -141,6 +146,7 @@ static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins,
     const int32_t guess = bin < (uint32_t)bins ? (int32_t)bin + 1 : bins;
     return r2 == r2 ? (uint32_t)(settled(&rdf, r2, guess) - 1) : 0xffffffffu;
 }
+/** Bin by the definition, of a pair whose bin was left open. */
 template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t settle(const struct kith__gpu_scale &s, real r2,
                                                   uint32_t bin)
@@ -152,6 +158,7 @@ static __device__ __forceinline__ uint32_t settle(const struct kith__gpu_scale &
                    bin);
 }
 
+/** Bin of r^2. @return false when it is left open; *bin is then a guess. */
 template <typename real, int WAY>
 static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s, real r2,
                                                 uint32_t *bin)
@@ -166,7 +173,7 @@ static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s,
 
 /* ------------------------------------------------------------------------------------ counters */
 
-/** Add to an integer of 128 bits, whose high word is `n` words behind the low one. */
+/** Add to an integer of 128 bits, whose high word is n words after the low one. */
 static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t n, int64_t value)
 {
     const unsigned long long add = (unsigned long long)value;
@@ -177,14 +184,14 @@ static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t
     }
 }
 
-/** A block's counters of bins, and LANES more that nobody reads. */
+/** Counters of the bins of a block, and LANES dummy counters after them. */
 struct bins {
-    struct counters own;
-    uint32_t address; /**< in shared memory where the copy's counter -whole_bits would be, */
-    uint32_t vain;    /**< and of the lane's counter that nobody reads */
+    struct counters own; /**< the counters */
+    uint32_t address; /**< where counter -whole_bits of the lane's copy would be in shared memory */
+    uint32_t vain;    /**< address of the lane's dummy counter */
 };
 
-/** n counters. */
+/** Counters of n bins for the calling lane. */
 static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n, int copies)
 {
     struct bins b;
@@ -199,9 +206,11 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
     return b;
 }
 
-/** Add to the counter of the bin that bin_and_whole says; of `end`, which is no bin, to one that
- *  nobody reads: where there is one partial, it is behind the last bin. There is no branch, which
- *  costs more than counting in vain. */
+/** Add `value` to the counter of a bin. Branchless: what is no bin is added to a dummy counter, as
+ *  a branch costs more. With one partial, the dummy counter is the one after the last bin.
+ *  @param bin_and_whole  whole plus the bin
+ *  @param end            whole plus the number of bins; unused unless MIXED
+ *  @param first          first counter of the partial, if MIXED */
 template <bool MIXED>
 static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin_and_whole,
                                                  float end, uint32_t first, uint32_t value)
@@ -220,7 +229,9 @@ static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin
 #endif
 }
 
-/** Count a pair of the caller's i and j, of which the bin is known, unless it is left out. */
+/** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is left out.
+ *  @param first       first counter of the partial in device memory
+ *  @param first_here  first counter of the partial in shared memory */
 static __device__ __forceinline__ void count_carefully(const struct kith__gpu_scale &s,
                                                        const struct bins &c, int64_t first,
                                                        int64_t first_here, uint32_t bin, int32_t i,
@@ -241,12 +252,12 @@ static __device__ __forceinline__ void count_carefully(const struct kith__gpu_sc
 
 /* --------------------------------------------------------------------------------- coordinates */
 
-/** A particle. */
+/** Position of a particle, aligned so that it is read at once. */
 template <typename real> struct alignas(4 * sizeof(real)) place {
-    real x, y, z, nothing;
+    real x, y, z, nothing; /**< coordinates [length], and padding */
 };
 
-/** Not a number: the distance of what is no pair. */
+/** r^2 of no pair: NaN. */
 static __device__ __forceinline__ float no_pair(float)
 {
     return nanf("");
@@ -256,7 +267,7 @@ static __device__ __forceinline__ double no_pair(double)
     return nan("");
 }
 
-/** square_of, but for what roots allow for (set_scale). */
+/** square_of with contraction, whose error the bounds of set_scale include. */
 static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
 {
     return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
@@ -266,8 +277,8 @@ static __device__ __forceinline__ double nearly_square_of(double x, double y, do
     return square_of(x, y, z);
 }
 
-/** Count N pairs of a thread by the roots of their r2. Those that these leave open are counted in
- *  the lower bin, and moved where that is wrong. */
+/** Count N pairs of a thread by the roots of r^2. Where a root leaves the bin open, the pair is
+ *  counted in the lower bin, and moved if the definition says otherwise. */
 template <typename real, int N, typename number, class Who>
 static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
                                                      const struct bins &counters,
@@ -310,12 +321,12 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
 }
 
 /**
- * Count N pairs of a thread. `who` knows them:
- *     mixed                           whether there are several partials, and where not, first is 0
+ * Count N pairs of a thread. `who` describes them:
+ *     mixed                           whether there are several partials; if not, first(d) is 0
  *     uint32_t first(d)               first counter of pair d's partial in the block's memory
- *     real exact(d)                   r2 by the definition; that of count_pairs nearly is
- *     blurred                         whether the roots, up to 1, are off by up to `blur`
- *     void count(s, counters, d, k)   count pair d in bin k, WITH_CARE
+ *     real exact(d)                   r^2 by the definition; r2[d] is within its error bound
+ *     blurred                         whether roots, up to 1, are off by up to `blur`
+ *     void count(s, counters, d, k)   count pair d in bin k, if WITH_CARE
  */
 template <typename real, int WAY, int N, typename number, class Who>
 static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale &s,
@@ -360,7 +371,9 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
     }
 }
 
-/* ----------------------------------------------------------------------------------- launching */
+/* ------------------------------------------------------------------------------------ launches */
+
+/** How the kernels of a question find bins. */
 
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
@@ -373,7 +386,7 @@ static inline size_t counter_bytes(int64_t n, int copies)
     return (size_t)(n * copies + LANES) * sizeof(uint32_t);
 }
 
-/** run<real, way>(...) for a precision. */
+/** run<real, way>(...) for a precision, with `way` known when compiling. */
 #define RUN_BY_WAY(way, precision, run, ...) \
     ((precision) == KITH_FLOAT ? RUN_WAY(float, way, run, __VA_ARGS__) \
                                : RUN_WAY(double, way, run, __VA_ARGS__))
