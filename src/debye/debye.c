@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public call for Debye's sums: check the arguments, sort the particles by species, ask the
- * backend for the sums of pieces, and add these up.
+ * Public entry of Debye's sums: checks the arguments, sorts the particles by species, calls the
+ * backend for the sums of pieces, and adds these.
  */
 #include "debye.h"
 
@@ -34,10 +34,11 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
                                o->n_species);
 }
 
-/** Slot of the context's scratch. */
+/** Slot of the context's scratch memory. */
 enum { PLACES = KITH_WORK_OF(debye) };
 
-/** Cut the particles into pieces, and bring their coordinates into that order. */
+/** Sort the particles by species, cut them into pieces, and copy their coordinates in that
+ *  order. */
 static kith_status place(kith_ctx *ctx, const struct kith__question *q, const int32_t *species,
                          struct kith__debye *d)
 {
@@ -76,7 +77,7 @@ static kith_status place(kith_ctx *ctx, const struct kith__question *q, const in
     return KITH_OK;
 }
 
-/** Add the sums of pieces up to partials. */
+/** Add the sums of pieces to those of pairs of species, and divide by q. */
 static void add_pieces(const struct kith__debye *d, double *sums)
 {
     const int32_t kinds = d->n_species;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums as backends take them: particles sorted by species and cut into pieces, and q in
- * runs. Within a run sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x) gives sin(q r). Each
- * piece has a row of sums with each species, which are added in the order of the pieces.
+ * Debye's scattering equation (Debye 1915): sums of sin(q r) / (q r) over all pairs; the checked
+ * arguments, and the operation that each backend offers. O(n^2 n_q).
+ *
+ * Particles are sorted by species and cut into pieces, and the values of q into runs. Within a run
+ * sin(q r) follows from sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x). Each piece has sums of
+ * its own with each species, which are added in the order of the pieces.
  */
 #ifndef KITH_DEBYE_SUMS_H
 #define KITH_DEBYE_SUMS_H
@@ -12,23 +15,29 @@
 #include "core/backend.h"
 #include "engine/pieces.h"
 
+/* KITH_DEBYE_PIECE: particles of a piece. KITH_DEBYE_RUN: values of q in a run. */
 enum { KITH_DEBYE_PIECE = 128, KITH_DEBYE_RUN = 32 };
 
+/** One sum over all pairs. */
+
 struct kith__debye {
-    int64_t n, n_q;
-    int32_t n_species, pieces;
-    double q_min, q_width;
-    double least;                    /**< r below which sin(q r) / (q r) is 1 for all q */
-    const double *xyz[3];            /**< [n] in order of species, room for 64 bytes more */
-    const int64_t *first;            /**< [n_species + 1] place where a species begins */
-    const struct kith__piece *piece; /**< [pieces] of KITH_DEBYE_PIECE particles at most */
-    double *sums; /**< [pieces][n_species][n_q]: over pairs of a particle of the piece with later
-                       ones of the species, of sin(q r) / r; of sin(q r) / (q r) where q is 0 */
+    int64_t n, n_q;                  /**< number of particles, and of values of q */
+    int32_t n_species, pieces;       /**< number of species, and of pieces */
+    double q_min, q_width;           /**< first q, and distance between them [1 / length] */
+    double least;                    /**< smaller r are replaced by it: sin(q r) / (q r) is 1 there
+                                          [length] */
+    const double *xyz[3];            /**< [n] coordinates in the order of species, with room for 64
+                                          bytes more [length] */
+    const int64_t *first;            /**< [n_species + 1] first particle of each species */
+    const struct kith__piece *piece; /**< [pieces] at most KITH_DEBYE_PIECE particles each */
+    double *sums; /**< [pieces][n_species][n_q] sums of sin(q r) / r over the pairs of a particle of
+                       the piece with later ones of the species; at q = 0 of sin(q r) / (q r) */
 };
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__debye_backend {
-    /** Sum over the pairs of a cluster. */
+    /** Compute debye->sums, which are zero before.
+     *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
     kith_status (*sum)(kith_ctx *ctx, const struct kith__debye *debye);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public calls that compare replicas: check the arguments once, make the rows that the
- * definition is of, ask the backend to count.
+ * Public entries of overlaps of replicas: check the arguments once, prepare the rows, and call the
+ * backend to count; or compute rows of the matrix of overlaps. O(n^2 dim).
  */
 #include "overlap.h"
 
@@ -61,7 +61,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
     return KITH_OK;
 }
 
-/** The edges that were asked for, or those that leave nothing outside. */
+/** Set low and width: of the edges that the caller gives, or of edges that hold all overlaps. */
 static void choose_range(const kith_overlap_options *o, struct kith__overlap *overlap, double *high)
 {
     const double more = 1 + 0x1p-30;
@@ -75,6 +75,7 @@ static void choose_range(const kith_overlap_options *o, struct kith__overlap *ov
     overlap->width = (*high - overlap->low) / (double)o->bins;
 }
 
+/** Allocate the result, and set its edges. */
 static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
                                   struct kith__overlap *overlap, kith_overlaps *out)
 {
@@ -105,7 +106,8 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     return KITH_OK;
 }
 
-/** All rows of bits have the same square: how many spins differ says all. */
+/** For bits, fill overlap->table: as all rows have one square, the number of unequal spins
+ *  decides. */
 static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
 {
     if (o->type != KITH_BITS) {
@@ -125,7 +127,7 @@ static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
     return KITH_OK;
 }
 
-/** Check what is given, and make the rows. */
+/** Check replicas and options, and prepare the rows. */
 static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, struct kith__overlap *overlap)
 {
@@ -164,13 +166,14 @@ kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
     return status;
 }
 
-/** The loop over the columns of one row of the matrix. */
+/** State of the loop over the columns of one row of the matrix. */
 struct row_loop {
-    const struct kith__overlap *overlap;
-    int64_t i;
-    double *row; /**< [n] */
+    const struct kith__overlap *overlap; /**< the replicas */
+    int64_t i;                           /**< the row */
+    double *row;                         /**< [n] overlaps of replica i */
 };
 
+/** Compute columns [begin, end) of the row. */
 static void find_columns(void *state, int64_t begin, int64_t end)
 {
     const struct row_loop *loop = state;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps of replicas by the definition of kith_overlap.h, for the C and the CUDA compiler, and
- * what a product of blocks tells of them.
+ * Overlaps of replicas: the definition, as kith_overlap.h states it, for the C and the CUDA
+ * compiler; the error band within which a product decides a bin; and the operation that each
+ * backend offers.
  *
- * A backend packs the replicas, each times a scale, and multiplies them in blocks. A product of
- * theirs, c, stands for t = c (w_i w_j), the overlap in some unit; of distances for the square
- * t^2 = (v_i + v_j) - 2 c. Its error is less than a band; where both ends of the band are in one
- * bin, that bin it is. Else the pair is settled by the definition.
+ * A backend packs the replicas, each times a scale, and multiplies them in blocks. A product c
+ * stands for t = c (w_i w_j), the overlap in some unit; for distances, for t^2 = (v_i + v_j) - 2 c.
+ * Its error is less than a band. Where both ends of the band are in one bin, the pair is in that
+ * bin; else the definition decides.
  */
 #ifndef KITH_OVERLAP_INTERNAL_H
 #define KITH_OVERLAP_INTERNAL_H
@@ -23,28 +24,29 @@
 #endif
 
 enum {
-    KITH_OVERLAP_SUMS = 32,           /**< of a scalar product */
-    KITH_OVERLAP_MOST_SPINS = 1 << 24 /**< of a replica of bits */
+    KITH_OVERLAP_SUMS = 32,           /**< partial sums of a scalar product, by the definition */
+    KITH_OVERLAP_MOST_SPINS = 1 << 24 /**< most spins of a replica of bits */
 };
 
-/** What is counted: the replicas and kith_overlap_options, checked. */
+/** Replicas and checked copy of kith_overlap_options. */
 struct kith__overlap {
-    int64_t n, dim;
-    int type;             /**< of rows; KITH_BITS: 64-bit words */
-    const void *rows;     /**< [n][stride] */
-    int64_t stride;       /**< elements from one row to the next; 64-bit words of bits */
-    const double *square; /**< [n] s_xx */
-    double most;          /**< the largest of them */
-    bool exact;           /**< all products and their sums are whole, and exact in the type */
-    kith_overlap_measure measure;
-    int64_t bins;
-    double low, width;
-    const double *edges;  /**< [bins + 1] */
-    const int32_t *table; /**< of bits: [dim + 1] the counter of a pair, by how many spins differ */
-    int64_t *counts;      /**< [bins] zero; written on success alone */
+    int64_t n, dim;       /**< number of replicas, and numbers of each */
+    int type;             /**< of `rows`: KITH_FLOAT, KITH_DOUBLE, or KITH_BITS in 64-bit words */
+    const void *rows;     /**< [n][stride] replicas, one in each row */
+    int64_t stride;       /**< elements, or words of bits, from one row to the next */
+    const double *square; /**< [n] scalar product of each replica with itself */
+    double most;          /**< the largest of these */
+    bool exact;           /**< all products and their sums are integers that the type holds */
+    kith_overlap_measure measure; /**< cosine, scalar product or distance */
+    int64_t bins;                 /**< number of bins */
+    double low, width;            /**< first edge, and width of the bins */
+    const double *edges;          /**< [bins + 1] edges */
+    const int32_t
+        *table;      /**< for bits: [dim + 1] counter of a pair by its number of unequal spins */
+    int64_t *counts; /**< [bins] zero; the backend writes them on success alone */
 };
 
-/** The overlap of a scalar product s. */
+/** Overlap of two replicas with scalar product s, and squares sx and sy. */
 KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, double sx, double sy)
 {
     if (measure == KITH_COSINE) {
@@ -58,7 +60,7 @@ KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, doubl
     return s;
 }
 
-/** The counter of a value: 0 below the first edge, 1 + k in bin k, 1 + bins above the last. */
+/** Counter of a value: 0 below the first edge, k + 1 in bin k, bins + 1 above the last edge. */
 KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double low, double width,
                                       double value)
 {
@@ -79,30 +81,34 @@ KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double 
     return k + 1;
 }
 
-/** From products to counters: the counter is t factor + offset rounded down, if that is the same
- *  for both ends of the band, from `least` to `most`. */
+/** From products to counters: the counter is floor(t factor + offset), if that is equal for both
+ *  ends of the error band of t; it is clamped to `least` and `most`. */
 struct kith__band {
-    double half;           /**< bound of the error of t, or of t^2 of distances, and */
-    double edge;           /**< that of the position of t among the bins, in units of t */
-    double factor, offset; /**< counters start at 1 */
-    double least, most;    /**< counters there are: values cannot be below or above */
-    double scale;          /**< what all replicas are multiplied with; 0: each by 1 / |x| */
-    bool weighted;         /**< w_i = 1 / |x_i|; else 1 */
-    bool wild;             /**< bands are no narrower than some bins: use double */
+    double half;   /**< error bound of t; for distances of t^2 */
+    double edge;   /**< error bound of the position of t among the bins, in units of t */
+    double factor; /**< bins per unit of t */
+    double offset; /**< counter of t = 0; counters of bins start at 1 */
+    double least;  /**< smallest counter that occurs: 1 when no value is below the first edge */
+    double most;   /**< largest counter that occurs: bins when no value is above the last edge */
+    double scale;  /**< scale of all replicas; 0: each is scaled by 1 / |x| */
+    bool weighted; /**< w_i = 1 / |x_i|; else 1 */
+    bool wild;     /**< bands are not narrower than bins: products must be in double */
 };
 
 /**
- * @param chain  the most roundings, one after the other, that a term of a product goes through
- * @param unit   2^-24 for products in float, 2^-53 in double
+ * Find the error band of products.
+ * @param chain  most rounded operations, one after another, that a term of a product goes through
+ * @param unit   rounding unit: 2^-24 for products in float, 2^-53 in double
  */
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit);
 
-/** What replica i is multiplied with before it is packed; its weight w_i; its square v_i. */
+/** Scale of replica i: it is multiplied by this when it is packed. */
 static inline double kith__overlap_scale(const struct kith__overlap *o,
                                          const struct kith__band *band, int64_t i)
 {
     return band->scale > 0 ? band->scale : 1 / sqrt(o->square[i]);
 }
+/** Weight w_i of replica i; for distances its square v_i. */
 static inline double kith__overlap_weight(const struct kith__overlap *o,
                                           const struct kith__band *band, int64_t i)
 {
@@ -111,7 +117,7 @@ static inline double kith__overlap_weight(const struct kith__overlap *o,
                                        : 1;
 }
 
-/** Slots of the context's scratch. */
+/** Slots of the context's scratch memory. */
 enum {
     KITH_OVERLAP_ROWS = KITH_WORK_OF(overlap),
     KITH_OVERLAP_SQUARES,
@@ -120,16 +126,17 @@ enum {
     KITH_OVERLAP_SLOTS_END
 };
 
-/** Look at all values; subtract the mean; pack spins. Sets type, rows, stride, square, most and
- *  exact; n, dim and measure are set. Rows are the caller's or scratch of the context.
- *  @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_NO_MEMORY. */
+/** Check all values, subtract the mean, and pack spins into bits. Sets type, rows, stride, square,
+ *  most and exact of *overlap, of which n, dim and measure are set. Rows are the caller's, or
+ *  scratch memory of the context. @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NOT_FINITE,
+ *  KITH_NO_MEMORY or KITH_CANCELLED. */
 kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *replicas, bool subtract_mean,
                                struct kith__overlap *overlap);
 
 #define KITH_TWICE "overlap/overlap_real.h"
 #include "core/twice.h"
 
-/** The scalar product of rows i and j. Bits: exact. */
+/** Scalar product of rows i and j by the definition; for bits it is exact. */
 static inline double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)
 {
     const int64_t x = i * o->stride, y = j * o->stride;
@@ -147,9 +154,10 @@ static inline double kith__overlap_product(const struct kith__overlap *o, int64_
     return (double)(o->dim - 2 * differ);
 }
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__overlap_backend {
-    /** Count all pairs of different replicas. */
+    /** Count the overlaps of all pairs of different replicas.
+     *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__overlap *overlap);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A scalar product by the definition, for one precision. Included by overlap.h, see twice.h.
+ * Scalar product by the definition, for one precision: KITH_OVERLAP_SUMS partial sums in double,
+ * then their sum by halves. Included by overlap.h through twice.h.
  */
-
 static inline double KITH_REAL(kith__dot)(const real *x, const real *y, int64_t n)
 {
     enum { SUMS = KITH_OVERLAP_SUMS };

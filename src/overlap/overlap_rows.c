@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the caller's replicas to rows: each is looked at once for values that are not finite, for
- * whole numbers and spins. The mean over replicas is summed in double in their order.
+ * From the caller's replicas to rows: checks each value, finds whether all are integers or spins,
+ * subtracts the mean, and computes squares. The mean over replicas is summed in double in their
+ * order. O(n dim).
  */
 #include <float.h>
 #include <pthread.h>
@@ -10,24 +11,25 @@
 #include "overlap.h"
 #include "engine/question.h"
 
-/** What was seen of rows; threads' findings are put together by taking the larger of each. */
+/** Findings about replicas; those of threads are merged by taking the larger of each. */
 struct findings {
-    int64_t broken; /**< the first row with a value that is not finite; n: none */
-    double largest; /**< |x| */
-    bool not_whole, not_spins;
+    int64_t broken; /**< first replica with a value that is not finite; n: none */
+    double largest; /**< largest |x| */
+    bool not_whole; /**< some value is not an integer */
+    bool not_spins; /**< some value is neither 1 nor -1 */
 };
 
+/** Number k of replica i. */
 static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 {
     return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);
 }
 
-/* Whole numbers near 0 stay what they are when they go far away and back. Those that do not, while
- * they are whole, are too large for exact products. */
+/* Rounds to an integer. An integer that this changes is too large for exact products. */
 #define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
 #define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
 
-/** Look at a row. @return whether all its values are finite */
+/** Check one replica. @return whether all its values are finite */
 #define LOOK(name, real) \
     static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
@@ -48,6 +50,7 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 LOOK(look_f, float)
 LOOK(look_d, double)
 
+/** Check replica i. */
 static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
 {
     const bool finite = r->type == KITH_FLOAT
@@ -58,7 +61,7 @@ static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
     }
 }
 
-/** Do a loop over replicas, on as many threads as all their numbers are worth. */
+/** Run a loop over replicas, on as many threads as their numbers are worth. */
 static void loop_over_replicas(kith_ctx *ctx, const kith_replicas *r, kith__range_fn *fn,
                                void *state)
 {
@@ -66,13 +69,14 @@ static void loop_over_replicas(kith_ctx *ctx, const kith_replicas *r, kith__rang
                       1 + KITH_RANGE / r->dim, fn, state);
 }
 
-/** The check of all replicas. */
+/** State of the loop that checks all replicas. */
 struct check_loop {
-    const kith_replicas *replicas;
-    pthread_mutex_t lock; /**< guards `all` */
-    struct findings all;
+    const kith_replicas *replicas; /**< the replicas */
+    pthread_mutex_t lock;          /**< guards `all` */
+    struct findings all;           /**< merged findings */
 };
 
+/** Check replicas [begin, end). */
 static void check_range(void *state, int64_t begin, int64_t end)
 {
     struct check_loop *loop = state;
@@ -89,6 +93,7 @@ static void check_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
+/** Check all replicas. @return KITH_NOT_FINITE for the first value that is not finite */
 static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findings *all)
 {
     struct check_loop loop = {r, PTHREAD_MUTEX_INITIALIZER, {.broken = r->n}};
@@ -104,16 +109,16 @@ static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findi
     return KITH_OK;
 }
 
-/** The loops that find the means and copy the rows. */
+/** State of the loops that compute means and copy rows. */
 struct rows_loop {
-    kith_ctx *ctx;
-    const kith_replicas *replicas;
-    double *means; /**< [dim]; NULL: 0 */
-    void *to;      /**< [n][dim] rows without gaps; for spins [n][words] */
-    int64_t words; /**< 64-bit words of a row of spins */
+    kith_ctx *ctx;                 /**< context, for cancellation */
+    const kith_replicas *replicas; /**< the replicas */
+    double *means;                 /**< [dim] mean of each number; NULL: 0 */
+    void *to;                      /**< [n][dim] contiguous rows; for spins [n][words] */
+    int64_t words;                 /**< 64-bit words of a row of spins */
 };
 
-/** The means of numbers [begin, end), over replicas in their order. */
+/** Means of numbers [begin, end) over the replicas, in their order. */
 static void find_means(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -131,7 +136,7 @@ static void find_means(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy rows [begin, end) without gaps, less the means. */
+/** Copy rows [begin, end), less the means, so that they are contiguous. */
 static void copy_rows(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -144,6 +149,7 @@ static void copy_rows(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Set the rows of floats or doubles: the caller's, or a copy. */
 static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
                              struct kith__overlap *o)
 {
@@ -162,7 +168,7 @@ static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtrac
         means = kith__work_need(&ctx->work, KITH_OVERLAP_MEANS, (size_t)r->dim * sizeof *means);
         KITH_CHECK(ctx, means != NULL, KITH_NO_MEMORY, "out of memory for the mean");
         struct rows_loop mean = {.ctx = ctx, .replicas = r, .means = means};
-        enum { NUMBERS = 64 }; /* of each replica at a time: a few cache lines */
+        enum { NUMBERS = 64 }; /* numbers in one unit of work: a few cache lines of each replica */
         kith__pool_chunks(ctx->pool, kith__threads_for(ctx, r->n * r->dim), r->dim, NUMBERS,
                           find_means, &mean);
     }
@@ -172,7 +178,7 @@ static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtrac
     return KITH_OK;
 }
 
-/** Spins to words: bit k is set where number k is negative. */
+/** Pack the spins of replica i: bit k is set where number k is negative. */
 static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_t *to)
 {
     memset(to, 0, (size_t)words * sizeof *to);
@@ -181,7 +187,7 @@ static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_
     }
 }
 
-/** Copy rows [begin, end) as words, without the bits behind the last spin's byte. */
+/** Copy rows [begin, end) as words; bits after the byte of the last spin are 0. */
 static void copy_bits(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -198,6 +204,7 @@ static void copy_bits(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Set the rows of spins. */
 static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
 {
     const int64_t words = (r->dim + 63) / 64;
@@ -214,7 +221,8 @@ static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith_
     return KITH_OK;
 }
 
-/** What rounding leaves of a replica that equals the mean: (4 n 2^-53)^2 of its square before. */
+/** Bound on the square of a replica that equals the mean: (4 n 2^-53)^2 of its square before the
+ *  mean was subtracted, by rounding. */
 static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
 {
     double before = 0;
@@ -225,17 +233,19 @@ static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
     return part * part * before;
 }
 
-/** The loop over replicas that finds their squares. */
+/** State of the loop that computes squares. */
 struct square_loop {
-    const kith_replicas *replicas;
-    const struct kith__overlap *overlap;
-    bool subtract_mean;
-    double *square;       /**< [n] */
-    pthread_mutex_t lock; /**< guards what follows */
-    int64_t zero, far;    /**< the first replica whose square is zero, or too small or large */
-    double most;          /**< the largest square */
+    const kith_replicas *replicas;       /**< the caller's replicas */
+    const struct kith__overlap *overlap; /**< their rows */
+    bool subtract_mean;                  /**< rows are less the mean */
+    double *square;                      /**< [n] results */
+    pthread_mutex_t lock;                /**< guards the members below */
+    int64_t zero;                        /**< first replica whose square is zero; n: none */
+    int64_t far;                         /**< first replica with too small or large a square */
+    double most;                         /**< largest square */
 };
 
+/** Compute the squares of replicas [begin, end). */
 static void find_square_range(void *state, int64_t begin, int64_t end)
 {
     static const double least = 1e-150, beyond = 1e150; /* products of two squares are normal */
@@ -259,7 +269,7 @@ static void find_square_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** The squares, which cosines divide by. */
+/** Compute the squares, and check those that cosines divide by. */
 static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
                                 struct kith__overlap *o)
 {
@@ -306,8 +316,9 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
 
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
 {
-    const double spare = 1.05;  /* for squares of errors */
-    const double clear = 0.125; /* of all pairs may be settled */
+    const double spare = 1.05; /* for second-order terms of the errors */
+    const double clear =
+        0.125; /* largest fraction of pairs that the definition may have to decide */
     const double high = o->edges[o->bins];
     const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
     int exponent;
@@ -317,7 +328,7 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
                                              : ldexp(1, -exponent),
                            .weighted = cosine && o->exact};
     const double g = b.scale > 0 ? b.scale : 1;
-    const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* of the overlap's unit */
+    const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* overlap in one unit of t */
     const double error = spare * (double)(chain + 8) * unit;
     const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
     b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;

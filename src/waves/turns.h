@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where particles are for waves that fit the box, for every backend.
+ * Phases of a particle for waves that fit the box, for every backend.
  */
 #ifndef KITH_TURNS_H
 #define KITH_TURNS_H
@@ -9,11 +9,12 @@
 
 #include "engine/question.h"
 
-/* |h|, |k|, |l| at most: the CPU tabulates all powers up to there. */
+/* Largest |h|, |k|, |l|: the CPU tabulates the powers of a phase up to it. */
 enum { KITH_MOST_POWER = 1 << 14 };
 
-/** Fractional coordinates of particle p less the nearest whole numbers: exp(i q.r) is that of
- *  2 pi (h t[0] + k t[1] + l t[2]). @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT: too far out. */
+/** Phases of particle p: its fractional coordinates less the nearest integers [turns], so that
+ *  exp(i q.r) = exp(2 pi i (h t[0] + k t[1] + l t[2])).
+ *  @return KITH_OK, KITH_NOT_FINITE, or KITH_LIMIT: too far out of the box. */
 KITH_FN kith_status kith__turns(const struct kith__question *q, int64_t p, double t[3])
 {
     const double farthest = q->precision == KITH_FLOAT ? (double)kith__farthest_image_f

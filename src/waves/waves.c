@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public sum over plane waves: check the arguments once, then ask the backend.
+ * Public entry of sums over plane waves: checks the arguments once, then calls the backend.
  */
 #include "turns.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves as the backends take them.
+ * Sums over plane waves: the checked arguments, and the operation that each backend offers.
  */
 #ifndef KITH_WAVES_BACKEND_H
 #define KITH_WAVES_BACKEND_H
@@ -8,18 +8,19 @@
 #include "core/backend.h"
 #include "engine/question.h"
 
-/** Waves to sum: kith_waves, checked. */
+/** Checked copy of kith_waves. */
 struct kith__waves {
-    int64_t n;
-    const int32_t *hkl; /**< [n][3] */
-    const int32_t *species;
-    int32_t n_species;
-    double *sums; /**< [n][n_species][2] */
+    int64_t n;              /**< number of waves */
+    const int32_t *hkl;     /**< [n][3] waves in units of the reciprocal lattice */
+    const int32_t *species; /**< [particles] species of each particle; NULL: all are 0 */
+    int32_t n_species;      /**< number of species */
+    double *sums;           /**< [n][n_species][2] real and imaginary part of each sum */
 };
 
-/** What a backend offers. */
+/** Operations that a backend offers; NULL: not offered. */
 struct kith__waves_backend {
-    /** The question has no cutoff. */
+    /** Sum exp(i q.r) over the particles of each species. The question has no cutoff.
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE or KITH_LIMIT. */
     kith_status (*sum)(kith_ctx *ctx, const struct kith__question *question,
                        const struct kith__waves *waves);
 };

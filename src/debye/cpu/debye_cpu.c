@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on CPU cores: threads take a piece and a run of q at a time.
+ * Debye's sums on CPU cores: one task for each piece and run of q.
  */
 #include "engine/cpu/run.h"
 #include "siner.h"

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sin(q r) / r of pairs, LANES at a time on every instruction set, so that sums have one order.
- * Compiled once for each instruction set.
+ * Debye's sums: sin(q r) / r of LANES pairs at a time on every instruction set, so that sums are
+ * added in one order. Compiled once for each instruction set.
  */
 #include "siner.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, START = 16 }; /* the start of a group costs as much as so many q */
+/* LANES: pairs at a time. START: cost of starting them, in values of q. */
+enum { LANES = 8, START = 16 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/** LANES pairs on their way through the q of a run. */
+/** LANES pairs at one value of q. */
 struct group {
-    lanes before, now; /**< sin(q r) / r of the q before and of this one */
+    lanes before, now; /**< sin(q r) / r at the value of q before, and at this one [1 / length] */
     lanes twice;       /**< 2 cos(q_width r) */
 };
 
-/** Start particle i with places [j, j + LANES) of which [begin, end) count. */
+/** Start the pairs of particle i with particles [j, j + LANES), of which [begin, end) count. */
 static struct group start(const struct kith__debye *d, double q, int64_t i, int64_t j,
                           int64_t begin, int64_t end)
 {
@@ -69,7 +70,7 @@ void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
                 to[k] += sums[k][l];
             }
         }
-        if (q == 0) { /* each is 1 */
+        if (q == 0) { /* every pair contributes 1 */
             to[0] = (double)pairs;
         }
     }

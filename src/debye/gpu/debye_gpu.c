@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on a GPU: a launch for each run of q, between which the watch callback is asked.
+ * Debye's sums on a GPU, host side: several launches for each run of q, between which the watch
+ * callback is called.
  */
 #include "debye_gpu.h"
 
-/** Where q is 0 each pair counts 1. */
+/** Set the sums at q = 0, where every pair contributes 1. */
 static void count_pairs(const struct kith__debye *d)
 {
     for (int32_t p = 0; p < d->pieces && !(d->q_min > 0); p++) {
@@ -19,8 +20,8 @@ static void count_pairs(const struct kith__debye *d)
     }
 }
 
-/** Pieces of one launch, which cannot be cancelled: some ten milliseconds, or all multiprocessors
- *  a few times. */
+/** Pieces of one launch, which cannot be cancelled: some ten milliseconds of work, but at least 16
+ *  blocks for each multiprocessor. */
 static int64_t pieces_at_once(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;
@@ -32,7 +33,7 @@ static int64_t pieces_at_once(const struct kith__gpu *gpu, const struct kith__de
 static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {
     const struct kith__gpu *gpu = ctx->state;
-    struct kith__debye d = *debye; /* with arrays in device memory */
+    struct kith__debye d = *debye; /* the copy has its arrays in device memory */
     const size_t places = (size_t)d.n * sizeof(double);
     const size_t sums = (size_t)d.pieces * (size_t)d.n_species * (size_t)d.n_q * sizeof *d.sums;
     struct kith__gpu_array array[] = {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums: a block has a piece, a particle for each thread, which meets all later ones; for
- * each pair sin(q r) / r goes through the q of a run by two products, in double.
+ * Debye's sums on a GPU. A block has a piece, and each thread a particle of it, whose pairs with
+ * all later particles it sums; for each pair a recurrence gives sin(q r) / r at the values of q of
+ * a run, in double. Sums are added in a fixed order.
  */
 #include "engine/gpu/device.cuh"
 #include "debye_gpu.h"
 
 enum { THREADS = KITH_DEBYE_PIECE, DEBYE_WARPS = THREADS / LANES };
 
-/** Add a thread's pairs with [begin, end), which are in shared memory. */
+/** Add a thread's pairs with particles [begin, end) of the tile in shared memory. */
 static __device__ __forceinline__ void add_tile(const struct kith__debye &d, double q,
                                                 const double3 &i, const double3 *tile, int begin,
                                                 int end, double sums[KITH_DEBYE_RUN])
@@ -30,7 +31,7 @@ static __device__ __forceinline__ void add_tile(const struct kith__debye &d, dou
     }
 }
 
-/** Add up the threads' sums, and write those that are wanted. */
+/** Add the threads' sums, and write those of the first n_q values of q. */
 static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_RUN], int n_q,
                                                   double *to)
 {
@@ -54,6 +55,7 @@ static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_R
     __syncthreads();
 }
 
+/** Sum the pairs of one piece with each species at one run of q. */
 static __global__ void __launch_bounds__(THREADS)
     debye_kernel(const struct kith__debye d, int64_t first_piece, int64_t first, int n_q, double q)
 {

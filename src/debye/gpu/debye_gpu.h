@@ -12,7 +12,9 @@
 extern "C" {
 #endif
 
-/** Sum the pairs of some pieces at the q of one run. Arrays are in device memory. */
+/** Launch the sums over the pairs of `pieces` pieces from `piece` on, at the q of one run. Arrays
+ *  of
+ *  *debye are in device memory. @return the run time's error code. */
 gpuError_t kith__gpu_debye_run(const struct kith__debye *debye, int64_t run, int64_t piece,
                                int64_t pieces, gpuStream_t stream);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of blocks of replicas, with the histogram behind each while it is in the cache. Compiled
- * once for each instruction set.
+ * Products of blocks of replicas (matrix multiplication), whose histogram is made while they are in
+ * the cache. Compiled once for each instruction set.
  */
 #include "compare.h"
 
@@ -9,10 +9,11 @@
 
 #include "engine/cpu/lanes.h"
 
-/* Bytes of a vector; rows and vectors of the part of a product that is kept in registers. */
+/* VECTOR: bytes of a vector. ROWS, VECTORS: rows, and vectors of columns, of the part of a product
+ * that is kept in registers. */
 enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 
-/* a * b + c, rounded once where the processor can. */
+/* a * b + c, with one rounding where the processor has FMA. */
 #if defined(__AVX512F__)
 #define multiply_add_f(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define multiply_add_d(a, b, c) \
@@ -26,7 +27,7 @@ enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 #define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
 
-/** The counter of a pair by the definition. @param c  its product, where that is exact */
+/** Counter of a pair by the definition. @param c  its product, used if that is exact */
 static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, double c)
 {
     const double s = o->exact ? c : kith__overlap_product(o, i, j);
@@ -34,7 +35,7 @@ static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, doubl
     return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
 }
 
-/** Set bits of a word. */
+/** Number of bits set in a word. */
 static inline int64_t count_bits(uint64_t word)
 {
 #if defined(__POPCNT__)
@@ -47,7 +48,7 @@ static inline int64_t count_bits(uint64_t word)
 #endif
 }
 
-/** How many spins of two rows differ. */
+/** Number of unequal spins of two rows. */
 static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int64_t words)
 {
     int64_t differ = 0;
@@ -57,7 +58,7 @@ static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int6
     return differ;
 }
 
-/** Replicas of block B. */
+/** Number of replicas of block B. */
 static inline int64_t members(const struct kith__overlap *o, int64_t B)
 {
     const int64_t left = o->n - B * KITH_COMPARE_BLOCK;
@@ -67,6 +68,7 @@ static inline int64_t members(const struct kith__overlap *o, int64_t B)
 #define KITH_TWICE "overlap/cpu/compare_real.h"
 #include "core/twice.h"
 
+/** Count all pairs of blocks I and J of spins. */
 static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,
                              int64_t I, int64_t J)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Included by compare.c for products in `real` float and double.
+ * Products of blocks of replicas, and their counters, for one precision. Included by
+ * compare_kernel.c through twice.h.
  */
 
-/** Add the products of ROWS replicas from a, and of those in VECTORS vectors from b, over n
- *  numbers, to `to`, or set it. */
+/** Products of ROWS replicas from a with those in VECTORS vectors from b, over n numbers; they are
+ *  added to `to`, or written there. */
 KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bool add, real *to)
 {
     enum { LANES = VECTOR / sizeof(real), WIDTH = KITH_PANEL_BYTES / sizeof(real) };
@@ -36,7 +37,7 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     }
 }
 
-/** The products of numbers [from, from + n) of blocks I and J. */
+/** Products of blocks I and J over numbers [from, from + n). */
 static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
                                       int64_t from, int64_t n, int64_t I, int64_t J)
 {
@@ -64,7 +65,8 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     }
 }
 
-/** Counters of the lower and upper ends of the bands of a row's products c[n]. */
+/** Counters of the lower and upper ends of the error bands of n products of one row.
+ *  @param c  [n] products  @param weight  of the row  @param weights  [n] of the columns */
 static void KITH_REAL(find_counters)(const struct kith__compare *compare, const real *restrict c,
                                      real weight, const real *restrict weights, int64_t n,
                                      int32_t *restrict low, int32_t *restrict high)
@@ -95,6 +97,7 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
     }
 }
 
+/** Count all pairs of blocks I and J. */
 static void KITH_REAL(count_block)(const struct kith__compare *compare,
                                    struct kith__compare_own *own, int64_t I, int64_t J)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps on CPU cores: the replicas are packed into panels, each block of them meets every other,
- * and threads count by themselves.
+ * Overlaps on CPU cores: packs the replicas into panels, and counts every pair of blocks. Each
+ * thread has its own counters.
  */
 #include <float.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "compare.h"
 #include "engine/cpu/run.h"
 
-enum { SET = 10 }; /* cost of a number of a panel */
+enum { SET = 10 }; /* cost of one number of a panel, in the units of kith__skip */
 
-/** Bring a replica to its place in the panels, times its scale. */
+/** Write a replica, times its scale, to its panel. */
 static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
 {
     const struct kith__overlap *o = c->overlap;
@@ -24,7 +24,7 @@ static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
     }
 }
 
-/** Pack the replicas of panels [begin, end), and find their weights. */
+/** Pack the replicas of panels [begin, end), and set their weights. */
 static void pack_panels(void *state, int64_t begin, int64_t end)
 {
     const struct kith__compare *c = state;
@@ -36,7 +36,7 @@ static void pack_panels(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Panels and weights. Replicas that fill the last panel up are 0. */
+/** Allocate and fill panels and weights. The last panel is padded with zeros. */
 static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
 {
     const struct kith__overlap *o = c->overlap;
@@ -57,7 +57,7 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
     return kith__proceed(ctx);
 }
 
-/** How to multiply, and what with. */
+/** Choose the precision of products and their error band, and pack the replicas. */
 static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
 {
     const struct kith__overlap *o = c->overlap;
@@ -76,7 +76,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
     return make_panels(ctx, c);
 }
 
-/** Each thread's products and counters. */
+/** Allocate products and zeroed counters for each thread. */
 static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 {
     const size_t threads = (size_t)ctx->threads;
@@ -100,7 +100,7 @@ static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
     static kith__block_fn *const compare[] = {KITH_EACH_ISA(compare)};
-    enum { SMALL = 4096 }; /* counters of which copies fit the nearest cache */
+    enum { SMALL = 4096 }; /* bins of which all copies of the counters fit the first-level cache */
     struct kith__cpu *cpu = ctx->state;
     struct kith__compare c = {.ctx = ctx,
                               .overlap = o,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps on a GPU: rows go to the device and into panels there; tiles of pairs are counted in
- * runs between which the watch callback is asked.
+ * Overlaps on a GPU, host side: uploads the rows, which are packed into panels there, and counts
+ * tiles of pairs in several launches, between which the watch callback is called.
  */
 #include <float.h>
 #include <string.h>
@@ -10,10 +10,11 @@
 #include "replicas.h"
 #include "engine/gpu/gpu_state.h"
 
-/* What a block's counters may take of its shared memory, beside the slices: so that 48 KiB, which
- * every device gives, are enough. */
+/* Shared memory for the counters of a block, beside the slices: all fits 48 KiB, which every device
+ * has [bytes]. */
 static const int64_t counter_bytes = 12 << 10;
 
+/** Upload the rows, and allocate the panels. */
 static kith_status bring_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -31,7 +32,7 @@ static kith_status bring_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
     return KITH_OK;
 }
 
-/** Squares, scales, weights and edges; counters of 0. */
+/** Upload squares, scales, weights, edges and the table; zero the counters. */
 static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -47,7 +48,7 @@ static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
                "out of device memory for the weights of replicas");
     memcpy(here, o->square, n * sizeof *here);
     for (size_t i = 0; i < n; i++) {
-        here[n + i] = kith__overlap_scale(o, &all->band, (int64_t)i); /* of bits: not read */
+        here[n + i] = kith__overlap_scale(o, &all->band, (int64_t)i); /* unused for bits */
         here[2 * n + i] = kith__overlap_weight(o, &all->band, (int64_t)i);
     }
     memcpy(here + 3 * n, o->edges, (bins + 1) * sizeof *here);
@@ -64,9 +65,10 @@ static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     return KITH_OK;
 }
 
+/** Count all tiles. */
 static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
-    static const double much = 3e12; /* multiplications: some tenths of a second */
+    static const double much = 3e12; /* multiplications of one launch: some tenths of a second */
     enum { SQUARE = KITH_GPU_SQUARE * KITH_GPU_SQUARE, MOST_EACH = 1 << 16 };
     const struct kith__gpu *gpu = ctx->state;
     const int64_t squares = (all->n_panels + KITH_GPU_SQUARE - 1) / KITH_GPU_SQUARE;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of replicas, with the histogram behind each tile while it is in registers. A block takes
- * two panels, slice by slice through shared memory, the next slice on its way while one is
- * multiplied; a thread holds 8 by 8 products. Pairs that these do not decide wait in shared memory,
- * and are settled by 32 lanes each.
+ * Products of replicas (matrix multiplication), whose histogram is made while a tile of them is in
+ * registers. A block takes two panels, slice by slice through shared memory with double buffering;
+ * a thread holds 8 by 8 products. Pairs whose products do not decide the bin are queued in shared
+ * memory, and decided by the definition, each by 32 lanes.
  */
 #include "rdf/gpu/counters.cuh"
 #include "replicas.h"
 
 enum {
-    THREADS = 256,
-    PANEL = KITH_GPU_PANEL,
-    SIDE = 8, /* products of a thread, in each direction: */
-    QUAD = 4  /* two times four neighbours, half a panel apart */
+    THREADS = 256,          /**< threads of a block */
+    PANEL = KITH_GPU_PANEL, /**< replicas of a panel */
+    SIDE = 8,               /**< products of a thread in each direction */
+    QUAD = 4                /**< adjacent ones of these; the other half is half a panel away */
 };
 
-/** What is multiplied, and what sums are of. */
+/** For each type of packed numbers: the type of sums, and the blocks of a multiprocessor. */
 template <typename item> struct kind;
 template <> struct kind<float> {
     typedef float sum;
-    static const int blocks = 2; /* that a multiprocessor holds */
+    static const int blocks = 2;
 };
 template <> struct kind<double> {
     typedef double sum;
@@ -30,16 +30,18 @@ template <> struct kind<uint32_t> {
     static const int blocks = 2;
 };
 
-/** What of a panel is in shared memory at a time. */
+/** Size of the part of a panel that is in shared memory at a time. */
 template <typename item> struct slice {
     static const int bytes = KITH_GPU_SLICE * PANEL * (int)sizeof(item);
-    static const int pieces = bytes / 16 / THREADS; /* of 16 bytes, a thread's */
+    static const int pieces = bytes / 16 / THREADS; /**< pieces of 16 bytes for each thread */
 };
 
+/** Numbers that are read at once. */
 template <typename item> struct alignas(16) quad {
     item of[QUAD];
 };
 
+/** c + a * b; for words of spins, c + the number of unequal spins. */
 static __device__ __forceinline__ float add_product(float a, float b, float c)
 {
     return __fmaf_rn(a, b, c);
@@ -48,7 +50,6 @@ static __device__ __forceinline__ double add_product(double a, double b, double 
 {
     return __fma_rn(a, b, c);
 }
-/** Counts the spins that differ. */
 static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
 {
     return c + __popc(a ^ b);
@@ -56,6 +57,7 @@ static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
 
 /* --------------------------------------------------------------------------------------- panels */
 
+/** A number as it is packed. */
 template <typename item> static __device__ __forceinline__ item scaled(double value, double scale)
 {
     return (item)(value * scale);
@@ -65,6 +67,7 @@ template <typename item> static __device__ __forceinline__ item scaled(uint32_t 
     return spins;
 }
 
+/** Fill one panel: one thread for each replica. */
 template <typename item, typename row>
 static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row)
 {
@@ -98,12 +101,12 @@ gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stre
 
 /* ------------------------------------------------------------------------------------- products */
 
-/** A slice of both panels, twice. */
+/** Slices in shared memory: [buffer][left or right panel][number][replica]. */
 template <typename item> struct slices {
     item of[2][2][KITH_GPU_SLICE][PANEL];
 };
 
-/** Start to read slice s of two panels into the thread's registers. */
+/** Start to load slice s of two panels into the thread's registers. */
 template <typename item>
 static __device__ __forceinline__ void fetch(const item *left, const item *right, int64_t s,
                                              uint4 held[2][slice<item>::pieces])
@@ -116,7 +119,7 @@ static __device__ __forceinline__ void fetch(const item *left, const item *right
     }
 }
 
-/** Put them into shared memory. */
+/** Store the loaded slices in buffer `turn` of shared memory. */
 template <typename item>
 static __device__ __forceinline__ void store(slices<item> *shared, int turn,
                                              const uint4 held[2][slice<item>::pieces])
@@ -128,24 +131,25 @@ static __device__ __forceinline__ void store(slices<item> *shared, int turn,
     }
 }
 
-/** The first row and column of a thread's products. 32 neighbours have 4 by 8 of them, so that they
- *  read each panel in one go. */
+/** First row of a thread's products. A warp has 4 by 8 threads, so that it reads each panel
+ *  contiguously. */
 static __device__ __forceinline__ int row_of_thread()
 {
     return ((int)threadIdx.x / 64 * 4 + (int)threadIdx.x % 32 / 8) * QUAD;
 }
+/** First column of a thread's products. */
 static __device__ __forceinline__ int column_of_thread()
 {
     return ((int)threadIdx.x % 64 / 32 * 8 + (int)threadIdx.x % 8) * QUAD;
 }
 
-/** The row or column of product m of a thread whose first one is this. */
+/** Row or column of product m of a thread whose first row or column is given. */
 static __device__ __forceinline__ int place_of(int first, int m)
 {
     return first + m % QUAD + m / QUAD * (PANEL / 2);
 }
 
-/** Add what a slice gives. */
+/** Add the products of a slice. */
 template <typename item>
 static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
                                                       const item right[][PANEL],
@@ -171,7 +175,7 @@ static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
     }
 }
 
-/** The sums of a thread of the tile of panels I and J. */
+/** Products of a thread, of the tile of panels I and J. */
 template <typename item>
 static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas &all, int64_t I,
                                                 int64_t J, slices<item> *shared,
@@ -199,14 +203,16 @@ static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas 
 
 /* ------------------------------------------------------------------------------------ histogram */
 
-/** What a block counts in, and its pairs that wait to be settled. */
+/** Counters of a block, and its queue of pairs that the definition has to decide. */
 struct tile_counters {
-    struct counters fine;
-    unsigned long long *coarse; /* in device memory, where these do not fit; else NULL */
-    uint16_t *queue;            /* [PANEL * PANEL / 2] row and column in the tile */
-    unsigned *waiting;
+    struct counters fine; /**< in shared memory */
+    unsigned long long
+        *coarse;       /**< [bins + 2] in device memory, when `fine` does not fit; or NULL */
+    uint16_t *queue;   /**< [PANEL * PANEL / 2] row * PANEL + column in the tile */
+    unsigned *waiting; /**< number of pairs in the queue */
 };
 
+/** Count one pair. */
 static __device__ __forceinline__ void count_pair(const struct tile_counters &c, int32_t counter)
 {
     if (c.coarse) {
@@ -216,6 +222,7 @@ static __device__ __forceinline__ void count_pair(const struct tile_counters &c,
     }
 }
 
+/** Copy of struct kith__band in the precision of products; `most` is larger by 0.5. */
 template <typename real> struct scale_of_counters {
     real half, edge, factor, offset, least, most;
     bool distance;
@@ -235,6 +242,7 @@ static __device__ __forceinline__ scale_of_counters<real> scale_of(
     return s;
 }
 
+/** Counter at a position among the bins, clamped. */
 template <typename real>
 static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s, real at)
 {
@@ -242,7 +250,7 @@ static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s
     return (int32_t)(at < s.most ? at : s.most);
 }
 
-/** The counter of a product, if both ends of its band agree. */
+/** Counter of a product. @return whether both ends of its error band agree. */
 template <typename real>
 static __device__ __forceinline__ bool find_counter(const scale_of_counters<real> &s, real c,
                                                     real left, real right, int32_t *counter)
@@ -262,6 +270,7 @@ static __device__ __forceinline__ bool find_counter(const scale_of_counters<real
     return *counter == clamp(s, to * s.factor + s.offset);
 }
 
+/** Counter of a pair by the definition. @param s  its scalar product */
 static __device__ __noinline__ int32_t settle(const struct kith__overlap &o, int64_t i, int64_t j,
                                               double s)
 {
@@ -269,7 +278,7 @@ static __device__ __noinline__ int32_t settle(const struct kith__overlap &o, int
     return kith__overlap_counter(o.edges, (int32_t)o.bins, o.low, o.width, value);
 }
 
-/** Settle those that wait: the scalar product by 32 lanes, in the order of the definition. */
+/** Decide the pairs in the queue: 32 lanes sum a scalar product in the order of the definition. */
 template <typename row>
 static __device__ __forceinline__ void settle_waiting(const struct kith__overlap &o,
                                                       const struct tile_counters &c, int64_t I,
@@ -316,7 +325,8 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
     }
 }
 
-/** Put the pairs of some bits, row by row of a thread's products, into the queue. */
+/** Append pairs to the queue. @param bits  bit m * SIDE + n is set for product (m, n) of a
+ *  thread */
 static __device__ __forceinline__ void wait_in_queue(const struct tile_counters &c, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
@@ -327,7 +337,7 @@ static __device__ __forceinline__ void wait_in_queue(const struct tile_counters 
     }
 }
 
-/** Count the pairs of a tile. All threads. */
+/** Count the pairs of a tile; all threads of the block call it. */
 template <typename row, typename real>
 static __device__ __forceinline__ void count_tile(const struct kith__gpu_replicas &all,
                                                   const struct tile_counters &c, int64_t I,
@@ -354,7 +364,7 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
             }
         }
     }
-    for (int half = 0; half < 2; half++) { /* the queue has room for half of a tile */
+    for (int half = 0; half < 2; half++) { /* the queue holds half of the pairs of a tile */
         wait_in_queue(c, undecided & ((uint64_t)0xffffffffu << 32 * half));
         __syncthreads();
         settle_waiting<row>(o, c, I, J);
@@ -366,7 +376,7 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
     }
 }
 
-/** The panels of a tile. @return false: it is below the diagonal or beyond the last panel */
+/** Panels of a tile. @return false when it is below the diagonal or beyond the last panel. */
 static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas &all, int64_t tile,
                                                  int64_t *I, int64_t *J)
 {
@@ -380,6 +390,7 @@ static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas
     return *I <= *J && *J < all.n_panels;
 }
 
+/** Count all tiles of a launch. */
 template <typename item, typename row>
 static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
     compare(const struct kith__gpu_replicas all)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves: exp(i q.r) = A^h B^k C^l, with A, B, C the phases of a particle's
- * fractional coordinates. For a chunk of particles their powers are tabulated once, and each wave
- * then costs two products of complex numbers a particle. Compiled for each instruction set, with
- * the same bits.
+ * Sums over plane waves: exp(i q.r) = A^h B^k C^l, with A, B, C the phase factors of a particle's
+ * fractional coordinates. For a chunk of particles the powers of these are tabulated once; each
+ * wave then costs two products of complex numbers for each particle. Compiled for each instruction
+ * set, with equal bits.
  */
 #ifndef KITH_CPU_PHASES_H
 #define KITH_CPU_PHASES_H
@@ -12,20 +12,21 @@
 
 #include "engine/cpu/isa.h"
 
-enum { KITH_CHUNK = 128 }; /**< particles */
+enum { KITH_CHUNK = 128 }; /**< particles of a chunk */
 
-/** Powers of phases along one axis: [power][real, imaginary][KITH_CHUNK]. */
+/** Numbers in a table of powers 0 to `most` of phase factors along one axis:
+ *  [power][real, imaginary][KITH_CHUNK]. */
 static inline int64_t kith__table_size(int32_t most)
 {
     return 2 * (int64_t)KITH_CHUNK * (most + 1);
 }
 
-/** Fill a table with powers 0 to `most`, of the phases of turns[0], turns[3], and so on, of n
- *  particles; where there is none they are 0. */
+/** Fill a table with powers 0 to `most` of the phase factors of n particles; other entries are 0.
+ *  @param turns  phases along one axis, at turns[0], turns[3], and so on [turns] */
 typedef void kith__fill_phases_fn(const double *turns, int n, int32_t most, double *table);
 kith__fill_phases_fn KITH_EACH_ISA(fill_phases);
 
-/** Add A^h B^k C^l of a chunk to a sum of real and imaginary part. */
+/** Add A^h B^k C^l over a chunk of particles to the real and imaginary part of a sum. */
 typedef void kith__add_phases_fn(const int32_t hkl[3], const double *const table[3], double sum[2]);
 kith__add_phases_fn KITH_EACH_ISA(add_phases);
 

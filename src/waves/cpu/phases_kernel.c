@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel of sums over plane waves. Compiled once for each instruction set.
+ * Sums over plane waves: powers of phase factors, and their products. Compiled once for each
+ * instruction set.
  */
 #include "phases.h"
 #include "engine/cpu/simd.h"
 
-/* Numbers that are added side by side, on every instruction set. */
+/* Partial sums, the number of which is fixed on all instruction sets, so that sums have equal
+   bits. */
 enum { LANES = 8 };
 
 static const double two_pi = 6.283185307179586;
 
+/* Power m is the product of powers m / 2 and m - m / 2, so that rounding errors grow as log m. */
 void KITH_OF_ISA(fill_phases)(const double *turns, int n, int32_t most, double *table)
 {
     double *one = table + 2 * (int64_t)KITH_CHUNK;

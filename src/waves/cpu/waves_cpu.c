@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves, chunk by chunk; threads share the waves, so that each sum is taken in one
- * order.
+ * Sums over plane waves on CPU cores, chunk by chunk of particles; O(particles * waves). Threads
+ * share the waves, so that each sum is added in one order.
  */
 #include "waves/turns.h"
 
@@ -13,18 +13,20 @@
 #include "phases.h"
 #include "waves/waves.h"
 
-/** Slots of the context's scratch. */
+/** Slots of the context's scratch memory. */
 enum { KITH_WAVES_PLACES = KITH_WORK_OF(waves), KITH_WAVES_TABLES };
 
-/** The particles by species, and powers of the phases of one chunk. */
+/** Phases of the particles by species, and tables of one chunk. */
 struct chunks {
-    const struct kith__piece *piece; /**< [n] of up to KITH_CHUNK */
-    int64_t n;
-    double (*turns)[3];
-    double *table[3];
-    int32_t most[3];
+    const struct kith__piece
+        *piece;         /**< [n] chunks of at most KITH_CHUNK particles of one species */
+    int64_t n;          /**< number of chunks */
+    double (*turns)[3]; /**< [particles] phases, in the order of species [turns] */
+    double *table[3];   /**< powers of phase factors along each axis, see phases.h */
+    int32_t most[3];    /**< largest power along each axis */
 };
 
+/** Sort the particles by species, cut them into chunks, and compute their phases. */
 static kith_status place(kith_ctx *ctx, const struct kith__question *q,
                          const struct kith__waves *waves, struct chunks *out)
 {
@@ -60,6 +62,7 @@ static kith_status place(kith_ctx *ctx, const struct kith__question *q,
     return status == KITH_OK ? KITH_OK : kith__refuse(ctx, q, "points", status, bad);
 }
 
+/** Allocate the tables for the largest |h|, |k| and |l|. */
 static kith_status make_tables(kith_ctx *ctx, const struct kith__waves *waves, struct chunks *out)
 {
     for (int k = 0; k < 3; k++) {
@@ -82,14 +85,15 @@ static kith_status make_tables(kith_ctx *ctx, const struct kith__waves *waves, s
     return KITH_OK;
 }
 
-/** The loop over waves that adds one chunk of particles to each sum. */
+/** State of the loop over waves that adds one chunk of particles to each sum. */
 struct wave_loop {
-    kith__add_phases_fn *add_phases;
-    const struct kith__waves *waves;
-    const double *const *table;
-    int64_t species; /**< of the chunk */
+    kith__add_phases_fn *add_phases; /**< kernel of the instruction set */
+    const struct kith__waves *waves; /**< the waves */
+    const double *const *table;      /**< [3] tables of the chunk */
+    int64_t species;                 /**< species of the chunk */
 };
 
+/** Add the chunk to the sums of waves [begin, end). */
 static void add_waves(void *state, int64_t begin, int64_t end)
 {
     const struct wave_loop *loop = state;
@@ -103,7 +107,7 @@ static void add_waves(void *state, int64_t begin, int64_t end)
 static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *q,
                              const struct kith__waves *waves)
 {
-    enum { GRAIN = 64 }; /* waves that a thread does at a time: some 10 microseconds */
+    enum { GRAIN = 64 }; /* waves in one unit of work: some 10 microseconds */
     static kith__fill_phases_fn *const fill_phases[] = {KITH_EACH_ISA(fill_phases)};
     static kith__add_phases_fn *const add_phases[] = {KITH_EACH_ISA(add_phases)};
     const int isa = kith__isa(ctx);

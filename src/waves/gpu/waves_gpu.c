@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves on a GPU, in runs of waves between which the watch callback is asked.
+ * Sums over plane waves on a GPU, host side: several launches of some waves each, between which the
+ * watch callback is called.
  */
 #include "waves_gpu.h"
 
@@ -9,13 +10,13 @@
 #include "engine/gpu/search.h"
 #include "waves/waves.h"
 
-/** Lengths of what lies behind each other in memory. */
+/** Bytes rounded up to KITH_ALIGN. */
 static size_t aligned(size_t bytes)
 {
     return (bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
 }
 
-/** Particles by species and waves, on the device. */
+/** Sort the particles by species, cut them into pieces, and upload these and the waves. */
 static kith_status place(struct kith__gpu_search *s, const struct kith__waves *waves,
                          struct kith__gpu_waves *all)
 {
@@ -50,7 +51,7 @@ static kith_status place(struct kith__gpu_search *s, const struct kith__waves *w
     return KITH_OK;
 }
 
-/** Waves of one run: their parts fit some memory, and it takes some tenths of a second. */
+/** Waves of one launch: their partial sums fit a buffer, and it takes some tenths of a second. */
 static int64_t run_length(const struct kith__gpu_waves *all)
 {
     static const int64_t most_parts = (int64_t)1 << 22, most_terms = (int64_t)1 << 36;
@@ -61,6 +62,7 @@ static int64_t run_length(const struct kith__gpu_waves *all)
     return most < least ? least : most;
 }
 
+/** Allocate the sums, compute them in several launches, and download them. */
 static kith_status sum(struct kith__gpu_search *s, const struct kith__waves *waves,
                        struct kith__gpu_waves *all)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A thread has a wave, and adds exp(i q.r) over the particles of a piece one after the other; the
- * pieces' sums are added in order. Turns are whole numbers of 2^-64, so that h times one wraps by
- * itself and exactly.
+ * Sums over plane waves on a GPU. A thread adds exp(i q.r) of one wave over the particles of a
+ * piece, one after another; the sums of pieces are added in order. Phases are integers in units of
+ * 2^-64 turns, so that the product with h wraps exactly.
  */
 #include "waves_gpu.h"
 
@@ -10,10 +10,11 @@
 #include "waves/turns.h"
 
 enum {
-    THREADS = 128,
-    TILE = 256 /* particles brought to shared memory at a time */
+    THREADS = 128, /**< threads of a block */
+    TILE = 256     /**< particles in shared memory */
 };
 
+/** Phases of each particle. */
 static __global__ void turns_kernel(const struct kith__gpu_waves all)
 {
     const struct kith__question &q = all.question;
@@ -33,11 +34,12 @@ static __global__ void turns_kernel(const struct kith__gpu_waves all)
     }
 }
 
+/** Sums of THREADS waves over one piece. */
 static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__gpu_waves all)
 {
     __shared__ uint64_t tile[3][TILE];
     const int64_t n = all.end - all.begin;
-    const int64_t blocks = (n + THREADS - 1) / THREADS; /* for each piece */
+    const int64_t blocks = (n + THREADS - 1) / THREADS; /* blocks of each piece */
     const int64_t number = blockIdx.x / blocks;
     const struct kith__piece piece = all.piece[number];
     const int64_t w = blockIdx.x % blocks * THREADS + threadIdx.x;
@@ -71,6 +73,7 @@ static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__
     }
 }
 
+/** Add the sums of the pieces of one species for one wave, in order. */
 static __global__ void finish_kernel(const struct kith__gpu_waves all)
 {
     const int64_t n = all.end - all.begin;
