@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public calls of flocks: take particles in, have the backend step them, hand them out in the
- * order they came.
+ * Public entries of flocks: copy the caller's particles, let the backend advance them, and return
+ * them in the caller's order.
  */
 #include "flock.h"
 
@@ -10,14 +10,14 @@
 
 #include "engine/cells.h"
 
-/** Lay both states out. Arrays are padded: vectors are read from any place. */
+/** Allocate the states. Arrays are padded, as vectors are read beyond their end. */
 static bool lay_out(struct kith_flock *flock)
 {
     const size_t n = (size_t)flock->n;
     const size_t real = (size_t)flock->question.precision;
     const size_t row = (n * real + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN + KITH_ALIGN;
     const size_t ids = (n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
-    const int states = flock->ctx->backend->flock->fetch ? 1 : 2; /* the other is elsewhere */
+    const int states = flock->ctx->backend->flock->fetch ? 1 : 2; /* `next` is on the device */
     char *at = kith__buffer_need(&flock->memory, (size_t)states * (6 * row + ids));
     struct kith__herd *const herds[2] = {&flock->now, &flock->next};
     for (int h = 0; h < states && at; h++) {
@@ -41,7 +41,7 @@ void kith__flock_aim(struct kith_flock *flock)
     q->b = q->a;
 }
 
-/** Is r within the walls? */
+/** Whether a position is within the walls. */
 static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
 {
     bool inside = true;
@@ -52,7 +52,7 @@ static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
     return inside;
 }
 
-/** Copy the caller's particle p, wrapped. */
+/** Check the caller's particle p, and copy it, wrapped. */
 static kith_status take_in(struct kith_flock *flock, const kith_points *points,
                            const kith_points *velocities, int64_t p)
 {
@@ -81,6 +81,7 @@ static kith_status take_in(struct kith_flock *flock, const kith_points *points,
     return KITH_OK;
 }
 
+/** Set up a flock from the caller's particles. */
 static kith_status start(struct kith_flock *flock, const kith_points *points,
                          const kith_points *velocities, const kith_box *box,
                          const kith_flock_options *options)
@@ -144,6 +145,7 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
     return status;
 }
 
+/** Replace the options. Particles may be outside walls that are new until the next step. */
 static kith_status change(kith_flock *flock, const kith_flock_options *options)
 {
     const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
@@ -199,13 +201,14 @@ kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t part
                       (long long)flock->step + 1, (int)particle, flock->rules.time_step);
 }
 
-/** The loop that writes vectors in the caller's order. */
+/** State of the loop that writes vectors in the caller's order. */
 struct read_loop {
-    const struct kith_flock *flock;
-    void *const *from; /**< [3] components in the order of the state */
-    void *to;          /**< [n][3] */
+    const struct kith_flock *flock; /**< the flock */
+    void *const *from;              /**< [3][n] components, in the order of the state */
+    void *to;                       /**< [n][3] vectors, in the caller's order */
 };
 
+/** Write the vectors of entries [begin, end) of the state. */
 static void read_range(void *state, int64_t begin, int64_t end)
 {
     const struct read_loop *loop = state;
@@ -218,7 +221,7 @@ static void read_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Write vectors [n][3] in the caller's order; to may be NULL. */
+/** Write vectors in the caller's order. @param to  [n][3]; NULL: not wanted */
 static void read_out(const struct kith_flock *flock, void *const from[3], void *to)
 {
     struct read_loop loop = {flock, from, to};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A flock as the backends step it: two states that change places, in any order of the particles,
- * and the rules.
+ * Flocks: the state of a simulation, double buffered and in any order of the particles, the checked
+ * rules, and the operations that each backend offers.
  */
 #ifndef KITH_FLOCK_H
 #define KITH_FLOCK_H
@@ -10,37 +10,41 @@
 #include "flock_rules.h"
 #include "engine/question.h"
 
-/** Particles at one time. Arrays have the precision of the question. */
+/** State of all particles at one time. Arrays have the precision of the question. */
 struct kith__herd {
-    void *r[3], *v[3]; /**< [n] each; r is wrapped */
-    int32_t *id;       /**< [n] index in the caller's order */
+    void *r[3];  /**< [n] each: wrapped coordinates [length] */
+    void *v[3];  /**< [n] each: velocities [length / time] */
+    int32_t *id; /**< [n] index of each particle in the caller's order */
 };
 
-/** Particles that were chosen, as they were at a step. */
+/** A subset of the particles that is read repeatedly, for a live view (kith_glance.h). */
 struct kith__glance {
-    int64_t n;      /**< chosen */
-    int64_t choice; /**< counts choices; 0: none was made */
-    bool taken;
-    struct kith__buffer rank; /**< int32 [flock->n] the place of each in the choice, or -1 */
-    struct kith__buffer copy; /**< where the host takes them */
-    const void *r, *v;        /**< [n][3] once they are there */
+    int64_t n;      /**< particles of the subset */
+    int64_t choice; /**< number of subsets chosen so far; 0: none */
+    bool taken;     /**< a copy was taken of this subset */
+    struct kith__buffer
+        rank; /**< int32 [flock->n] number of each particle in the subset; -1: none */
+    struct kith__buffer copy; /**< copies of positions and velocities on the host */
+    const void *r, *v;        /**< [n][3] the copies, valid after the copy has arrived */
 };
 
+/** A flock: one simulation. */
 struct kith_flock {
-    kith_ctx *ctx;
-    int64_t n;
-    struct kith__question question; /**< points: of the state `now`, set before each step */
-    struct kith__flock_rules rules;
-    kith_box box;
-    int64_t step;   /**< steps done */
-    int64_t walled; /**< from this step on nobody is outside the walls */
-    struct kith__herd now, next;
-    struct kith__buffer memory; /**< of both */
-    struct kith__glance glance;
-    void *device; /**< the backend's own state; NULL: none yet */
+    kith_ctx *ctx;                  /**< context of all calls */
+    int64_t n;                      /**< number of particles */
+    struct kith__question question; /**< box and largest radius; its points are those of `now` */
+    struct kith__flock_rules rules; /**< checked options */
+    kith_box box;                   /**< the box, as the caller gave it */
+    int64_t step;                   /**< steps done */
+    int64_t
+        walled; /**< step from which on all particles are inside the walls that were added last */
+    struct kith__herd now, next; /**< state at `step`, and the state that is being computed */
+    struct kith__buffer memory;  /**< of both states */
+    struct kith__glance glance;  /**< subset for a live view */
+    void *device;                /**< the backend's own state; NULL: none yet */
 };
 
-/** Make a public call of a flock: as KITH_CALL, of the flock's context. */
+/** Make a public call of a flock: KITH_CALL with the flock's context. */
 #define KITH_FLOCK_CALL(flock, status, work) \
     do { \
         if (flock) { \
@@ -50,29 +54,30 @@ struct kith_flock {
         } \
     } while (0)
 
-/** Check options against the flock's n, precision and box; fill question and rules. */
+/** Check options against the flock's n, precision and box; set question and rules. */
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
 
-/** See that `now` is the state as it is. */
+/** Bring `now` up to date on the host. */
 kith_status kith__flock_fetch(const struct kith_flock *flock);
 
-/** Say which particle the step to come takes where numbers end. @return KITH_NOT_FINITE */
+/** Report that a particle leaves the range of numbers in the next step. @return KITH_NOT_FINITE */
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle);
 
-/** Points to the state: the question's sets are its positions. */
+/** Point the question's points at the positions of `now`. */
 void kith__flock_aim(struct kith_flock *flock);
 
-/** What a backend offers. */
+/** Operations that a backend offers. */
 struct kith__flock_backend {
-    /** Go `steps` further: after each, the states have changed places, flock->step is one more and
-     *  kith__flock_aim was called. On failure `now` and step are those of the last whole step. */
+    /** Advance by `steps` steps. After each, `now` and `next` are swapped, flock->step is one more,
+     *  and kith__flock_aim was called. On failure `now` and step are those of the last whole
+     *  step. */
     kith_status (*step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
-    /** Bring the state to `now`, before the host reads it; NULL: it is always there, and in `next`
-     *  while a step is under way, which no other backend needs. */
+    /** Copy the state to `now` on the host; NULL: it is always there, and the backend uses `next`.
+     *  A backend with this operation has no `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
-    /** Begin to copy those in flock->glance, as they are; NULL: the host does it. */
+    /** Start to copy the subset flock->glance to the host; NULL: the host copies it. */
     kith_status (*glance)(kith_ctx *ctx, struct kith_flock *flock);
-    /** Wait until they are there; sets glance.r and v. NULL: they are. */
+    /** Wait until the copy has arrived, and set glance.r and v; NULL: nothing to wait for. */
     kith_status (*glanced)(kith_ctx *ctx, struct kith_flock *flock);
     /** Free flock->device; NULL: there is none. */
     void (*forget)(struct kith_flock *flock);

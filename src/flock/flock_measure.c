@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a flock does as a whole.
+ * Order parameters of a flock: polarisation, milling, mean speed, number of neighbours. O(n), but
+ * for the count of neighbours. Sums are in double and in the order of the caller's particles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,25 +9,27 @@
 #include "flock.h"
 #include "pairs/list.h"
 
+/* BATCH: particles whose terms are computed in parallel, and then added one after another. */
 enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
 
 static const double two_pi = 6.28318530717958647692;
 
-/** The flock in the caller's order, in double. */
+/** The state in the caller's order, in double. */
 struct view {
-    double *r, *v; /* [n][3] */
-    double centre[3];
-    double (*room)[MOST_TERMS]; /* [BATCH] */
-    kith_ctx *ctx;
-    void *memory;
+    double *r, *v;              /**< [n][3] positions [length], velocities [length / time] */
+    double centre[3];           /**< centre of the flock, in fractional coordinates */
+    double (*room)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
+    kith_ctx *ctx;              /**< context: threads */
+    void *memory;               /**< of all arrays */
 };
 
-/** The loop that copies the state in the caller's order. */
+/** State of the loop that copies the state to the caller's order. */
 struct order_loop {
-    const struct kith_flock *flock;
-    const struct view *view;
+    const struct kith_flock *flock; /**< the flock */
+    const struct view *view;        /**< where the copy goes */
 };
 
+/** Copy entries [begin, end) of the state. */
 static void order_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -41,6 +44,7 @@ static void order_range(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Allocate a view, and copy the state to it. */
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
@@ -56,18 +60,19 @@ static kith_status open_view(const struct kith_flock *flock, struct view *view)
     return KITH_OK;
 }
 
-/** What particle p adds to sums. */
+/** Compute the terms that particle p adds to sums. */
 typedef void terms_fn(const struct kith__question *q, const struct view *view, int64_t p,
                       double *terms);
 
-/** The loop that finds the terms of one batch of particles. */
+/** State of the loop that computes the terms of one batch of particles. */
 struct terms_loop {
-    const struct kith__question *question;
-    const struct view *view;
-    int64_t first; /**< particle of the batch */
-    terms_fn *find;
+    const struct kith__question *question; /**< the box */
+    const struct view *view;               /**< the state */
+    int64_t first;                         /**< first particle of the batch */
+    terms_fn *find;                        /**< computes the terms of one particle */
 };
 
+/** Compute the terms of entries [begin, end) of the batch. */
 static void find_terms(void *state, int64_t begin, int64_t end)
 {
     const struct terms_loop *loop = state;
@@ -76,7 +81,7 @@ static void find_terms(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Add the terms of all up, in the order of the particles: threads find them, one adds. */
+/** Sum the terms of all particles in their order: threads compute them, one thread adds. */
 static void add_up(kith_ctx *ctx, const struct kith__question *q, const struct view *view,
                    int64_t n, int terms, terms_fn *find, double *sum)
 {
@@ -94,6 +99,7 @@ static void add_up(kith_ctx *ctx, const struct kith__question *q, const struct v
     }
 }
 
+/** Terms of the centre: fractional coordinates, and their cosines and sines as angles. */
 static void find_centre_terms(const struct kith__question *q, const struct view *view, int64_t p,
                               double *terms)
 {
@@ -105,7 +111,8 @@ static void find_centre_terms(const struct kith__question *q, const struct view 
     }
 }
 
-/** The centre in fractional coordinates: the mean; of the angles along periodic axes. */
+/** Centre of the flock in fractional coordinates: the mean; along periodic axes the circular
+ *  mean. */
 static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n)
 {
     double sum[CENTRE_TERMS];
@@ -116,7 +123,7 @@ static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct vi
     }
 }
 
-/** From the centre to a particle: the nearest image in fractional coordinates. */
+/** Vector from the centre to the image of r that is nearest in fractional coordinates [length]. */
 static void from_centre(const struct kith__question *q, const double centre[3], const double r[3],
                         double s[3])
 {
@@ -131,7 +138,7 @@ static void from_centre(const struct kith__question *q, const double centre[3], 
     }
 }
 
-/** Heading, angular motion, speed, and the most angular motion there could be. */
+/** Terms of the motion: direction, angular momentum, speed, and the bound of angular momentum. */
 static void find_motion_terms(const struct kith__question *q, const struct view *view, int64_t p,
                               double *terms)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a particle goes, for one precision. Included by flock_rules.h, see twice.h.
+ * One step of one particle, for one precision. Included by flock_rules.h through twice.h.
  */
 
-/** Take a particle from r, v to where its sums lead it. @return 0 where numbers end: r and v are
- *  then not to be used. */
+/** Advance a particle with position r and velocity v by one time step, from its neighbour sums.
+ *  @param unit  units of the sums, for each rule
+ *  @param id    index in the caller's order, for random numbers
+ *  @return 0 when the result is out of the range of numbers; r and v are then undefined. */
 KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
                                         const struct kith__lattice_d *box,
                                         const struct KITH_REAL(kith__lattice) *lattice,
@@ -29,7 +31,7 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
         double place[3] = {x[0], x[1], x[2]};
         double speed[3] = {u[0], u[1], u[2]};
         kith__flock_stop(rules, box, place, speed);
-        for (int k = 0; k < 3; k++) { /* an obstacle's surface may be behind a wall of the box */
+        for (int k = 0; k < 3; k++) { /* the surface of an obstacle may be outside a wall */
             if (rules->reflecting[k]) {
                 kith__flock_reflect(rules, k, &place[k], &speed[k]);
             }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Checking how a flock is to move.
+ * Checks of kith_flock_options.
  */
 #include "flock_rules.h"
 
@@ -95,7 +95,7 @@ static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int
     return KITH_OK;
 }
 
-/** Copy the things; in a flat box all of them lie in its plane. */
+/** Copy and check obstacles and attractors; in a flat box all of them lie in its plane. */
 static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
                               struct kith__flock_rules *rules)
 {
@@ -112,8 +112,8 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
         }
         KITH_TRY(check_thing(ctx, thing, t));
         const double length = kith__flock_length(thing->normal);
-        /* A unit vector stays: a flock that is opened again with kith_flock_read_things has the
-         * bits that it had. */
+        /* A normal of length 1 is left as it is, so that a flock opened again with the result of
+         * kith_flock_read_things has equal bits. */
         const bool unit = fabs(length - 1) < 8 * DBL_EPSILON;
         for (int k = 0; k < 3 && thing->kind == KITH_WALL && !unit; k++) {
             thing->normal[k] /= length;
@@ -122,7 +122,7 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
     return KITH_OK;
 }
 
-/** Radii and weights of the rules that are on. */
+/** Set radii and weights of the rules that are on, and the largest radius. */
 static void set_rules(const kith_flock_options *o, const struct kith__question *q,
                       struct kith__flock_rules *rules)
 {
@@ -138,6 +138,7 @@ static void set_rules(const kith_flock_options *o, const struct kith__question *
     }
 }
 
+/** Set reflecting walls, from the box. */
 static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const kith_box *box,
                              const struct kith__question *q, struct kith__flock_rules *rules)
 {

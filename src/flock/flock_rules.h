@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a particle of a flock does, from its sums over the others: written once and read by the C
- * and the CUDA compiler. All in double, operation by operation and without fused ones, so that
- * every backend comes to the same bits; sines by a polynomial of our own for the same reason.
+ * The equations of motion of a flock's particle, from its neighbour sums: boids (Reynolds 1987) and
+ * Vicsek's models. Read by the C and the CUDA compiler. All arithmetic is in double, without fused
+ * operations, and sines are a polynomial of our own, so that every backend gives equal bits.
  */
 #ifndef KITH_FLOCK_RULES_H
 #define KITH_FLOCK_RULES_H
@@ -13,49 +13,54 @@
 
 #include "engine/pair.h"
 
-/* What few flocks need. A GPU has it out of the way of the others. */
+/* Functions that few flocks need. On a GPU they are not inlined. */
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define KITH_RARE_FN static inline __host__ __device__ __noinline__
 #else
 #define KITH_RARE_FN static inline
 #endif
 
+/* Rules: indices of radii, weights and sums. */
 enum { KITH_SEPARATION, KITH_ALIGNMENT, KITH_COHESION, KITH_RULES };
 
-enum { KITH_MOST_NEAREST = 64 };
+enum { KITH_MOST_NEAREST = 64 }; /**< largest number of nearest neighbours */
 
-/* Offsets and velocities are summed as integers of this many bits: 2^-23 of the power of 2 next
- * above the largest. */
+/* Offsets and velocities are summed as integers of this many bits: in units of 2^-23 of the power
+ of * 2 next above the largest. */
 enum { KITH_FLOCK_BITS = 23 };
 
-/** kith_flock_options, checked. */
+/** Checked copy of kith_flock_options. */
 struct kith__flock_rules {
-    kith_flock_model model;
-    int dim;
-    double radius[KITH_RULES]; /**< rounded to the precision; 0: the rule is off */
-    double weight[KITH_RULES];
-    double reach; /**< the largest radius; 0: all rules are off */
-    int relative;
-    double min_speed, max_speed; /**< INFINITY: no limit */
-    double time_step;
-    int reflecting[3];
-    double lo[3], hi[3]; /**< walls */
-    int64_t nearest;     /**< 0: all */
-    int sees_all;
-    double blind; /**< cosine of half the blind angle */
-    double noise;
-    uint64_t seed;
-    int n_things;
-    kith_flock_thing thing[KITH_MOST_THINGS]; /**< as they stand; normals of length 1 */
+    kith_flock_model model; /**< boids, or one of Vicsek's models */
+    int dim;                /**< 2 or 3 dimensions */
+    double
+        radius[KITH_RULES]; /**< radius of each rule, rounded to the precision; 0: off [length] */
+    double weight[KITH_RULES]; /**< weight of each rule; 0 when the rule is off */
+    double reach;              /**< largest radius; 0: all rules are off [length] */
+    int relative;              /**< alignment is relative to the particle's own velocity */
+    double min_speed;          /**< smallest speed [length / time] */
+    double max_speed;          /**< largest speed; INFINITY: no limit [length / time] */
+    double time_step;          /**< [time] */
+    int reflecting[3];         /**< the axis has reflecting walls */
+    double lo[3], hi[3];       /**< positions of the walls [length] */
+    int64_t nearest;           /**< only so many nearest neighbours count; 0: all */
+    int sees_all;              /**< there is no blind angle */
+    double blind;              /**< cosine of half the blind angle */
+    double noise;              /**< strength of the noise, 0 to 1 */
+    uint64_t seed;             /**< of the random numbers */
+    int n_things;              /**< number of obstacles and attractors */
+    kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
+                                                   normals have length 1 */
 };
 
-/** What one particle has seen. */
+/** Neighbour sums of one particle, in the units of offsets and velocities. */
 struct kith__flock_sums {
-    int64_t n[KITH_RULES];
-    int64_t sum[KITH_RULES][3]; /**< of offsets; of velocities in KITH_ALIGNMENT */
+    int64_t n[KITH_RULES];      /**< neighbours within the radius of each rule */
+    int64_t sum[KITH_RULES][3]; /**< sums of their offsets; of velocities for KITH_ALIGNMENT */
 };
 
-/** The unit in which numbers up to `largest` are rounded to integers: a power of 2. */
+/** Unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS: a power of
+ *  2. */
 KITH_FN double kith__flock_unit(double largest)
 {
     int exponent = 0;
@@ -67,8 +72,8 @@ KITH_FN double kith__flock_unit(double largest)
     return ldexp(1.0, wanted > least ? wanted : least);
 }
 
-/** The nearest whole number modulo 2^32 of |t| < 2^50, without a call: beside 1.5 * 2^52 a double
- *  has no room for fractions, and its low bits are those of the number. */
+/** Nearest integer of |t| < 2^50, modulo 2^32, without a function call: adding 1.5 * 2^52 leaves it
+ *  in the lower bits of the fraction. */
 KITH_FN int32_t kith__flock_round_near(double t)
 {
     const double beside = t + 6755399441055744.0;
@@ -77,7 +82,7 @@ KITH_FN int32_t kith__flock_round_near(double t)
     return (int32_t)(uint32_t)bits;
 }
 
-/** The same of any number. */
+/** Nearest integer of any t, modulo 2^32; 0 when t is not finite. */
 KITH_FN int32_t kith__flock_round(double t)
 {
     if (!(t > -1125899906842624.0 && t < 1125899906842624.0)) { /* 2^50 */
@@ -86,20 +91,21 @@ KITH_FN int32_t kith__flock_round(double t)
     return kith__flock_round_near(t);
 }
 
-/** A coordinate in units, modulo 2^32: differences of near ones are right. */
+/** A coordinate as an integer of units, modulo 2^32: differences of near ones are exact. */
 KITH_FN int32_t kith__flock_place(double x, double inverse)
 {
     return kith__flock_round(x * inverse);
 }
 
-/** Offset j - i of such coordinates. */
+/** Offset from i to j, of coordinates as integers. */
 KITH_FN int32_t kith__flock_offset(int32_t i, int32_t j)
 {
     return (int32_t)((uint32_t)j - (uint32_t)i);
 }
 
-/** Number `nth` of a particle in a step, uniform in [0, 1): SplitMix64's mixing function (Steele,
- *  Lea & Flood, OOPSLA 2014) put over the counters one by one. */
+/** Random number `nth` of a particle in a step, uniform in [0, 1): a counter-based generator, the
+ *  mixing function of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) applied to the counters in
+ *  turn. */
 KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int nth)
 {
     const uint64_t counter[4] = {seed, (uint64_t)step, (uint64_t)id, (uint64_t)nth};
@@ -113,7 +119,8 @@ KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int n
     return (double)(z >> 11) / 9007199254740992.0;
 }
 
-/** Cosine and sine of pi t, |t| <= 2^30, to 2e-16: Taylor's series within an eighth of a turn. */
+/** Cosine and sine of pi t, for |t| <= 2^30, with an error of 2e-16: Taylor series within an eighth
+ *  of a turn. */
 KITH_FN void kith__flock_turn(double t, double *cosine, double *sine)
 {
     const double quarter = rint(2 * t);
@@ -134,12 +141,13 @@ KITH_FN void kith__flock_turn(double t, double *cosine, double *sine)
     }
 }
 
+/** Euclidean length. */
 KITH_FN double kith__flock_length(const double v[3])
 {
     return sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
 }
 
-/** Is an offset outside the blind cone behind v? */
+/** Whether an offset is outside the blind cone behind velocity v. */
 KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double v[3],
                              const double d[3])
 {
@@ -148,7 +156,7 @@ KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double
     return along >= -rules->blind * most;
 }
 
-/** Bring |u| between the speeds; a velocity of 0 becomes v, as it was. */
+/** Scale u to a speed between the limits; a velocity of 0 is replaced by v, the one before. */
 KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const double v[3],
                                double u[3])
 {
@@ -168,7 +176,7 @@ KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const doub
     }
 }
 
-/** A unit vector, uniform on the circle or the sphere. */
+/** A random unit vector, uniform on the circle or the sphere. */
 KITH_RARE_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t step,
                                        int64_t id, double x[3])
 {
@@ -200,7 +208,8 @@ KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_
     const double along = 1 - first * (1 - least);
     const double aside = sqrt(1 - along * along > 0 ? 1 - along * along : 0);
     kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
-    /* two vectors at right angles to u: a from the axis that u leans to least, b = u x a */
+    /* Two vectors at right angles to u: a, from the axis with u's smallest component, and b = u x
+       a. */
     double e[3] = {0, 0, 0}, a[3], b[3];
     const double ux = fabs(u[0]), uy = fabs(u[1]), uz = fabs(u[2]);
     e[ux <= uy && ux <= uz ? 0 : uy <= uz ? 1 : 2] = 1;
@@ -219,7 +228,7 @@ KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_
     }
 }
 
-/** Vector from a to the image of b that is nearest in fractional coordinates. */
+/** Vector from a to the image of b that is nearest in fractional coordinates [length]. */
 KITH_FN void kith__flock_way(const struct kith__lattice_d *box, const double a[3],
                              const double b[3], double d[3])
 {
@@ -237,7 +246,8 @@ KITH_FN void kith__flock_way(const struct kith__lattice_d *box, const double a[3
     }
 }
 
-/** How far r is outside an obstacle; out is the normal there. */
+/** Distance of r from the surface of an obstacle, negative inside [length].
+ *  @param[out] out  outward normal */
 KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flock_thing *thing,
                                const double r[3], double out[3])
 {
@@ -257,7 +267,7 @@ KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flo
     return distance - thing->radius;
 }
 
-/** What things add to the wish of a particle at r. */
+/** Add the velocities that obstacles and attractors give to a particle at r. */
 KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
                                    const struct kith__lattice_d *box, const double r[3],
                                    double u[3])
@@ -284,7 +294,8 @@ KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
     }
 }
 
-/** Keep a particle that comes to r with velocity u out of obstacles. */
+/** Move a particle that has come to r with velocity u out of obstacles, and reflect its
+ *  velocity. */
 KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
                                    const struct kith__lattice_d *box, double r[3], double u[3])
 {
@@ -303,7 +314,7 @@ KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
     }
 }
 
-/** The wish u of a particle at r with velocity v. Units are those of the sums. */
+/** Velocity u that the rules give to a particle at r with velocity v. @param unit  of the sums */
 KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
                               const struct kith__lattice_d *box,
                               const struct kith__flock_sums *sums, const double unit[KITH_RULES],
@@ -336,7 +347,7 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
             u[k] += rules->noise * (n_a + 1) * rules->max_speed * x[k];
         }
     }
-    /* copies: what a function that is called gets is in memory, and the rest is not to be */
+    /* Copies, as arguments of functions that are not inlined would keep the originals in memory. */
     if (rules->n_things > 0) {
         const double at[3] = {r[0], r[1], r[2]};
         double bent[3] = {u[0], u[1], u[2]};
@@ -363,7 +374,7 @@ KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, d
     *x = *x < lo ? lo : *x > hi ? hi : *x;
 }
 
-/** A predator's next place: it goes along the way to what is nearest to it, and no further. */
+/** Move a predator towards the nearest particle, at most up to it. @param way  vector to it */
 KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
                                const struct kith__lattice_d *box, const double way[3],
                                kith_flock_thing *predator)

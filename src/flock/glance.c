@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Glances at a flock: who is chosen, and those taken where the host has the state.
+ * Subset reads of a flock (kith_glance.h): the choice of a subset, and its copy where the state is
+ * on the host.
  */
 #include <kith_glance.h>
 #include <string.h>
 
 #include "flock.h"
 
-/** The place of each particle in the choice; -1 for others. @return whether index is a choice */
+/** Number of each particle in the subset; -1: none. @return false when index is out of range, or
+ *  twice in the list */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
 {
     memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
@@ -49,13 +51,14 @@ kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t 
     return status;
 }
 
-/** The loop that copies the chosen particles from the host's state. */
+/** State of the loop that copies the subset from the host's state. */
 struct take_loop {
-    const struct kith_flock *flock;
-    const int32_t *rank; /**< [n] number of each particle among the chosen, or -1 */
-    void *r, *v;         /**< [chosen][3] */
+    const struct kith_flock *flock; /**< the flock */
+    const int32_t *rank;            /**< [n] number of each particle in the subset; -1: none */
+    void *r, *v;                    /**< [subset][3] copies */
 };
 
+/** Copy those of entries [begin, end) of the state that are in the subset. */
 static void take_range(void *state, int64_t begin, int64_t end)
 {
     const struct take_loop *loop = state;
@@ -71,7 +74,7 @@ static void take_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Take those chosen from the host's state. */
+/** Copy the subset from the host's state. */
 static kith_status take_here(struct kith_flock *flock)
 {
     struct kith__glance *g = &flock->glance;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One step of a flock, as the sweep sees it: what is summed over the neighbours of a particle, and
- * where its sums go.
+ * One step of a flock on CPU cores: what the sweep's operation needs to sum over the neighbours of
+ * a particle and to move it.
  */
 #ifndef KITH_CPU_FLIGHT_H
 #define KITH_CPU_FLIGHT_H
@@ -13,29 +13,35 @@
 #include "flock/flock.h"
 
 enum {
-    KITH_FLOCK_ENOUGH = 12, /**< as KITH_HOME_ENOUGH: each candidate costs more here */
-    KITH_FLOCK_CARGO = KITH_WORK_OF(flock) /**< slot of the context's scratch */
+    KITH_FLOCK_ENOUGH = 12, /**< sweep->home_enough: particles that make a home large enough; fewer
+                                 than KITH_HOME_ENOUGH, as each candidate costs more here */
+    KITH_FLOCK_CARGO = KITH_WORK_OF(flock) /**< slot of the context's scratch memory */
 };
 
+/** State of one step. */
 struct kith__flight {
-    const struct kith_flock *flock;
-    const struct kith__flock_rules *rules;
-    const struct kith__grid *grid; /**< NULL: no rule looks at others, slots are those of `now` */
-    struct kith__columns cargo;    /**< of each slot: position and velocity in units */
-    double offset_unit, velocity_unit;
-    float ratio[KITH_RULES];   /**< radius^2 / cutoff^2, */
-    bool whole[KITH_RULES];    /**< which is 1 here; */
-    double square[KITH_RULES]; /**< radius^2 by the definition */
+    const struct kith_flock *flock;        /**< the flock: reads `now`, writes `next` */
+    const struct kith__flock_rules *rules; /**< checked options */
+    const struct kith__grid *grid; /**< particles by cell; NULL: all rules are off, and slots are
+                                        entries of `now` */
+    struct kith__columns cargo;    /**< position and velocity in each slot [units] */
+    double offset_unit;            /**< unit of offsets [length] */
+    double velocity_unit;          /**< unit of velocities [length / time] */
+    float ratio[KITH_RULES];       /**< radius^2 / cutoff^2 of each rule */
+    bool whole[KITH_RULES];        /**< the radius of the rule is the cutoff */
+    double square[KITH_RULES];     /**< radius^2 by the definition [length^2] */
+    /** Move the particle in a slot of `next`, from its neighbour sums. */
     void (*move)(struct kith__flight *flight, int64_t slot, const struct kith__flock_sums *sums);
-    atomic_bool lost; /**< some particle went where numbers end: NaN in its next position */
+    atomic_bool lost; /**< some particle left the range of numbers: its next position is NaN */
 };
 
 static inline struct kith__flight *kith__flight_of(const struct kith__sweep *sweep)
+/** State of the step that a sweep belongs to. */
 {
     return sweep->job;
 }
 
-/** Move each particle by its sums over others (flock_kernel.c). */
+/** The sweep's operation: sums over neighbours, and move (flock_kernel.c). */
 kith__block_fn KITH_EACH_ISA(step_block);
 
 #endif

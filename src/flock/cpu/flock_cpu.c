@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of a flock on CPU cores: sort the state by cell, round it to integers, sweep. Each particle
- * is moved as soon as its sums are complete, into the next state, which is in the order of the
- * cells: the next sort then finds nearly sorted particles, and neighbours lie near in memory.
+ * Flock steps on CPU cores: sort the state by cell, convert it to integers, and sweep; O(pairs).
+ * Each particle is moved as soon as its neighbour sums are complete. The next state is in the order
+ * of cells, so that the next sort has nearly sorted input, and neighbours are near in memory.
  */
 #include "flight.h"
 
@@ -13,18 +13,20 @@
 
 #include "engine/cpu/run.h"
 
-/** What a predator goes for. */
+/** Nearest particle to a predator. */
 struct prey {
-    double distance, way[3];
-    int32_t id; /* of equally near ones the smallest */
+    double distance; /**< distance from the predator [length] */
+    double way[3];   /**< vector from the predator [length] */
+    int32_t id;      /**< its index; the smallest of equally near particles */
 };
 
+/** Whether a is nearer than b, ties by index. */
 static bool is_nearer(const struct prey *a, const struct prey *b)
 {
     return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
 }
 
-/** The particle of [begin, end) that is nearest to a place. */
+/** The particle of entries [begin, end) that is nearest to a position. */
 static struct prey find_nearest(const struct kith_flock *flock, const double place[3],
                                 int64_t begin, int64_t end)
 {
@@ -45,12 +47,13 @@ static struct prey find_nearest(const struct kith_flock *flock, const double pla
 #define KITH_TWICE "flock/cpu/flock_step_real.h"
 #include "core/twice.h"
 
-/** The search for the largest component of a velocity. */
+/** State of the loop that finds the largest component of a velocity. */
 struct fastest_loop {
-    const struct kith_flock *flock;
-    _Atomic int64_t bits; /**< numbers of 0 or more are ordered as their bits are */
+    const struct kith_flock *flock; /**< the flock */
+    _Atomic int64_t bits; /**< bits of the largest so far; those of doubles >= 0 have their order */
 };
 
+/** Find the largest component of a velocity in entries [begin, end). */
 static void find_fastest(void *state, int64_t begin, int64_t end)
 {
     struct fastest_loop *loop = state;
@@ -61,7 +64,7 @@ static void find_fastest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, bits);
 }
 
-/** Choose the units: powers of 2, from the largest radius and the largest velocity. */
+/** Set the units of offsets and velocities: powers of 2, from the largest radius and velocity. */
 static void find_units(kith_ctx *ctx, struct kith__flight *flight)
 {
     const struct kith_flock *flock = flight->flock;
@@ -81,6 +84,7 @@ static void find_units(kith_ctx *ctx, struct kith__flight *flight)
     }
 }
 
+/** Convert the state of slots [begin, end) to integers. */
 static void round_range(void *state, int64_t begin, int64_t end)
 {
     struct kith__flight *flight = state;
@@ -88,7 +92,7 @@ static void round_range(void *state, int64_t begin, int64_t end)
     (single ? round_state_f : round_state_d)(flight, begin, end);
 }
 
-/** Round what is summed to integers, in the order of the slots. */
+/** Convert what is summed to integers, in the order of slots. */
 static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
 {
     const int64_t n = flight->flock->n;
@@ -103,7 +107,7 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
     return kith__proceed(ctx);
 }
 
-/** Without rules that look at others there is nothing to sweep, and the order stays. */
+/** The block function when all rules are off: no sweep, and the order of particles stays. */
 static void alone_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
@@ -122,7 +126,7 @@ static void alone_block(struct kith__sweep *sweep, int64_t block)
     }
 }
 
-/** The first particle that has gone where numbers end. */
+/** Smallest index of a particle that left the range of numbers. */
 static int32_t find_lost(const struct kith_flock *flock)
 {
     int32_t first = INT32_MAX;
@@ -133,7 +137,7 @@ static int32_t find_lost(const struct kith_flock *flock)
     return first;
 }
 
-/** One step, into flock->next. */
+/** Compute one step, from flock->now to flock->next. */
 static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__run *run)
 {
     const struct kith__question *q = &flock->question;
@@ -167,14 +171,15 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
 }
 
-/** The search for the particle nearest to a predator. */
+/** State of the loop that finds the particle nearest to a predator. */
 struct prey_loop {
-    const struct kith_flock *flock;
-    const double *place;  /**< of the predator */
-    pthread_mutex_t lock; /**< guards `best` */
-    struct prey best;
+    const struct kith_flock *flock; /**< the flock */
+    const double *place;            /**< [3] position of the predator [length] */
+    pthread_mutex_t lock;           /**< guards `best` */
+    struct prey best;               /**< nearest so far */
 };
 
+/** Find the nearest particle of entries [begin, end). */
 static void find_prey(void *state, int64_t begin, int64_t end)
 {
     struct prey_loop *loop = state;
@@ -184,7 +189,8 @@ static void find_prey(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Let predators go for what was nearest in the old state, into the things of the new one. */
+/** Move predators towards the particles that are nearest in flock->now. @param rules  of the next
+ *  step */
 static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
 {
     for (int t = 0; t < rules->n_things; t++) {

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for flocks: sums over the neighbours of a particle, in integers, so that
- * neither the order of the particles nor the width of vectors matters.
+ * The sweep's operation for flocks: neighbour sums of a particle, in integers, so that neither the
+ * order of particles nor the width of vectors changes a bit. Compiled once for each instruction
+ * set.
  */
 #include "engine/cpu/visit.h"
 #include "flight.h"
 
-/* What is added up has 24 bits: so many of them never overflow 32. */
+/* Terms have 24 bits: so many of them never overflow 32 bits. */
 enum { FULL = 230 };
 
-/** How far rules reach, in squared distances of the tile: for sure within `clear`, perhaps within
+/** Radii of the rules, as squared distances of the tile: certainly within `clear`, possibly within
  *  `most`. */
 struct reaches {
-    bool on[KITH_RULES];
-    bool whole[KITH_RULES]; /* as far as the sweep */
-    vf clear[KITH_RULES], most[KITH_RULES];
+    bool on[KITH_RULES];    /**< the rule is on */
+    bool whole[KITH_RULES]; /**< its radius is the cutoff of the sweep */
+    vf clear[KITH_RULES];   /**< squared radius less the error bound, for one query particle */
+    vf most[KITH_RULES];    /**< squared radius plus the error bound, for one query particle */
 };
 
-/** usual: alignment and cohesion reach as far as the sweep, separation less far. */
+/** Radii as seen from query particle i. @param usual  alignment and cohesion have the cutoff of the
+ *  sweep, separation a smaller radius: known when compiling */
 KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const struct visitor *i,
                                          bool usual)
 {
@@ -33,14 +36,14 @@ KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const 
     return reaches;
 }
 
-/** The sums over a part of the neighbours, by lanes, modulo 2^32. */
+/** Sums over some neighbours, by vector lanes, modulo 2^32. */
 struct lanes {
-    vi sum[KITH_RULES][3];
-    int hits;          /* within the cutoff */
-    int n[KITH_RULES]; /* of rules that reach less far */
+    vi sum[KITH_RULES][3]; /**< sums of positions; of velocities for KITH_ALIGNMENT [units] */
+    int hits;              /**< candidates within the cutoff */
+    int n[KITH_RULES];     /**< candidates within the radius of a rule with a smaller radius */
 };
 
-/** Field by field: a struct that is copied whole would not be held in registers. */
+/** Zero the sums, field by field: a struct that is copied whole would not be held in registers. */
 KITH_INLINE void clear_lanes(struct lanes *lanes)
 {
     lanes->hits = 0;
@@ -52,12 +55,14 @@ KITH_INLINE void clear_lanes(struct lanes *lanes)
     }
 }
 
+/** Add the sum of one axis. @param here  coordinate of the query particle, subtracted n times */
 KITH_INLINE void add_axis(const struct lanes *lanes, int rule, int c, uint32_t n, uint32_t here,
                           struct kith__flock_sums *sums)
 {
     sums->sum[rule][c] += (int32_t)(vi_total(lanes->sum[rule][c]) - n * here);
 }
 
+/** Add the sums of one rule over n neighbours. @param here  position of the query particle */
 KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int32_t here[3],
                           struct kith__flock_sums *sums)
 {
@@ -67,12 +72,13 @@ KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int3
     sums->n[rule] += n;
 }
 
+/** Number of neighbours within the radius of a rule. */
 KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reaches, int rule)
 {
     return !reaches->on[rule] ? 0 : reaches->whole[rule] ? lanes->hits : lanes->n[rule];
 }
 
-/** Add the lanes to the sums: offsets from `here`. Without loops, which would need the lanes in
+/** Add the lanes to the sums, as offsets from `here`. Without loops, which would keep the lanes in
  *  memory. */
 KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reaches,
                            const int32_t here[3], struct kith__flock_sums *sums)
@@ -83,7 +89,7 @@ KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reac
     add_rule(lanes, KITH_COHESION, lanes_hits(lanes, reaches, KITH_COHESION), here, sums);
 }
 
-/** Add one candidate to the sums of a rule. */
+/** Add one candidate of the tile to the sums of a rule. */
 KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3], int rule,
                          int place, struct kith__flock_sums *sums)
 {
@@ -95,7 +101,7 @@ KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3],
     }
 }
 
-/** Add candidates [k, k + W), some of them borderline, one by one. */
+/** Add candidates [k, k + W), some of which are borderline, one by one. Cold path, not inlined. */
 static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep *sweep,
                                                        const struct visitor *i,
                                                        const struct reaches *reaches,
@@ -122,8 +128,8 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
     }
 }
 
-/** Those of candidates [k, k + W) that each rule sums, i itself among them. @return false where
- *  some are borderline. */
+/** Masks of candidates [k, k + W) within the radius of each rule, the query particle included.
+ *  @return false when some are borderline. */
 KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches, int k,
                            vm near[KITH_RULES], vm *hits)
 {
@@ -140,7 +146,7 @@ KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches,
     return __builtin_expect(vm_bits(unsure) == 0, 1);
 }
 
-/** Sums over all neighbours. usual: see start_reaches. */
+/** Sums over all neighbours. @param usual  as for start_reaches */
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, bool usual,
                          struct kith__flock_sums *sums)
 {
@@ -184,21 +190,23 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
     }
     add_lanes(&lanes, &reaches, here, sums);
     for (int rule = 0; rule < KITH_RULES && i->self >= 0; rule++) {
-        sums->n[rule] -= reaches.on[rule]; /* i itself, which is at offset 0 */
+        sums->n[rule] -= reaches.on[rule]; /* the query particle itself, at offset 0 */
     }
     for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
         sums->sum[KITH_ALIGNMENT][c] -= flight->cargo.of[3 + c][i->slot];
     }
 }
 
-/** A neighbour among those that are nearest. */
+/** A neighbour in the list of the nearest. */
 struct chosen {
-    double r2;
-    int32_t id, shift; /* of equally near ones the smallest come first */
-    int place;
+    double r2;     /**< squared distance by the definition [length^2] */
+    int32_t id;    /**< index; orders equally near neighbours */
+    int32_t shift; /**< packed image; orders equally near images of one neighbour */
+    int place;     /**< index in the tile */
 };
 
-/** Put one into the list of the `most` nearest, in order. @return how many there are. */
+/** Insert a neighbour into the sorted list of the `most` nearest. @return the length of the
+ *  list. */
 static int choose(struct chosen *list, int n, int64_t most, const struct chosen *one)
 {
     int at = n;
@@ -219,7 +227,7 @@ static int choose(struct chosen *list, int n, int64_t most, const struct chosen 
     return n;
 }
 
-/** Add one neighbour to the sums of the rules that reach it. */
+/** Add one neighbour to the sums of the rules whose radius it is within. */
 static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
                        const struct chosen *one, struct kith__flock_sums *sums)
 {
@@ -231,7 +239,7 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
     }
 }
 
-/** Sums over those neighbours that are seen, and nearest: one by one, all by the definition. */
+/** Sums over the neighbours that are seen, and nearest: one by one, by the definition. */
 static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
                        struct kith__flock_sums *sums)
 {
@@ -274,6 +282,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
     }
 }
 
+/** Operation for the usual radii, see start_reaches. */
 static void flock_usual_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
@@ -281,6 +290,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct visito
     kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
 }
 
+/** Operation for any radii. */
 static void flock_all_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
@@ -288,6 +298,7 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct visitor 
     kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
 }
 
+/** Operation for a blind angle, or a number of nearest neighbours. */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct visitor *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of a flock's step that read and write states, for one precision. Included by flock.c,
- * see twice.h.
+ * The parts of a flock's step that read and write states, for one precision. Included by
+ * flock_cpu.c through twice.h.
  */
 
-/** The largest component of a velocity among [begin, end). */
+/** Largest component of a velocity in entries [begin, end) of the state. */
 static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, int64_t end)
 {
     real most = 0;
@@ -18,8 +18,8 @@ static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, 
     return (double)most;
 }
 
-/** Position and velocity of slots [begin, end) in units; the state to come begins as the old one in
- *  the order of the slots, so that a particle is moved where it lies. */
+/** Convert positions and velocities of slots [begin, end) to integers, and copy the state to `next`
+ *  in the order of slots, so that a particle is moved in place. */
 static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t begin, int64_t end)
 {
     const struct kith__sorted *a = &flight->grid->a;
@@ -42,7 +42,7 @@ static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t be
     }
 }
 
-/** Move the particle at a slot of the next state. */
+/** Move the particle in a slot of `next`. */
 static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
                             const struct kith__flock_sums *sums)
 {

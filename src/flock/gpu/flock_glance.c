@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A glance at a flock on the device: those chosen are gathered between two steps, and travel to
- * pinned memory on a stream of their own beside the steps that follow.
+ * Subset reads of a flock on the device: the subset is gathered between two steps, and copied to
+ * pinned memory on a stream of its own, while the next steps run.
  */
 #include "flock_state_gpu.h"
 
-/** Make what glances need that is still missing. */
+/** Create stream, events and buffers that are missing, and upload the ranks of a new subset. */
 static kith_status prepare(kith_ctx *ctx, const struct kith_flock *flock,
                            struct kith__gpu_glance *t, size_t bytes)
 {

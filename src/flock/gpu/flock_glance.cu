@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gathering some of a flock: everybody is asked, since the order of the cells hides who is where.
+ * Gathers a subset of a flock: one thread for each particle looks up its rank, as particles are in
+ * the order of cells.
  */
 #include "flock_gpu.cuh"
 
 enum { THREADS = 256 };
 
+/** Copy each particle of the subset. */
 template <typename real> static __global__ void gather(const struct kith__gpu_glimpse g)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of a flock on a GPU. Its state stays in device memory, in the order of the cells, until it
- * is asked for. Where the box or its walls bound all particles, the cells are the same at every
- * step: particles are counted as they come to a cell, and no step waits for the host. Elsewhere
- * each step sorts them as a search for pairs does.
+ * Flock steps on a GPU, host side. The state stays in device memory, in the order of cells, until
+ * it is read. Where the box or its walls bound all particles, the cells stay from step to step: a
+ * counting sort arranges the particles, and no step waits for the host. Elsewhere each step builds
+ * a grid as a search for pairs does.
  */
 #include "flock_state_gpu.h"
 
@@ -14,7 +14,7 @@
 
 /* --------------------------------------------------------------------------------------- cells */
 
-/** Are all particles within the box at every step? */
+/** Whether all particles are within the box at every step. */
 static bool is_bounded(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;
@@ -25,7 +25,7 @@ static bool is_bounded(const struct kith_flock *flock)
     return bounded;
 }
 
-/** Particles in a cube, or square, as wide as the cutoff. */
+/** Mean number of particles in a cube, or square, with sides of one cutoff. */
 static double crowd(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;
@@ -36,7 +36,7 @@ static double crowd(const struct kith_flock *flock)
     return crowd;
 }
 
-/** Make cells along x narrower: rows of cells are looked at from end to end. */
+/** Make cells narrower along x by the factor `parts`: rows of cells are read as a whole. */
 static void narrow(const struct kith__question *q, const struct kith__survey *whole, int parts,
                    struct kith__gpu_plan *plan)
 {
@@ -50,13 +50,13 @@ static void narrow(const struct kith__question *q, const struct kith__survey *wh
     }
 }
 
-/** Choose cells that stay. @return false when a table of them is too large */
+/** Choose cells that stay from step to step. @return false when their table would be too large */
 static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *plan)
 {
     const struct kith__question *q = &flock->question;
-    static const double enough = 1; /* particles in a cell */
-    static const double most = 16;
-    static const int64_t small_table = 1 << 20; /* as quick as a launch */
+    static const double enough = 1; /* wanted number of particles in a cell */
+    static const double most = 16;  /* largest factor by which cells are narrower along x */
+    static const int64_t small_table = 1 << 20; /* a table that costs no more than a launch */
     static const double anchor[3] = {0, 0, 0};
     struct kith__survey whole = {{0, 0, 0}, {0, 0, 0}, INT64_MAX, INT64_MAX, 0};
     for (int k = 0; k < q->dim; k++) {
@@ -77,7 +77,7 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     return plan->cells >= 0 && plan->cells <= allowed && plan->cells < INT32_MAX;
 }
 
-/** Prepare for counting: a plan that stays, and its table. */
+/** Upload a plan of cells, and allocate their table. */
 static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                                  const struct kith__gpu_plan *plan)
 {
@@ -106,7 +106,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     return kith__gpu_upload(ctx, &small->plan, plan, sizeof *plan);
 }
 
-/** How coordinates become numbers of units. */
+/** Choose how coordinates are converted to units. */
 static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, double unit)
 {
     const struct kith__lattice_d *box = &flock->question.box_d;
@@ -122,12 +122,12 @@ static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, doubl
     return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
 }
 
-/** Choose how steps are made. */
+/** Choose the kernel of the next steps, from the rules and the number of neighbours. */
 static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
 {
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
-    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* in a cube as wide as the cutoff */
+    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* particles in a cube of the cutoff */
     const double crowded = rules->reach > 0 ? crowd(flock) : 0;
     const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
     f->offsets = choose_ruler(flock, f->offset_unit);
@@ -142,7 +142,7 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
                rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
 }
 
-/** Let the state be `there`, which is to be arranged anew. */
+/** Make the state `there`, so that it is arranged anew. */
 static void unsettle(struct kith__gpu_flock *g)
 {
     if (!g->there_is_now) {
@@ -153,7 +153,7 @@ static void unsettle(struct kith__gpu_flock *g)
     }
 }
 
-/** Take the rules over. */
+/** Take over the rules, and choose order and cells of the particles if these change. */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_flight *f = &g->flight;
@@ -166,7 +166,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         f->square[rule] = q->precision == KITH_FLOAT ? (double)narrow : radius * radius;
     }
     const bool bounded = is_bounded(flock);
-    /* what a search sorted is in the context's memory, and may have gone */
+    /* A sorted grid is in the context's memory, which other calls overwrite. */
     if (f->offset_unit > 0 && f->order != KITH_GPU_SORTED && cutoff == g->cutoff &&
         bounded == (f->order == KITH_GPU_COUNTED)) {
         return KITH_OK;
@@ -195,7 +195,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     return status;
 }
 
-/** The particles there, as points. */
+/** Point the question's points at the positions of a state. */
 static void point_at(const struct kith_flock *flock, const struct kith__gpu_herd *herd,
                      struct kith__question *q)
 {
@@ -208,7 +208,7 @@ static void point_at(const struct kith_flock *flock, const struct kith__gpu_herd
     q->b = q->a;
 }
 
-/** Take everybody from there to here; a step is over if `stepped`. */
+/** Move all particles from `there` to `here`. @param stepped  `there` is the result of a step */
 static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct kith__gpu_flock *g,
                            bool stepped)
 {
@@ -236,7 +236,7 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
 
 /* --------------------------------------------------------------------------------------- steps */
 
-/** Bring the state into order, when it is not. */
+/** Arrange the state, if it is not. */
 static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
@@ -257,7 +257,7 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     return arrange(ctx, flock, g, false);
 }
 
-/** Learn how far the flock has come. */
+/** Read the number of steps done, and whether a particle was lost. */
 static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_turn turn;
@@ -270,7 +270,7 @@ static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct 
     turn.lost = KITH_GPU_NOBODY;
     turn.stopped = false;
     KITH_TRY(kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn));
-    unsettle(g); /* what the step has counted is of no use */
+    unsettle(g); /* the counts of the failed step are invalid */
     return kith__flock_refuse_lost(flock, lost);
 }
 
@@ -289,8 +289,8 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     return arrange(ctx, flock, g, true);
 }
 
-/** Record some steps, which are then queued in the time of one. Without a recording (the caller's
- *  stream may not allow it) nothing is lost but time. */
+/** Record KITH_GPU_RECORDED steps in a graph, which is queued in the time of one step. When that
+ *  fails (the caller's stream may not allow it), steps are queued one by one. */
 static kith_status record(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
@@ -338,7 +338,8 @@ static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct k
     return KITH_OK;
 }
 
-/** Let predators go for what is nearest, into the things of the step to come. */
+/** Move predators towards the particles that are nearest to them. @param after  rules of the next
+ *  step */
 static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
                         const struct kith__gpu_flock *g, struct kith__flock_rules *after)
 {
@@ -367,7 +368,7 @@ static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
     return KITH_OK;
 }
 
-/** Steps that are queued before the host looks at them. */
+/** Largest number of steps that are queued before the host reads their result. */
 static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arrangement order)
 {
     static const int64_t particles = 100000000, most = 512;
@@ -383,8 +384,8 @@ static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arra
     return steps < 1 ? 1 : steps < most ? steps : most;
 }
 
-/** Choose how many steps to queue next, so that they take about 50 ms: what is queued cannot be
- *  cancelled. */
+/** Choose the number of steps to queue next, so that they take about 50 ms, as steps that are
+ *  queued cannot be cancelled. */
 static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seconds)
 {
     static const double few = 0.02, many = 0.06;
@@ -395,6 +396,7 @@ static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seco
     }
 }
 
+/** Advance by `steps` steps. */
 static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                        int64_t steps)
 {

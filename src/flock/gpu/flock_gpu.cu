@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of a flock: a thread takes a particle, looks at those in the cells around it, and moves it.
- * Sums are of integers, so that the order of the particles inside a cell, which is left to chance,
- * does not matter.
+ * Flock steps: the kernels that arrange particles by cell, the kernel of steps for any rules (one
+ * thread for each particle, which tests all particles of the cells around), and the search for the
+ * particle nearest to a predator. Sums are of integers, so the order of particles inside a cell,
+ * which depends on timing, does not matter.
  */
 #include "flock_gpu.cuh"
 
@@ -15,6 +16,7 @@ static int64_t blocks_for(int64_t n)
 
 /* ----------------------------------------------------------------------------------- arranging */
 
+/** Find the fastest particle of `there`, and count the cells. */
 template <typename real> static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flight f)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,7 +34,7 @@ template <typename real> static __global__ void enter(const KITH_IN_PLACE struct
     note_fastest(f, v);
 }
 
-/** Begin the next turn. */
+/** Set the units of the next step, and increment the number of steps. */
 static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
 {
     const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
@@ -47,7 +49,7 @@ static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
     f.turn->step += stepped;
 }
 
-/** Put a lane's slot on the list of the rim. The whole warp calls. */
+/** Append the entries of a warp's lanes to the list of the rim. All lanes of the warp call it. */
 static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f, int64_t slot,
                                                 bool listed)
 {
@@ -63,6 +65,7 @@ static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f
     }
 }
 
+/** Move each particle from `there` to `here`, and clear the counts. */
 template <typename real>
 static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bool stepped)
 {
@@ -99,16 +102,18 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bo
     list_rim(f, to, !inside);
 }
 
-/* ------------------------------------------------------------------------------------- looking */
+/* ------------------------------------------------------------------------------ neighbour sums */
 
-/** A neighbour among those that are nearest. */
+/** A neighbour in the list of the nearest. */
 struct chosen {
-    double r2;
-    int32_t id, shift; /* of equally near ones the smallest come first */
-    int32_t slot;
+    double r2;     /**< squared distance by the definition [length^2] */
+    int32_t id;    /**< index; orders equally near neighbours */
+    int32_t shift; /**< packed image; orders equally near images of one neighbour */
+    int32_t slot;  /**< entry in `here` */
 };
 
-/** Put one into the list of the `most` nearest, in order. @return how many there are. */
+/** Insert a neighbour into the sorted list of the `most` nearest. @return the length of the
+ *  list. */
 static __device__ int choose(struct chosen *list, int n, int most, const struct chosen &one)
 {
     int at = n;
@@ -131,7 +136,7 @@ static __device__ int choose(struct chosen *list, int n, int most, const struct 
     return n;
 }
 
-/** Add a neighbour to the sums of the rules that reach it. */
+/** Add a neighbour to the sums of the rules whose radius it is within. */
 template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
@@ -147,7 +152,8 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, con
     }
 }
 
-/** Sums over the particles around. MOST: room for the nearest, if only those count; else 0. */
+/** Neighbour sums of a particle, by the definition. @tparam MOST  capacity of the list of nearest
+ *  neighbours, if only these count; else 0 */
 template <typename real, int MOST>
 static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
                             const record<real> &mine, const double v[3],
@@ -198,6 +204,7 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
     }
 }
 
+/** One step of each particle. */
 template <typename real, int MOST>
 static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flight f)
 {
@@ -219,8 +226,9 @@ static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flight f)
     note_fastest(f, v);
 }
 
-/* ------------------------------------------------------------------------------------- hunting */
+/* ---------------------------------------------------------------------------------- predators */
 
+/** Distance of a particle from a position. */
 template <typename real>
 static __device__ double way_to(const struct kith__gpu_flight &f, const double place[3],
                                 const record<real> &r)
@@ -231,11 +239,13 @@ static __device__ double way_to(const struct kith__gpu_flight &f, const double p
     return kith__flock_length(d);
 }
 
+/** A position, as an argument of kernels. */
 struct spot {
-    double place[3];
+    double place[3]; /**< [length] */
 };
 
-/** The least distance, first; who is there, then. */
+/** Find the nearest particle: round 0 its distance, round 1 the smallest index at that distance,
+ *  round 2 its entry in `here`. */
 template <typename real>
 static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flight f, const struct spot spot,
                             int round, struct kith__gpu_prey *prey)
@@ -256,6 +266,7 @@ static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flight f, const
     }
 }
 
+/** Initialise the search for the nearest particle. */
 static __global__ void begin_hunt(struct kith__gpu_prey *prey)
 {
     prey->distance = ~0ull;
@@ -277,7 +288,7 @@ static void launch_hunt(const struct kith__gpu_flight *f, const double place[3],
     }
 }
 
-/* ----------------------------------------------------------------------------------- launchers */
+/* ------------------------------------------------------------------------------------ launches */
 
 static bool is_single(const struct kith__gpu_flight *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all kernels of flocks do: read a particle, move it, note where it came.
+ * Parts of all kernels of flocks: read a particle, move it, write it to `there` and count its cell.
  */
 #ifndef KITH_GPU_FLOCK_CUH
 #define KITH_GPU_FLOCK_CUH
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------- by precision */
 
-/** A record of a herd. */
+/** A record of a state: three components, and a number (see struct kith__gpu_herd). */
 template <typename real> struct record;
 
 template <> struct __align__(16) record<float>
@@ -25,6 +25,7 @@ template <> struct __align__(16) record<double>
     int64_t number;
 };
 
+/** Move a particle by one time step. @return 0 when it leaves the range of numbers. */
 static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
                                            const struct kith__flock_sums *sums,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
@@ -43,14 +44,14 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
     return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
 }
 
-/** Are all cells in reach of cell `at` of an axis in the box? */
+/** Whether all cells within reach of cell `at` of an axis are in the box. */
 static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int64_t at)
 {
     return at >= axis.reach && at + axis.reach < axis.n;
 }
 
-/** Number of the cell that holds a place. @param[out] inside  are all cells in its reach in the
- *  box? */
+/** Number of the cell that holds a position. @param[out] inside  whether all cells within its reach
+ *  are in the box */
 template <typename real>
 static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
                                                   const struct kith__axis axis[3], const real r[3],
@@ -68,21 +69,21 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
     return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];
 }
 
-/** May the step go on? */
+/** Whether a kernel of the step may run: no earlier step has failed. */
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
 {
     return !f.turn->stopped && (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** The nearest whole numbers of units modulo 2^32, where rulers are plain. Out of the way, as
- *  floats seldom come here. */
+/** Nearest integers of units, modulo 2^32, for a plain ruler. Cold path, not inlined: floats seldom
+ *  need it. */
 static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
     return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
                      kith__flock_round_near(z * inverse));
 }
 
-/** What is summed of a particle: its position, or its velocity, in units. */
+/** A position or velocity in units, modulo 2^32, for a plain ruler. */
 static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
                                                       const record<double> &r)
 {
@@ -101,7 +102,7 @@ static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_rul
     return in_wide_units(ruler.inverse, r.x, r.y, r.z);
 }
 
-/** The same by any ruler. */
+/** A position or velocity in units, modulo 2^32, for any ruler. */
 template <typename real>
 static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const record<real> &r)
 {
@@ -111,7 +112,7 @@ static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const recor
                                    kith__flock_place((double)r.z, ruler.inverse));
 }
 
-/** Where a candidate's image is, in units from the particle that looks. */
+/** Offset from the query particle to a candidate's image, in units. @param here, there  in units */
 static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int3 here,
                                                  int3 there, int32_t shift, int32_t d[3])
 {
@@ -128,7 +129,7 @@ static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &
     }
 }
 
-/** Take out of a particle's sums what it saw of itself. speed: its own, in units. */
+/** Subtract a particle itself from its neighbour sums. @param speed  its velocity in units */
 static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flight &f, int3 speed,
                                                      struct kith__flock_sums *sums)
 {
@@ -144,7 +145,7 @@ static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flig
 
 /* -------------------------------------------------------------------------------------- moving */
 
-/** The largest component of a warp's velocities, to the turn. */
+/** Add the velocities of a warp to the maximum turn->fastest. */
 template <typename real>
 static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
                                                     const real v[3])
@@ -155,12 +156,12 @@ static __device__ __forceinline__ void note_fastest(const struct kith__gpu_fligh
     const uint32_t lower = max_lanes(upper == mine >> 32 ? (uint32_t)mine : 0);
     const unsigned long long bits = (unsigned long long)upper << 32 | lower;
     unsigned long long *fastest = &f.turn->fastest[f.side];
-    if (my_lane() == 0 && bits > *fastest) { /* what is read may be old, and then too small */
+    if (my_lane() == 0 && bits > *fastest) { /* the value read may be outdated, and too small */
         atomicMax(fastest, bits);
     }
 }
 
-/** Count a particle that came there. @return its place in its cell */
+/** Count a particle of `there` in its cell. @return its rank within the cell */
 template <typename real>
 static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
                                                     const real r[3])
@@ -171,7 +172,8 @@ static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_fligh
                : 0;
 }
 
-/** Take a particle there, where its sums lead it. */
+/** Move a particle, from its neighbour sums, and write it to `there`. @param[out] v  its
+ *  velocity */
 template <typename real>
 static __device__ __forceinline__ void leave(const struct kith__gpu_flight &f, int64_t slot,
                                              const record<real> &from, const record<real> &v_from,

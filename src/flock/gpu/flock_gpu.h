@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the kernels of flocks share with the host.
+ * Flocks in device memory: what kernels share with the host. All arrays are in device memory.
  *
- * A flock stands in device memory in the order of the cells (`here`). A step takes it to `there`,
- * particle by particle, in the same places; and then back to `here`, each to its new cell.
+ * The state is `here`, in the order of cells. A step computes the next state `there`, each particle
+ * in its old entry, and then moves all particles back to `here`, each to its new cell. The
+ * functions here launch kernels: they queue on the stream and return the run time's error code.
  */
 #ifndef KITH_GPU_FLOCK_H
 #define KITH_GPU_FLOCK_H
@@ -11,100 +12,114 @@
 #include "flock/flock.h"
 #include "engine/gpu/gpu_sweep.h"
 
-/** Particles in device memory. A record has four numbers of the precision. */
+/** State of all particles. A record has four numbers of the flock's precision. */
 struct kith__gpu_herd {
     void *r; /**< [n] x, y, z, and the index in the caller's order */
-    void *v; /**< [n] x, y, z; there: and the place in the new cell; here: and the cell, as it is
-                  if all its neighbours are in the box, else ~cell */
+    void *v; /**< [n] velocity x, y, z; in `there` also the rank within the new cell; in `here` the
+                  number of the cell if all its neighbours are in the box, else ~cell */
 };
 
-enum { KITH_GPU_NOBODY = INT32_MAX, KITH_GPU_FLOCK_BEHIND = 4 /* records behind a herd */ };
+enum {
+    KITH_GPU_NOBODY = INT32_MAX, /**< no particle */
+    KITH_GPU_FLOCK_BEHIND = 4    /**< records after the arrays of a state that kernels may read */
+};
 
-/** How numbers become integers. */
+/** Conversion of coordinates to integers. */
 struct kith__gpu_ruler {
     double inverse; /**< 1 / unit */
-    float narrow; /**< the same where it is a float and all products with it fit 32 bits; else 0 */
-    bool plain;   /**< they are within 2^50 */
+    float narrow; /**< 1 / unit where it is a float and all products with it fit 32 bits; else 0 */
+    bool plain;   /**< all coordinates are within 2^50 units */
 };
 
-/** What changes from step to step, in device memory. */
+/** State that changes from step to step. */
 struct kith__gpu_turn {
     int64_t step;                  /**< steps done */
-    unsigned long long fastest[2]; /**< bits of the largest component of a velocity there: of this
-                                        turn and, 0, of the next; then they change places */
-    int32_t at_rim[2];             /**< likewise, particles on the list of the rim */
-    double velocity_unit;
-    struct kith__gpu_ruler velocities;
-    int32_t lost; /**< first particle that went where numbers end; else KITH_GPU_NOBODY, */
-    bool stopped; /**< and whether the turn is over: no later one does anything */
+    unsigned long long fastest[2]; /**< bits of the largest velocity component in `there`: of this
+                                        step, and of the next, which is 0; the two alternate */
+    int32_t at_rim[2];             /**< particles in the list of the rim; alternates like fastest */
+    double velocity_unit;          /**< unit of velocities in sums [length / time] */
+    struct kith__gpu_ruler velocities; /**< from velocities to units */
+    int32_t lost; /**< smallest index of a particle that left the range of numbers; else
+                       KITH_GPU_NOBODY */
+    bool stopped; /**< a particle was lost: all later kernels exit early */
 };
 
-/** What a predator goes for. */
+/** Nearest particle to a predator. */
 struct kith__gpu_prey {
-    unsigned long long distance; /**< bits of a double */
-    int32_t id, slot;            /**< of equally near ones the smallest index */
+    unsigned long long distance; /**< bits of the distance, a double [length] */
+    int32_t id, slot; /**< index, the smallest of equally near particles; and entry in `here` */
 };
 
+/** Order of particles in `here`. */
 enum kith__gpu_arrangement {
-    KITH_GPU_AS_IT_IS, /**< no rule looks at others */
-    KITH_GPU_COUNTED,  /**< by counting cells: all are in a table, the same at every step */
-    KITH_GPU_SORTED    /**< by the sorted keys of a search */
+    KITH_GPU_AS_IT_IS, /**< any order: all rules are off */
+    KITH_GPU_COUNTED,  /**< by counting sort into a table of cells that stays from step to step */
+    KITH_GPU_SORTED    /**< by the sorted keys of a grid that is built at each step */
 };
 
-/** How a step is made. */
+/** Kernel that makes a step: one thread for each particle; one thread for each particle and lists
+ *  of hits, for few neighbours; matrix unit, for many neighbours. */
 enum kith__gpu_way { KITH_GPU_FLY, KITH_GPU_NEAR, KITH_GPU_TILES };
 
+/** Everything that the kernels of a step need. */
 struct kith__gpu_flight {
-    struct kith__gpu_sweep sweep; /**< grid.a is what finds the particles of a cell */
-    struct kith__flock_rules rules;
-    enum kith__gpu_arrangement order;
-    struct kith__gpu_herd here, there;
-    uint32_t *count; /**< [cells + 1] particles of each cell there, and 0; KITH_GPU_COUNTED */
-    int32_t *rim;    /**< [n] slots of those in cells near the box's faces; KITH_GPU_COUNTED */
-    int64_t entries; /**< of the table, or 0 */
-    struct kith__axis axis[3]; /**< KITH_GPU_COUNTED: of the cells */
-    struct kith__gpu_turn *turn;
-    int side; /**< of turn->fastest; that of turn->at_rim when particles are arranged */
-    double offset_unit;
-    struct kith__gpu_ruler offsets;
-    int32_t row[3][3];         /**< of the box, in units */
-    double square[KITH_RULES]; /**< radius^2 by the definition */
-    float unit;                /**< 1 / cutoff */
-    double blur, own_blur;     /**< what the definition may round, of cutoff^2: at images, else */
-    float beyond[KITH_RULES];  /**< 1 - radius^2 / cutoff^2; large where a rule is off */
-    bool usual;                /**< alignment and cohesion reach as far as any rule */
-    enum kith__gpu_way way;
+    struct kith__gpu_sweep sweep;     /**< grid.a finds the particles of a cell in `here` */
+    struct kith__flock_rules rules;   /**< checked options */
+    enum kith__gpu_arrangement order; /**< order of particles in `here` */
+    struct kith__gpu_herd here;       /**< state at the current step */
+    struct kith__gpu_herd there;      /**< next state, before it is arranged */
+    uint32_t *count; /**< [cells + 1] particles of each cell in `there`, and 0; KITH_GPU_COUNTED */
+    int32_t *rim;    /**< [n] entries of particles in cells near the faces of the box;
+                          KITH_GPU_COUNTED */
+    int64_t entries; /**< cells + 1; 0 when there is no table */
+    struct kith__axis axis[3];   /**< axes of the cells; KITH_GPU_COUNTED */
+    struct kith__gpu_turn *turn; /**< state that changes from step to step */
+    int side;                    /**< index of this step in turn->fastest, and in turn->at_rim when
+                                         particles are arranged */
+    double offset_unit;          /**< unit of offsets in sums [length] */
+    struct kith__gpu_ruler offsets; /**< from coordinates to units */
+    int32_t row[3][3];              /**< rows of the box [units] */
+    double square[KITH_RULES];      /**< radius^2 by the definition [length^2] */
+    float unit;                     /**< 1 / cutoff */
+    double blur;              /**< error bound of the definition's r^2 / cutoff^2, for images */
+    double own_blur;          /**< error bound of the definition's r^2 / cutoff^2, else */
+    float beyond[KITH_RULES]; /**< 1 - radius^2 / cutoff^2; 1e30 when the rule is off */
+    bool usual;               /**< alignment and cohesion have the largest radius */
+    enum kith__gpu_way way;   /**< kernel of the step */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Particles came there from elsewhere: find the fastest, count the cells. */
+/** Start with particles that were written to `there`: find the fastest, count the cells. */
 gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *flight, gpuStream_t stream);
 
-/** Take everybody from there to here, and clear the counts for the next turn. A step is over if
- *  `stepped`. */
+/** Move all particles from `there` to `here`, and clear the counts for the next step.
+ *  @param stepped  `there` is the result of a step: turn->step is incremented */
 gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *flight, bool stepped,
                                    gpuStream_t stream);
 
-/** One step: take everybody there. flight->way says which of them can and should; fly can all. */
+/** Compute the next state in `there`, with few neighbours: flight->way must be KITH_GPU_NEAR. */
 gpuError_t kith__gpu_flock_near(const struct kith__gpu_flight *flight, gpuStream_t stream);
+/** Compute the next state in `there`, with many neighbours: flight->way must be KITH_GPU_TILES. */
 gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *flight, gpuStream_t stream);
+/** Compute the next state in `there`, for any rules and order. */
 gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *flight, gpuStream_t stream);
 
-/** Find who is nearest to a place, here. prey: device memory. Its slot leads to it. */
+/** Find the particle of `here` that is nearest to a position. @param[out] prey  device memory */
 gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *flight, const double place[3],
                                 struct kith__gpu_prey *prey, gpuStream_t stream);
 
-/** Those of a herd that are chosen, to r [chosen][3] and v behind it, which has no gap. */
+/** Arguments of a subset read. */
 struct kith__gpu_glimpse {
-    struct kith__gpu_herd herd;
-    int64_t n, chosen;
-    const int32_t *rank; /**< [n] the place of each index in the choice, or -1 */
-    void *to;
-    bool single; /**< precision */
+    struct kith__gpu_herd herd; /**< the state */
+    int64_t n, chosen;          /**< particles, and particles of the subset */
+    const int32_t *rank;        /**< [n] number of each index in the subset; -1: none */
+    void *to;                   /**< [2][chosen][3] positions, then velocities */
+    bool single;                /**< the precision is float */
 };
+/** Copy the particles of a subset to glimpse->to. */
 gpuError_t kith__gpu_flock_gather(const struct kith__gpu_glimpse *glimpse, gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -1,51 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of a flock whose particles look at all others in reach, where these are few. A thread takes
- * a particle and goes through the rows of cells around it. Who is near is decided by the definition
- * (pair.h) at once, and noted as bits in shared memory; notes are summed for the whole warp
- * together, so that its lanes wait for each other once and not for each neighbour.
+ * Flock steps in which all neighbours count, and these are few. A thread takes a particle and goes
+ * through the rows of cells around it. Whether a candidate is near is decided by the definition
+ * (pair.h) at once, and recorded as a bit mask in shared memory. The warp sums the hits of all its
+ * masks together, so that lanes diverge once for each batch of masks, not once for each neighbour.
  */
 #include "flock_rows.cuh"
 
 enum {
-    NEAR_THREADS = 64,
-    NOTES = 10,                       /* of a thread: */
-    NOTED = 24,                       /* candidates; sums of those of all notes fit 32 bits */
-    AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates */
+    NEAR_THREADS = 64,                /* threads of a block */
+    NOTES = 10,                       /* masks of a thread */
+    NOTED = 24,                       /* candidates of a mask; sums over all masks fit 32 bits */
+    AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates that are read at a time */
 };
 
-/** Who is near among some candidates. */
+/** Mask of the candidates that are near, among some consecutive ones. */
 struct __align__(8) note
 {
-    int32_t first; /**< slot */
-    uint32_t near; /**< bits */
+    int32_t first; /**< entry of candidate 0 in `here` */
+    uint32_t near; /**< bit k is set when candidate k is near */
 };
 
-/** What a block's threads keep in shared memory, each in a column of its own. */
+/** Shared memory of a block: each thread has a column. */
 struct notes {
-    struct note note[NOTES][NEAR_THREADS];
-    int64_t sum[KITH_RULES][3][NEAR_THREADS];
-    int32_t n[KITH_RULES][NEAR_THREADS];
+    struct note note[NOTES][NEAR_THREADS];    /**< masks that wait to be summed */
+    int64_t sum[KITH_RULES][3][NEAR_THREADS]; /**< neighbour sums [units] */
+    int32_t n[KITH_RULES][NEAR_THREADS];      /**< numbers of neighbours */
 };
 
-/** A thread's particle. */
+/** Traversal of the cells around one thread's particle. */
 template <typename real> struct seer {
-    const struct kith__gpu_flight *f;
-    struct notes *notes;
-    int n; /**< notes */
-    real r[3];
-    real reach2, close2; /**< squares of the largest radius and that of separation */
-    int3 here;           /**< in units */
-    struct kith__gpu_ruler velocities;
+    const struct kith__gpu_flight *f;  /**< the step */
+    struct notes *notes;               /**< shared memory of the block */
+    int n;                             /**< masks that wait */
+    real r[3];                         /**< position of the particle [length] */
+    real reach2;                       /**< squared largest radius [length^2] */
+    real close2;                       /**< squared radius of separation [length^2] */
+    int3 here;                         /**< position of the particle [units] */
+    struct kith__gpu_ruler velocities; /**< from velocities to units */
 };
 
-/** What the rules sum of those noted. */
+/** Neighbour sums over a batch of masks, which fit 32 bits. */
 struct short_sums {
-    int32_t n[KITH_RULES];
-    int32_t sum[KITH_RULES][3];
+    int32_t n[KITH_RULES];      /**< numbers of neighbours */
+    int32_t sum[KITH_RULES][3]; /**< sums [units] */
 };
 
-/** Add a neighbour to the rules that reach it: on[rule]. r, v: its records. */
+/** Add a neighbour to the sums of the rules with on[rule]. @param r, v  its records */
 template <typename real>
 static __device__ __forceinline__ void add(const seer<real> &me, const record<real> &r,
                                            const record<real> &v, int32_t shift,
@@ -64,6 +65,7 @@ static __device__ __forceinline__ void add(const seer<real> &me, const record<re
     }
 }
 
+/** Add the sums of a batch to those in shared memory. */
 template <typename real>
 static __device__ __forceinline__ void add_up(const seer<real> &me, const struct short_sums &s)
 {
@@ -75,7 +77,7 @@ static __device__ __forceinline__ void add_up(const seer<real> &me, const struct
     }
 }
 
-/** Which rules reach r2? */
+/** Set on[rule] for the rules whose radius r2 is within. */
 template <typename real>
 static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2,
                                                    bool on[KITH_RULES])
@@ -86,11 +88,11 @@ static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2
     }
 }
 
-/** What is looked at: the box itself, an image that a box with rows along the axes moves by
- *  image[k] of row k, or any. */
+/** Which images a row of candidates may have: none; any, in a box whose rows are along the axes;
+ *  any, in a skewed box. */
 enum kind { ITSELF, STRAIGHT, ANY_IMAGE };
 
-/** r2 by the definition. */
+/** Squared distance to a candidate by the definition. */
 template <typename real, enum kind KIND>
 static __device__ __forceinline__ real square_to(const seer<real> &me, const record<real> &r,
                                                  const int32_t image[3])
@@ -109,7 +111,8 @@ static __device__ __forceinline__ real square_to(const seer<real> &me, const rec
                            moved(z, image[2] * box.row[2][2]));
 }
 
-/** Add the first of a note, and strike it out. USUAL: alignment and cohesion reach all of them. */
+/** Add the first candidate of a mask, and clear its bit. @tparam USUAL  alignment and cohesion have
+ *  the largest radius */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void add_first(const seer<real> &me, const int32_t image[3],
                                                  struct note *note, struct short_sums *s)
@@ -126,7 +129,7 @@ static __device__ __forceinline__ void add_first(const seer<real> &me, const int
     add(me, r, v, kith__pack_shift(image), on, s);
 }
 
-/** Sum the notes. */
+/** Add the candidates of all masks of a thread, which are no images, to its sums. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void sum_notes(seer<real> &me)
 {
@@ -143,7 +146,7 @@ static __device__ __forceinline__ void sum_notes(seer<real> &me)
     add_up(me, s);
 }
 
-/** Sum a note about an image. */
+/** Add the candidates of a mask, which are in an image, to the sums. */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void sum_image(const seer<real> &me, const int32_t image[3],
                                                  struct note note)
@@ -155,7 +158,7 @@ static __device__ __forceinline__ void sum_image(const seer<real> &me, const int
     add_up(me, s);
 }
 
-/** Put the sign of a number behind some bits. */
+/** Shift the sign bit of a number into the lowest bit of `bits`. */
 static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
 {
     return __funnelshift_l(__float_as_uint(number), bits, 1);
@@ -165,15 +168,16 @@ static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, double num
     return __funnelshift_l((uint32_t)__double2hiint(number), bits, 1);
 }
 
-/** Look who is near among the first of an image of [*begin, end), it itself, too, and step over
- *  them. Up to KITH_GPU_FLOCK_BEHIND records behind the end are read. */
+/** Test up to NOTED candidates from *begin on, in one image, and advance *begin past them. The
+ *  query particle itself is not excluded. Reads up to KITH_GPU_FLOCK_BEHIND records beyond the end.
+ *  @return the mask of those that are near */
 template <typename real, enum kind KIND>
 static __device__ __forceinline__ struct note look(const seer<real> &me, const int32_t image[3],
                                                    int32_t *begin, int32_t end)
 {
     const record<real> *next = (const record<real> *)me.f->here.r + *begin;
     const int32_t n = max(min(end - *begin, (int)NOTED), 0);
-    uint32_t far = ~0u; /* the last one tested is the lowest bit */
+    uint32_t far = ~0u; /* the candidate tested last has the lowest bit */
     int32_t tested = 0;
 #pragma unroll 1
     for (; tested < n; tested += AT_A_TIME) {
@@ -192,8 +196,8 @@ static __device__ __forceinline__ struct note look(const seer<real> &me, const i
     return note;
 }
 
-/** Particles [*begin, *end) of a row of cells around x, in image[0] along it; none outside an open
- *  box. Sets the image's other numbers. */
+/** Candidates [*begin, *end) of a row of cells near cell x; none outside an open box.
+ *  @param image  image[0] is given; the others are set */
 template <typename real>
 static __device__ __forceinline__ void find_image(const seer<real> &me, int32_t x, int32_t y,
                                                   int32_t z, int32_t image[3], int32_t *begin,
@@ -206,7 +210,7 @@ static __device__ __forceinline__ void find_image(const seer<real> &me, int32_t 
     }
 }
 
-/** Go some rows on. */
+/** Advance dy, dz by a number of rows. */
 static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3], int rows,
                                                  int32_t *dy, int32_t *dz)
 {
@@ -215,8 +219,9 @@ static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3]
     }
 }
 
-/** Look who is near in an image of a row, [begin, end). Those of the box itself are noted, and
- *  summed when the notes are full, or with the last row; those of other images at once. */
+/** Test the candidates of one image of a row. Those that are no images are recorded in masks, which
+ *  are summed when they are full, or after the last row; those of other images are summed at
+ *  once. */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t image[3],
                                                 int32_t begin, int32_t end, bool last)
@@ -236,8 +241,9 @@ static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t im
     }
 }
 
-/** All rows around a cell that is not at the rim: all images are the box itself. 2^SHARE threads
- *  take every 2^SHAREth. The whole warp calls; any: there is somebody who looks. */
+/** Test all rows around a cell that is not at the rim: no candidate is an image. 2^SHARE threads
+ *  share the rows of one particle. All lanes of the warp call it. @param any  this thread has a
+ *  particle */
 template <typename real, bool USUAL, int SHARE>
 static __device__ __forceinline__ void look_inside(seer<real> &me, int32_t cell, bool any)
 {
@@ -260,7 +266,8 @@ static __device__ __forceinline__ void look_inside(seer<real> &me, int32_t cell,
     }
 }
 
-/** Go some images of rows on. */
+/** Advance along, dy, dz by a number of images of rows. @param low, high  range of images along
+ *  x */
 static __device__ __forceinline__ void step_images(const struct kith__axis axis[3], int images,
                                                    int32_t low, int32_t high, int32_t *along,
                                                    int32_t *dy, int32_t *dz)
@@ -270,7 +277,8 @@ static __device__ __forceinline__ void step_images(const struct kith__axis axis[
     }
 }
 
-/** Likewise around any cell, every 2^SHAREth image of a row. */
+/** Test all images of rows around any cell. 2^SHARE threads share those of one particle. All lanes
+ *  of the warp call it. @param any  this thread has a particle */
 template <typename real, bool USUAL, int SHARE, enum kind KIND>
 static __device__ __forceinline__ void look_beyond(seer<real> &me, int32_t cell, bool any)
 {
@@ -296,7 +304,7 @@ static __device__ __forceinline__ void look_beyond(seer<real> &me, int32_t cell,
     }
 }
 
-/** What columns [first, end) have summed. */
+/** Sums of columns [first, end) of the shared memory. */
 static __device__ __forceinline__ struct kith__flock_sums gather(const struct notes &notes,
                                                                  int first, int end)
 {
@@ -312,7 +320,10 @@ static __device__ __forceinline__ struct kith__flock_sums gather(const struct no
     return sums;
 }
 
-/** Let a thread look around for a particle, with others. */
+/** Compute this thread's part of the neighbour sums of a particle, in its column.
+ *  @param at   entry of the particle in `here`
+ *  @param rim  its cell is at the rim
+ *  @param any  this thread has a particle */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flight &f, int64_t at,
                                                        bool rim, bool any, struct notes *notes)
@@ -346,8 +357,9 @@ static __device__ __forceinline__ void look_around_for(const struct kith__gpu_fl
     }
 }
 
-/** As many particles as a block takes, from `first` on: some threads look around for one; then a
- *  thread moves it. rim: their slots are those of the list; else those at the rim are left out. */
+/** Move as many particles as a block takes, from `first` on: threads compute their sums, then one
+ *  thread moves each. @param rim  particles are those of the list of the rim; else particles at the
+ *  rim are skipped */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f, bool rim,
                                                 int64_t first, int64_t end, struct notes *notes)
@@ -361,7 +373,7 @@ static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f
         __syncthreads();
     }
     const int own = NEAR_THREADS >> share;
-    if ((int)threadIdx.x < max(own, (int)LANES)) { /* whole warps */
+    if ((int)threadIdx.x < max(own, (int)LANES)) { /* whole warps, for warp functions */
         const int64_t moving = (int)threadIdx.x < own ? first + threadIdx.x : end;
         const int64_t mine = min(moving, end - 1);
         const int64_t slot = rim ? f.rim[mine] : mine;
@@ -380,8 +392,8 @@ static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f
     }
 }
 
-/** The first `rim_blocks` blocks take the particles at the rim, so that others need not wait for
- *  who looks at images. 2^RIM_SHARE threads look around for such a particle, else 2^SHARE. */
+/** One step. The first `rim_blocks` blocks take the particles at the rim, so that other warps do
+ *  not diverge by images. 2^RIM_SHARE threads share a particle at the rim, 2^SHARE another one. */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
     fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int rim_blocks)
@@ -400,7 +412,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 
     }
 }
 
-/** Which part of the cells is at the rim? */
+/** Fraction of the cells that are at the rim. */
 static double part_at_rim(const struct kith__axis axis[3])
 {
     double inside = 1;
@@ -410,6 +422,7 @@ static double part_at_rim(const struct kith__axis axis[3])
     return 1 - inside;
 }
 
+/** Launch fly_near. */
 template <typename real, int SHARE, int RIM_SHARE>
 static void launch_share(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
@@ -426,9 +439,10 @@ static void launch_share(const struct kith__gpu_flight *f, gpuStream_t stream)
     }
 }
 
+/** Choose how many threads share a particle, and launch. */
 template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
-    static const int64_t few = 200000; /* too few to keep a GPU busy with a thread each */
+    static const int64_t few = 200000; /* too few to fill a GPU with one thread each */
     if (f->sweep.grid.a.n < few) {
         launch_share<real, 1, 3>(f, stream);
     } else {

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of cells around some particles, where a table holds all cells: their numbers fit 32 bits.
+ * Rows of cells around some particles, where a table holds all cells: cell numbers fit 32 bits.
  */
 #ifndef KITH_GPU_FLOCK_ROWS_CUH
 #define KITH_GPU_FLOCK_ROWS_CUH
 
 #include "flock_gpu.cuh"
 
+/** floor(a / n), for any a. */
 static __device__ __noinline__ int32_t divide_far(int32_t a, int32_t n)
 {
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
+/** floor(a / n); fast for -n <= a < 2 n. */
 static __device__ __forceinline__ int32_t floor_divide(int32_t a, int32_t n)
 {
     return a >= 0 && a < n ? 0 : a < 0 && a >= -n ? -1 : a >= n && a - n < n ? 1 : divide_far(a, n);
 }
 
-/** Cell `at` of an axis: false outside an open one; else its place and image. */
+/** Wrap cell *at of an axis into the box. @param[out] image  periodic image of the cell
+ *  @return false outside an open axis */
 static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, int32_t *at,
                                                  int32_t *image)
 {
@@ -30,14 +33,15 @@ static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, 
     return *at >= 0 && *at < n;
 }
 
-/** What is looked at along x: around cells x0 to x1. */
+/** A row of cells along x, and the part of it that is near cells x0 to x1. */
 struct row_of_cells {
-    int32_t n, reach;
-    bool periodic;
-    int32_t x0, x1;
+    int32_t n, reach; /**< cells of the row, and cells to test on each side */
+    bool periodic;    /**< the x axis is periodic */
+    int32_t x0, x1;   /**< first and last cell of the query particles */
 };
 
-/** Particles [*begin, *end) of an image of the row whose first cell is `at`. */
+/** Particles [*begin, *end) of an image of the row that are near. @param at  first cell of the
+ *  row */
 static __device__ __forceinline__ void range_of(const struct kith__gpu_grid &grid,
                                                 const struct row_of_cells &row, int64_t at,
                                                 int32_t image, int32_t *begin, int32_t *end)

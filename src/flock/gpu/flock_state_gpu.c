@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A flock goes to the device once, when it is first stepped, and comes back when it is read: in
- * records of four numbers, packed and unpacked on the way.
+ * Transfers of a flock: it is uploaded once, before its first step, and downloaded when it is read;
+ * in records of four numbers, packed and unpacked on the host.
  */
 #include "flock_state_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Records that are packed for a transfer at a time. */
-enum { PACK = 1 << 16 };
+enum { PACK = 1 << 16 }; /* records of one transfer */
 
 size_t kith__gpu_record_bytes(const struct kith_flock *flock)
 {
@@ -23,7 +22,7 @@ const struct kith__gpu_herd *kith__gpu_flock_now(const struct kith__gpu_flock *g
 
 /* ----------------------------------------------------------------------------------- transfers */
 
-/** Numbers that a record begins with, and its index. */
+/** Write records of entries [first, first + n): three components of `from`, and the index. */
 static void pack(const struct kith_flock *flock, void *const from[3], int64_t first, int64_t n,
                  void *records)
 {
@@ -45,6 +44,8 @@ static void pack(const struct kith_flock *flock, void *const from[3], int64_t fi
     }
 }
 
+/** Read records of entries [first, first + n) into three components, and the index unless id is
+ *  NULL. */
 static void unpack(const struct kith_flock *flock, const void *records, int64_t first, int64_t n,
                    void *const to[3], int32_t *id)
 {
@@ -65,6 +66,7 @@ static void unpack(const struct kith_flock *flock, const void *records, int64_t 
     }
 }
 
+/** Allocate host memory for the records of one transfer. */
 static kith_status need_records(kith_ctx *ctx, const struct kith_flock *flock, void **records)
 {
     *records = kith__work_need(&ctx->work, 0, PACK * kith__gpu_record_bytes(flock));
@@ -72,7 +74,7 @@ static kith_status need_records(kith_ctx *ctx, const struct kith_flock *flock, v
     return KITH_OK;
 }
 
-/** Bring the host's state there. */
+/** Upload the host's state to `there`. */
 static kith_status upload(kith_ctx *ctx, const struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const size_t bytes = kith__gpu_record_bytes(flock);
@@ -147,7 +149,8 @@ void *kith__gpu_flock_need(kith_ctx *ctx, struct kith__gpu_flock *g, int buffer,
     return data;
 }
 
-/** Room for the states, and for records behind them that are read and not used. */
+/** Allocate the states, with KITH_GPU_FLOCK_BEHIND zero records after them, and the small
+ *  structs. */
 static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;

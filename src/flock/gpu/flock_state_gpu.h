@@ -8,13 +8,14 @@
 #include "flock_gpu.h"
 #include "engine/gpu/gpu_state.h"
 
-/** Small things in device memory. */
+/** Small structs in device memory. */
 struct kith__gpu_flock_small {
-    struct kith__gpu_turn turn;
-    struct kith__gpu_prey prey;
-    struct kith__gpu_plan plan;
+    struct kith__gpu_turn turn; /**< state that changes from step to step */
+    struct kith__gpu_prey prey; /**< nearest particle to a predator */
+    struct kith__gpu_plan plan; /**< cells that stay from step to step */
 };
 
+/** Buffers in device memory. */
 enum {
     KITH_GPU_FLOCK_HERE_R,
     KITH_GPU_FLOCK_HERE_V,
@@ -28,53 +29,57 @@ enum {
     KITH_GPU_FLOCK_BUFFERS
 };
 
-/** A glance on its way to the host, on a stream of its own. */
+/** A subset read that is being copied to the host, on a stream of its own. */
 struct kith__gpu_glance {
-    struct kith__buffer rank, out; /**< device memory */
-    struct kith__buffer pinned;
-    gpuStream_t stream;
-    gpuEvent_t gathered, arrived;
-    int64_t choice; /**< whose ranks are there */
+    struct kith__buffer rank;   /**< device: int32 [n] number of each particle in the subset; -1 */
+    struct kith__buffer out;    /**< device: the subset */
+    struct kith__buffer pinned; /**< pinned host memory: the subset */
+    gpuStream_t stream;         /**< stream of the copy */
+    gpuEvent_t gathered;        /**< the subset is in `out` */
+    gpuEvent_t arrived;         /**< the subset is in `pinned` */
+    int64_t choice;             /**< kith__glance.choice that `rank` belongs to */
 };
 
-/** A flock on the device. */
+/** A flock on the device, host side. */
 struct kith__gpu_flock {
-    struct kith__buffer buffer[KITH_GPU_FLOCK_BUFFERS];
-    bool there_is_now; /**< its state is `there`; else here, arranged */
-    bool newer;        /**< than what the host has */
-    double cutoff;     /**< of the cells in which it is arranged */
-    int64_t at_once;   /**< steps to queue before the watch callback is asked, from their time */
-    size_t temporary_bytes;
-    struct kith__gpu_flight flight;
-    struct kith__gpu_glance glance;
-    gpuGraphExec_t graph;             /**< KITH_GPU_RECORDED steps to be queued at once, or NULL, */
-    struct kith__gpu_flight recorded; /**< from here */
+    struct kith__buffer buffer[KITH_GPU_FLOCK_BUFFERS]; /**< device memory */
+    bool there_is_now;              /**< the state is `there`; else `here`, arranged */
+    bool newer;                     /**< the state is newer than the host's copy */
+    double cutoff;                  /**< cutoff of the cells of `here` [length] */
+    int64_t at_once;                /**< steps to queue between two calls of the watch callback */
+    size_t temporary_bytes;         /**< temporary memory of the prefix sum */
+    struct kith__gpu_flight flight; /**< arguments of kernels */
+    struct kith__gpu_glance glance; /**< subset read */
+    gpuGraphExec_t graph;           /**< KITH_GPU_RECORDED steps that are queued at once; or NULL */
+    struct kith__gpu_flight recorded; /**< arguments with which `graph` was recorded */
 };
 
-/* Steps in a recording: an even number, so that one can follow the other. */
+/* Steps in a recorded graph: an even number, as buffers alternate. */
 enum { KITH_GPU_RECORDED = 16 };
 
-/** Bytes of a record of a herd. */
+/** Size of a record [bytes]. */
 size_t kith__gpu_record_bytes(const struct kith_flock *flock);
 
-/** The herd that is the state. */
+/** Where the state is. */
 const struct kith__gpu_herd *kith__gpu_flock_now(const struct kith__gpu_flock *g);
 
-/** Room in one of the buffers. @return NULL after saying so when there is none */
+/** Allocate one of the buffers. @return NULL when out of memory, which is reported */
 void *kith__gpu_flock_need(kith_ctx *ctx, struct kith__gpu_flock *g, int buffer, size_t bytes);
 
-/** Begin as other calls do, but for the watch callback, which is asked at each step. */
+/** Begin a call as kith__gpu_begin, but without calling the watch callback, which is called at each
+ *  step. */
 kith_status kith__gpu_flock_begin(kith_ctx *ctx);
 
-/** The flock on the device, brought there if it is new. */
+/** Create flock->device and upload the state, if that was not done before. */
 kith_status kith__gpu_flock_open(kith_ctx *ctx, struct kith_flock *flock);
 
-/** Copy from the device, at most KITH_GPU_SMALL_BYTES, and wait. */
+/** Copy at most KITH_GPU_SMALL_BYTES from the device, and wait. */
 kith_status kith__gpu_flock_look_up(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
+/** Free the recorded graph. */
 void kith__gpu_flock_drop_recording(struct kith__gpu_flock *g);
 
-/** Free what glances need, when the last has arrived. */
+/** Wait for the last subset read, and free what subset reads need. */
 void kith__gpu_flock_drop_glance(struct kith__gpu_flock *g);
 
 /* Operations of struct kith__flock_backend. */

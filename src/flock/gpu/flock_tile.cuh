@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A tile of 32 candidates and the 32 particles of a warp, four homes of eight: the tests, and the
- * sums, as products of matrices. Lane 4g + t gets from the matrix unit the distances of candidates
- * 2t and 2t + 1 of each eight from particle g of a home, which is how it wants the hits back.
+ * Tests and sums of a tile of 32 candidates and an i-cluster of 32 particles (four homes of eight),
+ * by the matrix unit. Lane 4g + t receives the distances of candidates 2t and 2t + 1 of each eight
+ * from particle g of a home, which is the layout in which the matrix unit reads the hits.
  *
- * A squared distance is |i|^2 + |j|^2 - 2 i.j. Its factors are numbers of 11 bits: a coordinate is
- * cut into two of them, and so is |j|^2; |i|^2 - 1 is what the sum begins with. Lengths are scaled
- * so that what is too small for the unit does not matter.
+ * A squared distance is |i|^2 + |j|^2 - 2 i.j. Factors are numbers of 11 bits: a coordinate is
+ * split into two of them, and so is |j|^2; |i|^2 - 1 is the initial value of the sum. Lengths are
+ * scaled so that numbers too small for the unit do not matter.
  */
 #ifndef KITH_GPU_FLOCK_TILE_CUH
 #define KITH_GPU_FLOCK_TILE_CUH
@@ -16,86 +16,87 @@
 #include "flock_rows.cuh"
 
 enum {
-    TILE = 32,
-    FOUR = 4,
-    EIGHT = 8,
-    HOMES = LANES / EIGHT,
-    PAIR = 2, /* homes that the matrix unit takes together */
-    BYTES = 16,
-    COLUMNS = LANES + FOUR, /* of a table of sums: so its rows do not meet in a bank */
-    TILE_WARPS = 2,
-    TILE_THREADS = TILE_WARPS * LANES,
-    MOST_HITS = 1 << 14 /* before sums of bytes are put together: two of them fit 32 bits */
+    TILE = 32,                         /* candidates of a tile */
+    FOUR = 4,                          /* results of a lane in one product */
+    EIGHT = 8,                         /* particles of a home, and candidates of a product */
+    HOMES = LANES / EIGHT,             /* homes of an i-cluster */
+    PAIR = 2,                          /* homes in one product */
+    BYTES = 16,                        /* bytes of a record of integers */
+    COLUMNS = LANES + FOUR,            /* row length of a table of sums: avoids bank conflicts */
+    TILE_WARPS = 2,                    /* warps of a block */
+    TILE_THREADS = TILE_WARPS * LANES, /* threads of a block */
+    MOST_HITS = 1 << 14 /* hits after which sums of bytes are combined: two of them fit 32 bits */
 };
 
-static const float scale = 256;         /* of lengths in cutoffs */
-static const float square_part = 1024;  /* |j|^2 is divided by it to fit */
-static const float farthest = 60000;    /* the largest such square, of 30 cutoffs */
-static const float in_no_reach = 4e30f; /* a squared distance that is far from any */
+static const float scale = 256;         /* units of a scaled length in one cutoff */
+static const float square_part = 1024;  /* |j|^2 is divided by it to fit a half */
+static const float farthest = 60000;    /* largest |j|^2 after that: of 30 cutoffs */
+static const float in_no_reach = 4e30f; /* squared distance of a padding particle */
 
-/** A tile's candidates as they come. */
+/** Records of a tile's candidates, as they are loaded asynchronously. */
 template <typename real> struct stage {
-    record<real> r[TILE], v[TILE];
+    record<real> r[TILE], v[TILE]; /**< positions and velocities */
 };
 
-/** A tile's candidates as they are met. */
+/** A tile's candidates as the matrix unit reads them. */
 struct seats {
-    uint4 r[TILE];     /**< halves: x, y, z, |r|^2, and what is left of each */
-    uint4 place[TILE]; /**< from the party's first particle, in units, plus 2^31; 1 */
-    uint4 speed[TILE]; /**< in units, plus 2^31; 1 */
+    uint4 r[TILE];     /**< as halves: x, y, z, |r|^2, and the remainder of each [scaled] */
+    uint4 place[TILE]; /**< offset from the first particle of the i-cluster, plus 2^31 [units]; 1 */
+    uint4 speed[TILE]; /**< velocity, plus 2^31 [units]; 1 */
 };
 
-/** Candidates that are beside each other, and of one image. */
+/** Consecutive candidates of one image. */
 struct segment {
-    int32_t end;  /**< number of the first candidate behind it */
-    int32_t from; /**< a candidate's slot, less its number */
-    int32_t image;
-    int32_t unused;
+    int32_t end;    /**< number of the first candidate after the segment */
+    int32_t from;   /**< entry in `here` of a candidate, less its number */
+    int32_t image;  /**< periodic image; packed */
+    int32_t unused; /**< padding to 16 bytes */
 };
 
-/** A warp's part of shared memory. */
+/** Shared memory of a warp. */
 template <typename real> struct candidates {
-    struct stage<real> stage;
-    struct seats seats[2];
-    /** halves: -2x, -2y, -2z and a factor, and what is left; of a particle of either home, those of
-     *  even lanes and of odd ones */
+    struct stage<real> stage; /**< candidates that are being loaded */
+    struct seats seats[2];    /**< double buffer of tiles */
+    /** As halves, -2x, -2y, -2z and a factor, and the remainders; of a particle of either home of a
+     *  product, those of even lanes and of odd lanes. */
     __align__(16) uint32_t a[HOMES / PAIR][EIGHT][2][FOUR];
-    float4 w[HOMES / PAIR][EIGHT]; /**< |i|^2 - scale^2, twice, of a particle of either home */
-    int32_t bytes[BYTES][COLUMNS]; /**< sums of bytes, of each particle */
-    struct segment segment[LANES];
-    int64_t sum[KITH_RULES][3][LANES]; /**< of the warp's particles */
-    int32_t n[KITH_RULES][LANES];
-    float band; /**< error bound of squares */
+    float4 w[HOMES / PAIR][EIGHT];     /**< |i|^2 - scale^2, twice, of a particle of either home */
+    int32_t bytes[BYTES][COLUMNS];     /**< sums of bytes, of each particle */
+    struct segment segment[LANES];     /**< segments of candidates */
+    int64_t sum[KITH_RULES][3][LANES]; /**< neighbour sums of the warp's particles [units] */
+    int32_t n[KITH_RULES][LANES];      /**< numbers of neighbours */
+    float band;                        /**< error bound of squared distances [scaled^2] */
 };
 
-/** A rule's sums of bytes, with the sign turned: bytes 2g and 2g + 1 of particles 2t and 2t + 1. */
+/** Negated sums of bytes of a rule: bytes 2g and 2g + 1 of particles 2t and 2t + 1. */
 struct bytes {
-    int32_t d[4];
+    int32_t d[4]; /**< accumulators of the matrix unit */
 };
 
-/** The part of a warp's particles that are in one row of cells. */
+/** An i-cluster: those of a warp's particles that are in one row of cells and near each other. */
 template <typename real> struct party {
-    const struct kith__gpu_flight *f;
-    struct candidates<real> *c;
-    int lane;
-    int64_t first;        /**< slot of the warp's first particle */
-    int32_t x0, x1, y, z; /**< cells */
-    real origin[3];
-    float middle; /**< along x, from the origin */
-    int3 place;   /**< of the one at the origin, less 2^31 */
-    struct kith__gpu_ruler velocities;
-    float unit;               /**< scale / cutoff */
-    float clear;              /**< error bound of what judge() returns */
-    float beyond[KITH_RULES]; /**< scale^2 - radius^2 */
+    const struct kith__gpu_flight *f;  /**< the step */
+    struct candidates<real> *c;        /**< shared memory of the warp */
+    int lane;                          /**< lane of this thread */
+    int64_t first;                     /**< entry of the warp's first particle in `here` */
+    int32_t x0, x1, y, z;              /**< cells of the i-cluster: x0 to x1 of one row */
+    real origin[3];                    /**< position of its first particle [length] */
+    float middle;                      /**< centre along x, from the origin [scaled] */
+    int3 place;                        /**< position of its first particle, less 2^31 [units] */
+    struct kith__gpu_ruler velocities; /**< from velocities to units */
+    float unit;                        /**< scale / cutoff */
+    float clear;                       /**< error bound of what judge() returns */
+    float beyond[KITH_RULES];          /**< scale^2 - radius^2 [scaled^2] */
 };
 
-/** What the lanes know of their party. */
+/** Accumulators of a lane. */
 struct looking {
-    struct bytes sum[HOMES][KITH_RULES];
+    struct bytes sum[HOMES][KITH_RULES]; /**< sums of bytes, of each home and rule */
 };
 
 /* ------------------------------------------------------------------------------- instructions */
 
+/** Select bytes of two words. */
 static __device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint32_t selector)
 {
     uint32_t d;
@@ -103,13 +104,13 @@ static __device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint3
     return d;
 }
 
-/** The upper halves of two numbers: floats of 8 bits. */
+/** The upper halves of two floats: as bfloat16, rounded towards 0. */
 static __device__ __forceinline__ uint32_t upper(float a, float b)
 {
     return permute(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
 
-/** Such halves' products, */
+/** Products of two pairs of bfloat16. */
 static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -119,7 +120,7 @@ static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
     return d;
 }
 
-/** and the lesser ones, without regard to signs. */
+/** For two pairs of bfloat16, the number of smaller magnitude; signs are undefined. */
 static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -133,12 +134,13 @@ static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
     return d;
 }
 
-/** Bytes of -1 where such halves are negative, else 0. */
+/** Four bytes, -1 where a bfloat16 of two pairs is negative, else 0. */
 static __device__ __forceinline__ uint32_t signs(uint32_t a, uint32_t b)
 {
     return permute(a, b, 0xfdb9);
 }
 
+/** Bits of two halves. */
 static __device__ __forceinline__ uint32_t two_halves(__half2 h)
 {
     uint32_t bits;
@@ -146,7 +148,7 @@ static __device__ __forceinline__ uint32_t two_halves(__half2 h)
     return bits;
 }
 
-/** Numbers as halves, and as halves what is left of them. */
+/** Four floats as halves, and the remainders as halves. */
 static __device__ __forceinline__ uint4 halves(float a, float b, float c, float d)
 {
     const __half2 ab = __floats2half2_rn(a, b);
@@ -158,12 +160,13 @@ static __device__ __forceinline__ uint4 halves(float a, float b, float c, float 
                       two_halves(__floats2half2_rn(c - high_cd.x, d - high_cd.y)));
 }
 
+/** Address in shared memory. */
 static __device__ __forceinline__ uint32_t address_of(const uint4 *records)
 {
     return (uint32_t)__cvta_generic_to_shared(records);
 }
 
-/** The halves of two eights of candidates, twice each, as the matrix unit wants them. */
+/** Load the halves of sixteen candidates, as two right-hand factors of the matrix unit. */
 static __device__ __forceinline__ void load_halves(const uint4 *records, int lane, uint32_t b[2][2])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -172,7 +175,8 @@ static __device__ __forceinline__ void load_halves(const uint4 *records, int lan
                  : "memory");
 }
 
-/** Two matrices of bytes, transposed: 16 bytes of 32 records, in the order that signs() has. */
+/** Load 16 bytes of 32 records, transposed, as a left-hand factor; columns in the order of
+ *  signs(). */
 static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane, uint32_t a[4])
 {
     uint32_t p[4];
@@ -186,7 +190,7 @@ static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane
     a[3] = permute(p[2], p[3], 0x7531);
 }
 
-/** Squared distances of eight candidates and two homes, less scale^2. w: what they begin with. */
+/** Squared distances of eight candidates and two homes, less scale^2. @param w  initial values */
 static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32_t b[2],
                                                  float d[FOUR])
 {
@@ -197,7 +201,7 @@ static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32
           "f"(w.z), "f"(w.w));
 }
 
-/** Add the product of records' bytes and hits. */
+/** Add the product of the records' bytes and the hits. */
 static __device__ __forceinline__ void add_product(struct bytes *sum, const uint32_t a[4],
                                                    const uint32_t hits[2])
 {
@@ -209,8 +213,9 @@ static __device__ __forceinline__ void add_product(struct bytes *sum, const uint
 
 /* ---------------------------------------------------------------------------------------- tile */
 
-/** Which of four candidates do the rules reach? USUAL: alignment reaches as far as any, and as far
- *  as cohesion, whose hits are left out. @return the least of what tells, signs aside */
+/** Hits of four candidates, for each rule. @tparam USUAL  alignment and cohesion have the largest
+ *  radius; hits of cohesion are then not set
+ *  @return the smallest magnitude of what decides: below p.clear some hit is borderline */
 template <bool USUAL, typename real>
 static __device__ __forceinline__ uint32_t judge(const party<real> &p, const float t[FOUR],
                                                  uint32_t least, uint32_t hits[KITH_RULES])
@@ -234,7 +239,7 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
     return least;
 }
 
-/** r2 by the definition, of a slot and a candidate of the listed segments. */
+/** Squared distance by the definition, of particle i and a candidate of the listed segments. */
 template <typename real>
 static __device__ double exact(const struct kith__gpu_flight &f, const struct candidates<real> &c,
                                int64_t i, int32_t candidate)
@@ -254,15 +259,15 @@ static __device__ double exact(const struct kith__gpu_flight &f, const struct ca
     return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, image, d);
 }
 
-/** A lane's tests of a pair of homes: each home's with the first half of the candidates, and with
+/** Tests of one lane for two homes: for each home those with the first sixteen candidates, and with
  *  the second. */
 struct verdicts {
     float t[PAIR * 2][FOUR];             /**< squared distances, less scale^2 */
     uint32_t hits[PAIR * 2][KITH_RULES]; /**< bytes of -1, else 0 */
 };
 
-/** Decide what is not clear by the definition. slot, candidate: of the lane's first test. Out of
- *  the way, as it is seldom called. */
+/** Decide borderline tests by the definition. Cold path, not inlined.
+ *  @param slot, candidate  of the lane's first test */
 template <typename real>
 static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
                                            const struct candidates<real> &c, int64_t slot,
@@ -290,14 +295,14 @@ static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
     }
 }
 
-/** Is one of two such halves within a bound? */
+/** Whether one of two bfloat16 is within a bound. */
 static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 {
     return fminf(fabsf(__uint_as_float(least << 16)),
                  fabsf(__uint_as_float(least & 0xffff0000u))) <= band;
 }
 
-/** Test the tile's candidates, from number `base` on, and add the hits. */
+/** Test the tile's candidates, numbered from `base` on, and add the hits. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void take_tile(const party<real> &p, const struct seats &seats,
                                                  int32_t base, struct looking *me)
@@ -326,7 +331,7 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, const str
             least = judge<USUAL>(p, v.t[k], least, v.hits[k]);
         }
         if (is_unclear(least, p.clear)) {
-            struct verdicts settled = v; /* in memory, as v is not to be */
+            struct verdicts settled = v; /* a copy in memory, so that v stays in registers */
             settle(*p.f, *p.c, p.first + home * EIGHT + p.lane / 4, base + p.lane % 4 * 2,
                    &settled);
             v = settled;
@@ -344,7 +349,7 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, const str
 
 /* ---------------------------------------------------------------------------------------- sums */
 
-/** Four sums of bytes as one of numbers. */
+/** Combine four sums of bytes. */
 static __device__ __forceinline__ int64_t put_together(const int32_t bytes[BYTES][COLUMNS],
                                                        int lane, int first)
 {
@@ -353,8 +358,8 @@ static __device__ __forceinline__ int64_t put_together(const int32_t bytes[BYTES
     return low + (int64_t)high * 65536;
 }
 
-/** Add the party's sums of bytes to the particles', and empty them. own: where a lane's particle
- *  is, from the one at the origin. */
+/** Add the sums of bytes to the neighbour sums of the warp's particles, and zero them.
+ *  @param own  offset of this lane's particle from the first of the i-cluster [units] */
 template <typename real>
 static __device__ __forceinline__ void add_up(const party<real> &p, const int32_t own[3],
                                               struct looking *me)

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of a flock whose particles look at all others in reach. A warp takes 32 particles that are
- * beside each other in cell order. Candidates, all of the cells around, come by in tiles of 32 and
- * are tested by products of matrices of numbers that are rounded; the definition (pair.h) decides
- * what is not clear then.
+ * Flock steps in which all neighbours count, and these are many. A warp takes 32 consecutive
+ * particles in the order of cells. Candidates, the particles of all cells around, are processed in
+ * tiles of 32, and tested by products of matrices of rounded numbers; the definition (pair.h)
+ * decides the borderline ones.
  *
- * The sums are a product of matrices, bytes of what is summed (16 x 32) by hits (32 x 8): numbers
- * of 32 bits are four bytes without sign, summed one by one and put together at the end. All of it
- * is exact.
+ * Neighbour sums are products of matrices too: bytes of the summands (16 x 32) times hits (32 x 8).
+ * Numbers of 32 bits are four unsigned bytes, summed separately and combined at the end. These sums
+ * are exact.
  */
 #include "flock_gpu.h"
 
 #ifdef __HIP_PLATFORM_AMD__
 gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
-    return kith__gpu_flock_fly(f, stream); /* this unit has other shapes there */
+    return kith__gpu_flock_fly(f, stream); /* AMD's matrix unit has other shapes */
 }
 #else
 #include "flock_tile.cuh"
 
 /* ------------------------------------------------------------------------------------ segments */
 
-/** Segments around a party: the rows, and the images along x. */
+/** Rows of cells around an i-cluster, and their images along x. */
 struct rows {
-    int32_t n, n_sx, sx;
+    int32_t n;    /**< rows of cells */
+    int32_t n_sx; /**< images of each row along x */
+    int32_t sx;   /**< the first of these images */
 };
 
+/** Count the rows around an i-cluster. */
 template <typename real> static __device__ struct rows count_rows(const party<real> &p)
 {
     const struct kith__axis *axis = p.f->axis;
@@ -39,7 +42,9 @@ template <typename real> static __device__ struct rows count_rows(const party<re
     return rows;
 }
 
-/** List up to LANES segments from number `first` on. @return how many candidates they hold */
+/** List up to LANES segments of candidates, from row image number `first` on.
+ *  @param[out] images  some candidates are images
+ *  @return the number of candidates */
 template <typename real>
 static __device__ int32_t list_rows(const party<real> &p, const struct rows &rows, int32_t first,
                                     bool *images)
@@ -48,7 +53,8 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
     const int32_t s = first + p.lane;
     const int32_t row = rows.n_sx == 1 ? s : s / rows.n_sx;
     const int32_t wide = 2 * axis[1].reach + 1;
-    const int32_t dz = (int32_t)__fdividef((float)row + 0.5f, (float)wide); /* the floor: few */
+    const int32_t dz = (int32_t)__fdividef((float)row + 0.5f,
+                                           (float)wide); /* floor: rows are few */
     int32_t y = p.y + row - dz * wide - axis[1].reach;
     int32_t z = p.z + dz - axis[2].reach;
     int32_t image[3] = {rows.sx + s - row * rows.n_sx, 0, 0};
@@ -67,6 +73,7 @@ static __device__ int32_t list_rows(const party<real> &p, const struct rows &row
 
 /* ---------------------------------------------------------------------------------- candidates */
 
+/** Start to copy a record to shared memory. */
 template <typename real>
 static __device__ __forceinline__ void fetch(record<real> *to, const record<real> *from)
 {
@@ -77,18 +84,19 @@ static __device__ __forceinline__ void fetch(record<real> *to, const record<real
     }
 }
 
+/** Wait for the copies of this thread. */
 static __device__ __forceinline__ void wait_for_all()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/** Where a lane is among the listed segments. */
+/** Position of a lane in the list of segments. */
 struct caller {
-    struct segment segment;
-    int number;
+    struct segment segment; /**< the segment */
+    int number;             /**< its number in the list */
 };
 
-/** Call candidate number c. */
+/** Start to load candidate number c, if there is one. */
 template <typename real>
 static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int32_t total,
                                             struct caller *at)
@@ -104,7 +112,7 @@ static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int
     fetch(&p.c->stage.v[p.lane], (const record<real> *)p.f->here.v + slot);
 }
 
-/** Move an image to its place. */
+/** Shift a candidate to its image: d [length] and o [units]. */
 template <typename real>
 static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f, int32_t shift,
                                                 real d[3], uint32_t o[3])
@@ -120,7 +128,8 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f
     }
 }
 
-/** Let a lane's candidate, if any, take its seat when it has come. */
+/** Convert this lane's candidate, when it is loaded, and store it in the tile.
+ *  @param any  there is a candidate; else padding is stored */
 template <typename real>
 static __device__ __forceinline__ void seat(const party<real> &p, int32_t shift, bool any,
                                             struct seats *seats)
@@ -149,9 +158,9 @@ static __device__ __forceinline__ void seat(const party<real> &p, int32_t shift,
                                       (uint32_t)speed.z ^ (1u << 31), 1);
 }
 
-/* --------------------------------------------------------------------------------------- party */
+/* ----------------------------------------------------------------------------------- i-cluster */
 
-/** The candidates of a party, tile by tile. */
+/** Process all candidates of an i-cluster, tile by tile; the next tile is loaded meanwhile. */
 template <typename real, bool USUAL>
 static __device__ void meet(party<real> &p, float band, const int32_t own[3], struct looking *me)
 {
@@ -185,18 +194,18 @@ static __device__ void meet(party<real> &p, float band, const int32_t own[3], st
     }
 }
 
-/** The largest of the lanes' numbers, upwards. */
+/** Maximum over the lanes of a warp, rounded up to an integer. */
 static __device__ __forceinline__ float most_of(float value)
 {
     return (float)__reduce_max_sync(all_lanes, __float2int_ru(value));
 }
 
 /**
- * Say how far numbers can be trusted. With u = 2^-24 and all within M cutoffs of the middle, for a
- * distance of the cutoff: a coordinate is off by 3 u M for roundings and 4 u where the matrix unit
- * takes what is tiny for 0, which moves r2 by 50 u M; cutting factors in two halves by 10 u M^2;
- * squares by 6 u M^2; and each of 17 additions, in whatever order, by 2 u of terms that are
- * 4 M^2 + 1 together.
+ * Error bound of squared distances [scaled^2]. With u = 2^-24, and all particles within M cutoffs
+ * of the centre, at a distance of the cutoff: a coordinate is off by 3 u M for roundings, and 4 u
+ * where the matrix unit flushes denormals to 0, which changes r^2 by 50 u M; splitting factors into
+ * two halves adds 10 u M^2; squares add 6 u M^2; each of 17 additions, in any order, adds 2 u of
+ * terms whose magnitudes sum to 4 M^2 + 1.
  */
 static __device__ __forceinline__ float band_of(float most)
 {
@@ -204,7 +213,8 @@ static __device__ __forceinline__ float band_of(float most)
     return scale * scale * (50 * m + 160 * m * m + 60) / 16777216.0f;
 }
 
-/** Bring the factors of a lane's particle, or of nobody, to where they are needed. */
+/** Store the factors of this lane's particle for the matrix unit, and zero the accumulators.
+ *  @param in  the particle is in the i-cluster; else padding is stored */
 template <typename real>
 static __device__ __forceinline__ void take_seats(const party<real> &p, bool in, const float x[3],
                                                   struct looking *me)
@@ -230,8 +240,9 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
     }
 }
 
-/** Let those of the warp's particles look around that are left, in the row of cells of the first of
- *  them and not too far away. @return who is left then */
+/** Compute the neighbour sums of one i-cluster: of those of the warp's particles that are left, the
+ *  ones in the row of cells of the first, and near it. @return whether this lane's particle is
+ *  left */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ bool look_around(party<real> &p, const record<real> &mine,
                                                    int32_t cell, int3 place, bool left)
@@ -272,6 +283,7 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
     return left && !in;
 }
 
+/** One step: a warp moves 32 particles. */
 template <typename real, bool USUAL>
 static __global__ void __launch_bounds__(TILE_THREADS, 8)
     fly_tiles(const KITH_IN_PLACE struct kith__gpu_flight f)
@@ -319,6 +331,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
     note_fastest(f, v);
 }
 
+/** Launch fly_tiles. */
 template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
 {
     const int64_t blocks = (f->sweep.grid.a.n + TILE_THREADS - 1) / TILE_THREADS;
