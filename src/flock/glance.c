@@ -94,7 +94,7 @@ static kith_status take(kith_flock *flock)
 {
     kith_ctx *ctx = flock->ctx;
     struct kith__glance *g = &flock->glance;
-    KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "nobody was chosen: call kith_glance_choose");
+    KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "no subset was chosen: call kith_glance_choose");
     g->taken = false;
     const bool there = ctx->backend->flock->glance && g->n > 0;
     const kith_status status = there ? kith__leave(ctx, ctx->backend->flock->glance(ctx, flock))
