@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What X-rays or neutrons see of a finite cluster: Debye's sums over its pairs.
+ * X-ray and neutron scattering of a finite cluster: Debye's sums over its pairs.
  *
  *     kith_debye_options options;
  *     kith_debye_options_init(&options);
@@ -25,12 +25,13 @@
 extern "C" {
 #endif
 
-/** At which q to sum. Fill with kith_debye_options_init, set q_width and n_q, then change what you
+/** Values of q. Fill with kith_debye_options_init, set q_width and n_q, then change what you
  *  need. */
 typedef struct kith_debye_options {
     size_t size;            /**< sizeof(kith_debye_options): set by the init call */
-    double q_min, q_width;  /**< q number k is q_min + k * q_width; 0 or more, > 0 */
-    int64_t n_q;            /**< 1 to 2^20 */
+    double q_min, q_width;  /**< value number k is q_min + k * q_width; q_min >= 0, q_width > 0
+                                 [1 / length] */
+    int64_t n_q;            /**< number of values, 1 to 2^20 */
     const int32_t *species; /**< [n] 0 to n_species - 1; NULL: all are 0 */
     int32_t n_species;      /**< 1 to 1024 */
 } kith_debye_options;
@@ -39,12 +40,12 @@ typedef struct kith_debye_options {
 KITH_API void kith_debye_options_init(kith_debye_options *options);
 
 /**
- * Sums of sin(q r) / (q r) over all pairs of a finite cluster, exactly. In double, in an order that
- * does not depend on threads or instruction sets; on a GPU in another.
+ * Sums of sin(q r) / (q r) over all pairs of a finite cluster, without binning. In double, in an
+ * order that does not depend on threads or instruction sets; on a GPU in another.
  * Cost: O(n^2 n_q). By histogram, with kith_rdf_count in fine bins, it is O(n^2 + bins n_q).
  * @param ctx        the context
  * @param points     the particles, in host memory; z NULL: 0
- * @param options    which q and species
+ * @param options    values of q, and species
  * @param[out] sums  [partials][n_q] S_ab: the unordered pairs of species a and b; partials are
  *                   numbered as those of a kith_histogram of one set
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

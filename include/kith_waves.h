@@ -23,15 +23,15 @@ extern "C" {
 #endif
 
 /**
- * Plane waves that fit a periodic box, and which particles are summed apart. Fill with
+ * Plane waves that fit a periodic box, and the species that are summed separately. Fill with
  * kith_waves_init, then set n and hkl. Arrays are in host memory, borrowed for the call.
  */
 typedef struct kith_waves {
     size_t size;        /**< sizeof(kith_waves): set by the init call */
     int64_t n;          /**< number of waves */
     const int32_t *hkl; /**< [n][3] q = 2 pi (h a* + k b* + l c*), with a*, b*, c* the columns of
-                                 the inverse of the box's rows; up to 2^14 and down to -2^14, and 0
-                                 along axes that are open */
+                                 the inverse of the box's rows; each from -2^14 to 2^14, and 0 along
+                                 axes that are open */
     const int32_t *species; /**< [points] of each particle, 0 to n_species - 1; NULL: all are 0 */
     int32_t n_species;      /**< 1 to 1024 */
 } kith_waves;
@@ -43,14 +43,14 @@ KITH_API void kith_waves_init(kith_waves *waves);
  * Sum exp(i q.(r - origin)) over the particles of each species: the structure factor of species a
  * and b is Re(sum_a conj(sum_b)) / sqrt(N_a N_b).
  *
- * Sums are in double and in a fixed order: the same bits in every run, for any number of threads
- * and any instruction set. A GPU's differ from them: the term of each particle inside the box by
+ * Sums are in double and in a fixed order: equal bits in every run, for any number of threads and
+ * any instruction set. A GPU's sums differ from them: the term of each particle inside the box by
  * less than 1e-14 (1 + |h| + |k| + |l|).
  * Cost: O(n waves).
  * @param ctx        the context
  * @param points     the particles
  * @param box        periodic along some axis
- * @param waves      which
+ * @param waves      the waves
  * @param[out] sums  [waves][n_species][2] real and imaginary part; undefined on failure
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_DEVICE_LOST
