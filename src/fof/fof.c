@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "groups.h"
-#include "parts.h"
+#include "subcells.h"
 
 static const int64_t default_min_members = 20;
 
@@ -65,7 +65,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(check_options(ctx, points->n, &fof, question.precision));
     KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
-    kith__parts_ask(&question);
+    kith__subcells_set_width(&question);
     const bool by_roles = fof.roles || fof.min_links > 0;
     const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
     KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,

@@ -30,7 +30,7 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *quest
                                const struct kith__fof *fof, kith_groups *out);
 
 /** Find groups from the pair search, which serves every box and length that a question may have. A
- *  backend calls it when kith__parts_init returns false. The points may be in device memory; out
+ *  backend calls it when kith__subcells_init returns false. The points may be in device memory; out
  *  is in host memory. Overwrites any grid in the context's scratch memory. */
 kith_status kith__fof_by_pairs(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);

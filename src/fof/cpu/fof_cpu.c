@@ -10,31 +10,31 @@
 #include "friends.h"
 #include "engine/cpu/run.h"
 
-/** Clumps per block, chosen so that the block's part of the table stays in cache. */
+/** Clumps per block, chosen so that the block's range of the table stays in cache. */
 enum { CLUMP_BLOCK = 1024 };
 
 /** List the forward neighbours within reach of each subcell, in friends->ahead. */
 static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
 {
-    const struct kith__parts *parts = &f->parts;
+    const struct kith__subcells *subcells = &f->subcells;
     const struct kith__axis *axis = f->grid->axis;
-    if (!parts->around) {
+    if (!subcells->around) {
         return KITH_OK;
     }
-    const int64_t keys = (int64_t)1 << parts->bits;
+    const int64_t keys = (int64_t)1 << subcells->bits;
     f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
-    KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the parts of a cell");
+    KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the subcells of a cell");
     for (int64_t key = 0; key < keys; key++) {
-        int part[3];
-        kith__part_of(axis, (uint64_t)key, part);
+        int subcell[3];
+        kith__part_of(axis, (uint64_t)key, subcell);
         f->ahead[key] = 0;
         for (int s = 0; s < KITH_STEPS; s++) {
             bool in_reach = true;
             for (int k = 0; k < 3; k++) {
-                const int away = parts->step[s].away[k];
-                in_reach = in_reach && part[k] < axis[k].parts &&
-                           away >= parts->cell_low[k][part[k]] &&
-                           away <= parts->cell_high[k][part[k]];
+                const int away = subcells->step[s].away[k];
+                in_reach = in_reach && subcell[k] < axis[k].parts &&
+                           away >= subcells->cell_low[k][subcell[k]] &&
+                           away <= subcells->cell_high[k][subcell[k]];
             }
             f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
         }
@@ -110,7 +110,7 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
 static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
                                    const uint32_t *first, int64_t place)
 {
-    const int bits = f->parts.bits;
+    const int bits = f->subcells.bits;
     /* A dense cell that begins in [place, place + 1) * KITH_CROWD holds the last clump of it. */
     const int64_t inside = (place + 1) * KITH_CROWD - 1;
     struct kith__crowd crowd = {.n = 0};
@@ -168,7 +168,7 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
     KITH_TRY(kith__proceed(ctx));
     const int64_t crowded = loop.crowded;
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
-                               (size_t)crowded * (size_t)f->parts.rows * sizeof *f->index);
+                               (size_t)crowded * (size_t)f->subcells.rows * sizeof *f->index);
     const size_t block = 6 * (size_t)f->question->precision;
     f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)crowded * block);
     KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
@@ -181,13 +181,13 @@ static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_
 static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
                          int64_t begin, int64_t end)
 {
-    const int bits = f->parts.bits;
-    const uint64_t last_part = ((uint64_t)1 << bits) - 1;
+    const int bits = f->subcells.bits;
+    const uint64_t last_subcell = ((uint64_t)1 << bits) - 1;
     int64_t largest = 0;
     for (int64_t c = begin; c < end; c++) {
         const int64_t members = (int64_t)first[c + 1] - first[c];
         largest = members > largest ? members : largest;
-        f->part[c] = (uint16_t)(key[first[c]] & last_part);
+        f->subcell[c] = (uint16_t)(key[first[c]] & last_subcell);
     }
     if (!f->start) {
         return largest;
@@ -213,7 +213,7 @@ static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith
 static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
                          int64_t c)
 {
-    const int bits = f->parts.bits;
+    const int bits = f->subcells.bits;
     c = c < f->n ? c : f->n;
     while (c > 0 && c < f->n && key[first[c]] >> bits == key[first[c - 1]] >> bits) {
         c++;
@@ -264,9 +264,9 @@ static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
     const size_t trees = (2 * all + 1) * sizeof *f->first + KITH_ALIGN;
     const size_t below = f->grid->table ? table : trees;
     char *spare = kith__work_need(&ctx->work, KITH_GRID_SPARE,
-                                  below + (size_t)f->n * sizeof *f->part);
+                                  below + (size_t)f->n * sizeof *f->subcell);
     KITH_CHECK(ctx, spare, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)f->n);
-    f->part = (void *)(spare + below);
+    f->subcell = (void *)(spare + below);
     f->start = f->grid->table ? (void *)spare : NULL;
     f->key = f->grid->table ? NULL : elements;
     f->first = f->grid->table ? elements : (void *)spare;
@@ -365,7 +365,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     }
     struct kith__friends f = {
         .question = q, .grid = &grid, .by_clump = !grid.far && !fof->velocities};
-    if (!kith__parts_init(q, grid.axis, grid.near, &f.parts)) {
+    if (!kith__subcells_init(q, grid.axis, grid.near, &f.subcells)) {
         return kith__fof_by_pairs(ctx, q, fof, out);
     }
     if (fof->velocities) {

@@ -16,7 +16,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/sweep.h"
 #include "fof/groups.h"
-#include "fof/parts.h"
+#include "fof/subcells.h"
 
 enum {
     KITH_LINK_BLOCK = 256,   /**< clumps in one unit of work of link_cells */
@@ -40,17 +40,17 @@ struct kith__friends {
     const void *velocities; /**< [particles][3] by slot, in the points' precision; or NULL */
     double velocity_length; /**< linking length of velocities [velocity] */
 
-    int64_t n;       /**< number of clumps */
-    int64_t largest; /**< particles of the largest clump */
-    uint32_t *first; /**< [n + 1] first slot of each clump, then the number of particles */
-    uint16_t *part;  /**< [n] subcell of each clump: the lower bits of its key */
+    int64_t n;         /**< number of clumps */
+    int64_t largest;   /**< particles of the largest clump */
+    uint32_t *first;   /**< [n + 1] first slot of each clump, then the number of particles */
+    uint16_t *subcell; /**< [n] subcell of each clump: the lower bits of its key */
     uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then n; NULL: there is
                           no table, and keys are searched */
     uint64_t *key; /**< [n] cell and subcell of each clump, ascending; NULL when there is a table */
     bool by_clump; /**< nodes of the forest are clumps; else particles */
     _Atomic int32_t *parent; /**< [nodes] parent of each node; a root is its own parent */
 
-    struct kith__parts parts; /**< which subcells are within reach of one */
+    struct kith__subcells subcells; /**< which subcells are within reach of one */
     uint16_t *ahead; /**< [1 << bits] bit s is set when forward neighbour s is within reach of a
                           subcell; NULL when cells beyond the 26 neighbours are within reach */
 
@@ -59,7 +59,7 @@ struct kith__friends {
                                        c / KITH_CROWD */
     void *blocks;              /**< [dense cells] bounding boxes of their particles, of the struct
                                        block of near_real.h in the points' precision [length] */
-    struct kith__part_row *index; /**< [dense cells][rows] clumps in each row of subcells */
+    struct kith__subcell_row *index; /**< [dense cells][rows] clumps in each row of subcells */
 };
 
 /** Number the groups of at least fof->min_members particles by falling size, ties by their smallest

@@ -28,12 +28,12 @@ enum { TOGETHER = 24 };
 enum { MANY_PAIRS = 512 };
 
 /** Index of a dense cell; NULL: it is not dense. */
-KITH_INLINE const struct kith__part_row *index_of(const struct kith__friends *f, int64_t begin,
-                                                  int64_t end)
+KITH_INLINE const struct kith__subcell_row *index_of(const struct kith__friends *f, int64_t begin,
+                                                     int64_t end)
 {
     return end - begin < KITH_CROWD
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->parts.rows;
+               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->subcells.rows;
 }
 
 static inline int at_least(int a, int b)
@@ -56,9 +56,9 @@ KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near
         out->end = f->start[cell + 1];
     } else {
         const struct kith__sorted clumps = {.n = f->n, .key = f->key};
-        const uint64_t key = (uint64_t)cell << f->parts.bits;
+        const uint64_t key = (uint64_t)cell << f->subcells.bits;
         out->begin = kith__grid_search(&clumps, key, near);
-        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->parts.bits), out->begin);
+        out->end = kith__grid_search(&clumps, key + ((uint64_t)1 << f->subcells.bits), out->begin);
     }
     return out->begin < out->end;
 }
@@ -93,10 +93,10 @@ KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__pla
                            struct kith__place *out)
 {
     if (!home->inside) {
-        return go(f, home, f->parts.step[step].away, out);
+        return go(f, home, f->subcells.step[step].away, out);
     }
     out->image.moved = false;
-    return enter(f, home->cell + f->parts.step[step].cells, home->begin, out);
+    return enter(f, home->cell + f->subcells.step[step].cells, home->begin, out);
 }
 
 /** Bit k is set when parent[k] is not root, for n of at most 16 nodes. */
@@ -127,11 +127,11 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
                           int64_t j, unsigned hits)
 {
     int32_t root = kith__root(f->parent, node);
-    for (int64_t part = begin; part < end; part += LANES) {
-        const int n = end - part < LANES ? (int)(end - part) : LANES;
-        unsigned strangers = unlike(f->parent + part, n, root);
+    for (int64_t from = begin; from < end; from += LANES) {
+        const int n = end - from < LANES ? (int)(end - from) : LANES;
+        unsigned strangers = unlike(f->parent + from, n, root);
         for (; strangers; strangers &= strangers - 1) {
-            const int64_t b = part + __builtin_ctz(strangers);
+            const int64_t b = from + __builtin_ctz(strangers);
             const int64_t low = (int64_t)f->first[b] - j;
             const int64_t high = (int64_t)f->first[b + 1] - j;
             const unsigned below = low < 0 ? 0 : low < LANES ? (1u << low) - 1 : ALL_LANES;
@@ -171,18 +171,18 @@ KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__plac
 }
 
 /** Write the index of a dense cell. @return the index. */
-static const struct kith__part_row *make_index(struct kith__friends *f,
-                                               const struct kith__place *home)
+static const struct kith__subcell_row *make_index(struct kith__friends *f,
+                                                  const struct kith__place *home)
 {
-    struct kith__part_row *rows = f->index +
-                                  (int64_t)f->crowd[home->begin / KITH_CROWD].index * f->parts.rows;
-    memset(rows, 0, (size_t)f->parts.rows * sizeof *rows);
+    struct kith__subcell_row *rows = f->index + (int64_t)f->crowd[home->begin / KITH_CROWD].index *
+                                                    f->subcells.rows;
+    memset(rows, 0, (size_t)f->subcells.rows * sizeof *rows);
     for (int64_t c = home->begin; c < home->end; c++) {
-        int part[3];
-        kith__part_of(f->grid->axis, f->part[c], part);
-        struct kith__part_row *row = &rows[part[2] * f->grid->axis[1].parts + part[1]];
+        int subcell[3];
+        kith__part_of(f->grid->axis, f->subcell[c], subcell);
+        struct kith__subcell_row *row = &rows[subcell[2] * f->grid->axis[1].parts + subcell[1]];
         row->first = row->mask ? row->first : (uint16_t)(c - home->begin);
-        row->mask = (uint16_t)(row->mask | 1u << part[0]);
+        row->mask = (uint16_t)(row->mask | 1u << subcell[0]);
     }
     return rows;
 }
@@ -197,7 +197,7 @@ KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
     const int32_t *home = (const int32_t *)f->start + cell;
     unsigned filled = home[1] != home[2];
     for (int s = 1; s < KITH_STEPS; s += 3) { /* rows of three cells, from away[0] = -1 on */
-        const int32_t *row = home + f->parts.step[s].cells;
+        const int32_t *row = home + f->subcells.step[s].cells;
         filled |= (vi_ne(vi_load(row), vi_load(row + 1)) & 7) << s;
     }
     return filled;

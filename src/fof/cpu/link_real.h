@@ -13,7 +13,7 @@ struct KITH_REAL(seeker) {
     const real *x, *y, *z;     /**< [particles] coordinates by slot [length] */
     int64_t begin, end;        /**< slots of the particles of the clump */
     int32_t root;              /**< root of the clump's tree when it was last read; -1: unused */
-    int part[3];               /**< coordinates of the clump's subcell in its cell */
+    int subcell[3];            /**< coordinates of the clump's subcell in its cell */
     real cutoff2;              /**< squared linking length [length^2] */
     real near2; /**< squared distance from which on no pair is a pair, however it rounds
                     [length^2] */
@@ -102,36 +102,39 @@ KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin
 }
 
 /** Test the clump with the clumps of a dense cell within `reach` subcells.
- *  @param part  coordinates of the clump's subcell, counted from the first of the dense cell
+ *  @param subcell  coordinates of the clump's subcell, counted from the first of the dense cell
  *  @param own   it is the clump's own cell: only later clumps are tested */
-static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int part[3],
+static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int subcell[3],
                                   const struct kith__place *place,
-                                  const struct kith__part_row *index, bool own, const int reach[3])
+                                  const struct kith__subcell_row *index, bool own,
+                                  const int reach[3])
 {
     const struct kith__friends *f = me->f;
     const int ny = f->grid->axis[1].parts;
     const int nz = f->grid->axis[2].parts;
-    const int z_end = at_most(part[2] + reach[2], nz - 1);
-    const int y_end = at_most(part[1] + reach[1], ny - 1);
+    const int z_end = at_most(subcell[2] + reach[2], nz - 1);
+    const int y_end = at_most(subcell[1] + reach[1], ny - 1);
     unsigned below[KITH_MOST_REACH + 1];
     unsigned span[KITH_MOST_REACH + 1]; /* [dx] mask of the subcells within dx along x; `below` has
                                            those before them */
     for (int dx = 0; dx <= reach[0]; dx++) {
-        const int high = at_most(part[0] + dx, KITH_MOST_PARTS - 1);
-        below[dx] = (1u << at_most(at_least(part[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        const int high = at_most(subcell[0] + dx, KITH_MOST_PARTS - 1);
+        below[dx] = (1u << at_most(at_least(subcell[0] - dx, 0), KITH_MOST_PARTS)) - 1;
         span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
     }
-    for (int z = own ? part[2] : at_least(part[2] - reach[2], 0); z <= z_end; z++) {
-        const int8_t *along = f->parts.row_reach[z > part[2] ? z - part[2] : part[2] - z];
-        const bool level = own && z == part[2];
-        for (int y = level ? part[1] : at_least(part[1] - reach[1], 0); y <= y_end; y++) {
-            const int dx = at_most(along[y > part[1] ? y - part[1] : part[1] - y], reach[0]);
+    for (int z = own ? subcell[2] : at_least(subcell[2] - reach[2], 0); z <= z_end; z++) {
+        const int8_t *along =
+            f->subcells.row_reach[z > subcell[2] ? z - subcell[2] : subcell[2] - z];
+        const bool level = own && z == subcell[2];
+        for (int y = level ? subcell[1] : at_least(subcell[1] - reach[1], 0); y <= y_end; y++) {
+            const int dx = at_most(along[y > subcell[1] ? y - subcell[1] : subcell[1] - y],
+                                   reach[0]);
             if (dx < 0) {
                 continue;
             }
-            const struct kith__part_row row = index[z * ny + y];
+            const struct kith__subcell_row row = index[z * ny + y];
             /* in the clump's own row only what follows it */
-            const unsigned before = level && y == part[1] ? (2u << part[0]) - 1 : below[dx];
+            const unsigned before = level && y == subcell[1] ? (2u << subcell[0]) - 1 : below[dx];
             KITH_REAL(meet_row)(me,
                                 place->begin + row.first + __builtin_popcount(row.mask & before),
                                 __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
@@ -179,12 +182,12 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
 {
     const struct kith__friends *f = me->f;
     const struct kith__axis *axis = f->grid->axis;
-    const struct kith__part_row *index = index_of(f, place->begin, place->end);
+    const struct kith__subcell_row *index = index_of(f, place->begin, place->end);
     if (index) {
-        const int seen[3] = {me->part[0] - away[0] * axis[0].parts,
-                             me->part[1] - away[1] * axis[1].parts,
-                             me->part[2] - away[2] * axis[2].parts};
-        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->parts.reach);
+        const int seen[3] = {me->subcell[0] - away[0] * axis[0].parts,
+                             me->subcell[1] - away[1] * axis[1].parts,
+                             me->subcell[2] - away[2] * axis[2].parts};
+        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->subcells.reach);
     } else {
         KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
     }
@@ -194,10 +197,12 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
 static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
 {
     const struct kith__friends *f = me->f;
-    const int low[2] = {f->parts.cell_low[0][me->part[0]], f->parts.cell_low[1][me->part[1]]};
-    const int high[2] = {f->parts.cell_high[0][me->part[0]], f->parts.cell_high[1][me->part[1]]};
+    const int low[2] = {f->subcells.cell_low[0][me->subcell[0]],
+                        f->subcells.cell_low[1][me->subcell[1]]};
+    const int high[2] = {f->subcells.cell_high[0][me->subcell[0]],
+                         f->subcells.cell_high[1][me->subcell[1]]};
     int away[3];
-    for (away[2] = 0; away[2] <= f->parts.cell_high[2][me->part[2]]; away[2]++) {
+    for (away[2] = 0; away[2] <= f->subcells.cell_high[2][me->subcell[2]]; away[2]++) {
         for (away[1] = away[2] ? low[1] : 0;
              away[1] <= high[1] && kith__sweep_goes_on(me->sweep, 16 * (high[0] - low[0] + 1));
              away[1]++) {
@@ -218,7 +223,7 @@ static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
     me->begin = f->first[clump];
     me->end = f->first[clump + 1];
     me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f->grid->axis, f->part[clump], me->part);
+    kith__part_of(f->grid->axis, f->subcell[clump], me->subcell);
 }
 
 /** Initialise a traversal, of no clump yet. */
@@ -241,11 +246,11 @@ static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__swe
                                        const struct kith__place *home)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    const struct kith__part_row *index = make_index(f, home);
+    const struct kith__subcell_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
-        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, f->parts.reach);
+        KITH_REAL(meet_crowd)(&me, me.subcell, home, index, true, f->subcells.reach);
     }
 }
 
@@ -259,7 +264,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
        of each pair of clumps in two trees at least one is outside that tree. */
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    const struct kith__part_row *index = make_index(f, home);
+    const struct kith__subcell_row *index = make_index(f, home);
     struct kith__crowd *crowd = &f->crowd[home->begin / KITH_CROWD];
     const int64_t first = f->first[home->begin], last = f->first[home->end];
     struct KITH_REAL(block) *blocks = f->blocks;
@@ -271,7 +276,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
-        KITH_REAL(meet_crowd)(&me, me.part, home, index, true, beside);
+        KITH_REAL(meet_crowd)(&me, me.subcell, home, index, true, beside);
     }
     int64_t strays;
     const int32_t common = common_root(f, home, &strays);
@@ -279,7 +284,7 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     for (int64_t c = home->begin; c < home->end && strays; c++) {
         KITH_REAL(seek)(&me, c);
         if (!few || me.root != common) {
-            KITH_REAL(meet_crowd)(&me, me.part, home, index, !few, f->parts.reach);
+            KITH_REAL(meet_crowd)(&me, me.subcell, home, index, !few, f->subcells.reach);
         }
     }
     if (strays) {
@@ -312,7 +317,7 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
     const bool crowded = f->by_clump && home->end - home->begin >= KITH_CROWD;
     const unsigned steps = crowded ? KITH_REAL(link_borders)(me, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
-        unsigned ahead = f->ahead[f->part[c]] & steps;
+        unsigned ahead = f->ahead[f->subcell[c]] & steps;
         if (ahead) {
             KITH_REAL(seek)(me, c);
         }
@@ -320,7 +325,7 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
             const int step = __builtin_ctz(ahead);
             struct kith__place place;
             if (take_step(f, home, step, &place)) {
-                KITH_REAL(meet_place)(me, f->parts.step[step].away, &place);
+                KITH_REAL(meet_place)(me, f->subcells.step[step].away, &place);
             }
         }
     }
@@ -334,7 +339,7 @@ static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clu
     const struct kith__place place = {.begin = begin, .end = end};
     static const int nowhere[3] = {0, 0, 0};
     KITH_REAL(seek)(me, clump);
-    KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->parts.step[step].away, &place);
+    KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->subcells.step[step].away, &place);
 }
 
 /** Link a clump with those of a forward neighbour whose number is `cells` larger; with AT_HOME,
@@ -368,7 +373,7 @@ static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(se
     const struct errand *const last = errand + n;
     int64_t cells[KITH_STEPS + 1];
     for (int step = 0; step < KITH_STEPS; step++) {
-        cells[step] = me->f->parts.step[step].cells;
+        cells[step] = me->f->subcells.step[step].cells;
     }
     cells[AT_HOME] = 0;
     unsigned steps = errand->steps;
@@ -389,7 +394,7 @@ KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f
 {
     for (int64_t c = home->begin; c < home->end; c++) {
         const unsigned others = c + 1 < home->end;
-        const unsigned steps = (f->ahead[f->part[c]] & filled) | others << AT_HOME;
+        const unsigned steps = (f->ahead[f->subcell[c]] & filled) | others << AT_HOME;
         *errand = (struct errand){(int32_t)c, steps, home->cell};
         errand += steps != 0;
     }

@@ -43,7 +43,7 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
         }
         w.filled = kith__walk_filled(f, w.cell);
     } else {
-        const int bits = f->parts.bits;
+        const int bits = f->subcells.bits;
         while (w.clump < w.limit && w.clump > 0 &&
                f->key[w.clump] >> bits == f->key[w.clump - 1] >> bits) {
             w.clump++;
@@ -75,10 +75,10 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
     if (w->clump >= w->limit) {
         return false;
     }
-    const uint64_t cell = f->key[w->clump] >> f->parts.bits;
+    const uint64_t cell = f->key[w->clump] >> f->subcells.bits;
     home->cell = (int64_t)cell;
     home->begin = w->clump;
-    while (w->clump < f->n && f->key[w->clump] >> f->parts.bits == cell) {
+    while (w->clump < f->n && f->key[w->clump] >> f->subcells.bits == cell) {
         w->clump++;
     }
     home->end = w->clump;

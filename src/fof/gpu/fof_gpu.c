@@ -78,7 +78,7 @@ static kith_status link_clumps(struct fof_search *w)
     f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
     f->crowds = small->n_crowds > 0;
-    const size_t bytes = (size_t)small->n_crowds * (size_t)f->parts.rows * sizeof *f->index;
+    const size_t bytes = (size_t)small->n_crowds * (size_t)f->subcells.rows * sizeof *f->index;
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
     KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
                (long long)f->n);
@@ -255,7 +255,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
         .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof,
         .stop = w.s.sweep.next};
     KITH_GPU_TRY(ctx, "linking", gpuMemsetAsync(w.s.sweep.next, 0, sizeof *f->stop, gpu->stream));
-    if (!kith__parts_init(q, f->axis, plan.near, &f->parts)) {
+    if (!kith__subcells_init(q, f->axis, plan.near, &f->subcells)) {
         return find_by_pairs(ctx, q, fof, out);
     }
     if (fof->velocities) {

@@ -24,9 +24,9 @@ static __device__ __forceinline__ int64_t my_item()
 /** Whether clump c of n is the first of a dense cell. */
 static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c, int64_t n)
 {
-    const uint64_t cell = f.key[c] >> f.parts.bits;
-    return c + KITH_CROWD <= n && f.key[c + KITH_CROWD - 1] >> f.parts.bits == cell &&
-           (c == 0 || f.key[c - 1] >> f.parts.bits != cell);
+    const uint64_t cell = f.key[c] >> f.subcells.bits;
+    return c + KITH_CROWD <= n && f.key[c + KITH_CROWD - 1] >> f.subcells.bits == cell &&
+           (c == 0 || f.key[c - 1] >> f.subcells.bits != cell);
 }
 
 /** Fill the table of cells, make every node a tree, and number the dense cells. The number of
@@ -36,7 +36,7 @@ static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
     const int64_t c = my_item();
     const int64_t n = f.small->n_clumps;
     if (f.table) {
-        fill_table(c, n, f.key, f.parts.bits, f.cells, f.start);
+        fill_table(c, n, f.key, f.subcells.bits, f.cells, f.start);
     }
     if (c < (f.by_clump ? n : f.particles)) {
         f.parent[c] = (int32_t)c;
@@ -64,27 +64,28 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
         return;
     }
     const int row_shift = f.axis[0].part_bits;
-    const uint64_t cell = f.key[c] >> f.parts.bits;
+    const uint64_t cell = f.key[c] >> f.subcells.bits;
     const uint64_t row = f.key[c] >> row_shift;
     if (c > 0 && f.key[c - 1] >> row_shift == row) {
         return;
     }
     const struct kith__gpu_set clumps = {f.n, NULL,   NULL, NULL, NULL, (uint64_t *)f.key,
                                          0,   f.start};
-    const int64_t scale = f.table ? 0 : f.parts.bits;
+    const int64_t scale = f.table ? 0 : f.subcells.bits;
     const int64_t begin = first_of_cell(clumps, f.table, (int64_t)(cell << scale));
     const int64_t end = first_of_cell(clumps, f.table, (int64_t)((cell + 1) << scale));
     if (end - begin < KITH_CROWD) {
         return;
     }
-    int part[3];
-    kith__part_of(f.axis, f.key[c], part);
+    int subcell[3];
+    kith__part_of(f.axis, f.key[c], subcell);
     unsigned mask = 0;
     for (int64_t b = c; b < end && f.key[b] >> row_shift == row; b++) {
         mask |= 1u << (int)(f.key[b] & (((uint64_t)1 << row_shift) - 1));
     }
-    struct kith__part_row *to = f.index + (int64_t)f.crowd[begin / KITH_CROWD] * f.parts.rows +
-                                part[2] * f.axis[1].parts + part[1];
+    struct kith__subcell_row *to = f.index +
+                                   (int64_t)f.crowd[begin / KITH_CROWD] * f.subcells.rows +
+                                   subcell[2] * f.axis[1].parts + subcell[1];
     to->mask = (uint16_t)mask;
     to->first = (uint16_t)(c - begin);
 }

@@ -7,7 +7,7 @@
 #ifndef KITH_GPU_FOF_H
 #define KITH_GPU_FOF_H
 
-#include "fof/parts.h"
+#include "fof/subcells.h"
 #include "engine/gpu/gpu_grid.h"
 
 /** Two clumps that may hold a pair of friends. */
@@ -28,7 +28,7 @@ struct kith__gpu_fof_small {
 struct kith__gpu_friends {
     struct kith__question question; /**< points, box and linking length */
     struct kith__axis axis[3];      /**< axes of the grid */
-    struct kith__parts parts;       /**< which subcells are within reach of one */
+    struct kith__subcells subcells; /**< which subcells are within reach of one */
     bool table;                     /**< `start` is filled; else keys are searched */
     bool by_clump;                  /**< nodes of the forest are clumps; else particles */
     bool crowds;                    /**< some cell is dense */
@@ -46,7 +46,8 @@ struct kith__gpu_friends {
     uint32_t *start;       /**< [cells + 1] first clump of each cell, then n */
     uint32_t *crowd; /**< [n / KITH_CROWD + 1] number of the dense cell whose first clump is c,
                                 at c / KITH_CROWD */
-    struct kith__part_row *index; /**< [dense cells][parts.rows] clumps in each row of subcells */
+    struct kith__subcell_row
+        *index; /**< [dense cells][subcells.rows] clumps in each row of subcells */
 
     int64_t nodes;   /**< nodes of the forest */
     int32_t *parent; /**< [nodes] parent of each node; a root is its own parent */

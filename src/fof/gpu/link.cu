@@ -14,11 +14,11 @@ enum {
 };
 
 /** Copy the geometry of subcells to shared memory. */
-static __device__ __forceinline__ void share_parts(const struct kith__gpu_friends &f,
-                                                   struct kith__parts *parts)
+static __device__ __forceinline__ void copy_subcells(const struct kith__gpu_friends &f,
+                                                     struct kith__subcells *subcells)
 {
-    for (int w = (int)threadIdx.x; w < (int)(sizeof *parts / sizeof(int)); w += THREADS) {
-        ((int *)parts)[w] = ((const int *)&f.parts)[w];
+    for (int w = (int)threadIdx.x; w < (int)(sizeof *subcells / sizeof(int)); w += THREADS) {
+        ((int *)subcells)[w] = ((const int *)&f.subcells)[w];
     }
     __syncthreads();
 }
@@ -30,14 +30,14 @@ static __device__ __forceinline__ number sit(const struct kith__gpu_friends &f, 
                                              int64_t n, seeker<number> *me)
 {
     const uint64_t key = clump < n ? f.key[clump] : 0;
-    int part[3];
-    kith__part_of(f.axis, key, part);
+    int subcell[3];
+    kith__part_of(f.axis, key, subcell);
     *me = (seeker<number>){};
     me->clump = (int32_t)clump;
     me->root = f.by_clump ? (int32_t)clump : NO_ROOT;
-    me->part = pack(part[0], part[1], part[2]);
+    me->subcell = pack(subcell[0], subcell[1], subcell[2]);
     me->high = me->high_z = -1;
-    return clump < n ? (number)(key >> f.parts.bits) : -1;
+    return clump < n ? (number)(key >> f.subcells.bits) : -1;
 }
 
 /** Link the clumps of each cell with each other.
@@ -46,9 +46,9 @@ template <typename real, typename number>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_inside(const KITH_IN_PLACE struct kith__gpu_friends f, struct look look, bool thin)
 {
-    __shared__ struct kith__parts parts;
+    __shared__ struct kith__subcells subcells;
     __shared__ struct notes notes[WARPS];
-    share_parts(f, &parts);
+    copy_subcells(f, &subcells);
     seeker<number> me;
     struct run run = {0, 0, false, 0, 0, 0};
     int n = 0;
@@ -57,11 +57,11 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
         const number at[3] = {0, 0, 0};
         face_row(f, at, 0, 0, 0, 0, &me);
         me.ahead = cell;
-        enter_cell<true>(f, parts, look, &me, &run);
+        enter_cell<true>(f, subcells, look, &me, &run);
         run.n = thin ? run.n : 0;
     }
-    share_out<real, true>(f, parts, me, run, &notes[my_warp()], &n);
-    seek<real, true>(f, parts, look, me, &notes[my_warp()], &n);
+    share_out<real, true>(f, subcells, me, run, &notes[my_warp()], &n);
+    seek<real, true>(f, subcells, look, me, &notes[my_warp()], &n);
     meet_noted<real>(f, &notes[my_warp()], n);
 }
 
@@ -76,39 +76,39 @@ struct ahead {
 /** Find the rows of cells ahead that are within reach of a subcell. Without dense cells, the
  *  clump's own row is not among them. */
 template <bool crowds>
-static __device__ __forceinline__ struct ahead look_ahead(const struct kith__parts &parts,
-                                                          uint32_t part)
+static __device__ __forceinline__ struct ahead look_ahead(const struct kith__subcells &subcells,
+                                                          uint32_t subcell)
 {
     struct ahead rows;
-    rows.first = crowds && parts.cell_high[0][unpack(part, 0)] > 0 ? 0 : 1;
-    rows.low = parts.cell_low[1][unpack(part, 1)];
-    rows.high = parts.cell_high[1][unpack(part, 1)];
+    rows.first = crowds && subcells.cell_high[0][unpack(subcell, 0)] > 0 ? 0 : 1;
+    rows.low = subcells.cell_low[1][unpack(subcell, 1)];
+    rows.high = subcells.cell_high[1][unpack(subcell, 1)];
     rows.n = rows.high - rows.first + 1 +
-             parts.cell_high[2][unpack(part, 2)] * (rows.high - rows.low + 1);
+             subcells.cell_high[2][unpack(subcell, 2)] * (rows.high - rows.low + 1);
     return rows;
 }
 
 /** Start on row k of the rows ahead. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void face_ahead(const struct kith__gpu_friends &f,
-                                                  const struct kith__parts &parts,
+                                                  const struct kith__subcells &subcells,
                                                   const number at[3], int k, seeker<number> *me)
 {
-    const struct ahead rows = look_ahead<crowds>(parts, me->part);
-    const int x = unpack(me->part, 0);
+    const struct ahead rows = look_ahead<crowds>(subcells, me->subcell);
+    const int x = unpack(me->subcell, 0);
     int y = rows.first + k;
     int z = 0;
     while (y > rows.high) {
         y += rows.low - rows.high - 1;
         z++;
     }
-    face_row(f, at, y, z, y || z ? parts.cell_low[0][x] : 1, parts.cell_high[0][x], me);
+    face_row(f, at, y, z, y || z ? subcells.cell_low[0][x] : 1, subcells.cell_high[0][x], me);
 }
 
 /** Position of a clump, in shared memory. */
 template <typename number> struct seat {
-    number at[3];  /**< coordinates of its cell */
-    uint32_t part; /**< coordinates of its subcell; packed */
+    number at[3];     /**< coordinates of its cell */
+    uint32_t subcell; /**< coordinates of its subcell; packed */
 };
 
 /** Traverse the rows of cells ahead of a warp's clumps. As the numbers of rows differ, all lanes
@@ -118,8 +118,9 @@ template <typename number> struct seat {
  *  @param seats   positions of the warp's clumps */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends &f,
-                                                  const struct kith__parts &parts, int64_t first,
-                                                  int n_rows, const seat<number> seats[LANES],
+                                                  const struct kith__subcells &subcells,
+                                                  int64_t first, int n_rows,
+                                                  const seat<number> seats[LANES],
                                                   seeker<number> &me, struct notes *notes, int *n)
 {
     const struct look look = {KITH_MOST_REACH, crowds ? MIXED : 0};
@@ -130,11 +131,11 @@ static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends
         const int row = k - from_lane(before, owner);
         me.clump = (int32_t)first + owner;
         me.root = f.by_clump ? me.clump : NO_ROOT;
-        me.part = seats[owner].part;
+        me.subcell = seats[owner].subcell;
         if (k < total) {
-            face_ahead<crowds>(f, parts, seats[owner].at, row, &me);
+            face_ahead<crowds>(f, subcells, seats[owner].at, row, &me);
         }
-        seek<real, crowds>(f, parts, look, me, notes, n);
+        seek<real, crowds>(f, subcells, look, me, notes, n);
     }
 }
 
@@ -145,7 +146,7 @@ template <typename real, typename number, bool crowds>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_across(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
-    __shared__ struct kith__parts parts;
+    __shared__ struct kith__subcells subcells;
     __shared__ struct notes all_notes[WARPS];
     __shared__ seat<number> seats[THREADS];
     struct notes *notes = &all_notes[my_warp()];
@@ -155,28 +156,28 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (!crowds && f.small->n_crowds > 0) {
         return;
     }
-    share_parts(f, &parts);
+    copy_subcells(f, &subcells);
     for (int64_t from = blockIdx.x; from * THREADS < n_clumps; from += gridDim.x) {
         const int64_t clump = from * THREADS + threadIdx.x;
         seeker<number> me;
         const number cell = sit(f, clump, n_clumps, &me);
         const number row = row_of_cell(cell < 0 ? 0 : cell, (number)f.axis[0].n, &seat->at[0]);
         seat->at[2] = row_of_cell(row, (number)f.axis[1].n, &seat->at[1]);
-        seat->part = me.part;
+        seat->subcell = me.subcell;
         sync_warp();
         if (!f.by_clump) {
             const struct kith__gpu_two self = {me.clump, me.clump, pack(0, 0, 0)};
             note<real>(f, notes, &n, self, cell >= 0);
         }
         if (!crowds) {
-            const int high = cell < 0 ? -1 : parts.cell_high[0][unpack(me.part, 0)];
+            const int high = cell < 0 ? -1 : subcells.cell_high[0][unpack(me.subcell, 0)];
             const struct look look = {KITH_MOST_REACH, 0};
             face_row(f, seat->at, 0, 0, 0, high, &me);
-            seek<real, crowds>(f, parts, look, me, notes, &n);
+            seek<real, crowds>(f, subcells, look, me, notes, &n);
         }
-        const int n_rows = cell < 0 ? 0 : look_ahead<crowds>(parts, me.part).n;
-        seek_ahead<real, crowds>(f, parts, clump - my_lane(), n_rows, seat - my_lane(), me, notes,
-                                 &n);
+        const int n_rows = cell < 0 ? 0 : look_ahead<crowds>(subcells, me.subcell).n;
+        seek_ahead<real, crowds>(f, subcells, clump - my_lane(), n_rows, seat - my_lane(), me,
+                                 notes, &n);
         sync_warp();
     }
     meet_noted<real>(f, notes, n);
@@ -243,7 +244,7 @@ static __global__ void flatten(const KITH_IN_PLACE struct kith__gpu_friends f, u
     }
     const int32_t root = root_of(f.parent, (int32_t)clump);
     f.parent[clump] = root;
-    const number cell = (number)(f.key[clump] >> f.parts.bits);
+    const number cell = (number)(f.key[clump] >> f.subcells.bits);
     const int32_t begin = first_clump(f, cell);
     const int32_t end = first_clump(f, (number)(cell + 1));
     if (end - begin >= KITH_CROWD && root_of(f.parent, begin) != root) {

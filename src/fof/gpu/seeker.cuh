@@ -25,10 +25,10 @@ struct run {
  *  @tparam number  type of cell numbers: int64_t, or int32_t where there is a table of fewer
  *  cells */
 template <typename number> struct seeker {
-    int32_t clump; /**< the clump */
-    int32_t root;  /**< root of its tree; NO_ROOT when nodes are particles */
-    uint32_t part; /**< coordinates of its subcell in its cell; packed */
-    number at;     /**< x coordinate of its cell */
+    int32_t clump;    /**< the clump */
+    int32_t root;     /**< root of its tree; NO_ROOT when nodes are particles */
+    uint32_t subcell; /**< coordinates of its subcell in its cell; packed */
+    number at;        /**< x coordinate of its cell */
     /* the row of cells that is traversed */
     number ahead;   /**< number of the row's cell at x coordinate `at` */
     int x, high;    /**< next and last cell of the row, counted from `at` */
@@ -83,7 +83,7 @@ static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, numbe
 /** First clump of a cell, or of the next cell that holds any, by binary search of the keys. */
 static __device__ __noinline__ int32_t search_cell(const struct kith__gpu_friends &f, int64_t cell)
 {
-    return (int32_t)find_key(f.key, 0, f.n, cell << f.parts.bits);
+    return (int32_t)find_key(f.key, 0, f.n, cell << f.subcells.bits);
 }
 
 /** First clump of a cell, or of the next cell that holds any. */
@@ -115,8 +115,8 @@ static __device__ __forceinline__ void face_row(const struct kith__gpu_friends &
     me->own = y == 0 && z == 0;
     me->x = low;
     me->high = is ? high : low - 1;
-    me->seen = pack(unpack(me->part, 0), unpack(me->part, 1) - y * axis[1].parts,
-                    unpack(me->part, 2) - z * axis[2].parts);
+    me->seen = pack(unpack(me->subcell, 0), unpack(me->subcell, 1) - y * axis[1].parts,
+                    unpack(me->subcell, 2) - z * axis[2].parts);
     me->shift = is ? pack(0, shift[0], shift[1]) : 0;
 }
 
@@ -169,7 +169,7 @@ struct look {
 /** Take the next cell of the row: as one run, or, when it is dense, start on its rows. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends &f,
-                                                  const struct kith__parts &parts,
+                                                  const struct kith__subcells &subcells,
                                                   const struct look &look, seeker<number> *me,
                                                   struct run *run)
 {
@@ -184,15 +184,15 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     const int32_t begin = first_clump(f, cell);
     const int32_t end = first_clump(f, (number)(cell + 1));
     const bool own = me->own && x == 0;
-    const int seen_x = unpack(me->part, 0) - x * axis[0].parts;
+    const int seen_x = unpack(me->subcell, 0) - x * axis[0].parts;
     const uint32_t its_shift = pack(shift, unpack(me->shift, 1), unpack(me->shift, 2));
     if (!crowds || end - begin < KITH_CROWD) {
         set_run((int32_t)cell, pack(seen_x, unpack(me->seen, 1), unpack(me->seen, 2)), its_shift,
                 own ? me->clump + 1 : begin, end, run);
         return;
     }
-    const int y = unpack(me->seen, 1), reach_y = at_most(parts.reach[1], look.most);
-    const int z = unpack(me->seen, 2), reach_z = at_most(parts.reach[2], look.most);
+    const int y = unpack(me->seen, 1), reach_y = at_most(subcells.reach[1], look.most);
+    const int z = unpack(me->seen, 2), reach_z = at_most(subcells.reach[2], look.most);
     const uint32_t marked = f.crowd[begin / KITH_CROWD];
     me->crowd = begin;
     me->index = marked & ~(MIXED | MIXED_BEFORE);
@@ -209,20 +209,20 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
 
 /** Take the next row of subcells of a dense cell as one run. */
 template <typename number>
-static __device__ __forceinline__ void cross_parts(const struct kith__gpu_friends &f,
-                                                   const struct kith__parts &parts,
-                                                   const struct look &look, seeker<number> *me,
-                                                   struct run *run)
+static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_friends &f,
+                                                        const struct kith__subcells &subcells,
+                                                        const struct look &look, seeker<number> *me,
+                                                        struct run *run)
 {
     const int dy = abs(me->y - unpack(me->seen, 1));
     const int dz = abs(me->z - unpack(me->seen, 2));
-    const int dx = at_most(parts.row_reach[dz][dy], look.most);
+    const int dx = at_most(subcells.row_reach[dz][dy], look.most);
     const bool same = me->own_crowd && dy == 0 && dz == 0;
     const int low = at_least(same ? me->seen_x + 1 : me->seen_x - dx, 0);
     const int high = at_most(me->seen_x + dx, KITH_MOST_PARTS - 1);
     if (low <= high) {
-        const struct kith__part_row row =
-            f.index[(int64_t)me->index * parts.rows + me->z * f.axis[1].parts + me->y];
+        const struct kith__subcell_row row =
+            f.index[(int64_t)me->index * subcells.rows + me->z * f.axis[1].parts + me->y];
         const unsigned below = (1u << low) - 1;
         const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
         run->begin = me->crowd + row.first + __popc(row.mask & below);
@@ -246,15 +246,15 @@ static __device__ __forceinline__ bool in_crowd(const seeker<number> &me)
 /** Advance a traversal to its next run, which may be empty. */
 template <bool crowds, typename number>
 static __device__ __forceinline__ void walk(const struct kith__gpu_friends &f,
-                                            const struct kith__parts &parts,
+                                            const struct kith__subcells &subcells,
                                             const struct look &look, seeker<number> *me,
                                             struct run *run)
 {
     run->n = 0;
     if (in_crowd<crowds>(*me)) {
-        cross_parts(f, parts, look, me, run);
+        next_subcell_row(f, subcells, look, me, run);
     } else if (me->x <= me->high && !cross_row(f, me, run)) {
-        enter_cell<crowds>(f, parts, look, me, run);
+        enter_cell<crowds>(f, subcells, look, me, run);
     }
 }
 
@@ -297,17 +297,17 @@ static __device__ __forceinline__ void meet_noted(const struct kith__gpu_friends
 
 /** Whether clump b is within reach of the lane's clump. @param cell, seen  as in struct run */
 static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &f,
-                                                const struct kith__parts &parts, int32_t b,
+                                                const struct kith__subcells &subcells, int32_t b,
                                                 int32_t cell, uint32_t seen)
 {
     const uint64_t key = f.key[b];
-    int part[3];
-    kith__part_of(f.axis, key, part);
-    const int cells = (int)((uint32_t)(key >> parts.bits) - (uint32_t)cell);
-    const int dx = abs(cells * f.axis[0].parts + part[0] - unpack(seen, 0));
-    const int dy = abs(part[1] - unpack(seen, 1));
-    const int dz = abs(part[2] - unpack(seen, 2));
-    return dy <= parts.reach[1] && dz <= parts.reach[2] && dx <= parts.row_reach[dz][dy];
+    int subcell[3];
+    kith__part_of(f.axis, key, subcell);
+    const int cells = (int)((uint32_t)(key >> subcells.bits) - (uint32_t)cell);
+    const int dx = abs(cells * f.axis[0].parts + subcell[0] - unpack(seen, 0));
+    const int dy = abs(subcell[1] - unpack(seen, 1));
+    const int dz = abs(subcell[2] - unpack(seen, 2));
+    return dy <= subcells.reach[1] && dz <= subcells.reach[2] && dx <= subcells.row_reach[dz][dy];
 }
 
 /** Distribute the clumps of all lanes' runs over the lanes, and append those within reach to the
@@ -315,7 +315,7 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
  *  saves. */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void share_out(const struct kith__gpu_friends &f,
-                                                 const struct kith__parts &parts,
+                                                 const struct kith__subcells &subcells,
                                                  const seeker<number> &me, const struct run &run,
                                                  struct notes *notes, int *n)
 {
@@ -335,7 +335,7 @@ static __device__ __forceinline__ void share_out(const struct kith__gpu_friends 
         const struct kith__gpu_two two = {from_lane(me.clump, owner), b,
                                           from_lane(run.shift, owner)};
         bool wanted = k < total;
-        wanted = wanted && (checked || in_reach(f, parts, b, cell, seen));
+        wanted = wanted && (checked || in_reach(f, subcells, b, cell, seen));
         if (crowds) {
             const int32_t root = from_lane(me.root, owner);
             wanted = wanted && (root == NO_ROOT || up(f.parent, b) != root);
@@ -347,13 +347,13 @@ static __device__ __forceinline__ void share_out(const struct kith__gpu_friends 
 /** Advance the traversals of all lanes to their ends. */
 template <typename real, bool crowds, typename number>
 static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
-                                            const struct kith__parts &parts,
+                                            const struct kith__subcells &subcells,
                                             const struct look &look, seeker<number> &me,
                                             struct notes *notes, int *n)
 {
     while (which_lanes(in_crowd<crowds>(me) || me.x <= me.high)) {
         struct run run = {0, 0, false, 0, 0, 0};
-        walk<crowds>(f, parts, look, &me, &run);
+        walk<crowds>(f, subcells, look, &me, &run);
         if (crowds && run.n > 0 && me.root != NO_ROOT) {
             me.root = root_of(f.parent, me.root);
             if (run.checked && has_met(f, me)) {
@@ -361,7 +361,7 @@ static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
                 me.z = me.high_z + 1;
             }
         }
-        share_out<real, crowds>(f, parts, me, run, notes, n);
+        share_out<real, crowds>(f, subcells, me, run, notes, n);
     }
 }
 

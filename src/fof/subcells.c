@@ -2,7 +2,7 @@
  *
  * Width of subcells, and which subcells and cells are within reach of one.
  */
-#include "parts.h"
+#include "subcells.h"
 
 /** Longest diagonal of a parallelepiped with the shape of the box whose opposite faces are one unit
  *  of length apart. */
@@ -22,7 +22,7 @@ static double longest_diagonal(const struct kith__question *q)
     return longest;
 }
 
-void kith__parts_ask(struct kith__question *q)
+void kith__subcells_set_width(struct kith__question *q)
 {
     q->part = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
 }
@@ -41,40 +41,40 @@ static double reach_along(const struct kith__question *q, const struct kith__axi
 
 /** Set row_reach: rows that are dy, dz away are shortened by the distance between the rows. */
 static void set_rows(const struct kith__question *q, const double width[3], double near,
-                     struct kith__parts *parts)
+                     struct kith__subcells *subcells)
 {
-    for (int z = 0; z <= parts->reach[2]; z++) {
-        for (int y = 0; y <= parts->reach[1]; y++) {
+    for (int z = 0; z <= subcells->reach[2]; z++) {
+        for (int y = 0; y <= subcells->reach[1]; y++) {
             const double gap_z = z > 1 ? (z - 1) * width[2] : 0;
             const double gap_y = y > 1 ? (y - 1) * width[1] : 0;
             const double rest = near * near - gap_z * gap_z - gap_y * gap_y;
             const double along = rest < 0 ? -1 : floor(sqrt(rest) / width[0]) + 1;
-            parts->row_reach[z][y] = (int8_t)(q->box_d.orthorhombic && along < parts->reach[0]
-                                                  ? along
-                                                  : parts->reach[0]);
+            subcells->row_reach[z][y] = (int8_t)(q->box_d.orthorhombic && along < subcells->reach[0]
+                                                     ? along
+                                                     : subcells->reach[0]);
         }
     }
 }
 
 /** List the forward neighbours of a cell, in ascending order of their offset. */
-static void set_steps(const struct kith__axis axis[3], struct kith__parts *parts)
+static void set_steps(const struct kith__axis axis[3], struct kith__subcells *subcells)
 {
     int n = 0;
     for (int z = 0; z <= 1; z++) {
         for (int y = z ? -1 : 0; y <= 1; y++) {
             for (int x = z || y ? -1 : 1; x <= 1; x++) {
-                parts->step[n++] = (struct kith__step){{x, y, z},
-                                                       (z * axis[1].n + y) * axis[0].n + x};
+                subcells->step[n++] = (struct kith__step){{x, y, z},
+                                                          (z * axis[1].n + y) * axis[0].n + x};
             }
         }
     }
 }
 
-bool kith__parts_init(const struct kith__question *q, const struct kith__axis axis[3], double near,
-                      struct kith__parts *parts)
+bool kith__subcells_init(const struct kith__question *q, const struct kith__axis axis[3],
+                         double near, struct kith__subcells *subcells)
 {
     double width[3] = {0, 0, 0};
-    *parts = (struct kith__parts){
+    *subcells = (struct kith__subcells){
         .bits = kith__part_bits(axis), .rows = axis[1].parts * axis[2].parts, .around = true};
     for (int k = 0; k < q->dim; k++) {
         double reach;
@@ -82,14 +82,14 @@ bool kith__parts_init(const struct kith__question *q, const struct kith__axis ax
         if (!(reach <= KITH_MOST_REACH)) {
             return false;
         }
-        parts->reach[k] = (int)reach;
-        parts->around = parts->around && parts->reach[k] <= axis[k].parts;
+        subcells->reach[k] = (int)reach;
+        subcells->around = subcells->around && subcells->reach[k] <= axis[k].parts;
         for (int p = 0; p < axis[k].parts; p++) {
-            parts->cell_low[k][p] = (int8_t)floor((p - reach) / axis[k].parts);
-            parts->cell_high[k][p] = (int8_t)((p + parts->reach[k]) / axis[k].parts);
+            subcells->cell_low[k][p] = (int8_t)floor((p - reach) / axis[k].parts);
+            subcells->cell_high[k][p] = (int8_t)((p + subcells->reach[k]) / axis[k].parts);
         }
     }
-    set_rows(q, width, near, parts);
-    set_steps(axis, parts);
+    set_rows(q, width, near, subcells);
+    set_steps(axis, subcells);
     return true;
 }

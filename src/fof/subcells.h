@@ -5,8 +5,8 @@
  * a clump; clumps are the nodes of the union-find forest. This header says which subcells, and
  * which cells, are within reach of a subcell. Shared by all backends.
  */
-#ifndef KITH_PARTS_H
-#define KITH_PARTS_H
+#ifndef KITH_SUBCELLS_H
+#define KITH_SUBCELLS_H
 
 #include "engine/cells.h"
 
@@ -17,7 +17,7 @@ enum {
 };
 
 /** Index of a dense cell: one entry for each row of subcells along x. */
-struct kith__part_row {
+struct kith__subcell_row {
     uint16_t mask;  /**< bit x is set when subcell x of the row holds a clump */
     uint16_t first; /**< first clump of the row, counted from the first clump of the cell */
 };
@@ -29,7 +29,7 @@ struct kith__step {
 };
 
 /** Geometry of subcells. */
-struct kith__parts {
+struct kith__subcells {
     int bits;     /**< bits of a key that number the subcell within its cell */
     int rows;     /**< rows of subcells along x in a cell */
     int reach[3]; /**< subcells within reach on each side, along each axis */
@@ -44,16 +44,16 @@ struct kith__parts {
 };
 
 /** Set question->part, the width of subcells, from the linking length and the box [length]. */
-void kith__parts_ask(struct kith__question *question);
+void kith__subcells_set_width(struct kith__question *question);
 
 /**
  * Find what is within reach of each subcell.
  * @param axis  the axes of the grid
  * @param near  particles further apart than this are no pair, however distances round [length]
  * @return false when more than KITH_MOST_REACH subcells on one side are within reach: the box is
- *         too skewed, or too thin for the linking length. *parts is then undefined.
+ *         too skewed, or too thin for the linking length. *subcells is then undefined.
  */
-bool kith__parts_init(const struct kith__question *question, const struct kith__axis axis[3],
-                      double near, struct kith__parts *parts);
+bool kith__subcells_init(const struct kith__question *question, const struct kith__axis axis[3],
+                         double near, struct kith__subcells *subcells);
 
 #endif
