@@ -109,7 +109,7 @@ KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
     }
 #else
     /* Aligned words are read whole; an outdated one only costs another test. */
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a role_search alone may not drop _Atomic
     const int32_t *plain = (const int32_t *)(uintptr_t)parent;
     int l = 0;
     do {

@@ -3,35 +3,36 @@
  * Distinct positions: coincident particles are merged before pairs are searched. 10^5 particles on
  * one point have 10^10 pairs, which all carry one piece of information.
  */
-#ifndef KITH_SPOTS_H
-#define KITH_SPOTS_H
+#ifndef KITH_DISTINCT_H
+#define KITH_DISTINCT_H
 
 #include "engine/question.h"
 
 /** The distinct positions of a selection of particles. Two particles share a position when their
  *  coordinates, and velocities if given, agree bit by bit. */
-struct kith__spots {
+struct kith__distinct {
     int64_t n;      /**< distinct positions */
     int32_t *first; /**< [n] smallest caller's index of a particle on each position; ascending */
-    int32_t *many;  /**< [n] particles on each position */
+    int32_t *count; /**< [n] particles on each position */
     char *xyz;      /**< [n][3] coordinates, in the precision of the points [length] */
     int32_t *of;    /**< [selection] position of each selected particle, from 0 */
 };
 
-enum { KITH_SPOTS_SLOTS = 5 }; /**< slots of scratch memory that kith__spots_find uses */
+enum { KITH_DISTINCT_SLOTS = 5 }; /**< slots of scratch memory that kith__distinct_find uses */
 
 /**
  * Find the distinct positions of a selection. O(n) expected, by hashing.
  * @param velocities  [q->a.n][3] compared too; NULL: coordinates alone are compared
  * @param index       [n] caller's indices of the selected particles, ascending
- * @param slot        first of KITH_SPOTS_SLOTS slots of the context's scratch memory
+ * @param slot        first of KITH_DISTINCT_SLOTS slots of the context's scratch memory
  * @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED
  */
-kith_status kith__spots_find(kith_ctx *ctx, const struct kith__question *q, const void *velocities,
-                             const int32_t *index, int64_t n, int slot, struct kith__spots *spots);
+kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,
+                                const void *velocities, const int32_t *index, int64_t n, int slot,
+                                struct kith__distinct *distinct);
 
 /** Copy the coordinates of particle p. @param[out] xyz  [3] in the points' precision; z is 0 in
  *  2-D */
-void kith__spots_copy(const struct kith__question *q, int64_t p, void *xyz);
+void kith__distinct_copy(const struct kith__question *q, int64_t p, void *xyz);
 
 #endif
