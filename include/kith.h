@@ -114,7 +114,7 @@ typedef struct kith_options {
     kith_watch_fn watch; /**< progress and cancellation; may be NULL */
     void *user;          /**< passed to watch */
     void *stream; /**< backend "cuda": the cudaStream_t that work is queued on; NULL: a stream
-                              of the context's own, ordered with the device's default stream */
+                       of the context's own, ordered with the device's default stream */
 } kith_options;
 
 /** Set every field to its default. @param[out] options  the caller's struct; NULL: no effect. */
@@ -242,7 +242,7 @@ typedef struct kith_pairs {
     void *distances;    /**< [n], precision of the points: |r_j + S.cell - r_i| */
     void *vectors;      /**< [n][3], precision of the points: r_j + S.cell - r_i */
     int32_t *shifts;    /**< [n][3]: S for the coordinates as given, so also when some lie outside
-                           the box */
+                             the box */
     int64_t capacity;   /**< number of pairs that the arrays can hold */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     void *owner;        /**< of the library; NULL when the arrays are the caller's */
@@ -519,8 +519,8 @@ typedef struct kith_rdf_options {
     const double *weights; /**< [n] w: sums of w_i * w_j are wanted too; NULL: counts alone */
     const double *weights_against;
     int minimum_image;  /**< 0: all images of a pair that are within r_max count; 1: the nearest
-                            alone, which beyond half the box needs all axes periodic and
-                            perpendicular. r_max is then useful up to half the diagonal */
+                             alone, which beyond half the box needs all axes periodic and
+                             perpendicular. r_max is then useful up to half the diagonal */
     const void *forces; /**< [n][3] F, precision of the points: the sums for kith_rdf_force are
                              made too. Not with nearest images beyond half the box. NULL: counts
                              alone */
@@ -643,7 +643,7 @@ typedef enum kith_flock_model {
     KITH_BOIDS = 0, /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
     KITH_VICSEK_ANGULAR =
         1, /**< the mean direction within alignment.radius, itself included, turned
-                                   by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
+                by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
     KITH_VICSEK_VECTORIAL = 2 /**< the sum of these directions, to which a random vector is added
                                    before it is normalised (Gregoire & Chate 2004, PRL 92,
                                    025702) */
@@ -657,14 +657,14 @@ typedef struct kith_flock_rule {
 /** Kinds of obstacles and attractors, which bend the paths of particles. */
 typedef enum kith_flock_kind {
     KITH_POINT = 0, /**< attracts particles within `reach`: u gains weight d / |d|, d from the
-                           particle to `place`. A weight below 0 repels; reach 0: all particles */
+                         particle to `place`. A weight below 0 repels; reach 0: all particles */
     KITH_SPHERE =
         1,         /**< an obstacle of `radius` around `place`. Particles within `reach` of it turn
-                           away: u gains weight (1 - gap / reach) along its outward normal.
-                           Particles that would end inside are put on its surface, and the inward
-                           component of v' is reversed */
+                        away: u gains weight (1 - gap / reach) along its outward normal.
+                        Particles that would end inside are put on its surface, and the inward
+                        component of v' is reversed */
     KITH_WALL = 2, /**< an obstacle that fills the space behind the plane through `place` with
-                           `normal`; acts like KITH_SPHERE */
+                        `normal`; acts like KITH_SPHERE */
     KITH_PREDATOR = 3 /**< starts at `place` and moves with `speed` towards the nearest particle, of
                            equally near ones the one of smallest index. Repels like KITH_POINT */
 } kith_flock_kind;
@@ -687,20 +687,20 @@ typedef struct kith_flock_options {
     kith_flock_model model;
     kith_flock_rule separation, alignment, cohesion; /**< Vicsek: alignment.radius alone */
     int relative;       /**< 1: alignment with the mean of the neighbours' v minus one's own
-                              (Parker); 0: with that mean alone */
+                             (Parker); 0: with that mean alone */
     double min_speed;   /**< smallest |v'| */
     double max_speed;   /**< largest |v'|, 0: no limit. Vicsek: |v'| is max_speed, > 0 */
     double time_step;   /**< > 0 */
     int reflecting[3];  /**< 1: an open axis of an upright box has walls at origin and origin +
-                              row, which reflect positions and velocities */
+                             row, which reflect positions and velocities */
     int64_t nearest;    /**< k up to 64: only the k nearest neighbours count, within the largest
-                              radius; of equally near ones those of smallest index (Ballerini et
-                              al. 2008, PNAS 105, 1232: 7). 0: all count */
+                             radius; of equally near ones those of smallest index (Ballerini et
+                             al. 2008, PNAS 105, 1232: 7). 0: all count */
     double blind_angle; /**< full angle [radian] of the cone behind v, 0 to 2 pi, in which
-                              neighbours are not seen; 0: all are */
+                             neighbours are not seen; 0: all are */
     double noise;       /**< Vicsek: eta, 0 to 1. Angular: turned by up to eta pi, uniform in angle
-                              (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
-                              length eta (n + 1) max_speed */
+                             (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
+                             length eta (n + 1) max_speed */
     const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
     int64_t n_things;               /**< up to KITH_MOST_THINGS */
     uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
@@ -787,8 +787,8 @@ typedef struct kith_flock_measures {
     double polarisation; /**< |sum v/|v|| / n: 1 when all move in one direction. NaN without
                               particles */
     double milling; /**< |sum s x v| / sum |s| |v|, s from the centre: 1 when all circle round it.
-                              The centre is the mean; along periodic axes that of the angles 2 pi f
-                              (Bai & Breen 2008), s the nearest image */
+                         The centre is the mean; along periodic axes that of the angles 2 pi f
+                         (Bai & Breen 2008), s the nearest image */
     double mean_speed; /**< sum |v| / n */
     double neighbours; /**< mean number of others within the largest radius */
 } kith_flock_measures;

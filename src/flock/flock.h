@@ -22,8 +22,8 @@ struct kith__glance {
     int64_t n;      /**< particles of the subset */
     int64_t choice; /**< number of subsets chosen so far; 0: none */
     bool taken;     /**< a copy was taken of this subset */
-    struct kith__buffer
-        rank; /**< int32 [flock->n] number of each particle in the subset; -1: none */
+    /** Int32 [flock->n] number of each particle in the subset; -1: none. */
+    struct kith__buffer rank;
     struct kith__buffer copy; /**< copies of positions and velocities on the host */
     const void *r, *v;        /**< [n][3] the copies, valid after the copy has arrived */
 };
@@ -36,8 +36,8 @@ struct kith_flock {
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
     int64_t step;                   /**< steps done */
-    int64_t
-        walled; /**< step from which on all particles are inside the walls that were added last */
+    /** Step from which on all particles are inside the walls that were added last. */
+    int64_t walled;
     struct kith__herd now, next; /**< state at `step`, and the state that is being computed */
     struct kith__buffer memory;  /**< of both states */
     struct kith__glance glance;  /**< subset for a live view */

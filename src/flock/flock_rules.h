@@ -33,8 +33,8 @@ enum { KITH_FLOCK_BITS = 23 };
 struct kith__flock_rules {
     kith_flock_model model; /**< boids, or one of Vicsek's models */
     int dim;                /**< 2 or 3 dimensions */
-    double
-        radius[KITH_RULES]; /**< radius of each rule, rounded to the precision; 0: off [length] */
+    /** Radius of each rule, rounded to the precision; 0: off [length]. */
+    double radius[KITH_RULES];
     double weight[KITH_RULES]; /**< weight of each rule; 0 when the rule is off */
     double reach;              /**< largest radius; 0: all rules are off [length] */
     int relative;              /**< alignment is relative to the particle's own velocity */

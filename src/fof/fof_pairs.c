@@ -32,7 +32,7 @@ struct forest {
     int64_t trees;   /**< number of trees */
     bool complete;   /**< early exit: the search was stopped because one tree holds all particles */
     int32_t *members;    /**< [n] at a root: number of particles of the tree, or, once groups are
-                           listed, -1 - g at the root of group g; 0 elsewhere */
+                              listed, -1 - g at the root of group g; 0 elsewhere */
     int64_t n_groups;    /**< number of groups */
     struct group *group; /**< [n_groups] the groups, in the order of their labels */
 };

@@ -48,8 +48,8 @@ struct role_search {
     int64_t *links;  /**< [link.distinct.n] friends that link, of one particle on each position */
     double *nearest; /**< [attach.distinct.n] squared distance to the nearest friend that links
                           [length^2] */
-    int32_t
-        *nearest_friend; /**< [attach.distinct.n] caller's index of that friend; -1: none so far */
+    /** [attach.distinct.n] caller's index of that friend; -1: none so far. */
+    int32_t *nearest_friend;
 };
 
 /** Allocate scratch memory for n elements of `size` bytes. @param[out] out  the pointer to set */

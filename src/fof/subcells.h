@@ -11,7 +11,7 @@
 #include "engine/cells.h"
 
 enum {
-    KITH_CROWD = 24,      /**< a cell of at least so many clumps is dense, and has an index */
+    KITH_DENSE = 24,      /**< a cell of at least so many clumps is dense: it has an index */
     KITH_MOST_REACH = 16, /**< largest number of subcells within reach on one side */
     KITH_STEPS = 13       /**< forward neighbours of a cell: half of the 26 cells around it */
 };

@@ -41,8 +41,8 @@ struct kith__overlap {
     int64_t bins;                 /**< number of bins */
     double low, width;            /**< first edge, and width of the bins */
     const double *edges;          /**< [bins + 1] edges */
-    const int32_t
-        *table;      /**< for bits: [dim + 1] counter of a pair by its number of unequal spins */
+    /** For bits: [dim + 1] counter of a pair by its number of unequal spins. */
+    const int32_t *table;
     int64_t *counts; /**< [bins] zero; the backend writes them on success alone */
 };
 

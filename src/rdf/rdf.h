@@ -33,7 +33,7 @@ struct kith__rdf {
     const int32_t *species[2];    /**< [n] species of each particle; NULL: all are 0 */
     const int32_t *molecules[2];  /**< [n] pairs of one molecule >= 0 are left out; or NULL */
     const int64_t *bond_offsets;  /**< [n + 1] where the partners of each particle begin in `bonds`;
-                                      NULL: no bonds */
+                                       NULL: no bonds */
     const int32_t *bonds;         /**< partners of each particle; bonded pairs are left out */
     const double *weights[2];     /**< [n] weight of each particle; NULL: no weights */
     double weight_scale;          /**< power of 2 that brings every product of weights below 2^62 */

@@ -75,7 +75,7 @@ struct kith__gpu_flight {
     struct kith__axis axis[3];   /**< axes of the cells; KITH_GPU_COUNTED */
     struct kith__gpu_turn *turn; /**< state that changes from step to step */
     int side;                    /**< index of this step in turn->fastest, and in turn->at_rim when
-                                         particles are arranged */
+                                      particles are arranged */
     double offset_unit;          /**< unit of offsets in sums [length] */
     struct kith__gpu_ruler offsets; /**< from coordinates to units */
     int32_t row[3][3];              /**< rows of the box [units] */

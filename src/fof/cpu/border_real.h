@@ -19,8 +19,8 @@ KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith
                                                                const struct kith__place *place)
 {
     const struct KITH_REAL(block) *all = f->blocks;
-    return place->end - place->begin < KITH_CROWD ? NULL
-                                                  : &all[f->crowd[place->begin / KITH_CROWD].index];
+    return place->end - place->begin < KITH_DENSE ? NULL
+                                                  : &all[f->dense[place->begin / KITH_DENSE].index];
 }
 
 /** Select the particles of a cell whose distance from a bounding box is at most near2. */
@@ -68,7 +68,7 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
         vi_store(out->root + i, vi_set(root));
     }
     out->mixed = false;
-    if (is_whole(f, place)) {
+    if (is_one_tree(f, place)) {
         return;
     }
     const int32_t *first = (const int32_t *)f->first;
@@ -141,7 +141,7 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
 {
     struct kith__friends *f = me->f;
     struct KITH_REAL(border) here, there;
-    const bool wholes = is_whole(f, home) && is_whole(f, place);
+    const bool wholes = is_one_tree(f, home) && is_one_tree(f, place);
     if (wholes && kith__root(f->parent, (int32_t)home->begin) ==
                       kith__root(f->parent, (int32_t)place->begin)) {
         return true;

@@ -79,7 +79,7 @@ static void KITH_REAL(reach_tree)(struct KITH_REAL(pool) *pool, const real *cons
 }
 
 /** Link the clumps of a cell that holds at most POOL particles. @return the first clump of its
- *  largest tree, counted from its first clump; KITH_WHOLE: all its clumps are in one tree. */
+ *  largest tree, counted from its first clump; KITH_ONE_TREE: all its clumps are in one tree. */
 static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__place *home,
                                  real cutoff2)
 {
@@ -115,5 +115,5 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
         clump[p] = (int32_t)c; /* tree[p] begins a clump, as all particles of a clump are friends */
         atomic_store_explicit(&f->parent[c], clump[tree[p]], memory_order_relaxed);
     }
-    return most == n ? KITH_WHOLE : (uint16_t)(clump[largest] - home->begin);
+    return most == n ? KITH_ONE_TREE : (uint16_t)(clump[largest] - home->begin);
 }

@@ -105,32 +105,32 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     return kith__proceed(ctx);
 }
 
-/** Find the dense cell whose first clump c has c / KITH_CROWD == place; .n is 0 if there is
+/** Find the dense cell whose first clump c has c / KITH_DENSE == place; .n is 0 if there is
  *  none. */
-static struct kith__crowd crowd_at(const struct kith__friends *f, const uint64_t *key,
-                                   const uint32_t *first, int64_t place)
+static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, const uint64_t *key,
+                                             const uint32_t *first, int64_t place)
 {
     const int bits = f->subcells.bits;
-    /* A dense cell that begins in [place, place + 1) * KITH_CROWD holds the last clump of it. */
-    const int64_t inside = (place + 1) * KITH_CROWD - 1;
-    struct kith__crowd crowd = {.n = 0};
+    /* A dense cell that begins in [place, place + 1) * KITH_DENSE holds the last clump of it. */
+    const int64_t inside = (place + 1) * KITH_DENSE - 1;
+    struct kith__dense_cell out = {.n = 0};
     const uint64_t cell = key[first[inside]] >> bits;
     int64_t begin = inside;
-    while (begin > 0 && begin > inside - KITH_CROWD && key[first[begin - 1]] >> bits == cell) {
+    while (begin > 0 && begin > inside - KITH_DENSE && key[first[begin - 1]] >> bits == cell) {
         begin--;
     }
-    if (begin == inside - KITH_CROWD) {
-        return crowd; /* the cell belongs to an earlier entry */
+    if (begin == inside - KITH_DENSE) {
+        return out; /* the cell belongs to an earlier entry */
     }
     int64_t end = inside + 1;
     while (end < f->n && key[first[end]] >> bits == cell) {
         end++;
     }
-    if (end - begin >= KITH_CROWD) {
-        crowd.begin = (uint32_t)begin;
-        crowd.n = (uint16_t)(end - begin);
+    if (end - begin >= KITH_DENSE) {
+        out.begin = (uint32_t)begin;
+        out.n = (uint16_t)(end - begin);
     }
-    return crowd;
+    return out;
 }
 
 /** State of the loops over entries of dense cells, and over clumps, which read the sorted keys. */
@@ -138,41 +138,43 @@ struct key_loop {
     struct kith__friends *friends; /**< the search */
     const uint64_t *key;           /**< [particles] sorted keys */
     const uint32_t *first;         /**< [clumps + 1] first slot of each clump */
-    _Atomic uint32_t crowded;      /**< dense cells found so far */
+    _Atomic uint32_t n_dense;      /**< dense cells found so far */
     _Atomic int64_t largest;       /**< most particles of one clump so far */
 };
 
 /** Find and number the dense cells of entries [begin, end). */
-static void number_crowds(void *state, int64_t begin, int64_t end)
+static void number_dense_cells(void *state, int64_t begin, int64_t end)
 {
     struct key_loop *loop = state;
     struct kith__friends *f = loop->friends;
     for (int64_t place = begin; place < end; place++) {
-        f->crowd[place] = crowd_at(f, loop->key, loop->first, place);
-        if (f->crowd[place].n > 0) {
-            f->crowd[place].index = atomic_fetch_add(&loop->crowded, 1);
+        f->dense[place] = dense_cell_at(f, loop->key, loop->first, place);
+        if (f->dense[place].n > 0) {
+            f->dense[place].index = atomic_fetch_add(&loop->n_dense, 1);
         }
     }
 }
 
 /** Find the dense cells, and allocate their indexes and bounding boxes. */
-static kith_status find_crowds(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
-                               struct kith__friends *f)
+static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                                    struct kith__friends *f)
 {
-    f->crowds = f->n / KITH_CROWD;
-    f->crowd = kith__work_need(&ctx->work, KITH_FOF_CROWD, (size_t)f->crowds * sizeof *f->crowd);
-    KITH_CHECK(ctx, f->crowd, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)f->crowds);
+    f->dense_entries = f->n / KITH_DENSE;
+    f->dense = kith__work_need(&ctx->work, KITH_FOF_DENSE,
+                               (size_t)f->dense_entries * sizeof *f->dense);
+    KITH_CHECK(ctx, f->dense, KITH_NO_MEMORY, "out of memory for %lld cells",
+               (long long)f->dense_entries);
     struct key_loop loop = {.friends = f, .key = key, .first = first};
-    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, f->n), f->crowds, CLUMP_BLOCK,
-                      number_crowds, &loop);
+    kith__pool_chunks(ctx->pool, kith__threads_for(ctx, f->n), f->dense_entries, CLUMP_BLOCK,
+                      number_dense_cells, &loop);
     KITH_TRY(kith__proceed(ctx));
-    const int64_t crowded = loop.crowded;
+    const int64_t n_dense = loop.n_dense;
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
-                               (size_t)crowded * (size_t)f->subcells.rows * sizeof *f->index);
+                               (size_t)n_dense * (size_t)f->subcells.rows * sizeof *f->index);
     const size_t block = 6 * (size_t)f->question->precision;
-    f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)crowded * block);
-    KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld crowded cells",
-               (long long)crowded);
+    f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)n_dense * block);
+    KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld dense cells",
+               (long long)n_dense);
     return KITH_OK;
 }
 
@@ -289,7 +291,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     const struct kith__sorted *sorted = &f->grid->a;
     uint32_t *first = sorted->z; /* temporary: copied below, before coordinates are gathered */
     KITH_TRY(find_clumps(ctx, sorted, first, f));
-    KITH_TRY(find_crowds(ctx, sorted->key, first, f));
+    KITH_TRY(find_dense_cells(ctx, sorted->key, first, f));
     KITH_TRY(need_clumps(ctx, f));
     use_keys(ctx, sorted->key, first, f);
     KITH_TRY(kith__proceed(ctx));
@@ -302,19 +304,19 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
-    static kith__block_fn *const link_crowds[] = {KITH_EACH_ISA(link_crowds)};
+    static kith__block_fn *const link_dense_cells[] = {KITH_EACH_ISA(link_dense_cells)};
     static kith__block_fn *const link_cells[] = {KITH_EACH_ISA(link_cells)};
     KITH_TRY(kith__run_prepare(ctx, q, grid, KITH_FORWARD, 0));
-    const int64_t crowds = blocks_of(f->crowds, KITH_CROWD_BLOCK);
-    struct kith__run run = kith__run_of(ctx, crowds);
+    const int64_t dense_blocks = blocks_of(f->dense_entries, KITH_DENSE_BLOCK);
+    struct kith__run run = kith__run_of(ctx, dense_blocks);
     const int64_t cells = blocks_of(f->n, KITH_LINK_BLOCK);
-    run.watch_total = crowds + cells;
-    run.block = link_crowds[kith__isa(ctx)];
+    run.watch_total = dense_blocks + cells;
+    run.block = link_dense_cells[kith__isa(ctx)];
     run.job = f;
     KITH_TRY(kith__run(&run));
     run.last = cells;
     run.block = link_cells[kith__isa(ctx)];
-    run.watch_from = crowds;
+    run.watch_from = dense_blocks;
     run.watch_to = run.watch_total;
     return kith__run(&run);
 }

@@ -19,18 +19,19 @@
 #include "fof/subcells.h"
 
 enum {
-    KITH_LINK_BLOCK = 256,   /**< clumps in one unit of work of link_cells */
-    KITH_CROWD_BLOCK = 16,   /**< entries of friends->crowd in one unit of work of link_crowds */
-    KITH_WHOLE = UINT16_MAX, /**< value of kith__crowd.tree: all clumps are in one tree */
+    KITH_LINK_BLOCK = 256, /**< clumps in one unit of work of link_cells */
+    KITH_DENSE_BLOCK = 16, /**< entries of friends->dense in one unit of work of link_dense_cells */
+    KITH_ONE_TREE = UINT16_MAX, /**< value of kith__dense_cell.tree: all clumps are in one tree */
     KITH_START_MORE = 17 /**< spare entries at the end of kith__friends.start, read by vectors */
 };
 
-/** A dense cell: at least KITH_CROWD clumps. */
-struct kith__crowd {
+/** A dense cell: at least KITH_DENSE clumps. */
+struct kith__dense_cell {
     uint32_t begin; /**< its first clump */
     uint16_t n;     /**< its number of clumps; 0: this entry is unused */
-    uint16_t tree;  /**< first clump of its largest tree, counted from `begin`; KITH_WHOLE: all its
-                         clumps are in one tree */
+    /** First clump of its largest tree, counted from `begin`; KITH_ONE_TREE: all its clumps are in
+     *  one tree. */
+    uint16_t tree;
     uint32_t index; /**< its number among the dense cells, in friends->index and friends->blocks */
 };
 /** State of one search on the CPU. */
@@ -54,11 +55,12 @@ struct kith__friends {
     uint16_t *ahead; /**< [1 << bits] bit s is set when forward neighbour s is within reach of a
                           subcell; NULL when cells beyond the 26 neighbours are within reach */
 
-    int64_t crowds;            /**< entries of `crowd`: n / KITH_CROWD */
-    struct kith__crowd *crowd; /**< [crowds] the dense cell whose first clump is c has the entry
-                                       c / KITH_CROWD */
-    void *blocks;              /**< [dense cells] bounding boxes of their particles, of the struct
-                                       block of near_real.h in the points' precision [length] */
+    int64_t dense_entries; /**< entries of `dense`: n / KITH_DENSE */
+    /** [dense_entries] the dense cell whose first clump is c has the entry c / KITH_DENSE. */
+    struct kith__dense_cell *dense;
+    /** [dense cells] bounding boxes of their particles: struct bbox of link_real.h, in the points'
+     *  precision [length]. */
+    void *blocks;
     struct kith__subcell_row *index; /**< [dense cells][rows] clumps in each row of subcells */
 };
 
@@ -132,7 +134,7 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
 /** Slots of the context's scratch memory that the CPU backend uses. */
 enum {
     KITH_FOF_AHEAD = KITH_WORK_OF(fof),
-    KITH_FOF_CROWD,
+    KITH_FOF_DENSE,
     KITH_FOF_INDEX,
     KITH_FOF_BLOCKS,
     KITH_FOF_GROUPS,
@@ -145,13 +147,13 @@ _Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_SLOT,
 
 /* Operations of link_kernel.c. sweep->job is a struct kith__friends. */
 
-/** Unite the clumps of each dense cell that hold a pair of friends, for KITH_CROWD_BLOCK entries of
- *  friends->crowd from block * KITH_CROWD_BLOCK on. */
-kith__block_fn KITH_EACH_ISA(link_crowds);
+/** Unite the clumps of each dense cell that hold a pair of friends, for KITH_DENSE_BLOCK entries of
+ *  friends->dense from block * KITH_DENSE_BLOCK on. */
+kith__block_fn KITH_EACH_ISA(link_dense_cells);
 
 /** Unite all other clumps that hold a pair of friends, for the cells whose first clump is in block
- *  number `block` of KITH_LINK_BLOCK clumps. link_crowds must be done. Each pair of cells is tested
- *  from one of the two. */
+ *  number `block` of KITH_LINK_BLOCK clumps. link_dense_cells must be done. Each pair of cells is
+ *  tested from one of the two. */
 kith__block_fn KITH_EACH_ISA(link_cells);
 
 #endif

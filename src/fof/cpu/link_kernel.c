@@ -31,9 +31,9 @@ enum { MANY_PAIRS = 512 };
 KITH_INLINE const struct kith__subcell_row *index_of(const struct kith__friends *f, int64_t begin,
                                                      int64_t end)
 {
-    return end - begin < KITH_CROWD
+    return end - begin < KITH_DENSE
                ? NULL
-               : f->index + (int64_t)f->crowd[begin / KITH_CROWD].index * f->subcells.rows;
+               : f->index + (int64_t)f->dense[begin / KITH_DENSE].index * f->subcells.rows;
 }
 
 static inline int at_least(int a, int b)
@@ -164,17 +164,17 @@ static int32_t common_root(struct kith__friends *f, const struct kith__place *ho
 }
 
 /** Whether the clumps of a cell are known to be all in one tree. */
-KITH_INLINE bool is_whole(const struct kith__friends *f, const struct kith__place *place)
+KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__place *place)
 {
     const int64_t n = place->end - place->begin;
-    return n == 1 || (n >= KITH_CROWD && f->crowd[place->begin / KITH_CROWD].tree == KITH_WHOLE);
+    return n == 1 || (n >= KITH_DENSE && f->dense[place->begin / KITH_DENSE].tree == KITH_ONE_TREE);
 }
 
 /** Write the index of a dense cell. @return the index. */
 static const struct kith__subcell_row *make_index(struct kith__friends *f,
                                                   const struct kith__place *home)
 {
-    struct kith__subcell_row *rows = f->index + (int64_t)f->crowd[home->begin / KITH_CROWD].index *
+    struct kith__subcell_row *rows = f->index + (int64_t)f->dense[home->begin / KITH_DENSE].index *
                                                     f->subcells.rows;
     memset(rows, 0, (size_t)f->subcells.rows * sizeof *rows);
     for (int64_t c = home->begin; c < home->end; c++) {
@@ -213,8 +213,8 @@ struct errand {
 /** A clump in the largest tree of a dense cell; of another cell, its first clump. */
 KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__place *place)
 {
-    const bool some = place->end - place->begin < KITH_CROWD || is_whole(f, place);
-    return (int32_t)place->begin + (some ? 0 : f->crowd[place->begin / KITH_CROWD].tree);
+    const bool some = place->end - place->begin < KITH_DENSE || is_one_tree(f, place);
+    return (int32_t)place->begin + (some ? 0 : f->dense[place->begin / KITH_DENSE].tree);
 }
 
 /** Whether n > 0 roots differ. */
@@ -230,18 +230,19 @@ KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 #define KITH_TWICE "fof/cpu/link_real.h"
 #include "core/twice.h"
 
-void KITH_OF_ISA(link_crowds)(struct kith__sweep *sweep, int64_t block)
+void KITH_OF_ISA(link_dense_cells)(struct kith__sweep *sweep, int64_t block)
 {
     struct kith__friends *f = sweep->job;
     const bool in_float = f->question->precision == KITH_FLOAT;
-    const int64_t first = block * KITH_CROWD_BLOCK;
-    for (int64_t place = first; place < first + KITH_CROWD_BLOCK && place < f->crowds; place++) {
-        const struct kith__crowd *crowd = &f->crowd[place];
-        const struct kith__place home = {.begin = crowd->begin, .end = crowd->begin + crowd->n};
-        if (crowd->n > 0 && f->by_clump) {
-            (in_float ? link_crowd_f : link_crowd_d)(f, sweep, &home);
-        } else if (crowd->n > 0) {
-            (in_float ? link_crowd_each_f : link_crowd_each_d)(f, sweep, &home);
+    const int64_t first = block * KITH_DENSE_BLOCK;
+    for (int64_t place = first; place < first + KITH_DENSE_BLOCK && place < f->dense_entries;
+         place++) {
+        const struct kith__dense_cell *dense = &f->dense[place];
+        const struct kith__place home = {.begin = dense->begin, .end = dense->begin + dense->n};
+        if (dense->n > 0 && f->by_clump) {
+            (in_float ? link_dense_cell_f : link_dense_cell_d)(f, sweep, &home);
+        } else if (dense->n > 0) {
+            (in_float ? link_dense_particles_f : link_dense_particles_d)(f, sweep, &home);
         }
     }
 }

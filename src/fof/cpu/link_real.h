@@ -16,7 +16,7 @@ struct KITH_REAL(seeker) {
     int subcell[3];            /**< coordinates of the clump's subcell in its cell */
     real cutoff2;              /**< squared linking length [length^2] */
     real near2; /**< squared distance from which on no pair is a pair, however it rounds
-                    [length^2] */
+                     [length^2] */
 };
 
 /** Squared distance of the particle in slot i and an image of the one in slot j [length^2]. */
@@ -104,7 +104,7 @@ KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin
 /** Test the clump with the clumps of a dense cell within `reach` subcells.
  *  @param subcell  coordinates of the clump's subcell, counted from the first of the dense cell
  *  @param own   it is the clump's own cell: only later clumps are tested */
-static void KITH_REAL(meet_crowd)(struct KITH_REAL(seeker) *me, const int subcell[3],
+static void KITH_REAL(link_dense)(struct KITH_REAL(seeker) *me, const int subcell[3],
                                   const struct kith__place *place,
                                   const struct kith__subcell_row *index, bool own,
                                   const int reach[3])
@@ -187,7 +187,7 @@ KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int a
         const int seen[3] = {me->subcell[0] - away[0] * axis[0].parts,
                              me->subcell[1] - away[1] * axis[1].parts,
                              me->subcell[2] - away[2] * axis[2].parts};
-        KITH_REAL(meet_crowd)(me, seen, place, index, false, f->subcells.reach);
+        KITH_REAL(link_dense)(me, seen, place, index, false, f->subcells.reach);
     } else {
         KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
     }
@@ -242,41 +242,41 @@ static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct
 }
 
 /** Link the particles of a dense cell with each other, where nodes are particles. */
-static void KITH_REAL(link_crowd_each)(struct kith__friends *f, struct kith__sweep *sweep,
-                                       const struct kith__place *home)
+static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith__sweep *sweep,
+                                            const struct kith__place *home)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__subcell_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
         KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
-        KITH_REAL(meet_crowd)(&me, me.subcell, home, index, true, f->subcells.reach);
+        KITH_REAL(link_dense)(&me, me.subcell, home, index, true, f->subcells.reach);
     }
 }
 
 #include "flood_real.h"
 
 /** Link the clumps of a dense cell with each other. */
-static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *sweep,
-                                  const struct kith__place *home)
+static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__sweep *sweep,
+                                       const struct kith__place *home)
 {
     /* First the adjacent subcells, which are mostly linked. Most clumps are then in one tree, and
        of each pair of clumps in two trees at least one is outside that tree. */
     static const int beside[3] = {1, 1, 1};
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
     const struct kith__subcell_row *index = make_index(f, home);
-    struct kith__crowd *crowd = &f->crowd[home->begin / KITH_CROWD];
+    struct kith__dense_cell *dense = &f->dense[home->begin / KITH_DENSE];
     const int64_t first = f->first[home->begin], last = f->first[home->end];
     struct KITH_REAL(block) *blocks = f->blocks;
-    blocks[crowd->index] = KITH_REAL(block_around)(me.x + first, me.y + first, me.z + first,
+    blocks[dense->index] = KITH_REAL(block_around)(me.x + first, me.y + first, me.z + first,
                                                    last - first);
     if (last - first <= POOL) {
-        crowd->tree = KITH_REAL(flood)(f, home, me.cutoff2);
+        dense->tree = KITH_REAL(flood)(f, home, me.cutoff2);
         return;
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(seek)(&me, c);
-        KITH_REAL(meet_crowd)(&me, me.subcell, home, index, true, beside);
+        KITH_REAL(link_dense)(&me, me.subcell, home, index, true, beside);
     }
     int64_t strays;
     const int32_t common = common_root(f, home, &strays);
@@ -284,13 +284,13 @@ static void KITH_REAL(link_crowd)(struct kith__friends *f, struct kith__sweep *s
     for (int64_t c = home->begin; c < home->end && strays; c++) {
         KITH_REAL(seek)(&me, c);
         if (!few || me.root != common) {
-            KITH_REAL(meet_crowd)(&me, me.subcell, home, index, !few, f->subcells.reach);
+            KITH_REAL(link_dense)(&me, me.subcell, home, index, !few, f->subcells.reach);
         }
     }
     if (strays) {
         (void)common_root(f, home, &strays);
     }
-    crowd->tree = strays == 0 ? KITH_WHOLE : (uint16_t)(common - home->begin);
+    dense->tree = strays == 0 ? KITH_ONE_TREE : (uint16_t)(common - home->begin);
 }
 
 /** Link the clumps of a cell that is not dense with each other. */
@@ -314,8 +314,8 @@ static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kit
 {
     const struct kith__friends *f = me->f;
     const unsigned filled = home->inside ? filled_ahead(f, home->cell) : ALL_STEPS;
-    const bool crowded = f->by_clump && home->end - home->begin >= KITH_CROWD;
-    const unsigned steps = crowded ? KITH_REAL(link_borders)(me, home, filled) : filled;
+    const bool is_dense = f->by_clump && home->end - home->begin >= KITH_DENSE;
+    const unsigned steps = is_dense ? KITH_REAL(link_borders)(me, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
         unsigned ahead = f->ahead[f->subcell[c]] & steps;
         if (ahead) {
@@ -356,7 +356,7 @@ KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struc
     const int64_t last = f->first[end];
     me->begin = f->first[errand->clump];
     me->end = f->first[behind];
-    if (end - begin < KITH_CROWD && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
+    if (end - begin < KITH_DENSE && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
         me->root = errand->clump; /* any node of the tree serves: hits look up the root */
         KITH_REAL(meet_lanes)(me, begin, end, first, last);
     } else {
@@ -405,15 +405,15 @@ KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    struct errand errands[KITH_LINK_BLOCK + KITH_CROWD];
+    struct errand errands[KITH_LINK_BLOCK + KITH_DENSE];
     struct errand *end = errands;
     struct kith__walk walk = kith__walk_start(f, block);
     struct kith__place home;
     const bool simple = f->ahead && f->start && f->by_clump;
     while (kith__walk_next(f, &walk, &home)) {
-        const bool crowded = home.end - home.begin >= KITH_CROWD;
+        const bool is_dense = home.end - home.begin >= KITH_DENSE;
         kith__walk_locate(f, &walk, &home);
-        if (simple && home.inside && !crowded) {
+        if (simple && home.inside && !is_dense) {
             unsigned filled = filled_ahead(f, home.cell);
             if (f->first[home.end] - f->first[home.begin] >= TOGETHER) {
                 filled = KITH_REAL(link_borders)(&me, &home, filled);
@@ -421,7 +421,7 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
             end = KITH_REAL(note_errands)(f, &home, filled, end);
             continue;
         }
-        if (!crowded) {
+        if (!is_dense) {
             KITH_REAL(link_few)(&me, &home);
         }
         if (f->ahead) {

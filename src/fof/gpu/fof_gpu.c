@@ -45,12 +45,13 @@ static kith_status list_clumps(struct fof_search *w)
     uint64_t *key = (uint64_t *)(void *)w->s.counts;
     uint32_t *first = grid->marks;
     size_t bytes = w->s.temporary_bytes;
-    const size_t crowds = ((size_t)(f->particles / KITH_CROWD) + 1) * sizeof *f->crowd;
+    const size_t dense_bytes = ((size_t)(f->particles / KITH_DENSE) + 1) * sizeof *f->dense;
     f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
-    w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY, bytes > crowds ? bytes : crowds);
-    f->crowd = w->s.temporary; /* used until groups are sorted */
+    w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY,
+                                    bytes > dense_bytes ? bytes : dense_bytes);
+    f->dense = w->s.temporary; /* used until groups are sorted */
     need_later(w);
-    KITH_CHECK(ctx, f->crowd && f->parent && f->later, KITH_NO_MEMORY,
+    KITH_CHECK(ctx, f->dense && f->parent && f->later, KITH_NO_MEMORY,
                "out of device memory for groups of %lld particles", (long long)f->particles);
     f->first = first;
     f->key = key;
@@ -77,14 +78,14 @@ static kith_status link_clumps(struct fof_search *w)
     KITH_TRY(kith__gpu_learn_small(&w->s));
     f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
-    f->crowds = small->n_crowds > 0;
-    const size_t bytes = (size_t)small->n_crowds * (size_t)f->subcells.rows * sizeof *f->index;
+    f->any_dense = small->n_dense > 0;
+    const size_t bytes = (size_t)small->n_dense * (size_t)f->subcells.rows * sizeof *f->index;
     f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
     KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
                (long long)f->n);
-    if (f->crowds) {
+    if (f->any_dense) {
         KITH_GPU_TRY(ctx, "indexing clumps", gpuMemsetAsync(f->index, 0, bytes, gpu->stream));
-        KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_crowds(f, gpu->stream));
+        KITH_GPU_TRY(ctx, "indexing clumps", kith__gpu_index_dense_cells(f, gpu->stream));
     }
     KITH_GPU_TRY(ctx, "linking", kith__gpu_link(f, gpu->stream));
     return KITH_OK;

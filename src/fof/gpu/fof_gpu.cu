@@ -22,10 +22,10 @@ static __device__ __forceinline__ int64_t my_item()
 /* -------------------------------------------------------------------------------------- clumps */
 
 /** Whether clump c of n is the first of a dense cell. */
-static __device__ bool begins_crowd(const struct kith__gpu_friends &f, int64_t c, int64_t n)
+static __device__ bool begins_dense_cell(const struct kith__gpu_friends &f, int64_t c, int64_t n)
 {
     const uint64_t cell = f.key[c] >> f.subcells.bits;
-    return c + KITH_CROWD <= n && f.key[c + KITH_CROWD - 1] >> f.subcells.bits == cell &&
+    return c + KITH_DENSE <= n && f.key[c + KITH_DENSE - 1] >> f.subcells.bits == cell &&
            (c == 0 || f.key[c - 1] >> f.subcells.bits != cell);
 }
 
@@ -44,8 +44,8 @@ static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
     if (c == n) {
         first[n] = (uint32_t)f.particles;
     }
-    if (c < n && begins_crowd(f, c, n)) {
-        f.crowd[c / KITH_CROWD] = atomicAdd(&f.small->n_crowds, 1u);
+    if (c < n && begins_dense_cell(f, c, n)) {
+        f.dense[c / KITH_DENSE] = atomicAdd(&f.small->n_dense, 1u);
     }
 }
 
@@ -74,7 +74,7 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
     const int64_t scale = f.table ? 0 : f.subcells.bits;
     const int64_t begin = first_of_cell(clumps, f.table, (int64_t)(cell << scale));
     const int64_t end = first_of_cell(clumps, f.table, (int64_t)((cell + 1) << scale));
-    if (end - begin < KITH_CROWD) {
+    if (end - begin < KITH_DENSE) {
         return;
     }
     int subcell[3];
@@ -84,13 +84,13 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
         mask |= 1u << (int)(f.key[b] & (((uint64_t)1 << row_shift) - 1));
     }
     struct kith__subcell_row *to = f.index +
-                                   (int64_t)f.crowd[begin / KITH_CROWD] * f.subcells.rows +
+                                   (int64_t)f.dense[begin / KITH_DENSE] * f.subcells.rows +
                                    subcell[2] * f.axis[1].parts + subcell[1];
     to->mask = (uint16_t)mask;
     to->first = (uint16_t)(c - begin);
 }
 
-gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *f, gpuStream_t stream)
+gpuError_t kith__gpu_index_dense_cells(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
     KITH_LAUNCH(fill_index, blocks_for(f->n), THREADS, stream, *f);
     return gpuGetLastError();

@@ -19,7 +19,7 @@ struct kith__gpu_two {
 /** Counters in device memory that the host reads. */
 struct kith__gpu_fof_small {
     int32_t n_clumps, n_groups; /**< clumps; groups */
-    unsigned n_crowds;          /**< dense cells */
+    unsigned n_dense;           /**< dense cells */
     unsigned long long n_later; /**< pairs of clumps deferred to the end of a pass; may exceed
                                      room_later, when the rest was tested at once */
 };
@@ -31,7 +31,7 @@ struct kith__gpu_friends {
     struct kith__subcells subcells; /**< which subcells are within reach of one */
     bool table;                     /**< `start` is filled; else keys are searched */
     bool by_clump;                  /**< nodes of the forest are clumps; else particles */
-    bool crowds;                    /**< some cell is dense */
+    bool any_dense;                 /**< some cell is dense */
     int64_t cells;                  /**< number of cells */
 
     int64_t particles;      /**< number of particles */
@@ -44,10 +44,10 @@ struct kith__gpu_friends {
     const uint32_t *first; /**< [n + 1] first slot of each clump, then the number of particles */
     const uint64_t *key;   /**< [n] cell and subcell of each clump, ascending */
     uint32_t *start;       /**< [cells + 1] first clump of each cell, then n */
-    uint32_t *crowd; /**< [n / KITH_CROWD + 1] number of the dense cell whose first clump is c,
-                                at c / KITH_CROWD */
-    struct kith__subcell_row
-        *index; /**< [dense cells][subcells.rows] clumps in each row of subcells */
+    uint32_t *dense; /**< [n / KITH_DENSE + 1] number of the dense cell whose first clump is c,
+                          at c / KITH_DENSE */
+    /** [dense cells][subcells.rows] clumps in each row of subcells. */
+    struct kith__subcell_row *index;
 
     int64_t nodes;   /**< nodes of the forest */
     int32_t *parent; /**< [nodes] parent of each node; a root is its own parent */
@@ -70,10 +70,10 @@ gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *friends, uint32
                                  gpuStream_t stream);
 
 /** Fill the index of dense cells, which is zeroed. */
-gpuError_t kith__gpu_index_crowds(const struct kith__gpu_friends *friends, gpuStream_t stream);
+gpuError_t kith__gpu_index_dense_cells(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Unite the trees of all friends, if no cell is dense and there is a table of at most 2^31 cells;
- *  otherwise do nothing. Of *friends n, nodes, crowds and index need not be set. */
+ *  otherwise do nothing. Of *friends n, nodes, any_dense and index need not be set. */
 gpuError_t kith__gpu_link_thin(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Unite the trees of all friends in the cases that kith__gpu_link_thin leaves out. */

@@ -75,12 +75,12 @@ struct ahead {
 
 /** Find the rows of cells ahead that are within reach of a subcell. Without dense cells, the
  *  clump's own row is not among them. */
-template <bool crowds>
+template <bool DENSE>
 static __device__ __forceinline__ struct ahead look_ahead(const struct kith__subcells &subcells,
                                                           uint32_t subcell)
 {
     struct ahead rows;
-    rows.first = crowds && subcells.cell_high[0][unpack(subcell, 0)] > 0 ? 0 : 1;
+    rows.first = DENSE && subcells.cell_high[0][unpack(subcell, 0)] > 0 ? 0 : 1;
     rows.low = subcells.cell_low[1][unpack(subcell, 1)];
     rows.high = subcells.cell_high[1][unpack(subcell, 1)];
     rows.n = rows.high - rows.first + 1 +
@@ -89,12 +89,12 @@ static __device__ __forceinline__ struct ahead look_ahead(const struct kith__sub
 }
 
 /** Start on row k of the rows ahead. */
-template <bool crowds, typename number>
+template <bool DENSE, typename number>
 static __device__ __forceinline__ void face_ahead(const struct kith__gpu_friends &f,
                                                   const struct kith__subcells &subcells,
                                                   const number at[3], int k, seeker<number> *me)
 {
-    const struct ahead rows = look_ahead<crowds>(subcells, me->subcell);
+    const struct ahead rows = look_ahead<DENSE>(subcells, me->subcell);
     const int x = unpack(me->subcell, 0);
     int y = rows.first + k;
     int z = 0;
@@ -116,14 +116,14 @@ template <typename number> struct seat {
  *  @param first   clump of lane 0
  *  @param n_rows  number of rows of this lane's clump
  *  @param seats   positions of the warp's clumps */
-template <typename real, bool crowds, typename number>
+template <typename real, bool DENSE, typename number>
 static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends &f,
                                                   const struct kith__subcells &subcells,
                                                   int64_t first, int n_rows,
                                                   const seat<number> seats[LANES],
                                                   seeker<number> &me, struct notes *notes, int *n)
 {
-    const struct look look = {KITH_MOST_REACH, crowds ? MIXED : 0};
+    const struct look look = {KITH_MOST_REACH, DENSE ? MIXED : 0};
     const int before = scan_lanes(n_rows, my_lane()) - n_rows;
     const int total = from_lane(before + n_rows, LANES - 1);
     for (int k = my_lane(); k - my_lane() < total; k += LANES) {
@@ -133,16 +133,16 @@ static __device__ __forceinline__ void seek_ahead(const struct kith__gpu_friends
         me.root = f.by_clump ? me.clump : NO_ROOT;
         me.subcell = seats[owner].subcell;
         if (k < total) {
-            face_ahead<crowds>(f, subcells, seats[owner].at, row, &me);
+            face_ahead<DENSE>(f, subcells, seats[owner].at, row, &me);
         }
-        seek<real, crowds>(f, subcells, look, me, notes, n);
+        seek<real, DENSE>(f, subcells, look, me, notes, n);
     }
 }
 
 /** Link each clump with those of forward cells. Without dense cells, each lane first traverses its
  *  clump's own row, and with it the later clumps of its cell; if there are dense cells nonetheless,
  *  the kernel exits early: the host launched it before their number was known. */
-template <typename real, typename number, bool crowds>
+template <typename real, typename number, bool DENSE>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_across(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     seat<number> *seat = &seats[threadIdx.x];
     const int64_t n_clumps = f.small->n_clumps;
     int n = 0;
-    if (!crowds && f.small->n_crowds > 0) {
+    if (!DENSE && f.small->n_dense > 0) {
         return;
     }
     copy_subcells(f, &subcells);
@@ -169,15 +169,15 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
             const struct kith__gpu_two self = {me.clump, me.clump, pack(0, 0, 0)};
             note<real>(f, notes, &n, self, cell >= 0);
         }
-        if (!crowds) {
+        if (!DENSE) {
             const int high = cell < 0 ? -1 : subcells.cell_high[0][unpack(me.subcell, 0)];
             const struct look look = {KITH_MOST_REACH, 0};
             face_row(f, seat->at, 0, 0, 0, high, &me);
-            seek<real, crowds>(f, subcells, look, me, notes, &n);
+            seek<real, DENSE>(f, subcells, look, me, notes, &n);
         }
-        const int n_rows = cell < 0 ? 0 : look_ahead<crowds>(subcells, me.subcell).n;
-        seek_ahead<real, crowds>(f, subcells, clump - my_lane(), n_rows, seat - my_lane(), me,
-                                 notes, &n);
+        const int n_rows = cell < 0 ? 0 : look_ahead<DENSE>(subcells, me.subcell).n;
+        seek_ahead<real, DENSE>(f, subcells, clump - my_lane(), n_rows, seat - my_lane(), me, notes,
+                                &n);
         sync_warp();
     }
     meet_noted<real>(f, notes, n);
@@ -247,8 +247,8 @@ static __global__ void flatten(const KITH_IN_PLACE struct kith__gpu_friends f, u
     const number cell = (number)(f.key[clump] >> f.subcells.bits);
     const int32_t begin = first_clump(f, cell);
     const int32_t end = first_clump(f, (number)(cell + 1));
-    if (end - begin >= KITH_CROWD && root_of(f.parent, begin) != root) {
-        atomicOr(&f.crowd[begin / KITH_CROWD], mixed);
+    if (end - begin >= KITH_DENSE && root_of(f.parent, begin) != root) {
+        atomicOr(&f.dense[begin / KITH_DENSE], mixed);
     }
 }
 
@@ -323,7 +323,7 @@ static gpuError_t link_all(const struct kith__gpu_friends *f, gpuStream_t stream
 
 gpuError_t kith__gpu_link(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
-    if (!f->crowds && has_table(f)) {
+    if (!f->any_dense && has_table(f)) {
         return gpuSuccess; /* kith__gpu_link_thin has linked all */
     }
     return f->question.precision == KITH_FLOAT ? link_all<float>(f, stream)

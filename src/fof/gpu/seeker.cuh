@@ -36,20 +36,20 @@ template <typename number> struct seeker {
     uint32_t shift; /**< periodic image of the row along y and z; packed */
     bool own;       /**< the row holds the clump's own cell */
     /* the dense cell of that row that is traversed */
-    int32_t crowd;      /**< first clump of the dense cell */
-    uint32_t index;     /**< number of the dense cell, in f.index */
-    bool single;        /**< all its clumps are in one tree */
-    bool own_crowd;     /**< it is the clump's own cell */
-    int seen_x;         /**< x coordinate of the clump's subcell, counted from the dense cell */
-    uint32_t its_shift; /**< periodic image of the dense cell; packed */
-    int y, z;           /**< next row of subcells */
-    int low_y;          /**< first row within reach along y */
-    int high_y, high_z; /**< last rows within reach along y and z */
+    int32_t dense_begin; /**< first clump of the dense cell */
+    uint32_t index;      /**< number of the dense cell, in f.index */
+    bool single;         /**< all its clumps are in one tree */
+    bool dense_is_own;   /**< it is the clump's own cell */
+    int seen_x;          /**< x coordinate of the clump's subcell, counted from the dense cell */
+    uint32_t its_shift;  /**< periodic image of the dense cell; packed */
+    int y, z;            /**< next row of subcells */
+    int low_y;           /**< first row within reach along y */
+    int high_y, high_z;  /**< last rows within reach along y and z */
 };
 
 enum { NO_ROOT = -1 }; /**< root of no tree */
 
-/* Flags in the upper bits of f.crowd: the clumps of a dense cell are in several trees */
+/* Flags in the upper bits of f.dense: the clumps of a dense cell are in several trees */
 enum : uint32_t {
     MIXED_BEFORE = 1u << 30, /**< after the pass over adjacent subcells */
     MIXED = 1u << 31         /**< after the pass over the whole cell */
@@ -133,7 +133,7 @@ static __device__ __forceinline__ void set_run(int32_t cell, uint32_t seen, uint
 }
 
 /** Take the rest of the row as one run, if its cells are contiguous in the table and hold fewer
- *  than KITH_CROWD clumps. @return whether that was done */
+ *  than KITH_DENSE clumps. @return whether that was done */
 template <typename number>
 static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends &f,
                                                  seeker<number> *me, struct run *run)
@@ -144,7 +144,7 @@ static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends 
     const bool own = me->own && me->x == 0;
     const int32_t begin = own ? me->clump + 1 : (int32_t)f.start[me->ahead + me->x];
     const int32_t end = (int32_t)f.start[me->ahead + me->high + 1];
-    if (end - begin >= KITH_CROWD) {
+    if (end - begin >= KITH_DENSE) {
         return false;
     }
     set_run((int32_t)me->ahead, me->seen, me->shift, begin, end, run);
@@ -154,10 +154,10 @@ static __device__ __forceinline__ bool cross_row(const struct kith__gpu_friends 
 
 /** Whether the clump is in the tree that holds all of a dense cell. */
 template <typename number>
-static __device__ __forceinline__ bool has_met(const struct kith__gpu_friends &f,
-                                               const seeker<number> &me)
+static __device__ __forceinline__ bool is_in_dense_tree(const struct kith__gpu_friends &f,
+                                                        const seeker<number> &me)
 {
-    return me.single && root_of(f.parent, me.crowd) == me.root;
+    return me.single && root_of(f.parent, me.dense_begin) == me.root;
 }
 
 /** Parameters of one pass. */
@@ -167,7 +167,7 @@ struct look {
 };
 
 /** Take the next cell of the row: as one run, or, when it is dense, start on its rows. */
-template <bool crowds, typename number>
+template <bool DENSE, typename number>
 static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends &f,
                                                   const struct kith__subcells &subcells,
                                                   const struct look &look, seeker<number> *me,
@@ -186,18 +186,18 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     const bool own = me->own && x == 0;
     const int seen_x = unpack(me->subcell, 0) - x * axis[0].parts;
     const uint32_t its_shift = pack(shift, unpack(me->shift, 1), unpack(me->shift, 2));
-    if (!crowds || end - begin < KITH_CROWD) {
+    if (!DENSE || end - begin < KITH_DENSE) {
         set_run((int32_t)cell, pack(seen_x, unpack(me->seen, 1), unpack(me->seen, 2)), its_shift,
                 own ? me->clump + 1 : begin, end, run);
         return;
     }
     const int y = unpack(me->seen, 1), reach_y = at_most(subcells.reach[1], look.most);
     const int z = unpack(me->seen, 2), reach_z = at_most(subcells.reach[2], look.most);
-    const uint32_t marked = f.crowd[begin / KITH_CROWD];
-    me->crowd = begin;
+    const uint32_t marked = f.dense[begin / KITH_DENSE];
+    me->dense_begin = begin;
     me->index = marked & ~(MIXED | MIXED_BEFORE);
     me->single = look.mixed && !(marked & look.mixed);
-    me->own_crowd = own;
+    me->dense_is_own = own;
     me->seen_x = seen_x;
     me->its_shift = its_shift;
     me->low_y = at_least(y - reach_y, 0);
@@ -217,7 +217,7 @@ static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_f
     const int dy = abs(me->y - unpack(me->seen, 1));
     const int dz = abs(me->z - unpack(me->seen, 2));
     const int dx = at_most(subcells.row_reach[dz][dy], look.most);
-    const bool same = me->own_crowd && dy == 0 && dz == 0;
+    const bool same = me->dense_is_own && dy == 0 && dz == 0;
     const int low = at_least(same ? me->seen_x + 1 : me->seen_x - dx, 0);
     const int high = at_most(me->seen_x + dx, KITH_MOST_PARTS - 1);
     if (low <= high) {
@@ -225,7 +225,7 @@ static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_f
             f.index[(int64_t)me->index * subcells.rows + me->z * f.axis[1].parts + me->y];
         const unsigned below = (1u << low) - 1;
         const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
-        run->begin = me->crowd + row.first + __popc(row.mask & below);
+        run->begin = me->dense_begin + row.first + __popc(row.mask & below);
         run->n = __popc(wanted);
         run->checked = true;
         run->shift = me->its_shift;
@@ -237,24 +237,24 @@ static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_f
 }
 
 /** Whether rows of a dense cell are left. */
-template <bool crowds, typename number>
-static __device__ __forceinline__ bool in_crowd(const seeker<number> &me)
+template <bool DENSE, typename number>
+static __device__ __forceinline__ bool in_dense_cell(const seeker<number> &me)
 {
-    return crowds && me.z <= me.high_z && me.y <= me.high_y;
+    return DENSE && me.z <= me.high_z && me.y <= me.high_y;
 }
 
 /** Advance a traversal to its next run, which may be empty. */
-template <bool crowds, typename number>
+template <bool DENSE, typename number>
 static __device__ __forceinline__ void walk(const struct kith__gpu_friends &f,
                                             const struct kith__subcells &subcells,
                                             const struct look &look, seeker<number> *me,
                                             struct run *run)
 {
     run->n = 0;
-    if (in_crowd<crowds>(*me)) {
+    if (in_dense_cell<DENSE>(*me)) {
         next_subcell_row(f, subcells, look, me, run);
     } else if (me->x <= me->high && !cross_row(f, me, run)) {
-        enter_cell<crowds>(f, subcells, look, me, run);
+        enter_cell<DENSE>(f, subcells, look, me, run);
     }
 }
 
@@ -313,7 +313,7 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
 /** Distribute the clumps of all lanes' runs over the lanes, and append those within reach to the
  *  queue. With dense cells, only clumps in another tree; without, that test costs more than it
  *  saves. */
-template <typename real, bool crowds, typename number>
+template <typename real, bool DENSE, typename number>
 static __device__ __forceinline__ void share_out(const struct kith__gpu_friends &f,
                                                  const struct kith__subcells &subcells,
                                                  const seeker<number> &me, const struct run &run,
@@ -331,12 +331,12 @@ static __device__ __forceinline__ void share_out(const struct kith__gpu_friends 
         const int32_t b = from_lane(run.begin - before, owner) + k;
         const int32_t cell = from_lane(run.cell, owner);
         const uint32_t seen = from_lane(run.seen, owner);
-        const bool checked = crowds && from_lane((int)run.checked, owner);
+        const bool checked = DENSE && from_lane((int)run.checked, owner);
         const struct kith__gpu_two two = {from_lane(me.clump, owner), b,
                                           from_lane(run.shift, owner)};
         bool wanted = k < total;
         wanted = wanted && (checked || in_reach(f, subcells, b, cell, seen));
-        if (crowds) {
+        if (DENSE) {
             const int32_t root = from_lane(me.root, owner);
             wanted = wanted && (root == NO_ROOT || up(f.parent, b) != root);
         }
@@ -345,23 +345,23 @@ static __device__ __forceinline__ void share_out(const struct kith__gpu_friends 
 }
 
 /** Advance the traversals of all lanes to their ends. */
-template <typename real, bool crowds, typename number>
+template <typename real, bool DENSE, typename number>
 static __device__ __forceinline__ void seek(const struct kith__gpu_friends &f,
                                             const struct kith__subcells &subcells,
                                             const struct look &look, seeker<number> &me,
                                             struct notes *notes, int *n)
 {
-    while (which_lanes(in_crowd<crowds>(me) || me.x <= me.high)) {
+    while (which_lanes(in_dense_cell<DENSE>(me) || me.x <= me.high)) {
         struct run run = {0, 0, false, 0, 0, 0};
-        walk<crowds>(f, subcells, look, &me, &run);
-        if (crowds && run.n > 0 && me.root != NO_ROOT) {
+        walk<DENSE>(f, subcells, look, &me, &run);
+        if (DENSE && run.n > 0 && me.root != NO_ROOT) {
             me.root = root_of(f.parent, me.root);
-            if (run.checked && has_met(f, me)) {
+            if (run.checked && is_in_dense_tree(f, me)) {
                 run.n = 0;
                 me.z = me.high_z + 1;
             }
         }
-        share_out<real, crowds>(f, subcells, me, run, notes, n);
+        share_out<real, DENSE>(f, subcells, me, run, notes, n);
     }
 }
 

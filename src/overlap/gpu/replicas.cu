@@ -206,8 +206,8 @@ static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas 
 /** Counters of a block, and its queue of pairs that the definition has to decide. */
 struct tile_counters {
     struct counters fine; /**< in shared memory */
-    unsigned long long
-        *coarse;       /**< [bins + 2] in device memory, when `fine` does not fit; or NULL */
+    /** [bins + 2] in device memory, when `fine` does not fit; or NULL. */
+    unsigned long long *coarse;
     uint16_t *queue;   /**< [PANEL * PANEL / 2] row * PANEL + column in the tile */
     unsigned *waiting; /**< number of pairs in the queue */
 };

@@ -51,13 +51,13 @@ struct kith__tally {
     const struct kith__scale *scale; /**< shared tables */
     double (
         *near)[KITH_PUSHED];   /**< [tile.n] with forces: records of the tile's candidates, shifted
-                                      to their images */
+                                    to their images */
     uint32_t *fine;            /**< [copies][size] pairs since the last flush */
     int64_t *total;            /**< [size] pairs */
     kith__wide *sums;          /**< [size] products of weights; NULL without weights */
     kith__wide (*pushes)[2];   /**< [size] pair-force sums; NULL without forces */
     int64_t (*fine_pushes)[2]; /**< [size] pair-force sums since the last flush; NULL without
-                                      forces */
+                                    forces */
     int64_t pushed;            /**< pairs in `fine_pushes` */
     int64_t since;             /**< most pairs in `fine` */
 };

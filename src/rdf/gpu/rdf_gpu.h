@@ -32,15 +32,15 @@ struct kith__gpu_scale {
 
     /** Other bins: floor(r^2 * per_cell) is a cell of the table; r^2 in units of 1 / inverse2. */
     float per_cell;
-    int32_t
-        *first; /**< [KITH_GPU_EDGE_CELLS + 1] number of edges below a cell with at most one edge;
-                         -1: the cell has several edges */
-    bool wild;  /**< floats do not separate the bins: r^2 is compared with the edges */
+    /** [KITH_GPU_EDGE_CELLS + 1] number of edges below a cell with at most one edge; -1: the cell
+     *  has several edges. */
+    int32_t *first;
+    bool wild; /**< floats do not separate the bins: r^2 is compared with the edges */
 
     unsigned long long *counts; /**< [partials][bins] pairs */
     unsigned long long *sums; /**< [2][partials][bins] products of weights, low words, then high */
-    unsigned long long
-        *pushes;     /**< [2][partials][2][bins + 1] pair-force sums, low words, then high */
+    /** [2][partials][2][bins + 1] pair-force sums, low words, then high. */
+    unsigned long long *pushes;
     void *forces[2]; /**< [n][3] forces by slot */
     int copies; /**< copies of a block's counters in shared memory, a power of 2; 0: they do not
                      fit, and pairs are counted in device memory */
@@ -49,7 +49,7 @@ struct kith__gpu_scale {
 /** A set of particles, sorted by species. */
 struct kith__gpu_ranked {
     void *place;       /**< [n][4] x, y, z wrapped, and padding, in the points' precision
-                                          [length] */
+                            [length] */
     const int32_t *id; /**< [n] caller's index of each */
     const struct kith__piece *piece; /**< [pieces] */
     int32_t pieces;                  /**< number of pieces */

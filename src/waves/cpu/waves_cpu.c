@@ -18,8 +18,8 @@ enum { KITH_WAVES_PLACES = KITH_WORK_OF(waves), KITH_WAVES_TABLES };
 
 /** Phases of the particles by species, and tables of one chunk. */
 struct chunks {
-    const struct kith__piece
-        *piece;         /**< [n] chunks of at most KITH_CHUNK particles of one species */
+    /** [n] chunks of at most KITH_CHUNK particles of one species. */
+    const struct kith__piece *piece;
     int64_t n;          /**< number of chunks */
     double (*turns)[3]; /**< [particles] phases, in the order of species [turns] */
     double *table[3];   /**< powers of phase factors along each axis, see phases.h */

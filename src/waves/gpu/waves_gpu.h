@@ -23,7 +23,7 @@ struct kith__gpu_waves {
     const struct kith__piece *piece; /**< [pieces] particles of one species */
     uint64_t *turns[3];              /**< [n] phases, by species [2^-64 turns] */
     unsigned long long *bad; /**< smallest 2 p + (too far) of a particle p that is not finite
-                                          or too far out; UINT64_MAX: none */
+                                  or too far out; UINT64_MAX: none */
     double (*part)[2];       /**< [pieces][end - begin] sums over each piece */
     double (*sums)[2];       /**< [n_waves][n_species] real and imaginary parts */
 };
