@@ -1,10 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Traversal of the cells near one clump, for one precision. Included by link_kernel.c through
- * twice.h.
+ * Linking for one precision: distance tests, the traversal of the cells near one clump, flood fill
+ * of dense cells, borders of two cells, and the list of work items of a block. Included by
+ * link_kernel.c through twice.h.
  */
 
-#include "near_real.h"
+/* ------------------------------------------------------------------------------- distance tests */
+
+/** Bounding box of some particles. */
+struct KITH_REAL(block) {
+    real lo[3], hi[3]; /**< lower and upper corner [length] */
+};
+
+/** Bit k is set when particle k of n, up to LANES, is within the cutoff of `at`; no images. */
+KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
+                                           const real at[3], real cutoff2, int64_t n)
+{
+    unsigned hits = 0;
+    for (int l = 0; l < LANES && l < n; l += KITH_REAL(SIDE_BY_SIDE)) {
+        const KITH_REAL(vector) dx = KITH_REAL(load)(x + l) - at[0];
+        const KITH_REAL(vector) dy = KITH_REAL(load)(y + l) - at[1];
+        const KITH_REAL(vector) dz = KITH_REAL(load)(z + l) - at[2];
+        hits |= KITH_REAL(lanes_to)((dx * dx + dy * dy) + dz * dz, cutoff2) << l;
+    }
+    return n < LANES ? hits & ((1u << n) - 1) : hits;
+}
+
+/** Bounding box of n > 0 particles. */
+static struct KITH_REAL(block)
+    KITH_REAL(block_around)(const real *x, const real *y, const real *z, int64_t n)
+{
+    const real *const axis[3] = {x, y, z};
+    struct KITH_REAL(block) e;
+    for (int k = 0; k < 3; k++) {
+        e.lo[k] = e.hi[k] = axis[k][0];
+        int64_t p = 0;
+        if (n >= KITH_REAL(SIDE_BY_SIDE)) {
+            KITH_REAL(vector) lo = KITH_REAL(load)(axis[k] + n - KITH_REAL(SIDE_BY_SIDE));
+            KITH_REAL(vector) hi = lo;
+            for (; p < n - KITH_REAL(SIDE_BY_SIDE); p += KITH_REAL(SIDE_BY_SIDE)) {
+                lo = KITH_REAL(smaller)(lo, KITH_REAL(load)(axis[k] + p));
+                hi = KITH_REAL(larger)(hi, KITH_REAL(load)(axis[k] + p));
+            }
+            for (int l = 0; l < KITH_REAL(SIDE_BY_SIDE); l++) {
+                e.lo[k] = lo[l] < e.lo[k] ? lo[l] : e.lo[k];
+                e.hi[k] = hi[l] > e.hi[k] ? hi[l] : e.hi[k];
+            }
+            p = n;
+        }
+        for (; p < n; p++) {
+            e.lo[k] = axis[k][p] < e.lo[k] ? axis[k][p] : e.lo[k];
+            e.hi[k] = axis[k][p] > e.hi[k] ? axis[k][p] : e.hi[k];
+        }
+    }
+    return e;
+}
+
+/** Squared distance of two bounding boxes; 0 when they overlap [length^2]. */
+KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(block) *a, const struct KITH_REAL(block) *b)
+{
+    real sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const real above = b->lo[k] - a->hi[k];
+        const real below = a->lo[k] - b->hi[k];
+        const real gap = above > below ? above : below;
+        sum += gap > 0 ? gap * gap : 0;
+    }
+    return sum;
+}
+
+/* ----------------------------------------------------------------------------------- traversals */
 
 /** Traversal of the cells near one clump. */
 struct KITH_REAL(seeker) {
@@ -31,7 +96,135 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i,
                                        image->moved ? image->shift : none, d);
 }
 
-#include "touch_real.h"
+/* --------------------------------------------------------------------------------- large clumps */
+
+/* Whether two large clumps hold a pair of friends: divide and conquer. The larger set of particles
+ is * halved in space until the bounding boxes are further apart than the cutoff, or the sets are
+ small * enough to test all pairs. */
+
+/** A set of particles and its bounding box. */
+struct KITH_REAL(flock) {
+    int32_t *place;    /**< [n] slots */
+    int64_t n;         /**< particles */
+    real lo[3], hi[3]; /**< corners of the bounding box [length] */
+};
+
+/** Set the bounding box of a set. */
+static void KITH_REAL(enclose)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a)
+{
+    const real *const axis[3] = {me->x, me->y, me->z};
+    for (int k = 0; k < 3; k++) {
+        a->lo[k] = a->hi[k] = axis[k][a->place[0]];
+        for (int64_t p = 1; p < a->n; p++) {
+            const real x = axis[k][a->place[p]];
+            a->lo[k] = x < a->lo[k] ? x : a->lo[k];
+            a->hi[k] = x > a->hi[k] ? x : a->hi[k];
+        }
+    }
+}
+
+/** Halve a set at the middle of the longest side of its bounding box; the upper half goes to
+ *  *upper. Of coincident particles one is kept. */
+static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a,
+                             struct KITH_REAL(flock) *upper)
+{
+    int k = a->hi[1] - a->lo[1] > a->hi[0] - a->lo[0] ? 1 : 0;
+    k = a->hi[2] - a->lo[2] > a->hi[k] - a->lo[k] ? 2 : k;
+    const real *const axis[3] = {me->x, me->y, me->z};
+    const real middle = a->lo[k] + (a->hi[k] - a->lo[k]) / 2;
+    upper->n = 0;
+    if (!(a->lo[k] < a->hi[k])) {
+        a->n = 1;
+        return;
+    }
+    int64_t low = 0;
+    int64_t high = a->n;
+    while (low < high) {
+        const int32_t p = a->place[low];
+        if (axis[k][p] <= middle && axis[k][p] < a->hi[k]) {
+            low++;
+        } else {
+            a->place[low] = a->place[--high];
+            a->place[high] = p;
+        }
+    }
+    upper->place = a->place + low;
+    upper->n = a->n - low;
+    a->n = low;
+    KITH_REAL(enclose)(me, a);
+    KITH_REAL(enclose)(me, upper);
+}
+
+/** Whether some particle of a is within the cutoff of one of b, which is shifted by `moved`
+ *  [length]. */
+static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) a,
+                                    struct KITH_REAL(flock) b, const struct kith__image *image,
+                                    const double moved[3])
+{
+    double gap2 = 0;
+    for (int k = 0; k < 3; k++) {
+        const double above = (double)b.lo[k] + moved[k] - (double)a.hi[k];
+        const double below = (double)a.lo[k] - ((double)b.hi[k] + moved[k]);
+        const double gap = above > below ? above : below;
+        gap2 += gap > 0 ? gap * gap : 0;
+    }
+    if (gap2 > me->f->grid->near * me->f->grid->near ||
+        !kith__sweep_goes_on(me->sweep, a.n + b.n)) {
+        return false;
+    }
+    if (a.n * b.n <= MANY_PAIRS) {
+        for (int64_t i = 0; i < a.n; i++) {
+            for (int64_t j = 0; j < b.n; j++) {
+                if (KITH_REAL(apart)(me, a.place[i], b.place[j], image) <= me->cutoff2) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+    const bool first = a.n > b.n;
+    struct KITH_REAL(flock) upper;
+    KITH_REAL(halve)(me, first ? &a : &b, &upper);
+    return KITH_REAL(flocks_touch)(me, a, b, image, moved) ||
+           (upper.n > 0 &&
+            KITH_REAL(flocks_touch)(me, first ? upper : a, first ? b : upper, image, moved));
+}
+
+/** Whether some particle of the clump is a friend of one of slots [begin, end): for many pairs. */
+static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+                                    const struct kith__image *image)
+{
+    struct KITH_REAL(flock) a = {.n = me->end - me->begin};
+    struct KITH_REAL(flock) b = {.n = end - begin};
+    /* enough for any two clumps, so that what a call allocates does not depend on the threads */
+    const int64_t all = me->f->grid->a.n;
+    const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
+    int32_t *place = kith__buffer_need(&me->sweep->memory[KITH_SWEEP_ORDER],
+                                       (size_t)most * sizeof *place);
+    if (!place) {
+        me->sweep->failed = KITH_NO_MEMORY;
+        return false;
+    }
+    for (int64_t p = 0; p < a.n; p++) {
+        place[p] = (int32_t)(me->begin + p);
+    }
+    for (int64_t p = 0; p < b.n; p++) {
+        place[a.n + p] = (int32_t)(begin + p);
+    }
+    a.place = place;
+    b.place = place + a.n;
+    KITH_REAL(enclose)(me, &a);
+    KITH_REAL(enclose)(me, &b);
+    double moved[3] = {0, 0, 0};
+    for (int k = 0; k < 3 && image->moved; k++) {
+        for (int m = 0; m < 3; m++) {
+            moved[m] += image->shift[k] * me->f->question->box_d.row[k][m];
+        }
+    }
+    return KITH_REAL(flocks_touch)(me, a, b, image, moved);
+}
+
+/* -------------------------------------------------------------------------- clumps near a clump */
 
 /** Whether some particle of the clump is a friend of one of slots [begin, end). */
 static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
@@ -254,7 +447,123 @@ static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith
     }
 }
 
-#include "flood_real.h"
+/* ---------------------------------------------------------------------------------- dense cells */
+
+/* Linking the clumps of one cell by flood fill: from a particle to all within the linking length of
+ * it, then to all within the linking length of those, and so on. Particles that are reached leave
+ * the list of candidates, so a cell whose particles are all in one tree takes few passes. */
+
+/** The particles of a cell: candidates that are not reached yet, and a queue of those reached. */
+struct KITH_REAL(pool) {
+    int64_t left;                                           /**< particles not reached yet */
+    int64_t reached;                                        /**< particles in the queue */
+    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [left] coordinates [length] */
+    int32_t place[POOL + LANES]; /**< [left] slot of each, less the first slot of the cell */
+    int32_t queue[POOL + LANES]; /**< [reached] slots, less the first, in the order of reaching */
+};
+
+/** Move the candidates within the cutoff of one of SOURCES points to the queue. */
+KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(pool) *pool, real at[3][SOURCES], real cutoff2)
+{
+    int64_t kept = 0;
+    for (int64_t l = 0; l < pool->left; l += W) {
+        unsigned hits = 0;
+        for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
+            const KITH_REAL(vector) x = KITH_REAL(load)(pool->x + l + h);
+            const KITH_REAL(vector) y = KITH_REAL(load)(pool->y + l + h);
+            const KITH_REAL(vector) z = KITH_REAL(load)(pool->z + l + h);
+            for (int s = 0; s < SOURCES; s++) {
+                const KITH_REAL(vector) dx = x - at[0][s], dy = y - at[1][s], dz = z - at[2][s];
+                hits |= KITH_REAL(lanes_to)((dx * dx + dy * dy) + dz * dz, cutoff2) << h;
+            }
+        }
+        const unsigned all = lanes_before(pool->left - l);
+        hits &= all;
+        if (hits) {
+            vi_compress(pool->queue + pool->reached, vi_load(pool->place + l), hits);
+            pool->reached += __builtin_popcount(hits);
+        }
+        const unsigned rest = all & ~hits;
+        if (hits || kept < l) {
+            KITH_REAL(pack)(pool->x + kept, pool->x + l, rest);
+            KITH_REAL(pack)(pool->y + kept, pool->y + l, rest);
+            KITH_REAL(pack)(pool->z + kept, pool->z + l, rest);
+            vi_compress(pool->place + kept, vi_load(pool->place + l), rest);
+        }
+        kept += __builtin_popcount(rest);
+    }
+    pool->left = kept;
+}
+
+/** Append to the queue all particles of the tree of the first candidate. Of the queue the last
+ *  particles are taken first: they are the farthest from the start, so that candidates are reached
+ *  in fewest passes. */
+static void KITH_REAL(reach_tree)(struct KITH_REAL(pool) *pool, const real *const axis[3],
+                                  real cutoff2)
+{
+    int64_t next = pool->reached;
+    int64_t end = next + 1;
+    pool->queue[next] = pool->place[0]; /* which is within the cutoff of itself */
+    do {
+        int32_t *queue = pool->queue + next;
+        real at[3][SOURCES];
+        if (end - next >= 2 * SOURCES) {
+            int32_t first[SOURCES];
+            memcpy(first, queue, sizeof first);
+            memcpy(queue, pool->queue + end - SOURCES, sizeof first);
+            memcpy(pool->queue + end - SOURCES, first, sizeof first);
+        }
+        for (int s = 0; s < SOURCES; s++) {
+            const int32_t place = queue[next + s < end ? s : end - 1 - next];
+            for (int k = 0; k < 3; k++) {
+                at[k][s] = axis[k][place];
+            }
+        }
+        KITH_REAL(reach)(pool, at, cutoff2);
+        next = next + SOURCES < end ? next + SOURCES : end;
+        end = pool->reached;
+    } while (next < end && pool->left > 0);
+}
+
+/** Link the clumps of a cell that holds at most POOL particles. @return the first clump of its
+ *  largest tree, counted from its first clump; KITH_ONE_TREE: all its clumps are in one tree. */
+static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__place *home,
+                                 real cutoff2)
+{
+    const struct kith__sorted *a = &f->grid->a;
+    const int64_t first = f->first[home->begin];
+    const int64_t n = f->first[home->end] - first;
+    const real *const axis[3] = {(const real *)a->x + first, (const real *)a->y + first,
+                                 (const real *)a->z + first};
+    struct KITH_REAL(pool) pool;
+    pool.left = n;
+    pool.reached = 0;
+    memcpy(pool.x, axis[0], (size_t)n * sizeof *pool.x);
+    memcpy(pool.y, axis[1], (size_t)n * sizeof *pool.y);
+    memcpy(pool.z, axis[2], (size_t)n * sizeof *pool.z);
+    for (int32_t p = 0; p < n; p++) {
+        pool.place[p] = p;
+    }
+    int32_t tree[POOL];  /* of each particle the first particle of its tree, which begins a clump */
+    int32_t clump[POOL]; /* clump that begins with a particle; undefined for other particles */
+    int32_t largest = 0;
+    int64_t most = 0;
+    for (int64_t from = 0; pool.left > 0;) {
+        const int32_t least = pool.place[0];
+        KITH_REAL(reach_tree)(&pool, axis, cutoff2);
+        largest = pool.reached - from > most ? least : largest;
+        most = pool.reached - from > most ? pool.reached - from : most;
+        for (; from < pool.reached; from++) {
+            tree[pool.queue[from]] = least;
+        }
+    }
+    for (int64_t c = home->begin; c < home->end; c++) {
+        const int64_t p = f->first[c] - first;
+        clump[p] = (int32_t)c; /* tree[p] begins a clump, as all particles of a clump are friends */
+        atomic_store_explicit(&f->parent[c], clump[tree[p]], memory_order_relaxed);
+    }
+    return most == n ? KITH_ONE_TREE : (uint16_t)(clump[largest] - home->begin);
+}
 
 /** Link the clumps of a dense cell with each other. */
 static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__sweep *sweep,
@@ -307,7 +616,201 @@ static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith_
     }
 }
 
-#include "border_real.h"
+/* ----------------------------------------------------------------------------- borders of cells */
+
+/* Linking two cells by the particles of each that lie near the other: much faster than testing each
+ * clump of two well filled cells. */
+
+/** The particles of one cell that are near another cell, compacted. */
+struct KITH_REAL(border) {
+    int64_t n;  /**< particles */
+    bool full;  /**< the buffer was too small: the cell has more particles near the other */
+    bool mixed; /**< the particles are not all known to be in one tree */
+    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [n] coordinates [length] */
+    int32_t place[POOL + LANES];                            /**< [n] slots, ascending */
+    int32_t root[POOL + LANES]; /**< [n] root of the tree of each, when it was last read */
+};
+
+/** Bounding box of a dense cell; NULL: the cell is not dense. */
+KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith__friends *f,
+                                                               const struct kith__place *place)
+{
+    const struct KITH_REAL(block) *all = f->blocks;
+    return place->end - place->begin < KITH_DENSE ? NULL
+                                                  : &all[f->dense[place->begin / KITH_DENSE].index];
+}
+
+/** Select the particles of a cell whose distance from a bounding box is at most near2. */
+static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kith__place *place,
+                            const struct KITH_REAL(block) *block, struct KITH_REAL(border) *out)
+{
+    const int64_t end = me->f->first[place->end];
+    const KITH_REAL(vector) zero = {0};
+    const real *const axis[3] = {me->x, me->y, me->z};
+    out->n = 0;
+    int64_t p = me->f->first[place->begin];
+    for (; p < end && out->n <= POOL - W; p += W) {
+        unsigned near = 0;
+        for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
+            KITH_REAL(vector) gap2 = zero;
+            for (int k = 0; k < 3; k++) {
+                const KITH_REAL(vector) x = KITH_REAL(load)(axis[k] + p + h);
+                const KITH_REAL(vector) gap = KITH_REAL(larger)(
+                    KITH_REAL(larger)(block->lo[k] - x, x - block->hi[k]), zero);
+                gap2 += gap * gap;
+            }
+            near |= KITH_REAL(lanes_to)(gap2, me->near2) << h;
+        }
+        near &= lanes_before(end - p);
+        if (near) {
+            KITH_REAL(pack)(out->x + out->n, me->x + p, near);
+            KITH_REAL(pack)(out->y + out->n, me->y + p, near);
+            KITH_REAL(pack)(out->z + out->n, me->z + p, near);
+            vi_compress(out->place + out->n, vi_lanes() + (int32_t)p, near);
+            out->n += __builtin_popcount(near);
+        }
+    }
+    out->full = p < end;
+}
+
+/** Find the root of each selected particle: of the largest tree of its cell, or of its own
+ *  clump. */
+static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
+                                  const struct kith__place *place, struct KITH_REAL(border) *out)
+{
+    struct kith__friends *f = me->f;
+    const int32_t most = main_clump(f, place);
+    const int32_t root = kith__root(f->parent, most);
+    for (int64_t i = 0; i < out->n; i += W) {
+        vi_store(out->root + i, vi_set(root));
+    }
+    out->mixed = false;
+    if (is_one_tree(f, place)) {
+        return;
+    }
+    const int32_t *first = (const int32_t *)f->first;
+    const vi from = vi_set(out->place[0]), to = vi_set(out->place[out->n - 1]);
+    for (int64_t at = place->begin; at < place->end; at += W) {
+        const int n = place->end - at < W ? (int)(place->end - at) : W;
+        /* clumps that are not known to be in the largest tree, and hold a particle of the border */
+        unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
+        /* lanes beyond place->end are off: other threads may be writing what they read */
+        strangers &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
+        for (; strangers; strangers &= strangers - 1) {
+            const int64_t c = at + __builtin_ctz(strangers);
+            const vi low = vi_set(first[c]), high = vi_set(first[c + 1]);
+            const vi other = vi_set(kith__root(f->parent, (int32_t)c));
+            for (int64_t i = 0; i < out->n; i += W) {
+                const vi here = vi_load(out->place + i);
+                const vi mine = (here >= low) & (here < high);
+                vi_store(out->root + i, (other & mine) | (vi_load(out->root + i) & ~mine));
+            }
+        }
+    }
+    out->mixed = are_mixed(out->root, out->n);
+}
+
+/** Update the roots of a border after trees a and b were united in the tree `root`. */
+static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, int32_t b,
+                                  int32_t root)
+{
+    for (int64_t i = 0; i < border->n; i += W) {
+        const vi now = vi_load(border->root + i);
+        const vi mine = (now == vi_set(a)) | (now == vi_set(b));
+        vi_store(border->root + i, (vi_set(root) & mine) | (now & ~mine));
+    }
+    border->mixed = border->mixed && are_mixed(border->root, border->n);
+}
+
+/** Unite the trees of all pairs of friends of two borders. Early exit once all are in one tree. */
+static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(border) *a,
+                             struct KITH_REAL(border) *b)
+{
+    for (int64_t i = 0; i < a->n && (a->mixed || b->mixed || a->root[0] != b->root[0]); i++) {
+        if (!b->mixed && a->root[i] == b->root[0]) {
+            continue;
+        }
+        const real at[3] = {a->x[i], a->y[i], a->z[i]};
+        for (int64_t l = 0; l < b->n; l += W) {
+            const int64_t n = b->n - l < W ? b->n - l : W;
+            unsigned hits = vi_ne(vi_load(b->root + l), vi_set(a->root[i])) & lanes_before(n);
+            if (hits) {
+                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, me->cutoff2, n);
+            }
+            while (hits) {
+                const int32_t here = a->root[i];
+                const int32_t there = b->root[l + __builtin_ctz(hits)];
+                const int32_t root = kith__unite(me->f->parent, here, there);
+                KITH_REAL(note_union)(a, here, there, root);
+                KITH_REAL(note_union)(b, here, there, root);
+                hits &= vi_ne(vi_load(b->root + l), vi_set(root));
+            }
+        }
+    }
+}
+
+/** Link two cells, of which the first has a bounding box. @return false when a border was too
+ *  small, so that clumps have yet to be tested one by one. */
+static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
+                                   const struct kith__place *home,
+                                   const struct KITH_REAL(block) *block,
+                                   const struct kith__place *place)
+{
+    struct kith__friends *f = me->f;
+    struct KITH_REAL(border) here, there;
+    const bool wholes = is_one_tree(f, home) && is_one_tree(f, place);
+    if (wholes && kith__root(f->parent, (int32_t)home->begin) ==
+                      kith__root(f->parent, (int32_t)place->begin)) {
+        return true;
+    }
+    const struct KITH_REAL(block) *other = KITH_REAL(block_of)(f, place);
+    if (other && KITH_REAL(gap2)(block, other) > me->near2) {
+        return true;
+    }
+    KITH_REAL(pick)(me, place, block, &there);
+    if (there.n == 0) {
+        return true;
+    }
+    const struct KITH_REAL(block) rest = KITH_REAL(block_around)(there.x, there.y, there.z,
+                                                                 there.n);
+    KITH_REAL(pick)(me, home, &rest, &here);
+    if (here.n == 0) {
+        return !there.full;
+    }
+    KITH_REAL(find_roots)(me, home, &here);
+    KITH_REAL(find_roots)(me, place, &there);
+    const bool swap = there.mixed && !here.mixed;
+    KITH_REAL(match)(me, swap ? &there : &here, swap ? &here : &there);
+    return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
+}
+
+/** Link a cell with its forward neighbours in the mask `filled` that are no periodic images.
+ *  @return mask of the neighbours that have yet to be tested clump by clump. */
+static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
+                                        const struct kith__place *home, unsigned filled)
+{
+    const struct kith__friends *f = me->f;
+    const struct KITH_REAL(block) *block = KITH_REAL(block_of)(f, home);
+    const int64_t first = f->first[home->begin];
+    struct KITH_REAL(block) own;
+    if (!block) {
+        own = KITH_REAL(block_around)(me->x + first, me->y + first, me->z + first,
+                                      f->first[home->end] - first);
+        block = &own;
+    }
+    unsigned left = 0;
+    for (; filled; filled &= filled - 1) {
+        const int step = __builtin_ctz(filled);
+        struct kith__place place;
+        if (take_step(f, home, step, &place) &&
+            (place.image.moved || !KITH_REAL(link_border)(me, home, block, &place))) {
+            left |= 1u << step;
+        }
+    }
+    return left;
+}
+
+/* ----------------------------------------------------------------------------------- work items */
 
 /** Link the clumps of a cell with those of its forward neighbours. */
 static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
