@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Atomic minimum and maximum, relaxed: the result does not depend on the order of the threads.
+ * Atomic minimum and maximum by compare-and-swap, with relaxed memory order: the result does not
+ * depend on the order in which threads update the number.
  */
 #ifndef KITH_ATOMICS_H
 #define KITH_ATOMICS_H
@@ -8,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/** Replace *to by value where that is smaller. */
+/** Atomically set *to to the smaller of *to and value. */
 static inline void kith__atomic_min32(_Atomic int32_t *to, int32_t value)
 {
     int32_t now = atomic_load_explicit(to, memory_order_relaxed);
@@ -16,7 +17,7 @@ static inline void kith__atomic_min32(_Atomic int32_t *to, int32_t value)
                               to, &now, value, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
-/** Replace *to by value where that is smaller. */
+/** Atomically set *to to the smaller of *to and value. */
 static inline void kith__atomic_min64(_Atomic int64_t *to, int64_t value)
 {
     int64_t now = atomic_load_explicit(to, memory_order_relaxed);
@@ -24,7 +25,7 @@ static inline void kith__atomic_min64(_Atomic int64_t *to, int64_t value)
                               to, &now, value, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
-/** Replace *to by value where that is larger. */
+/** Atomically set *to to the larger of *to and value. */
 static inline void kith__atomic_max64(_Atomic int64_t *to, int64_t value)
 {
     int64_t now = atomic_load_explicit(to, memory_order_relaxed);

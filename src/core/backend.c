@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Choosing a backend by its name: "auto", "cpu", "cpu:avx2", "cuda:1".
+ * Choosing a backend by its name: "auto", "cpu", "cpu:avx2", "cuda:1". "auto" is the first of the
+ * table `backends` that can be opened. The part behind the colon, the variant, goes to the backend.
  */
 #include "backend.h"
 
 #include <string.h>
 
 #ifndef KITH_HAVE_CUDA
+/** Open the cuda backend in a build without it: fails with a message. */
 static kith_status absent_open(kith_ctx *ctx, const char *variant)
 {
     (void)variant;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * THE SEAM. A backend is a const table of whole operations, chosen by name when a context opens:
- * some of its own, and those of each question (questions.h). Arguments arrive checked
- * (engine/question.h); a NULL operation is not offered.
+ * The backend interface. A backend is a constant table of functions, chosen by name when a context
+ * is opened. Each function is a whole operation, for example "fill a pair list": the table has the
+ * backend's life cycle, and one sub-table of operations for each question (questions.h). Arguments
+ * are checked before an operation is called (engine/question.h). An operation that is NULL is not
+ * offered by the backend; the public call then returns KITH_UNSUPPORTED.
  */
 #ifndef KITH_BACKEND_H
 #define KITH_BACKEND_H
@@ -11,23 +13,29 @@
 #include "questions.h"
 
 struct kith__backend {
-    const char *name; /**< what stands before the colon */
+    const char *name; /**< the backend's name: the part before the colon of "cpu:avx2" */
 
-    /** Where lists in device memory get it; NULL: points and lists can only be in host memory. */
+    /** Allocator of device memory; NULL when points and lists can be in host memory only. */
     const struct kith__memory *device_memory;
 
-    /** Prepare ctx->state and ctx->name. @param variant  what stands behind the colon, or "".
-     *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY. */
+    /** Set ctx->state and ctx->name.
+     *  @param variant  the part behind the colon of the name, "" when there is none
+     *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY */
     kith_status (*open)(kith_ctx *ctx, const char *variant);
+
+    /** Free ctx->state. */
     void (*close)(kith_ctx *ctx);
+
+    /** Return the bytes of scratch memory that the backend holds for the context. */
     int64_t (*scratch_bytes)(const kith_ctx *ctx);
 
-    /** End a call of what is below; NULL: there is nothing to end. @return the status, or what is
-     *  behind it. */
+    /** End an operation that returned `status`: undo what its start changed outside the context.
+     *  NULL when there is nothing to undo.
+     *  @return status, or the status of the failure that caused it */
     kith_status (*leave)(kith_ctx *ctx, kith_status status);
 
-    /** Operations of each question: `const struct kith__pairs_backend *pairs` (pairs/pairs.h), and
-     *  so on. */
+    /** Tables of operations, one for each question: `const struct kith__pairs_backend *pairs`
+     *  (pairs/pairs.h), and so on. */
 #define KITH_OPERATIONS(question) const struct kith__##question##_backend *question;
     KITH_QUESTIONS(KITH_OPERATIONS)
 #undef KITH_OPERATIONS
@@ -36,16 +44,20 @@ struct kith__backend {
 extern const struct kith__backend kith__cpu_backend;
 extern const struct kith__backend kith__cuda_backend;
 
-/** What every call of an operation goes through. */
+/** End an operation of the context's backend. Every call of an operation is wrapped in this.
+ *  @param status  what the operation returned
+ *  @return the status of the call */
 static inline kith_status kith__leave(kith_ctx *ctx, kith_status status)
 {
     return ctx->backend->leave ? ctx->backend->leave(ctx, status) : status;
 }
 
-/** Where arrays that the caller wants there get their memory. */
+/** Return the allocator for arrays in `where`: host memory, or the backend's device memory. */
 const struct kith__memory *kith__memory_of(const kith_ctx *ctx, kith_memory where);
 
-/** Choose by name and open; sets ctx->backend. */
+/** Find the backend of this name, set ctx->backend to it and open it.
+ *  @param name  "auto", or the name of a backend and optionally a colon and a variant
+ *  @return KITH_OK, KITH_INVALID (unknown name), KITH_NO_BACKEND, KITH_NO_MEMORY */
 kith_status kith__backend_open(kith_ctx *ctx, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cancellation: the calling thread calls the watch callback some 30 times a second and passes the
- * answer on to the other threads in a flag.
+ * Cancellation: the calling thread calls the watch callback some 30 times a second. When the
+ * callback asks to stop, the calling thread sets a flag that all threads of the call test.
  */
 #include "cancel.h"
 
@@ -12,7 +12,7 @@
 
 static const double watch_interval = 0.03; /* seconds */
 
-/* Its address identifies a thread. */
+/* The address of this variable identifies a thread: each thread has its own. */
 static _Thread_local char this_thread;
 
 double kith__seconds(void)
@@ -22,6 +22,7 @@ double kith__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/** Return the flag that the calling thread sets when the call is to stop. */
 static bool is_wanted(const kith_ctx *ctx)
 {
     return __atomic_load_n(&ctx->cancel.wanted, __ATOMIC_RELAXED);

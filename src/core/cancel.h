@@ -14,31 +14,34 @@
 
 /** State of cancellation in a context. Only the calling thread writes it. */
 struct kith__cancel {
-    bool wanted;         /**< the call is to stop. Atomic: accessed by __atomic builtins, as C++
-                              compilers read this header too */
-    const void *caller;  /**< identifies the thread that made the call */
-    double due;          /**< when the watch callback is to be called next [s] */
-    int64_t done, total; /**< progress, as the watch callback was last told */
+    bool wanted;        /**< the call is to stop. Accessed by the __atomic builtins alone: C++
+                             compilers, which read this header too, have no _Atomic */
+    const void *caller; /**< identifies the thread that made the public call */
+    double due;         /**< time at which the watch callback is called next, on the clock of
+                             kith__seconds [s]; INFINITY: the call cannot be cancelled any more */
+    int64_t done;       /**< steps done, as last reported to the watch callback */
+    int64_t total;      /**< steps of the whole call, as last reported to the watch callback */
 };
 
-/** Seconds of a clock that only runs forward. */
+/** Return the time of a monotonic clock [s]. */
 double kith__seconds(void);
 
 /** Begin a public call: the calling thread is the one that calls the watch callback. */
 void kith__cancel_reset(kith_ctx *ctx);
 
-/** From here on the call cannot be cancelled: it brings what the caller needs after cancelling. */
+/** Make the rest of the call impossible to cancel: it computes results that the caller needs even
+ *  after a cancellation. */
 void kith__cancel_never(kith_ctx *ctx);
 
-/** Is the call to stop? For every thread; costs an atomic load, in the calling thread the reading
- *  of a clock too. Test it once in about 10 to 1000 microseconds of work. */
+/** Is the call to stop? Any thread of the call may test it. Costs an atomic load, and in the
+ *  calling thread the reading of a clock. Test it about every 10 to 1000 microseconds of work. */
 bool kith__cancelled(kith_ctx *ctx);
 
-/** Report progress and call the watch callback now. For the calling thread.
+/** Report progress and call the watch callback now. Only the calling thread may use it.
  *  @return true when the call is to stop. */
 bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total);
 
-/** Report progress; the watch callback is called when it is due. For the calling thread.
+/** Report progress, and call the watch callback when it is due. Only the calling thread may use it.
  *  @return true when the call is to stop. */
 bool kith__report(kith_ctx *ctx, int64_t done, int64_t total);
 

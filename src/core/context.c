@@ -30,7 +30,7 @@ void kith__forget_failure(void)
 kith_status kith__enter(kith_ctx *ctx)
 {
     KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    /* C11's atomic types are unknown to the CUDA compiler, which reads context.h, too */
+    /* `busy` is no C11 atomic type: the CUDA compiler reads context.h too, and has none */
     KITH_CHECK(NULL, __atomic_exchange_n(&ctx->busy, 1, __ATOMIC_ACQUIRE) == 0, KITH_BUSY,
                "the context is in use by a call of another thread, or by the call that this "
                "callback belongs to");
@@ -42,7 +42,7 @@ kith_status kith__enter(kith_ctx *ctx)
 kith_status kith__exit(kith_ctx *ctx, kith_status status)
 {
     if (status == KITH_OK) {
-        ctx->message[0] = '\0'; /* of what failed inside, and was mended */
+        ctx->message[0] = '\0'; /* a failure inside the call may have been recovered from */
     }
     __atomic_store_n(&ctx->busy, 0, __ATOMIC_RELEASE);
     return status;
@@ -92,7 +92,7 @@ void kith_options_init(kith_options *options)
     }
 }
 
-/** Is the call that a context serves to stop? (kith__pool_watch) */
+/** Is the call that this context serves to stop? Callback of kith__pool_watch. */
 static bool is_cancelled(void *ctx)
 {
     return kith__cancelled(ctx);

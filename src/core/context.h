@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The context and the macros for errors. Callers of library functions see only kith.h.
+ * The context behind kith_ctx, the start and end of a public call, the macros for errors, and the
+ * parallel loop over particles.
  */
 #ifndef KITH_CONTEXT_H
 #define KITH_CONTEXT_H
@@ -15,43 +16,46 @@
 struct kith__backend;
 
 struct kith_ctx {
-    const struct kith__backend *backend;
-    void *state; /**< the backend's own */
-    int threads;
-    struct kith__pool *pool; /**< of `threads` threads */
-    kith_watch_fn watch;
-    void *user;
-    struct kith__cancel cancel; /**< of the call that is being served */
-    void *stream;               /**< the caller's, for device work; NULL: none given */
-    int busy;      /**< 1 during a public call; read and written by kith__enter and kith__exit */
-    char name[32]; /**< "cpu:avx512" */
-    char message[512]; /**< of the last failure */
-    struct kith__work work;
+    const struct kith__backend *backend; /**< the operations of the backend that was chosen */
+    void *state;                /**< data of the backend: struct kith__cpu or struct kith__gpu */
+    int threads;                /**< most threads that a loop uses; 1 or more */
+    struct kith__pool *pool;    /**< pool of `threads` threads, owned by the context */
+    kith_watch_fn watch;        /**< the caller's watch callback; NULL: none */
+    void *user;                 /**< argument of the watch callback */
+    struct kith__cancel cancel; /**< state of cancellation of the call that is running */
+    void *stream;               /**< the caller's stream for device work; NULL: none given */
+    int busy;      /**< 1 during a public call; accessed atomically by kith__enter, kith__exit */
+    char name[32]; /**< name of the backend and its variant, as "cpu:avx512" */
+    char message[512];      /**< message of the last failure; "" after a success */
+    struct kith__work work; /**< scratch memory on the host, reused by later calls */
 };
 
-/** Store a message and return the status. ctx NULL: the message that kith_message(NULL) gives this
- *  thread. */
+/** Store the message of a failure.
+ *  @param ctx  NULL: store the message that kith_message(NULL) returns in this thread
+ *  @return status */
 kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Clear the message that kith_message(NULL) gives this thread: a call without a context begins. */
+/** Clear the message that kith_message(NULL) returns in this thread, at the start of a call without
+ *  a context. */
 void kith__forget_failure(void);
 
-/** Threads that a loop over n particles is worth: starting a loop costs as much as the work on
- *  thousands of particles. */
+/** Return how many threads a loop over n particles should use: starting a thread in a loop costs
+ *  as much as the work on thousands of particles. */
 int kith__threads_for(const kith_ctx *ctx, int64_t n);
 
-enum { KITH_RANGE = 1 << 14 }; /**< particles to loop over between two tests for cancellation */
+enum { KITH_RANGE = 1 << 14 }; /**< most particles between two tests for cancellation */
 
-/** Do a loop over n particles on the context's pool: as many threads as they are worth, in ranges
- *  of up to KITH_RANGE particles. */
+/** Run a loop over n particles on kith__threads_for threads of the context's pool, in ranges of at
+ *  most KITH_RANGE particles. */
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
 
-/** Exclusive prefix sum: replace each count by the sum of those before it.
- *  @return the sum of all */
+/** Exclusive prefix sum: replace each of n counts by the sum of the counts before it.
+ *  @return the sum of all n counts */
 int64_t kith__prefix_sum(int64_t *counts, int64_t n);
 
-/** At the public border: refuse an argument. */
+/** Return `status` with a message from the current function unless a condition holds: for checks of
+ *  the arguments of public calls. */
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \
         if (!(condition)) { \
@@ -65,11 +69,12 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n);
  *          kith_message(NULL) then has the sentence, and kith__exit is not to be called. */
 kith_status kith__enter(kith_ctx *ctx);
 
-/** End a public call: give the context back. No message stays after a success.
- *  @return the status given */
+/** End a public call: release the context for other calls. Clears the message after a success.
+ *  @return status */
 kith_status kith__exit(kith_ctx *ctx, kith_status status);
 
-/** Make a public call of a context: `work`, between kith__enter and kith__exit, gives *status. */
+/** Body of a public call: set *status to the value of the expression `work`, which is evaluated
+ *  between kith__enter and kith__exit, or to the status of kith__enter when that fails. */
 #define KITH_CALL(ctx, status, work) \
     do { \
         *(status) = kith__enter(ctx); \
@@ -78,18 +83,19 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status);
         } \
     } while (0)
 
-/** Refuse an int that is neither 0 nor 1. @param name  what the caller set, as "options.full" */
+/** Refuse an int that is neither 0 nor 1.
+ *  @param name  the field as the caller writes it, for the message: "options.full" */
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);
 
-/** Refuse a struct that `init` did not fill. */
+/** Refuse a struct of the caller's whose field `size` was not set by the function `init`. */
 #define KITH_CHECK_SIZE(ctx, name, given, init) \
     KITH_CHECK(ctx, (given)->size == sizeof *(given), KITH_INVALID, \
                name ".size is %zu, expected %zu: fill the struct with " #init, (given)->size, \
                sizeof *(given))
 
-/** For loops over items, in every thread: is this item to be left out, as the call is to stop?
- *  Tests the clock about every 65536 / cost items.
- *  @param cost  of an item, in steps of about a nanosecond, 1 or more */
+/** Is the call to stop, so that a loop over items should skip this one? Any thread of the call may
+ *  test it. Reads the clock about every 65536 / cost items.
+ *  @param cost  cost of an item [about 1 ns], 1 or more */
 static inline bool kith__skip(kith_ctx *ctx, int64_t item, int64_t cost)
 {
     enum { STEPS = 1 << 16 };
@@ -97,7 +103,8 @@ static inline bool kith__skip(kith_ctx *ctx, int64_t item, int64_t cost)
            (item % (1 + STEPS / cost) == 0 && kith__cancelled(ctx));
 }
 
-/** Pass a failure on, where nothing is owned. */
+/** Return from the current function when an expression has a status other than KITH_OK. For
+ *  functions that own nothing that would have to be freed. */
 #define KITH_TRY(expression) \
     do { \
         const kith_status try_status = (expression); \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrays kept from call to call, in one memory or the other.
+ * Arrays of a result that the library owns: allocated in host or device memory, reused when a later
+ * call has the result filled again.
  */
 #include "owned.h"
 
@@ -12,7 +13,7 @@ struct kith__owned *kith__owned_in(const kith_ctx *ctx, kith_memory where, void 
 {
     const struct kith__memory *memory = kith__memory_of(ctx, where);
     struct kith__owned *owned = *owner;
-    if (owned && owned->memory != memory) { /* the caller wants it elsewhere now */
+    if (owned && owned->memory != memory) { /* the arrays are in the other memory */
         kith__owned_free(owned);
         owned = NULL;
     }

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's own arrays behind a result, in the memory that the caller wants.
+ * Arrays of a result that the library allocates and owns, in host or device memory as the caller
+ * chooses. The public struct of the result holds a pointer to them, `owner`.
  */
 #ifndef KITH_OWNED_H
 #define KITH_OWNED_H
 
 #include "context.h"
 
-enum { KITH_OWNED_ARRAYS = 6 };
+enum { KITH_OWNED_ARRAYS = 6 }; /**< most arrays of a result: those of a pair list */
 
+/** The arrays of one result. */
 struct kith__owned {
-    const struct kith__memory *memory;
-    struct kith__buffer array[KITH_OWNED_ARRAYS];
+    const struct kith__memory *memory;            /**< allocator of all the arrays */
+    struct kith__buffer array[KITH_OWNED_ARRAYS]; /**< the arrays; data is NULL where unused */
 };
 
-/** Make the owner of a result, or take what there is; arrays that are elsewhere are freed.
- *  @param[in,out] owner  the result's; NULL or from an earlier call. NULL on failure
- *  @return *owner; NULL without memory. */
+/** Return the owner of a result's arrays: the owner of an earlier call when its arrays are in
+ *  `where`, else a new one without arrays; arrays in the other memory are freed.
+ *  @param[in,out] owner  the result's owner: NULL or from an earlier call; NULL after a failure
+ *  @return *owner; NULL when there is no memory */
 struct kith__owned *kith__owned_in(const kith_ctx *ctx, kith_memory where, void **owner);
 
-/** Make room in one of the arrays. @return the data, or NULL. */
+/** Make one of the arrays hold at least `bytes`; its contents are lost when it grows.
+ *  @param array  index of the array, 0 to KITH_OWNED_ARRAYS - 1
+ *  @return the data, or NULL when there is no memory */
 void *kith__owned_need(struct kith__owned *owned, int array, size_t bytes);
 
-/** @param owned  NULL is fine. */
+/** Free the arrays and the owner. NULL is permitted. */
 void kith__owned_free(struct kith__owned *owned);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Describing points and boxes.
+ * The public functions that fill descriptions of points (packed or split coordinates) and boxes.
+ * They check nothing: the call that a description is given to does.
  */
 #include <kith.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The list of questions. A question NAME has a folder src/NAME/, whose header defines `struct
- * kith__NAME_backend`, the operations that a backend offers for it, and whose folders cpu/ and gpu/
- * define the constant tables kith__cpu_NAME and kith__cuda_NAME of that type. Beside this list,
- * src/CMakeLists.txt names the folder.
+ * The list of questions: what the library can compute (pair lists, groups, ...). A question
+ * NAME has a folder src/NAME/. Its header defines `struct kith__NAME_backend`, the operations that
+ * a backend offers for the question; its folders cpu/ and gpu/ define the constant tables
+ * kith__cpu_NAME and kith__cuda_NAME of that type. A new question adds its name to this list and
+ * its folder to src/CMakeLists.txt.
  */
 #ifndef KITH_QUESTIONS_H
 #define KITH_QUESTIONS_H
@@ -11,8 +12,8 @@
 /** Expand X(NAME) for each question. */
 #define KITH_QUESTIONS(X) X(pairs) X(fof) X(halos) X(rdf) X(waves) X(debye) X(overlap) X(flock)
 
-/** Numbers of the buffers of a context's scratch: the first KITH_WORK_EACH are the engine's, and
- *  each question has as many, from KITH_WORK_OF(NAME) on. */
+/** Numbers of the buffers of a context's scratch memory: buffers 0 to KITH_WORK_EACH - 1 belong to
+ *  the engine; question NAME has KITH_WORK_EACH buffers from number KITH_WORK_OF(NAME) on. */
 #define KITH_OWNER(question) KITH_OWNER_##question,
 enum { KITH_OWNER_ENGINE, KITH_QUESTIONS(KITH_OWNER) KITH_OWNERS };
 #undef KITH_OWNER

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Names of statuses, and the version.
+ * The public functions that return the name of a status and the version of the library.
  */
 #include "context.h"
 

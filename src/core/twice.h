@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Includes the file KITH_TWICE (a path from src/) for both precisions: first with real = double and
- * names that end in _d, then with float and _f. No include guard on purpose.
+ * Instantiates code for both precisions: includes the file KITH_TWICE (a path from src/) first with
+ * real = double and KITH_REAL(name) = name_d, then with real = float and KITH_REAL(name) = name_f.
+ * There is no include guard: a source file may include this several times, for different files.
  */
 #define real double
 #define KITH_REAL(name) name##_d

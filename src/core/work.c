@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Aligned memory and reusable scratch.
+ * Aligned allocation, and buffers that are kept from call to call and only grow.
  */
 #include "work.h"
 
@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #endif
 
-/* Above this size arrays start on a huge page: the first touch of a list then costs a fault for
- * every 2 MiB instead of every 4 KiB. */
+/* Arrays of this size or more start on a huge page: the first access then costs a page fault for
+ * every 2 MiB instead of every 4 KiB [bytes]. */
 static const size_t huge_page = (size_t)2 << 20;
 
 void *kith__alloc(size_t bytes)

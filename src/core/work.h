@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory: aligned arrays, and the scratch of a context, which grows and is reused.
+ * Memory on the host: aligned arrays, buffers that only grow, and the scratch memory of a context,
+ * which later calls reuse, so that a second call of equal size allocates nothing.
  */
 #ifndef KITH_WORK_H
 #define KITH_WORK_H
@@ -10,41 +11,51 @@
 
 #include "questions.h"
 
-enum { KITH_ALIGN = 64 };
+enum { KITH_ALIGN = 64 }; /**< alignment of arrays: a cache line, and the widest vector [bytes] */
 
-/** An array that only grows. Zero it first. */
+/** An array that only grows. Set it to zero before its first use. */
 struct kith__buffer {
-    void *data;
-    size_t bytes;
+    void *data;   /**< the array; NULL when there is none */
+    size_t bytes; /**< size of the array */
 };
 
-/** Where buffers get their memory. */
+/** Functions that allocate and free buffers in one kind of memory, host or device. */
 struct kith__memory {
-    void *(*need)(struct kith__buffer *buffer, size_t bytes); /**< as kith__buffer_need */
+    /** Make the buffer hold at least `bytes`, as kith__buffer_need does.
+     *  @return the data, or NULL when there is no memory */
+    void *(*need)(struct kith__buffer *buffer, size_t bytes);
+
+    /** Free the data and set the buffer to zero. */
     void (*free)(struct kith__buffer *buffer);
 };
 
-/** The scratch of a context: numbered buffers, each for one purpose (questions.h). */
+/** The scratch memory of a context. */
 struct kith__work {
-    struct kith__buffer slot[KITH_WORK_SLOTS];
+    struct kith__buffer slot[KITH_WORK_SLOTS]; /**< buffers, each for one purpose (questions.h) */
 };
 
-/** Allocate 64-byte aligned memory, in huge pages where large; NULL when there is none. Release
- *  with free(). */
+/** Allocate memory aligned to KITH_ALIGN, on huge pages where it is large. Release it with free().
+ *  @return the memory, or NULL when there is none */
 void *kith__alloc(size_t bytes);
 
-/** Make room for bytes; contents are lost when it grows. @return the data, or NULL. */
+/** Make a buffer hold at least `bytes`; its contents are lost when it grows.
+ *  @return the data, or NULL when there is no memory */
 void *kith__buffer_need(struct kith__buffer *buffer, size_t bytes);
 
-/** Make room for bytes, keeping the first `used` of the contents. @return the data, or NULL. */
+/** Make a buffer hold at least `bytes`, keeping the first `used` bytes of its contents.
+ *  @return the data, or NULL when there is no memory */
 void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes);
 
+/** Free the data and set the buffer to zero. */
 void kith__buffer_free(struct kith__buffer *buffer);
 
-/** kith__buffer_need for one numbered slot. */
+/** Make buffer number `slot` of a context's scratch hold at least `bytes`, by kith__buffer_need. */
 void *kith__work_need(struct kith__work *work, int slot, size_t bytes);
 
+/** Return the bytes that all buffers of a context's scratch hold. */
 int64_t kith__work_bytes(const struct kith__work *work);
+
+/** Free all buffers of a context's scratch. */
 void kith__work_free(struct kith__work *work);
 
 #endif
