@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The cells that particles are sorted into, for every backend: how many there are along each axis,
- * how wide they are, and which of them holds a coordinate. Cells are at least a cutoff wide, so
- * that the neighbours of a cell's particles are in the cells around it.
+ * The cells of the cell lists, for every backend: how many there are along each axis, how wide they
+ * are, and which of them holds a coordinate. Cells are at least a cutoff wide, so that all
+ * neighbours of a cell's particles are in that cell and the cells around it. Coordinates are used
+ * in fractional form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
+ *
+ * A question may ask for cells that are divided into subcells (question->part, their width): then
+ * friends-of-friends can treat all particles of one subcell at once. Particles are sorted by cell
+ * and, inside a cell, by subcell.
  */
 #ifndef KITH_CELLS_H
 #define KITH_CELLS_H
@@ -12,53 +17,65 @@
 
 #include "question.h"
 
-/* Cells are this much wider than the cutoff: particles further apart than one cell in computed cell
- * coordinates u are then further apart than the cutoff although u is rounded, up to |u| of
- * KITH_FAR_CELLS; what lies beyond shares the outermost cells. */
+/* Cells are wider than the cutoff by this part of it. The cell coordinate u, a fraction times the
+ * number of cells, is rounded; with the margin, particles whose u differ by more than 1 are further
+ * apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond that are put into the
+ * outermost cells. */
 #define KITH_CELL_MARGIN (1.0 / 256)
 #define KITH_FAR_CELLS 1099511627776.0 /* 2^40 */
 
-/* The table of all cells may have this many entries for each particle, and always small ones. */
+/* Most entries of the table of first particles: KITH_TABLE_PER_PARTICLE for each particle, but at
+ * least KITH_TABLE_SMALL. */
 enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 
-/* Parts of a cell along an axis: the cells of a row must fit a mask of 16 bits. */
+/* Most subcells of a cell along an axis: a row of subcells must fit a mask of 16 bits. */
 enum { KITH_MOST_PARTS = 16 };
 
-/** What one look at the coordinates tells. */
+/** Bounds of the coordinates of all particles, wrapped into the box; found in one pass. */
 struct kith__survey {
-    double lo[3], hi[3]; /**< fractional */
-    int64_t bad, far;    /**< first particle that is not finite, or too far out; else INT64_MAX */
-    int32_t images;      /**< the most boxes that a particle was outside */
+    double lo[3];   /**< smallest fractional coordinate along each row of the box */
+    double hi[3];   /**< largest fractional coordinate along each row of the box */
+    int64_t bad;    /**< first particle with a coordinate that is not finite; else INT64_MAX */
+    int64_t far;    /**< first particle that is too far outside the box to wrap; else INT64_MAX */
+    int32_t images; /**< largest number of boxes that a particle was outside, along any axis */
 };
 
-/** One axis of the cells. */
+/**
+ * The cells along one axis. A key, by which particles are sorted, is the number of the cell,
+ * (z * n_y + y) * n_x + x, followed by the numbers of the subcell along z, y and x in part_bits
+ * bits each.
+ *
+ * Where a table of all cells would be too large, long axes are compressed: runs of cells that hold
+ * no particle are shortened, and cells are renumbered. `places` and `ranks` map the numbers.
+ */
 struct kith__axis {
-    int64_t n;     /**< cells */
-    int reach;     /**< cells to look at on each side */
-    int parts;     /**< of each cell along the axis, */
-    int part_bits; /**< and bits that number them: a key is the cell's number, then its part along
-                        z, y, x */
-    bool periodic;
-    double anchor;         /**< open: fractional coordinate where cell numbers start */
-    double scale;          /**< cells for each unit of fractional coordinate */
-    int64_t first;         /**< open: number of the first cell */
-    int64_t plain_n;       /**< cells before empty ones were left out */
-    int64_t n_places;      /**< 0: none were left out; else the number of occupied cells, */
-    const int64_t *places; /**< what they were, ascending, */
-    const int64_t *ranks;  /**< and what they are now */
+    int64_t n;       /**< number of cells, after compression */
+    int reach;       /**< how many cells away a neighbour can be */
+    int parts;       /**< subcells of each cell along the axis; 1: cells are not divided */
+    int part_bits;   /**< bits of a key that hold the number of a subcell along the axis */
+    bool periodic;   /**< cells continue with images of the box on both sides */
+    double anchor;   /**< fractional coordinate of the lower end of cell 0; 0 when periodic */
+    double scale;    /**< cells for each unit of fractional coordinate */
+    int64_t first;   /**< smallest cell number, which becomes cell 0 of the axis; 0 when periodic */
+    int64_t plain_n; /**< number of cells before compression */
+    int64_t n_places;      /**< number of occupied cells; 0: the axis is not compressed */
+    const int64_t *places; /**< [n_places] occupied cells, numbered before compression; ascending */
+    const int64_t *ranks;  /**< [n_places] numbers of these cells after compression; ascending */
 };
 
-/** Number of the open axis' cell that holds fractional coordinate f. */
+/** Return the cell of an open axis that holds fractional coordinate f, counted from the anchor:
+ *  it may be negative. */
 KITH_FN int64_t kith__open_cell(const struct kith__axis *axis, double f)
 {
     double u = (f - axis->anchor) * axis->scale;
     u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;
     u = u > -KITH_FAR_CELLS ? u : -KITH_FAR_CELLS;
     const int64_t c = (int64_t)u;
-    return c - (u < (double)c); /* the floor, without a call */
+    return c - (u < (double)c); /* floor(u) without a call */
 }
 
-/** Cell of fractional coordinate f along an axis, before empty ones are left out. */
+/** Return the cell of an axis that holds fractional coordinate f, 0 to plain_n - 1: its number
+ *  before compression. */
 KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
 {
     const int64_t c = axis->periodic ? (int64_t)(f * axis->scale)
@@ -66,8 +83,9 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
 }
 
-/** The same cell, and which of its parts, from 0 to parts - 1. Without branches: anchor and first
- *  are 0 along periodic axes. */
+/** Return the cell of an axis that holds fractional coordinate f, as kith__plain_cell does, and set
+ *  *part to the number of its subcell, 0 to parts - 1. Branch-free: anchor and first are 0 along
+ *  periodic axes. */
 KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *part)
 {
     double u = (f - axis->anchor) * axis->scale;
@@ -82,7 +100,8 @@ KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *p
     return c;
 }
 
-/** Bound on a particle's distance from the origin: fractions of a skewed box round with it. */
+/** Return a bound on the distance of any particle from the box's origin [length]. The rounding
+ *  errors of fractional coordinates in a triclinic box are proportional to it. */
 KITH_FN double kith__farthest(const struct kith__question *q, const struct kith__survey *survey)
 {
     double sum = 0;
@@ -94,13 +113,15 @@ KITH_FN double kith__farthest(const struct kith__question *q, const struct kith_
     return sum;
 }
 
-/** Of the precision: twice what rounding may change of 1. */
+/** Return the machine epsilon of the question's precision: twice the largest relative rounding
+ *  error. */
 KITH_FN double kith__epsilon(const struct kith__question *q)
 {
     return q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-/** The least width of a cell: the cutoff, the margin, and what wrapping may have rounded. */
+/** Return the smallest width of a cell [length]: the cutoff and the margin, plus a bound on the
+ *  rounding errors of wrapping. */
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__survey *survey)
 {
     const double epsilon = kith__epsilon(q);
@@ -112,8 +133,11 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
     return side;
 }
 
-/** An axis with cells at least `side` wide; anchor is anywhere among the particles. Where cells
- *  have parts, they are at most `side` wide along periodic axes. */
+/** Return the cells of axis k, at least `side` wide. With subcells, cells of a periodic axis are at
+ *  most `side` wide instead.
+ *  @param anchor  a fractional coordinate among the particles, from which cells of an open axis
+ *                 are counted
+ *  @param side    width of a cell [length] */
 KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
                                             const struct kith__survey *survey, double anchor,
                                             double side, int k)
@@ -125,8 +149,8 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         const double n = q->part > 0 ? ceil(most) : floor(most);
         axis.n = n > 1 ? (int64_t)n : 1;
         axis.scale = (double)axis.n;
-        /* the tiny factor keeps a quotient that is 1 but for rounding from becoming 2 */
-        /* Cells may be much wider than pairs are apart, where keys of narrow ones do not fit. */
+        /* Where the keys of narrow cells would not fit, cells are much wider than the cutoff. The
+         * factor 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. */
         const double near = fmin(side, kith__cell_side(q, survey));
         axis.reach = (int)ceil(near * (double)axis.n / height * (1 - 1e-9));
     } else {
@@ -139,14 +163,18 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
     return axis;
 }
 
-/** Product of the axes, or -1 beyond 2^62. */
+/** Return the number of all cells, the product of three axes; -1 when it exceeds 2^62. */
 KITH_FN int64_t kith__count_cells(const struct kith__axis axis[3])
 {
     const double product = (double)axis[0].n * (double)axis[1].n * (double)axis[2].n;
     return product < 4.6e18 ? axis[0].n * axis[1].n * axis[2].n : -1;
 }
 
-/** Cells `side` wide. @return how many, or -1 as kith__count_cells. */
+/** Choose cells of width `side` along all axes.
+ *  @param anchor     fractional coordinates of a point among the particles
+ *  @param side       width of a cell [length]
+ *  @param[out] axis  the cells
+ *  @return the number of cells; -1 when it exceeds 2^62 */
 KITH_FN int64_t kith__choose_axes(const struct kith__question *q, const struct kith__survey *survey,
                                   const double anchor[3], double side, struct kith__axis axis[3])
 {
@@ -156,7 +184,7 @@ KITH_FN int64_t kith__choose_axes(const struct kith__question *q, const struct k
     return kith__count_cells(axis);
 }
 
-/** Bits that hold value. */
+/** Return how many bits the binary form of a value has; 0 for 0. */
 KITH_FN int kith__bit_length(uint64_t value)
 {
     int bits = 0;
@@ -166,7 +194,7 @@ KITH_FN int kith__bit_length(uint64_t value)
     return bits;
 }
 
-/** The most cells of which a table is kept. */
+/** Return the largest number of cells for which a table of first particles is kept. */
 KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 {
     const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
@@ -175,18 +203,20 @@ KITH_FN int64_t kith__table_limit(const struct kith__question *q)
     return most > small ? most : small;
 }
 
-/** Bound on the rounding of r2 / cutoff^2 by the definition where j is no image: r_j - r_i is then
- *  rounded once, by a part of itself. */
+/** Return a bound on the rounding error of r^2 / cutoff^2 in the definition of a pair (pair.h), for
+ *  r up to the cutoff and a j that is not a periodic image: r_j - r_i is then rounded once, with an
+ *  error relative to itself. */
 KITH_FN double kith__own_blur(const struct kith__question *q)
 {
     return 4 * kith__epsilon(q);
 }
 
 /**
- * Bound on how far the definition's r2 / cutoff^2 is from what coordinates shifted in double give,
- * up to 1. In a skewed box each operation rounds once, and where images are added, lengths of up to
- * (images + 1) boxes. In a straight one, a component is off by the rounding of r_j - r_i, less than
- * a box, that of the shift, and that of a position in double.
+ * Return a bound on the difference between r^2 / cutoff^2 of the definition of a pair (pair.h) and
+ * of coordinates that are shifted by the image in double precision, for r up to the cutoff. In a
+ * triclinic box each operation rounds once, with lengths of up to (images + 1) boxes where images
+ * are added. In an orthorhombic box a component has the rounding errors of r_j - r_i, which is less
+ * than a box, of the shift, and of a position in double.
  */
 KITH_FN double kith__blur(const struct kith__question *q)
 {
@@ -209,8 +239,8 @@ KITH_FN double kith__blur(const struct kith__question *q)
     return kith__own_blur(q) + off * (2 + off);
 }
 
-/** The fewest parts that a cell can have along an axis for there to be no more than `limit` cells;
- *  where even the most are too few, a middling number. */
+/** Return the smallest number of subcells along an axis, 4 to KITH_MOST_PARTS, with which there are
+ *  at most `limit` cells; 8 when even KITH_MOST_PARTS gives more cells. */
 KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__survey *survey,
                                const double anchor[3], int64_t limit)
 {
@@ -226,9 +256,13 @@ KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith
     return middle;
 }
 
-/** Divide cells into parts. @return whether some part may hold particles that are farther apart
- *  than it is asked to be wide: beyond KITH_FAR_CELLS, where a periodic axis would need more cells
- *  than these, or where wrapping into an oblique box left them beside it. */
+/** Divide the cells of all axes into subcells.
+ *  @param parts         subcells of a cell along each axis
+ *  @param near          largest distance of a pair, rounding errors included [length]
+ *  @param[in,out] axis  the cells; parts, part_bits and reach are set
+ *  @return whether a subcell may hold particles that are further apart than its width: beyond
+ *          KITH_FAR_CELLS, where a periodic axis would need more cells than these, or where
+ *          wrapping into a triclinic box left particles outside it */
 KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__survey *survey,
                           int parts, double near, struct kith__axis axis[3])
 {
@@ -240,7 +274,7 @@ KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__sur
         axis[k].part_bits = kith__bit_length((uint64_t)parts - 1);
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
-        if (axis[k].periodic) { /* beside the box, in parts; all must fit the margin */
+        if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
             const double beside = fmax(-survey->lo[k], survey->hi[k] - 1) * axis[k].scale * parts;
             far = far || beside > KITH_CELL_MARGIN / 4;
         }
@@ -248,16 +282,16 @@ KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__sur
     return far;
 }
 
-/** Bits of a key below the cell's number. */
+/** Return how many low bits of a key hold the number of the subcell. */
 KITH_FN int kith__part_bits(const struct kith__axis axis[3])
 {
     return axis[0].part_bits + axis[1].part_bits + axis[2].part_bits;
 }
 
-/** Position in its cell, from a key. */
+/** Extract the numbers of the subcell along x, y and z from a key. */
 KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int part[3])
 {
-    uint32_t rest = (uint32_t)key; /* parts are numbered by 12 bits at most */
+    uint32_t rest = (uint32_t)key; /* subcells are numbered by 12 bits at most */
     for (int k = 0; k < 3; k++) {
         part[k] = (int)(rest & ((1u << axis[k].part_bits) - 1));
         rest >>= axis[k].part_bits;
@@ -267,7 +301,10 @@ KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int pa
 #define KITH_TWICE "engine/cells_real.h"
 #include "core/twice.h"
 
-/** Particle p of the caller's, wrapped in its precision. @return 0 when too far away for that. */
+/** Read particle p of the caller's points and wrap it into the box, in the question's precision.
+ *  @param[out] r      wrapped position [length]
+ *  @param[out] image  number of boxes that were subtracted along each axis
+ *  @return 0 when the particle is too far outside the box to wrap */
 KITH_FN int kith__load(const struct kith__question *q, const kith_points *points, int64_t p,
                        double r[3], int32_t image[3])
 {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading the caller's coordinates, for one precision. Included by cells.h, see twice.h.
+ * Reading and wrapping the caller's coordinates, and their bounds, for one precision. Included by
+ * cells.h through twice.h.
  */
 
-/** Particle p of the caller's, wrapped. @return 0 when too far away to number its image. */
+/** Read particle p of the caller's points and wrap it into the box.
+ *  @param dim         2: z is 0, and points->z is not read
+ *  @param[out] r      wrapped position [length]
+ *  @param[out] image  number of boxes that were subtracted along each axis
+ *  @return 0 when the particle is too far outside the box to number its image */
 KITH_FN int KITH_REAL(kith__load)(const struct KITH_REAL(kith__lattice) *box,
                                   const kith_points *points, int dim, int64_t p, real r[3],
                                   int32_t image[3])
@@ -15,7 +20,8 @@ KITH_FN int KITH_REAL(kith__load)(const struct KITH_REAL(kith__lattice) *box,
     return KITH_REAL(kith__wrap)(box, r, image);
 }
 
-/** Fractional coordinates of r; an orthorhombic box needs no products with zeros. */
+/** Compute the fractional coordinates f of position r. For an orthorhombic box the products with
+ *  zeros are left out. */
 KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *box, const real r[3],
                                         double f[3])
 {
@@ -25,12 +31,16 @@ KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *b
     }
 }
 
-/** Add particle p, at r and `image`, to a survey. */
+/** Extend bounds by particle p.
+ *  @param r      wrapped position
+ *  @param fits   0: the particle is too far outside the box to wrap
+ *  @param image  number of boxes that wrapping subtracted along each axis */
 KITH_FN void KITH_REAL(kith__survey_add)(const struct KITH_REAL(kith__lattice) *box, int64_t p,
                                          const real r[3], int fits, const int32_t image[3],
                                          struct kith__survey *s)
 {
-    const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]); /* NaN if not finite */
+    /* 0, or NaN when a coordinate is not finite */
+    const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]);
     if (!fits || zero != 0) {
         s->bad = zero != 0 && p < s->bad ? p : s->bad;
         s->far = zero == 0 && p < s->far ? p : s->far;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a pair is, written once and read by the C and the CUDA compiler: wrapping into the box, the
- * separation of i and an image of j, and its square, in float (suffix f) and double (suffix d).
- * (i, j, S) is a pair when kith__separation <= cutoff * cutoff, the product rounded likewise.
+ * The definition of a pair, written once and compiled by the C and the CUDA compiler: wrapping into
+ * the box, the separation of i and an image of j, and its square, in float (suffix _f) and double
+ * (suffix _d). (i, j, S) is a pair when kith__separation, the squared distance of i and image S of
+ * j, is at most cutoff * cutoff, a product rounded to the precision of the coordinates.
+ *
+ * Every operation is rounded once, in a fixed order. So all backends find identical sets of pairs.
  */
 #ifndef KITH_PAIR_H
 #define KITH_PAIR_H
@@ -36,16 +39,17 @@
 #define KITH_DIV_f(a, b) ((a) / (b))
 #endif
 
-/* Operations rounded once, in the precision of a file that twice.h includes. */
+/* Operations that are rounded once, in the precision that twice.h compiles a file for. */
 #define KITH_ADD(a, b) KITH_REAL(KITH_ADD)(a, b)
 #define KITH_SUB(a, b) KITH_REAL(KITH_SUB)(a, b)
 #define KITH_MUL(a, b) KITH_REAL(KITH_MUL)(a, b)
 #define KITH_DIV(a, b) KITH_REAL(KITH_DIV)(a, b)
 
 /**
- * A number rounded to float. gcc 12.2 from -O2 on removes the conversions double -> float -> double
- * where it makes one vector operation of two adjacent numbers: with it the float goes through
- * memory. tests/pairs/test_rounding.c fails where a compiler removes the rounding.
+ * Round a number to float. gcc 12.2 from -O2 on wrongly removes the conversions double -> float ->
+ * double where it combines two adjacent numbers in one vector operation; storing the float in
+ * volatile memory prevents that. tests/pairs/test_rounding.c fails when a compiler removes the
+ * rounding.
  */
 KITH_FN double kith__round_to_float(double x)
 {
@@ -57,23 +61,26 @@ KITH_FN double kith__round_to_float(double x)
     return (double)narrow;
 }
 
-/* A double rounded to the precision of a file that twice.h includes. */
+/* A double rounded to the precision that twice.h compiles a file for. */
 #define KITH_ROUND_d(x) (x)
 #define KITH_ROUND_f(x) kith__round_to_float(x)
 #define KITH_ROUND(x) KITH_REAL(KITH_ROUND)(x)
 
-/** The most boxes that a coordinate can be away: beyond, it is too far to wrap. */
+/** Largest number of boxes that a coordinate may be outside the box; beyond, it cannot be wrapped
+ *  with the precision of float (_f) or double (_d). */
 enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 
 #define KITH_TWICE "engine/pair_real.h"
 #include "core/twice.h"
 
-/** An image in 30 bits, ascending by S[2], S[1], S[0]; |S| <= KITH_MAX_IMAGES. */
+/** Pack image S of a particle, |S[k]| <= KITH_MAX_IMAGES, into 30 bits. Packed images are ordered
+ *  by S[2], then S[1], then S[0]. */
 KITH_FN int32_t kith__pack_shift(const int32_t s[3])
 {
     return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;
 }
 
+/** Unpack an image that kith__pack_shift packed. */
 KITH_FN void kith__unpack_shift(int32_t packed, int32_t s[3])
 {
     s[0] = (packed & 1023) - 512;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of a pair for one precision: pair.h includes it twice (twice.h). Every operation
- * is rounded once: contraction is off in C, and the _rn intrinsics forbid it in CUDA, so that every
- * backend decides the same.
+ * The definition of a pair for one precision. Included by pair.h through twice.h. Every operation
+ * is rounded once: contraction to fused multiply-add is off in C (-ffp-contract=off), and the _rn
+ * intrinsics prevent it in CUDA. So all backends compute identical bits.
  */
 
-/** The box as coordinates see it: rounded to real. */
+/** The box, rounded to the precision of the coordinates. */
 struct KITH_REAL(kith__lattice) {
-    real origin[3];
-    real row[3][3];
-    double inverse[3][3]; /**< of the rounded rows: fractional f_k = inverse[k] . (r - origin) */
-    int periodic[3];
-    int orthorhombic;
+    real origin[3];       /**< corner of the box [length] */
+    real row[3][3];       /**< edge vectors a, b, c of the box [length]; unit vectors along open
+                               axes */
+    double inverse[3][3]; /**< inverse of the rounded rows [1 / length]: fractional coordinate f_k =
+                               inverse[k] . (r - origin) */
+    int periodic[3];      /**< 1 along periodic axes, 0 along open ones */
+    int orthorhombic;     /**< 1 when row k lies along axis k in the positive direction */
 };
 
-/** Fractional coordinate k of r. */
+/** Return fractional coordinate k of position r. */
 KITH_FN double KITH_REAL(kith__fraction)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real r[3], int k)
 {
@@ -26,7 +28,9 @@ KITH_FN double KITH_REAL(kith__fraction)(const struct KITH_REAL(kith__lattice) *
     return KITH_ADD_d(fxy, KITH_MUL_d(lattice->inverse[k][2], dz));
 }
 
-/** Wrap one coordinate into [lo, lo + length); w receives the number of boxes it was away. */
+/** Wrap one coordinate into [lo, lo + length).
+ *  @param[out] w  number of boxes that were subtracted
+ *  @return the wrapped coordinate */
 KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
 {
     const real hi = KITH_ADD(lo, length);
@@ -48,8 +52,10 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
     return x >= hi ? lo : x;
 }
 
-/** Wrap r into the box along its periodic axes: r becomes r - w.rows.
- *  @return 0 when a coordinate is more than kith__farthest_image boxes away. */
+/** Wrap position r into the box along its periodic axes: subtract image[0] a + image[1] b +
+ *  image[2] c.
+ *  @return 0 when a coordinate is more than kith__farthest_image boxes outside; image is then
+ *          meaningless */
 KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice, real r[3],
                                   int32_t image[3])
 {
@@ -82,7 +88,9 @@ KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice
     return fits;
 }
 
-/** Squared distance in phase space, in linking lengths: r2 / length^2 + |v - u|^2 / speed^2. */
+/** Return the squared distance in phase space, in units of the linking lengths of position and of
+ *  velocity: r2 / length^2 + |v - u|^2 / speed^2.
+ *  @param u, v  velocities of the two particles */
 KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real u[3], const real v[3],
                                     real speed)
 {
@@ -93,7 +101,9 @@ KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real u[3], const
     return KITH_ADD(KITH_DIV(r2, KITH_MUL(length, length)), KITH_DIV(v2, KITH_MUL(speed, speed)));
 }
 
-/** Vector d from ri to image S of rj, both wrapped; returns r2. */
+/** Compute the vector d from position ri to image S of position rj, both wrapped into the box: d =
+ *  rj - ri + S[0] a + S[1] b + S[2] c, added in the order c, b, a.
+ *  @return r^2, the square of d */
 KITH_FN real KITH_REAL(kith__separation)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real ri[3], const real rj[3], const int32_t s[3],
                                          real d[3])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A counting sort by species. O(n).
+ * A counting sort of particle indices by species, and the cutting of each species into pieces.
+ * O(n + species).
  */
 #include "pieces.h"
 
@@ -10,7 +11,8 @@ int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, i
                          int64_t *first, int32_t *id, struct kith__piece *piece)
 {
     int32_t pieces = 0;
-    int64_t *next = first + 1; /* of a species: it ends as the first of the one after */
+    /* Next free slot of each species: at the end it is the first slot of the following species. */
+    int64_t *next = first + 1;
     memset(first, 0, ((size_t)n_species + 2) * sizeof *first);
     for (int64_t p = 0; p < n; p++) {
         next[(species ? species[p] : 0) + 1]++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particles sorted by species and cut into pieces, so that all pairs of two pieces belong to one
- * partial.
+ * Particles sorted by species and cut into pieces of one species, for sums over all pairs: all
+ * pairs of two pieces then belong to one partial, the sum over pairs of two given species.
  */
 #ifndef KITH_PIECES_H
 #define KITH_PIECES_H
@@ -10,30 +10,36 @@
 
 #include "pair.h"
 
-/** Some particles of one species: places [begin, end). */
+/** Some particles of one species. */
 struct kith__piece {
-    int32_t begin, end, species;
+    int32_t begin;   /**< first slot, in the order by species */
+    int32_t end;     /**< slot behind the last */
+    int32_t species; /**< species of all of them */
 };
 
-/** The most pieces there can be. */
+/** Return an upper bound on the number of pieces.
+ *  @param most  most particles of a piece */
 static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t most)
 {
     return n / most + n_species + 1;
 }
 
 /**
- * Sort the particles by species, stable, and cut them into pieces.
- * @param species     [n] NULL: all are 0
- * @param most        particles of a piece
- * @param[out] first  [n_species + 2] place where each species begins, and all end
- * @param[out] id     [n] particle of each place
- * @param[out] piece  [kith__most_pieces]
- * @return how many pieces
+ * Sort the particles by species with a stable sort, and cut them into pieces.
+ * @param species     [n] species of each particle; NULL: all are 0
+ * @param most        most particles of a piece
+ * @param[out] first  [n_species + 2] first slot of each species; first[n_species] is n; the last
+ *                    element is used while sorting
+ * @param[out] id     [n] index of the particle in each slot
+ * @param[out] piece  [kith__most_pieces] the pieces, ascending
+ * @return the number of pieces
  */
 int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, int32_t most,
                          int64_t *first, int32_t *id, struct kith__piece *piece);
 
-/** Number of the partial of species a and b. */
+/** Return the number of the partial of species a and b: a row-major index into the matrix of
+ *  species for two sets of particles (cross); else into its upper triangle, where a and b may be
+ *  exchanged. */
 KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Checking points, box and cutoff, and completing the box: rows of open axes that were not given,
- * the inverse, the heights.
+ * Checking points, box and cutoff, and completing the box: the rows of open axes that were not
+ * given, the inverse matrix, the heights. Constant time: coordinates are not read.
  */
 #include "question.h"
 
@@ -20,12 +20,13 @@ static void cross(const double u[3], const double v[3], double out[3])
     out[2] = u[0] * v[1] - u[1] * v[0];
 }
 
+/** Return the largest absolute component of v. */
 static double largest(const double v[3])
 {
     return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
 }
 
-/** Length of v, safe against overflow and underflow of the squares. */
+/** Return the length of v, without overflow or underflow of the squares. */
 static double length(const double v[3])
 {
     const double scale = largest(v);
@@ -33,6 +34,7 @@ static double length(const double v[3])
     return scale > 0 ? scale * sqrt(dot(u, u)) : 0;
 }
 
+/** Scale v to length 1. */
 static void normalise(double v[3])
 {
     const double scale = length(v);
@@ -41,7 +43,8 @@ static void normalise(double v[3])
     }
 }
 
-/** The unit vector nearest to axis `wanted` that is perpendicular to v. */
+/** Compute a unit vector perpendicular to v: the part of a coordinate axis that is perpendicular to
+ *  v. The axis is `wanted`, or the one with the smallest component of v when that is smaller. */
 static void perpendicular(const double v[3], int wanted, double out[3])
 {
     double unit[3] = {v[0], v[1], v[2]};
@@ -56,7 +59,7 @@ static void perpendicular(const double v[3], int wanted, double out[3])
     normalise(out);
 }
 
-/** Give axes without a vector one that is perpendicular to the others. */
+/** Replace rows that are 0 by unit vectors perpendicular to the other rows. */
 static void complete_rows(double row[3][3])
 {
     int given = 0;
@@ -90,7 +93,8 @@ static void complete_rows(double row[3][3])
     }
 }
 
-/** Inverse and heights. @return false when the rows span no volume. */
+/** Compute the inverse matrix of the rows, and the distance between the faces across each row.
+ *  @return false when the rows span no volume */
 static bool invert(double row[3][3], double inverse[3][3], double height[3])
 {
     double unit[3][3];
@@ -183,12 +187,12 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
         q->box_d.periodic[k] = periodic;
     }
     if (box->dim == 2) {
-        row[2][2] = 1; /* so that rows that were not given are completed within the plane */
+        row[2][2] = 1; /* the missing rows are then completed within the plane */
     }
     complete_rows(row);
     for (int k = 0; k < 3; k++) {
         if (!q->box_d.periodic[k]) {
-            normalise(row[k]); /* only its direction counts; 1 keeps fractions exact */
+            normalise(row[k]); /* only its direction matters; length 1 keeps fractions exact */
         }
     }
     KITH_CHECK(ctx, invert(row, q->box_d.inverse, q->height), KITH_INVALID,
@@ -220,7 +224,7 @@ static void round_to_float(const struct kith__lattice_d *d, struct kith__lattice
     f->orthorhombic = d->orthorhombic;
 }
 
-/** Check the sets; everything of q that does not need the box or the cutoff. */
+/** Check the sets of points, and set the members of q that do not depend on box or cutoff. */
 static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const kith_points *against,
                               const kith_box *box, struct kith__question *q)
 {
@@ -244,7 +248,8 @@ static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const ki
     return KITH_OK;
 }
 
-/** @param cutoff  NULL: there is none */
+/** Check all arguments of a question and set q.
+ *  @param cutoff  NULL: the question has no cutoff */
 static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_points *against,
                         const kith_box *box, const double *cutoff, struct kith__question *q)
 {
@@ -270,7 +275,8 @@ kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const
     return init(ctx, points, NULL, box, NULL, q);
 }
 
-/** Take from r the whole multiple of `step` that leaves the least. @return whether r changed. */
+/** Subtract the whole multiple of `step` from r that makes r shortest.
+ *  @return whether r changed */
 static bool shorten(double r[3], const double step[3])
 {
     const double many = rint(dot(r, step) / dot(step, step));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A checked question: points, box and cutoff as every backend takes them. Public calls build one,
- * so that arguments are checked once and in one place.
+ * A checked question: the points, box and cutoff of a public call, in the form that every backend
+ * takes. Public calls build one first, so that arguments are checked once and in one place.
  */
 #ifndef KITH_QUESTION_H
 #define KITH_QUESTION_H
@@ -9,31 +9,31 @@
 #include "core/context.h"
 #include "pair.h"
 
-/* |S| fits 10 bits with room for the sign, so that a shift packs into an int32. */
+/* Largest |S[k]| of an image S: a component then fits 10 bits, and an image an int32. */
 enum { KITH_MAX_IMAGES = 500 };
 
 struct kith__question {
-    kith_points a; /**< rows of the list */
-    kith_points b; /**< candidates; the same as a when !cross */
-    bool cross;    /**< b is another set */
-    kith_precision precision;
-    int dim;
-    double cutoff;    /**< rounded to the precision */
-    double height[3]; /**< distance between the faces of axis k */
-    double reach;     /**< sum of the periodic rows' lengths; 0 in open space */
-    double part;      /**< 0: cells as wide as the cutoff; else cells are divided into parts at most
-                           this wide, and are as small as their table allows */
-    struct kith__lattice_d box_d;
-    struct kith__lattice_f box_f;
+    kith_points a; /**< query particles: index i of a pair */
+    kith_points b; /**< candidates: index j of a pair; equal to a when !cross */
+    bool cross;    /**< a and b are two sets: pairs are between them; else pairs are within a */
+    kith_precision precision; /**< precision of all coordinates, and of the definition of a pair */
+    int dim;                  /**< dimensions, 2 or 3 */
+    double cutoff;            /**< largest distance of a pair, rounded to the precision [length] */
+    double height[3]; /**< distance between the two faces of the box across row k [length] */
+    double reach;     /**< sum of the lengths of the periodic rows; 0 in open space [length] */
+    double part; /**< 0: cells are as wide as the cutoff. Else cells are divided into subcells of
+                      at most this width [length], and are as small as their table permits */
+    struct kith__lattice_d box_d; /**< the box, in double */
+    struct kith__lattice_f box_f; /**< the box, its origin and rows rounded to float */
 };
 
-/** Element k of an array of reals. */
+/** Return element k of an array of floats or doubles. */
 KITH_FN double kith__real_at(const void *data, int64_t k, kith_precision precision)
 {
     return precision == KITH_FLOAT ? (double)((const float *)data)[k] : ((const double *)data)[k];
 }
 
-/** Set it, to what the precision can hold. */
+/** Set element k of an array of floats or doubles, rounding the value to the precision. */
 KITH_FN void kith__set_real(void *data, int64_t k, kith_precision precision, double value)
 {
     if (precision == KITH_FLOAT) {
@@ -43,7 +43,7 @@ KITH_FN void kith__set_real(void *data, int64_t k, kith_precision precision, dou
     }
 }
 
-/** Position of particle p as the caller gave it. */
+/** Read the position of particle p as the caller gave it, not wrapped. */
 KITH_FN void kith__position(const kith_points *points, int dim, kith_precision precision, int64_t p,
                             double r[3])
 {
@@ -58,34 +58,46 @@ KITH_FN bool kith__is_finite(const double r[3])
     return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
 }
 
-/** A number as the precision has it. */
+/** Return a number rounded to a precision. */
 KITH_FN double kith__rounded(double value, kith_precision precision)
 {
     return precision == KITH_FLOAT ? kith__round_to_float(value) : value;
 }
 
-/** Check and normalise. Coordinates are not read. @return KITH_OK, KITH_INVALID, KITH_LIMIT. */
+/** Check points, box and cutoff and build a question of them. Coordinates are not read.
+ *  @param against  the second set; NULL: pairs are within points
+ *  @param box      NULL: open space
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
 kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
                                 struct kith__question *question);
 
-/** The same for a question without a cutoff. */
+/** Check points and box and build a question without a cutoff. Coordinates are not read.
+ *  @param box  NULL: open space
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
 kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  struct kith__question *question);
 
-/** Check 1 to 1024 species, and that of each particle. @param count  name of n_species in messages,
- *  @param name  and of species. @return KITH_OK, KITH_INVALID */
+/** Check that n_species is 1 to 1024, and each particle's species 0 to n_species - 1.
+ *  @param count    name of n_species for messages
+ *  @param name     name of the array `species` for messages
+ *  @param species  [n]; NULL: there is none to check
+ *  @return KITH_OK, KITH_INVALID */
 kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
                                 const int32_t *species, int64_t n, int32_t n_species);
 
-/** Say which particle of a set cannot be used, and why. @param status  KITH_NOT_FINITE, or
- *  KITH_LIMIT for one too far outside the box. @return status */
+/** Store the message that a particle cannot be used.
+ *  @param set       name of its set for the message
+ *  @param status    KITH_NOT_FINITE, or KITH_LIMIT for a particle too far outside the box
+ *  @param particle  index of the particle
+ *  @return status */
 kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *question, const char *set,
                          kith_status status, int64_t particle);
 
-/** Length of the shortest vector of the lattice of the periodic axes, which does not depend on the
- *  rows that the lattice is given by; infinity in open space. Once no row is shortened by another,
- *  nor by a sum or difference of two others, the shortest row is that vector (Minkowski). */
+/** Return the length of the shortest vector of the lattice that the periodic rows span; infinity in
+ *  open space. It does not depend on the choice of the rows. Found by lattice reduction: once no
+ *  row is shortened by another, nor by a sum or difference of two others, the shortest row is the
+ *  shortest vector (Minkowski). */
 double kith__shortest_period(const struct kith__question *question);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The survey: by extremes alone, which vectors find, where that tells all.
+ * The bounds of the coordinates. Each range of particles is first reduced to its smallest and
+ * largest coordinates, in loops that the compiler vectorises; these give the bounds when all
+ * particles of the range are inside an orthorhombic box. Otherwise each particle is wrapped and
+ * tested. O(n), parallel.
  */
 #include "survey.h"
 
@@ -9,11 +12,13 @@
 #define KITH_TWICE "engine/survey_real.h"
 #include "core/twice.h"
 
+/* The bounds of no particles. */
 static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
                                                  .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
                                                  .bad = INT64_MAX,
                                                  .far = INT64_MAX};
 
+/** Extend bounds *all by the bounds *part of other particles. */
 static void merge_survey(struct kith__survey *all, const struct kith__survey *part)
 {
     for (int k = 0; k < 3; k++) {
@@ -25,7 +30,7 @@ static void merge_survey(struct kith__survey *all, const struct kith__survey *pa
     all->images = part->images > all->images ? part->images : all->images;
 }
 
-/** Range of the coordinates of particles [begin, end), and which of them cannot be used. */
+/** Extend bounds *out by particles [begin, end), each of which is wrapped and tested. */
 static void look_at_each(const struct kith__question *q, const kith_points *points, int64_t begin,
                          int64_t end, struct kith__survey *out)
 {
@@ -39,14 +44,14 @@ static void look_at_each(const struct kith__question *q, const kith_points *poin
     *out = s;
 }
 
-/** The survey of one set by several threads. */
+/** Shared state of the parallel loop over the particles of one set. */
 struct survey_loop {
-    const struct kith__question *question;
-    const kith_points *points;
-    struct kith__survey before; /**< what each range begins with */
-    pthread_mutex_t lock;       /**< guards `all` and `plain` */
-    struct kith__survey *all;
-    bool *plain;
+    const struct kith__question *question; /**< box and precision */
+    const kith_points *points;             /**< the set */
+    struct kith__survey before;            /**< bounds that each range starts from */
+    pthread_mutex_t lock;                  /**< guards *all and *plain */
+    struct kith__survey *all;              /**< bounds of all ranges so far */
+    bool *plain;                           /**< all particles so far are inside the box as given */
 };
 
 static void survey_range(void *state, int64_t begin, int64_t end)
@@ -65,8 +70,10 @@ static void survey_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Look at a set's coordinates and merge what is seen into *all; *plain stays true if all are in
- *  the box. */
+/** Extend bounds *all by the particles of a set, and clear *plain unless all are known to be inside
+ *  the box as they are given.
+ *  @param name  name of the set for messages
+ *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_CANCELLED */
 static kith_status take_survey(kith_ctx *ctx, const struct kith__question *q, const char *name,
                                const kith_points *points, struct kith__survey *all, bool *plain)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One look at the coordinates, before anything is done with them.
+ * One pass over the coordinates before the grid is built: their bounds, and a check of all of them.
  */
 #ifndef KITH_SURVEY_H
 #define KITH_SURVEY_H
@@ -8,15 +8,18 @@
 #include "cells.h"
 
 /**
- * Survey all particles, of both sets.
- * @param[out] plain  are all known to be in the box as they are given?
- * @return KITH_OK; KITH_NOT_FINITE with the first index in the message; KITH_LIMIT when a particle
- *         is too far outside a periodic box.
+ * Find the bounds of the coordinates of all particles of both sets. O(n), parallel.
+ * @param[out] all    the bounds
+ * @param[out] plain  true when all particles are known to be inside the box as they are given, so
+ *                    that none needs wrapping
+ * @return KITH_OK; KITH_NOT_FINITE with the index of the first particle that is not finite in the
+ *         message; KITH_LIMIT when a particle is too far outside a periodic box; KITH_CANCELLED
  */
 kith_status kith__survey_all(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__survey *all, bool *plain);
 
-/** The same where the coordinates are only to be checked. */
+/** Check that the coordinates of all particles of both sets can be used. O(n), parallel.
+ *  @return as kith__survey_all */
 kith_status kith__survey_check(kith_ctx *ctx, const struct kith__question *question);
 
 #endif

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Looking at coordinates, for one precision. Included by survey.c, see twice.h.
+ * The bounds of coordinates that need no wrapping, for one precision. Included by survey.c through
+ * twice.h.
  */
 
-/** Smallest and largest of `every`-th of n values, for each place among them, if all are finite.
- *  Written for vectors: a block holds whole cycles of 1 or 3 places. */
+/** Find the smallest and largest of n values, separately for each residue of the index modulo
+ *  `every`: the three axes of packed coordinates (3), or one axis (1). BLOCK independent minima and
+ *  maxima let the compiler vectorise the loop; BLOCK is a multiple of 3.
+ *  @param[in,out] lo  [every] smaller values replace these
+ *  @param[in,out] hi  [every] larger values replace these
+ *  @return false when a value is not finite */
 static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3], real hi[3])
 {
     enum { BLOCK = 24 };
@@ -20,7 +25,7 @@ static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3
             const real x = v[at + l];
             least[l] = x < least[l] ? x : least[l];
             most[l] = x > most[l] ? x : most[l];
-            zero[l] += x - x; /* NaN for ever if not finite */
+            zero[l] += x - x; /* becomes and stays NaN when x is not finite */
         }
     }
     for (; at < n; at++) {
@@ -38,8 +43,9 @@ static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3
     return sum == 0;
 }
 
-/** Survey particles [begin, end) by their extremes alone. @return false when that is not enough:
- *  some are outside the box, or not finite, or lie in memory in an unusual way. */
+/** Extend bounds *out by particles [begin, end), from their smallest and largest coordinates alone.
+ *  @return false, with *out unchanged, when that is not possible: the box is triclinic, a particle
+ *          is outside the box or not finite, or the layout in memory is neither packed nor split */
 static bool KITH_REAL(glance)(const struct kith__question *question, const kith_points *points,
                               int64_t begin, int64_t end, struct kith__survey *out)
 {
