@@ -49,16 +49,16 @@ struct kith__survey {
  * no particle are shortened, and cells are renumbered. `places` and `ranks` map the numbers.
  */
 struct kith__axis {
-    int64_t n;       /**< number of cells, after compression */
-    int reach;       /**< how many cells away a neighbour can be */
-    int parts;       /**< subcells of each cell along the axis; 1: cells are not divided */
-    int part_bits;   /**< bits of a key that hold the number of a subcell along the axis */
-    bool periodic;   /**< cells continue with images of the box on both sides */
-    double anchor;   /**< fractional coordinate of the lower end of cell 0; 0 when periodic */
-    double scale;    /**< cells for each unit of fractional coordinate */
-    int64_t first;   /**< smallest cell number, which becomes cell 0 of the axis; 0 when periodic */
-    int64_t plain_n; /**< number of cells before compression */
-    int64_t n_places;      /**< number of occupied cells; 0: the axis is not compressed */
+    int64_t n;        /**< number of cells, after compression */
+    int reach;        /**< how many cells away a neighbour can be */
+    int parts;        /**< subcells of each cell along the axis; 1: cells are not divided */
+    int part_bits;    /**< bits of a key that hold the number of a subcell along the axis */
+    bool periodic;    /**< cells continue with images of the box on both sides */
+    double anchor;    /**< fractional coordinate that cells are counted from; 0 when periodic */
+    double scale;     /**< cells for each unit of fractional coordinate */
+    int64_t first;    /**< cell 0 of the axis, counted from the anchor; 0 when periodic */
+    int64_t plain_n;  /**< number of cells before compression */
+    int64_t n_places; /**< number of occupied cells; 0: the axis is not compressed */
     const int64_t *places; /**< [n_places] occupied cells, numbered before compression; ascending */
     const int64_t *ranks;  /**< [n_places] numbers of these cells after compression; ascending */
 };

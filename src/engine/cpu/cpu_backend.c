@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The CPU backend: the choice of an instruction set, and what each thread holds.
+ * The CPU backend: the choice of an instruction set, and the life cycle of its data in a context.
  */
 #include "core/backend.h"
 
@@ -10,7 +10,7 @@
 
 #include "cpu_state.h"
 
-/* Instruction sets that this build has, in the order of KITH_EACH_ISA: the later the better. */
+/* Instruction sets that this build has code for, from slow to fast: the order of KITH_EACH_ISA. */
 static const char *const isas[] = {
     "baseline",
 #ifdef KITH_HAVE_AVX2
@@ -21,7 +21,7 @@ static const char *const isas[] = {
 #endif
 };
 
-/** Does this processor have an instruction set? */
+/** Does this processor have the instruction set of this name? */
 static bool can_run(const char *isa)
 {
     bool can = strcmp(isa, "baseline") == 0;
@@ -37,7 +37,8 @@ static bool can_run(const char *isa)
     return can;
 }
 
-/** The best instruction set that runs here, of those with that name, if it is not ""; -1: none. */
+/** Return the index of the instruction set of this name, or for the name "" of the fastest one that
+ *  this processor has; -1 when there is none, or the processor does not have it. */
 static int choose(const char *name)
 {
     int isa = (int)(sizeof isas / sizeof isas[0]) - 1;
@@ -47,6 +48,7 @@ static int choose(const char *name)
     return isa;
 }
 
+/** Is this the name of an instruction set that kith knows, be it in this build or not? */
 static bool is_known(const char *variant)
 {
     static const char *const known[] = {"", "baseline", "avx2", "avx512"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The CPU backend's part of a context.
+ * The data that the CPU backend keeps in a context.
  */
 #ifndef KITH_CPU_STATE_H
 #define KITH_CPU_STATE_H
@@ -9,19 +9,20 @@
 #include "isa.h"
 #include "sweep.h"
 
+/** The data of the CPU backend. */
 struct kith__cpu {
-    int isa;                    /**< index into KITH_EACH_ISA */
-    struct kith__sweep *sweeps; /**< one a thread */
-    kith_pairs staging;         /**< pairs on their way to a block callback */
+    int isa;                    /**< instruction set, an index into KITH_EACH_ISA */
+    struct kith__sweep *sweeps; /**< [threads] working memory of each thread */
+    kith_pairs staging;         /**< pairs that are about to be handed to a block callback */
 };
 
-/** The context's instruction set, an index into KITH_EACH_ISA. */
+/** Return the context's instruction set, an index into KITH_EACH_ISA. */
 static inline int kith__isa(const kith_ctx *ctx)
 {
     return ((const struct kith__cpu *)ctx->state)->isa;
 }
 
-/** The sweep of one of the context's threads. */
+/** Return the working memory of one of the context's threads, 0 to ctx->threads - 1. */
 static inline struct kith__sweep *kith__sweep_of(const kith_ctx *ctx, int thread)
 {
     return &((const struct kith__cpu *)ctx->state)->sweeps[thread];

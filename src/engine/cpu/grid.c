@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Building the grid: survey the coordinates, choose the cells, sort the particles by cell (a stable
- * radix sort of the pair (cell, index) packed in 64 bits), write the coordinates in that order.
+ * Building the grid: find the bounds of the coordinates, choose the cells, sort the particles by
+ * cell, copy the coordinates in that order. The sort is a stable radix sort of 64-bit elements,
+ * each of which is a key above the index of the particle. O(n), parallel.
  */
 #include "grid.h"
 
@@ -14,13 +15,14 @@
 #include "cpu_state.h"
 #include "keys.h"
 
-/* Axes longer than this leave out empty cells when the table would be too large. */
+/* Axes with more cells than this are compressed when the table of first slots is too large. */
 static const int64_t long_axis = 64;
 
-/** Number of the plain cell `cell` among those that were not left out. */
+/** Return the number of an occupied cell of a compressed axis, from its number before compression.
+ *  Branch-free binary search: its branches would be mispredicted half of the time. */
 static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 {
-    const int64_t *place = axis->places; /* halved without branches: they would be guesses */
+    const int64_t *place = axis->places;
     for (int64_t n = axis->n_places; n > 1;) {
         const int64_t half = n / 2;
         place += (place[half - 1] < cell) * half;
@@ -29,13 +31,14 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     return axis->ranks[place - axis->places];
 }
 
-/** Where the spare elements of the first set are. */
+/** Return the scratch buffer for the second array of the sort, for set a. */
 static int spare_slot(const struct kith__question *q)
 {
     return q->part > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
 }
 
-/** Bytes of the coordinates along one axis: vectors are read from any place. */
+/** Return the bytes to allocate for the coordinates of n slots along one axis: a whole number of
+ *  cache lines, and readable for a full vector from any slot on. */
 static size_t axis_room(const struct kith__question *q, int64_t n)
 {
     const size_t align = KITH_ALIGN;
@@ -45,7 +48,7 @@ static size_t axis_room(const struct kith__question *q, int64_t n)
 #define KITH_TWICE "engine/cpu/grid_real.h"
 #include "core/twice.h"
 
-/** Fractional coordinates of particle p of the caller's. */
+/** Compute the fractional coordinates of particle p of the caller's points, wrapped. */
 static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
                    double f[3])
 {
@@ -55,6 +58,7 @@ static void locate(const struct kith__question *q, const kith_points *points, in
     kith__fractions_d(&q->box_d, r, f);
 }
 
+/** Compare two doubles, for qsort in ascending order. */
 static int ascending(const void *left, const void *right)
 {
     const double a = *(const double *)left;
@@ -62,7 +66,8 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/** Median of some particles' fractional coordinates: where most of them are, whatever outliers. */
+/** Compute the median of the fractional coordinates of a sample of particles: a point where most
+ *  particles are, regardless of outliers. */
 static void find_anchor(const struct kith__question *q, double anchor[3])
 {
     enum { SAMPLE = 255 };
@@ -81,13 +86,15 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
     }
 }
 
-/** Write the cells of particles [begin, end) along axis k to cell, leaving out most repetitions.
- *  @return how many were written. */
+/** List the cells that particles [begin, end) occupy along axis k, before compression. Most
+ *  repetitions are left out, by a small hash table of the cells listed last.
+ *  @param[out] cell  [end - begin] the list
+ *  @return its length */
 static int64_t list_cells(const struct kith__question *q, int k, const struct kith__axis *axis,
                           int64_t begin, int64_t end, uint64_t *cell)
 {
     enum { SEEN_BITS = 10 };
-    uint64_t seen[1 << SEEN_BITS]; /* the last cell of each hash value */
+    uint64_t seen[1 << SEEN_BITS]; /* cell that was listed last for each hash value */
     memset(seen, 0xff, sizeof seen);
     int64_t listed = 0;
     for (int64_t p = begin; p < end; p++) {
@@ -104,14 +111,14 @@ static int64_t list_cells(const struct kith__question *q, int k, const struct ki
     return listed;
 }
 
-/** The list of the cells that particles occupy along one axis, by several threads. */
+/** Shared state of the parallel loop that lists the cells that particles occupy along one axis. */
 struct cell_loop {
-    const struct kith__question *question;
-    int k; /**< the axis */
-    const struct kith__axis *axis;
-    uint64_t *cell;         /**< [particles] the list */
-    uint64_t *spare;        /**< [particles] each range's own list */
-    _Atomic int64_t listed; /**< cells in the list, in any order, some several times */
+    const struct kith__question *question; /**< points and box */
+    int k;                                 /**< number of the axis */
+    const struct kith__axis *axis;         /**< the axis, not compressed */
+    uint64_t *cell;         /**< [particles] the list, in any order, with repetitions */
+    uint64_t *spare;        /**< [particles] list of each range of particles, at its first index */
+    _Atomic int64_t listed; /**< length of the list */
 };
 
 static void list_range(void *state, int64_t begin, int64_t end)
@@ -123,8 +130,9 @@ static void list_range(void *state, int64_t begin, int64_t end)
            (size_t)found * sizeof *loop->cell);
 }
 
-/** The cells that particles occupy along axis k, ascending, each once; returns their number, and
- *  where they are in *places. */
+/** Find the cells that particles occupy along axis k, numbered before compression.
+ *  @param[out] places  the cells, ascending, without repetitions; in a scratch buffer
+ *  @return their number */
 static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
                               const struct kith__axis *axis, uint64_t **places)
 {
@@ -148,8 +156,9 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
 }
 
 /**
- * Leave out empty cells along axis k: occupied cells keep their distance up to the reach, and wider
- * gaps become one cell more than the reach. An axis then has O(n) cells, however long it is.
+ * Compress axis k: the distance of two occupied cells is kept up to the reach, and wider gaps are
+ * shortened to reach + 1 cells. The axis then has O(n) cells, and cells within the reach of each
+ * other are exactly those that were so before.
  */
 static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q, int k,
                                    struct kith__axis *axis)
@@ -175,13 +184,14 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Choose the cells: as wide as the cutoff and a margin; wider only where their number would not
- *  fit 62 bits. And whether there is to be a table of them. */
+/** Choose the cells and whether there is a table of their first slots: cells are as wide as the
+ *  cutoff and a margin, and wider only where their number would exceed 2^62. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__survey *survey, struct kith__grid *grid)
 {
     const int64_t most = kith__table_limit(q);
-    const int64_t limit = q->part > 0 ? most - most / 4 : most; /* parts are kept beside it */
+    /* with subcells, other tables are kept beside the table of cells */
+    const int64_t limit = q->part > 0 ? most - most / 4 : most;
     const double near = grid->near = kith__cell_side(q, survey);
     double anchor[3];
     find_anchor(q, anchor);
@@ -203,22 +213,25 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
             return KITH_OK;
         }
         side *= 2;
-        grid->far = true; /* parts are then too wide to mean anything */
+        grid->far = true; /* subcells are wider than the question asked for */
     }
 }
 
-/** Bits of a key, and of an index of n particles. */
+/** Return how many bits a key has. */
 static int key_length(const struct kith__grid *grid)
 {
     return kith__bit_length((uint64_t)grid->cells - 1) + kith__part_bits(grid->axis);
 }
 
+/** Return how many bits an index of n particles has. */
 static int index_length(int64_t n)
 {
     return kith__bit_length((uint64_t)n - 1);
 }
 
-/** What the keys of plain coordinates follow from. @return false where there is more to them. */
+/** Set the constants from which write_elements computes keys (keys.h).
+ *  @return false when it cannot: the box is triclinic, a particle may need wrapping, an axis is
+ *          compressed, or keys are too long */
 static bool lay_rulers(const struct kith__question *q, const struct kith__grid *grid,
                        struct kith__ruler ruler[3])
 {
@@ -239,21 +252,24 @@ static bool lay_rulers(const struct kith__question *q, const struct kith__grid *
     return plain;
 }
 
-/** Elements on their way into order, and keys where they do not fit them. */
+/** Arrays of the sort. */
 struct elements {
-    uint64_t *now, *spare, *keys;
+    uint64_t *now;   /**< [n] elements to sort */
+    uint64_t *spare; /**< [n] second array of the radix sort */
+    uint64_t *keys;  /**< [n] key of each particle; NULL: elements have room for whole keys */
 };
 
-/** The loop that makes the elements to sort. */
+/** Shared state of the parallel loop that makes the elements to sort. */
 struct element_loop {
-    kith_ctx *ctx;
-    const struct kith__question *question;
-    const kith_points *points;
-    const struct kith__grid *grid;
-    bool plain; /**< keys follow from the rulers */
-    const struct kith__ruler *ruler;
-    int low; /**< bits of an index */
-    uint64_t *elements, *keys;
+    kith_ctx *ctx;                         /**< context of the call */
+    const struct kith__question *question; /**< box and precision */
+    const kith_points *points;             /**< the set */
+    const struct kith__grid *grid;         /**< the cells */
+    bool plain;                            /**< keys are computed by write_elements, from `ruler` */
+    const struct kith__ruler *ruler;       /**< [3] constants of each axis */
+    int low;                               /**< bits of an index */
+    uint64_t *elements;                    /**< [n] the elements to make */
+    uint64_t *keys;                        /**< [n] the whole keys to write; NULL: none */
 };
 
 static void make_element_range(void *state, int64_t begin, int64_t end)
@@ -273,12 +289,13 @@ static void make_element_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** The loop that replaces the lower part of the keys, by which elements are sorted, by the rest. */
+/** Shared state of the parallel loop that replaces the low bits of the keys in elements, by which
+ *  these are sorted already, by the high bits. */
 struct upper_loop {
-    uint64_t *element;
-    const uint64_t *keys;
-    int low;    /**< bits of an index */
-    int sorted; /**< bits of a key by which elements are sorted */
+    uint64_t *element;    /**< [n] elements sorted by the low bits of their keys */
+    const uint64_t *keys; /**< [n] whole key of each particle */
+    int low;              /**< bits of an index */
+    int sorted;           /**< number of low bits of a key that elements are sorted by */
 };
 
 static void set_upper_keys(void *state, int64_t begin, int64_t end)
@@ -291,10 +308,10 @@ static void set_upper_keys(void *state, int64_t begin, int64_t end)
     }
 }
 
-/**
- * Sort particles by key. Elements hold the key above the index; keys that do not fit are sorted by
- * their lower part, then by the rest. @return room->now or room->spare, in order, with the index in
- * the lower bits.
+/**Sort the particles of a set by key, with a stable sort. An element holds the key above the index
+ * of the particle. Keys that do not fit are sorted by their low bits first, then by their high
+ * bits.
+ * @return room->now or room->spare: the sorted elements, with the index in the low bits
  */
 static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
                            const struct kith__grid *grid, const struct elements *room)
@@ -319,12 +336,13 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
                       bins);
 }
 
-/** The loops that split sorted elements and fill the table of first particles. */
+/** Shared state of the parallel loops that split sorted elements and fill the table of first
+ *  slots. */
 struct split_loop {
-    struct kith__sorted *sorted;
-    int low;              /**< bits of an index */
-    const uint64_t *keys; /**< of each particle, where elements do not hold them whole; else NULL */
-    int64_t cells;
+    struct kith__sorted *sorted; /**< the set; key holds the sorted elements at first */
+    int low;                     /**< bits of an index */
+    const uint64_t *keys;        /**< [n] whole key of each particle; NULL: elements hold it */
+    int64_t cells;               /**< number of cells */
 };
 
 /** Split elements [begin, end) into index and key. */
@@ -340,7 +358,8 @@ static void split_elements(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Fill the table of first particles for the keys of slots [begin, end) of n + 1. */
+/** Fill the table of first slots: slot s, of [begin, end), is the first slot of all cells after the
+ *  cell of slot s - 1 up to its own. Slot n stands for the end. */
 static void fill_table(void *state, int64_t begin, int64_t end)
 {
     const struct split_loop *loop = state;
@@ -355,8 +374,11 @@ static void fill_table(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Make room for a set of sorted->n particles. With parts, sorted->id is the caller's, and spare
- *  elements are where coordinates will be. */
+/** Allocate the arrays of a set of sorted->n particles and of its sort. With subcells, sorted->id
+ *  is the caller's, and the second array of the sort is in the memory of the coordinates.
+ *  @param set      0: set a, 1: set b
+ *  @param table    the second array must also have room for the table of first slots
+ *  @param is_long  elements have no room for whole keys */
 static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, int set, bool table, bool is_long,
                             struct kith__sorted *sorted, struct elements *elements)
@@ -369,7 +391,8 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
-    room += (size_t)2 * KITH_ALIGN; /* two arrays of half the size fit, one read from any place */
+    /* later uses cut this memory into two arrays, each readable for a full vector beyond its end */
+    room += (size_t)2 * KITH_ALIGN;
     char *xyz = kith__work_need(work, slot + KITH_GRID_XYZ, 3 * axis);
     elements->now = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
     elements->spare = (uint64_t *)(void *)xyz;
@@ -387,7 +410,10 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-/** Sort a set, but for its coordinates. @param table  fill a table in memory that is free */
+/** Sort a set by cell: set all members of *sorted but for the coordinates.
+ *  @param set    0: set a, 1: set b
+ *  @param table  also fill the table of first slots, in the memory of the array that the sort has
+ *                left free */
 static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
                             const kith_points *points, const struct kith__grid *grid, int set,
                             bool table, struct kith__sorted *sorted)
@@ -408,12 +434,12 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
     return kith__proceed(ctx);
 }
 
-/** The loop that copies coordinates in the order of the cells. */
+/** Shared state of the parallel loop that copies coordinates in cell order. */
 struct gather_loop {
-    const struct kith__question *question;
-    const kith_points *points;
-    bool plain;
-    struct kith__sorted *sorted;
+    const struct kith__question *question; /**< box and precision */
+    const kith_points *points;             /**< the caller's coordinates */
+    bool plain;                            /**< all particles are inside the box as given */
+    struct kith__sorted *sorted;           /**< the set; its coordinates are written */
 };
 
 static void gather_range(void *state, int64_t begin, int64_t end)
@@ -423,6 +449,7 @@ static void gather_range(void *state, int64_t begin, int64_t end)
         loop->question, loop->points, begin, end, loop->plain, loop->sorted);
 }
 
+/** Copy the coordinates of a set in cell order, wrapped. */
 static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
                        const struct kith__grid *grid, struct kith__sorted *sorted)
 {
@@ -430,7 +457,7 @@ static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith
     kith__loop(ctx, sorted->n, gather_range, &loop);
 }
 
-/** Survey the particles and choose the cells; none where there are no particles. */
+/** Find the bounds of the particles and choose the cells: 0 cells when a set has no particles. */
 static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
     struct kith__survey survey;
@@ -484,7 +511,8 @@ void kith__grid_gather(kith_ctx *ctx, const struct kith__question *q, struct kit
 
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)
 {
-    /* Gallop away from the guess until [low, high] holds the answer, then halve. */
+    /* Galloping search: double the step away from `near` until [low, high] holds the answer, then
+     * bisect. */
     const uint64_t *keys = sorted->key;
     int64_t low = near;
     int64_t high = near;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particles sorted by cell. Cells are at least a cutoff wide, so that the neighbours of a cell's
- * particles are in the cells around it; cells of one row (x runs fastest) are consecutive, so that
- * a run of them is one range of particles. Memory is O(n) for any input: the table of cells is kept
- * while it is no larger than a few n, and beyond that cells are found in the sorted keys. A
- * question may ask for cells divided into parts; particles are then sorted by cell and part.
+ * The grid: particles sorted by cell (cells.h). The position of a particle in this order is its
+ * slot. Cells of one row (x runs fastest) are consecutive, so that neighbouring cells of a row are
+ * one range of slots.
+ *
+ * Building takes O(n) time and memory for any input: the table of the first slot of each cell is
+ * kept while it has at most a few n entries; beyond that, cells are found by a search in the sorted
+ * keys, and long axes are compressed. Where a question asks for subcells, particles are sorted by
+ * cell and subcell.
  */
 #ifndef KITH_CPU_GRID_H
 #define KITH_CPU_GRID_H
@@ -13,55 +16,67 @@
 
 /** One set of particles in cell order. */
 struct kith__sorted {
-    int64_t n;
-    void *x, *y, *z; /**< wrapped, precision of the points */
-    int32_t *id;     /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;   /**< cell and part of each; ascending */
-    uint32_t *start; /**< [cells + 1] first particle of each cell; NULL: search the keys */
+    int64_t n;       /**< number of particles */
+    void *x, *y, *z; /**< [n] wrapped coordinates of each slot, in the precision of the points
+                          [length]; readable up to a vector beyond n */
+    int32_t *id;     /**< [n] index of each slot's particle in the caller's order; ascending inside
+                          a cell */
+    uint64_t *key;   /**< [n] number of the cell, and of the subcell, of each slot; ascending */
+    uint32_t *start; /**< [cells + 1] first slot of each cell; start[cells] is n. NULL: search the
+                          keys (kith__grid_search) */
 };
 
+/** The sorted particles of a question. */
 struct kith__grid {
-    struct kith__axis axis[3];
-    int64_t cells;
-    double near; /**< what is further apart than this is no pair, however it was rounded */
-    struct kith__sorted a, b; /**< b is a unless the question has two sets */
-    bool table;               /**< cells are few enough for a table of all */
-    bool wrapped;             /**< some particle was outside the box */
-    bool plain;               /**< all coordinates are known to be in the box as they are given */
-    bool far;                 /**< some part may hold particles that are farther apart than it is
-                                   asked to be wide (kith__divide), or sides were doubled */
+    struct kith__axis axis[3]; /**< the cells along each row of the box */
+    int64_t cells;             /**< number of all cells; 0: a set has no particles */
+    double near; /**< upper bound on the distance of a pair, rounding errors included [length] */
+    struct kith__sorted a; /**< query particles */
+    struct kith__sorted b; /**< candidates; equal to a unless the question has two sets */
+    bool table;            /**< cells are few enough for a table of first slots */
+    bool wrapped;          /**< at least one particle was outside the box */
+    bool plain;            /**< all particles are known to be inside the box as given */
+    bool far;              /**< a subcell may hold particles that are further apart than its width
+                   (kith__divide), or the width of subcells was doubled */
 };
 
-/** Slots of the context's scratch that the grid of set 0 (a) and 1 (b) uses. */
+/** Buffers of the context's scratch that the engine uses. Those up to KITH_GRID_SLOTS are for set
+ *  a; KITH_GRID_SLOTS is added to their numbers for set b. */
 enum {
-    KITH_GRID_XYZ,
-    KITH_GRID_ID,
-    KITH_GRID_ELEMENTS,
-    KITH_GRID_SPARE,
-    KITH_GRID_KEYS,
+    KITH_GRID_XYZ,      /* coordinates in cell order, x, then y, then z */
+    KITH_GRID_ID,       /* kith__sorted.id */
+    KITH_GRID_ELEMENTS, /* elements to sort; then kith__sorted.key, or kith__sorted.start */
+    KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start, or kith__sorted.key */
+    KITH_GRID_KEYS,     /* whole keys, where an element has no room for key and index */
     KITH_GRID_SLOTS,
-    KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,
-    KITH_GRID_PLACES,                        /* three slots, one an axis */
-    KITH_SWEEP_STATES = KITH_GRID_PLACES + 3 /* see kith__run_prepare */
+    KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,    /* histograms of the radix sort */
+    KITH_GRID_PLACES,                        /* three buffers, one for each compressed axis */
+    KITH_SWEEP_STATES = KITH_GRID_PLACES + 3 /* kith__sweep.state of all threads */
 };
 
-/** Check the coordinates and sort them. O(n).
+/** Build the grid: check the coordinates, sort the particles by cell, and copy the coordinates in
+ *  that order. O(n), parallel.
  *  @return KITH_OK; KITH_NOT_FINITE with the first index in the message; KITH_LIMIT when a particle
- *  is too far outside a periodic box; KITH_NO_MEMORY. */
+ *          is too far outside a periodic box; KITH_NO_MEMORY; KITH_CANCELLED */
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__grid *grid);
 
-/** The same where cells have parts, up to the coordinates: sort the particles by part. Until
- *  kith__grid_gather, the memory of grid->a.z is free, and grid->a.key may be in that of x and y.
- *  @param id  [n] the caller's, for grid->a.id */
+/** Build the grid of a question with subcells, but for the coordinates: check them, and sort the
+ *  particles by cell and subcell. Until kith__grid_gather is called, the memory of grid->a.z is
+ *  free for other use, and grid->a.key may overlap that of grid->a.x and grid->a.y.
+ *  @param id  [n] memory for grid->a.id, which the caller owns
+ *  @return as kith__grid_build */
 kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question, int32_t *id,
                             struct kith__grid *grid);
 
-/** Write the coordinates in order, over what was in their memory. */
+/** Copy the coordinates in cell order, and complete a grid that kith__grid_sort began. Overwrites
+ *  grid->a.key where that is in the memory of the coordinates. */
 void kith__grid_gather(kith_ctx *ctx, const struct kith__question *question,
                        struct kith__grid *grid);
 
-/** First particle of `sorted` whose key is not less than key; near is a guess. O(log distance). */
+/** Return the first slot whose key is at least `key`; sorted->n when there is none.
+ *  @param near  a slot, 0 to n, from which the search begins
+ *  Cost: O(log distance) from `near`. */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The passes of the grid build that read coordinates, for one precision. Included by grid.c, see
+ * The passes of the grid build that read coordinates, for one precision. Included by grid.c through
  * twice.h.
  */
 
-/** Particle p of the caller's, wrapped. Plain: all are known to be inside the box. */
+/** Read particle p of the caller's points and wrap it into the box.
+ *  @param plain  all particles are known to be inside the box, so that none needs wrapping */
 static inline
     __attribute__((always_inline)) void KITH_REAL(take)(const struct kith__question *question,
                                                         const kith_points *points, int64_t p,
@@ -21,8 +22,9 @@ static inline
     }
 }
 
-/** Elements to sort for particles [begin, end): the key above `low` bits of index, as far as it
- *  fits; whole keys go to keys, where wanted. */
+/** Write the elements to sort for particles [begin, end): the key, as far as it fits, above `low`
+ *  bits of index.
+ *  @param keys  [n] the whole keys are written here; NULL: not wanted */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
                                      const kith_points *points, const struct kith__grid *grid,
                                      int64_t begin, int64_t end, int low, uint64_t *elements,
@@ -61,7 +63,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
     }
 }
 
-/** Write the coordinates of places [begin, end) in cell order. */
+/** Copy the coordinates of slots [begin, end), wrapped. */
 static void KITH_REAL(gather)(const struct kith__question *question, const kith_points *points,
                               int64_t begin, int64_t end, bool plain, struct kith__sorted *sorted)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Functions that are compiled once for each instruction set: those of files named *_kernel.c. There
- * KITH_ISA is the name of the set, and KITH_OF_ISA(sum) the name kith__sum_avx2. A header declares
- * them by
+ * Names of functions that are compiled once for each instruction set: the functions of files named
+ * *_kernel.c. In these files KITH_ISA is the name of the instruction set, and KITH_OF_ISA(sum) is a
+ * name like kith__sum_avx2. A header declares a function for all instruction sets of this build by
  *
  *     kith__block_fn KITH_EACH_ISA(sum);
  *
- * as kith__sum_baseline, kith__sum_avx2, kith__sum_avx512, those that this build has. The caller
- * chooses by the context's instruction set:
+ * which expands to kith__sum_baseline, kith__sum_avx2, kith__sum_avx512. The caller chooses one by
+ * the context's instruction set:
  *
  *     static kith__block_fn *const sum[] = {KITH_EACH_ISA(sum)};
  *     run.block = sum[kith__isa(ctx)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys of particles where they follow from few operations: in an upright box, of coordinates that
- * need no wrapping, with no cells left out.
+ * Keys of particles by vector operations, for the common case: an orthorhombic box, coordinates
+ * that need no wrapping, axes that are not compressed, keys of at most KITH_PLAIN_BITS bits.
  */
 #ifndef KITH_CPU_KEYS_H
 #define KITH_CPU_KEYS_H
@@ -9,18 +9,25 @@
 #include "engine/cells.h"
 #include "isa.h"
 
-/* Bits that a key may have: doubles hold whole numbers of so many in their fraction. */
+/* Most bits of a key: the width of the fraction of a double, which holds the key exactly. */
 enum { KITH_PLAIN_BITS = 52 };
 
-/** What places a coordinate along an axis, all in doubles. */
+/** The constants from which cell and subcell of a coordinate follow along one axis, as doubles. */
 struct kith__ruler {
-    double origin, inverse, anchor, scale, first;
-    double last_cell, parts, last_part;
-    double part_scale; /**< 2^bits of a part */
+    double origin;     /**< origin of the box [length] */
+    double inverse;    /**< 1 / length of the box [1 / length] */
+    double anchor;     /**< kith__axis.anchor [fractional coordinate] */
+    double scale;      /**< kith__axis.scale: cells for each unit of fractional coordinate */
+    double first;      /**< kith__axis.first: cell 0 of the axis, counted from the anchor */
+    double last_cell;  /**< number of cells - 1 */
+    double parts;      /**< subcells of a cell */
+    double last_part;  /**< subcells of a cell - 1 */
+    double part_scale; /**< 2^b, with the b bits of a key that hold the number of the subcell */
 };
 
-/** Write element p, the key of particle p above its index of `low` bits, for p from begin up to
- *  end. What kith__plain_part comes to, in the same operations. */
+/** Write the elements to sort for particles [begin, end): the key above an index of `low` bits.
+ *  Cell and subcell are computed by the operations of kith__plain_part, with equal results.
+ *  @param ruler  constants of each axis */
 typedef void kith__elements_fn(const struct kith__question *question, const kith_points *points,
                                const struct kith__ruler ruler[3], int64_t begin, int64_t end,
                                int low, uint64_t *elements);

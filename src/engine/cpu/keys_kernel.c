@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys in doubles, which hold them exactly: cells and parts are whole numbers, added up digit by
- * digit, and their bits are those of the fraction of 2^52 and the sum.
+ * Keys of particles, computed in vectors of doubles, which hold them exactly: the numbers of cells
+ * and subcells are whole numbers, which are combined by multiplication and addition. Adding 2^52 to
+ * the key leaves it in the bits of the fraction, from where it is taken as an integer.
  */
 #include "keys.h"
 #include "simd.h"
 
-/* Particles that are placed in one go. */
+/* Particles whose keys are computed together. */
 enum { BLOCK = 64 };
 
-/** Coordinates of particles [begin, begin + n), [3][BLOCK]. */
+/** Copy the coordinates of particles [begin, begin + n) to at[3][BLOCK], converted to double. */
 static void read_block(const struct kith__question *question, const kith_points *points,
                        int64_t begin, int n, double at[3][BLOCK])
 {
@@ -29,7 +30,7 @@ static void read_block(const struct kith__question *question, const kith_points 
     }
 }
 
-/** Keys of D particles, from lane l of a block on, each above 2^52. */
+/** Return 2^52 + key of D particles, from particle l of a block on. */
 static inline vd keys_of(const struct kith__ruler ruler[3], double at[3][BLOCK], int l)
 {
     vd key = {0};

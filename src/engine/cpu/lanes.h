@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Roots, and the vectors of simd.h, under names that go with a precision (twice.h): for loops that
- * take W particles at a time in either, one vector of floats or two of doubles.
+ * Vector operations and square roots under names that end in _f and _d, for code that twice.h
+ * compiles for both precisions. Loops process W particles at a time: one vector of floats, or two
+ * of doubles.
  */
 #ifndef KITH_CPU_LANES_H
 #define KITH_CPU_LANES_H
@@ -11,6 +12,7 @@
 typedef vf vector_f;
 typedef vd vector_d;
 
+/* Numbers of a vector. */
 enum { SIDE_BY_SIDE_f = W, SIDE_BY_SIDE_d = D };
 
 static inline vf load_f(const float *p)
@@ -43,7 +45,7 @@ static inline vd larger_d(vd a, vd b)
     return vd_max(a, b);
 }
 
-/** Which lanes hold most at most. */
+/** Return a mask of the lanes with v <= most. */
 static inline unsigned lanes_to_f(vf v, float most)
 {
     return vf_le(v, vf_set(most));
@@ -54,14 +56,14 @@ static inline unsigned lanes_to_d(vd v, double most)
     return vd_le(v, most - (vd){0});
 }
 
-/** Mask of the first n of W lanes. */
+/** Return a mask of the first n of W lanes; of all when n > W. */
 static inline unsigned lanes_before(int64_t n)
 {
     return (1u << (n < W ? n : W)) - 1;
 }
 
-/** Copy those of W numbers whose bits are set side by side; W are written. `to` may be `from`, or
- *  before it. */
+/** Compress: copy those of W numbers whose mask bits are set, without gaps, to `to`. All W numbers
+ *  at `to` are overwritten. `to` may equal `from`, or be before it. */
 static inline void pack_f(float *to, const float *from, unsigned mask)
 {
     vf_compress(to, vf_load(from), mask);

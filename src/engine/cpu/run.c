@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A pass over blocks on the threads of the context; the calling thread reports progress.
+ * A parallel pass over the work blocks of a sweep. Threads claim blocks from the pool's counter, so
+ * that the load is balanced; the calling thread reports progress.
  */
 #include "run.h"
 
@@ -42,7 +43,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-/** Report how far a run has come; the watch callback is called when it is due. */
+/** Report the progress of a run; the watch callback is called when it is due. */
 static void report(const struct kith__run *run, int64_t blocks_done)
 {
     const double part = (double)blocks_done / (double)(run->last - run->first);
@@ -50,8 +51,8 @@ static void report(const struct kith__run *run, int64_t blocks_done)
     (void)kith__report(run->ctx, (int64_t)done, run->watch_total);
 }
 
-/** Do one block, unless a block has failed or the call is to stop. The calling thread, worker 0,
- *  reports progress. */
+/** Process one work block, unless another has failed or the call is to stop. The calling thread,
+ *  worker 0, reports progress. */
 static void do_block(void *state, int64_t piece, int worker)
 {
     struct kith__run *run = state;

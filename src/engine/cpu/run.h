@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Running the blocks of a sweep on all threads.
+ * Processing the work blocks of a sweep (sweep.h) on all threads of the context.
  */
 #ifndef KITH_CPU_RUN_H
 #define KITH_CPU_RUN_H
@@ -9,32 +9,38 @@
 
 #include "cpu_state.h"
 
-/** A parallel pass over blocks [first, last) of the grid. */
+/** A parallel pass over work blocks [first, last). */
 struct kith__run {
-    kith_ctx *ctx;
-    int64_t first, last;
-    int64_t watch_from, watch_to, watch_total; /**< what the watch callback is told */
-    kith__block_fn *block;                     /**< what is done */
-    void *job;                                 /**< what sweep->job is then */
-    bool heavy; /**< each block is worth a thread; else only some of them are */
-
-    atomic_int status; /**< KITH_OK, or why the blocks that are left are skipped */
+    kith_ctx *ctx;         /**< context of the call */
+    int64_t first;         /**< first work block */
+    int64_t last;          /**< work block behind the last */
+    int64_t watch_from;    /**< steps done before the pass, for the watch callback */
+    int64_t watch_to;      /**< steps done after the pass, for the watch callback */
+    int64_t watch_total;   /**< steps of the whole call, for the watch callback */
+    kith__block_fn *block; /**< function that processes one work block */
+    void *job;             /**< data that all threads share: sweep->job during the pass */
+    bool heavy; /**< one block is enough work for a thread: use all threads; else as many as the
+                     number of particles in the blocks is worth */
+    atomic_int status; /**< KITH_OK, or the failure for which the remaining blocks are skipped */
 };
 
-/** A pass over n blocks, of which alone the watch callback is told. */
+/** Return a pass over n work blocks; the watch callback counts these alone. */
 static inline struct kith__run kith__run_of(kith_ctx *ctx, int64_t n)
 {
     return (struct kith__run){.ctx = ctx, .last = n, .watch_to = n, .watch_total = n};
 }
 
-/** Prepare every thread's sweep for an operation.
- *  @param state_bytes  of the operation's state in each thread: sweep->state is zeroed memory
- *  @return KITH_OK or KITH_NO_MEMORY. */
+/** Prepare every thread's sweep for an operation: set its parameters to their defaults, and
+ *  sweep->state to zeroed memory of the thread's own.
+ *  @param stencil      the cells around a query block that are searched
+ *  @param state_bytes  size of the operation's state in each thread
+ *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__grid *grid, enum kith__stencil stencil,
                               size_t state_bytes);
 
-/** Do every block. @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED. */
+/** Process every work block of a pass.
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 kith_status kith__run(struct kith__run *run);
 
 #endif

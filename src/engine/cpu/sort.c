@@ -6,23 +6,26 @@
  */
 #include "sort.h"
 
-/** The sort by one digit. */
+/** Shared state of the parallel loops of the sort by one digit. */
 struct digit_loop {
-    kith_ctx *ctx;
-    const uint64_t *from;
-    uint64_t *to;
-    int64_t n;
-    int low, width;
-    int64_t
-        *bins; /**< [pieces][KITH_SORT_BINS] counts, then where the next element of a bin goes */
-    int pieces;
+    kith_ctx *ctx;        /**< context of the call */
+    const uint64_t *from; /**< [n] elements to sort */
+    uint64_t *to;         /**< [n] sorted elements */
+    int64_t n;            /**< number of elements */
+    int low;              /**< lowest bit of the digit */
+    int width;            /**< bits of the digit */
+    int64_t *bins; /**< [pieces][KITH_SORT_BINS] number of a piece's elements with each digit; then
+                        index in `to` for the next of them */
+    int pieces;    /**< pieces that the elements are cut into */
 };
 
+/** Return the digit of an element. */
 static unsigned digit(const struct digit_loop *loop, uint64_t element)
 {
     return (unsigned)(element >> loop->low) & ((1u << loop->width) - 1);
 }
 
+/** Count how often each digit occurs in one piece. */
 static void count_piece(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -40,6 +43,7 @@ static void count_piece(void *state, int64_t piece, int worker)
     }
 }
 
+/** Copy the elements of one piece to their sorted positions. */
 static void scatter_piece(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -54,7 +58,8 @@ static void scatter_piece(void *state, int64_t piece, int worker)
     }
 }
 
-/** Turn the counts into the place of each piece's first element of each bin. */
+/** Exclusive prefix sum of the counts, by digit, then by piece: the index in `to` of the first
+ *  element of each digit and piece. */
 static void scan(const struct digit_loop *loop)
 {
     int64_t sum = 0;

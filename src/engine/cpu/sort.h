@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stable radix sort of 64-bit elements by some of their bits.
+ * Stable parallel radix sort of 64-bit elements by some of their bits. O(n) for each digit of
+ * KITH_SORT_DIGIT bits.
  */
 #ifndef KITH_CPU_SORT_H
 #define KITH_CPU_SORT_H
@@ -12,12 +13,12 @@
 enum { KITH_SORT_DIGIT = 11, KITH_SORT_BINS = 1 << KITH_SORT_DIGIT };
 
 /**
- * Sort n elements by bits [low, high), keeping the order of equal ones, on as many threads as n
- * elements are worth.
- * @param data, spare  [n] each; both are overwritten
- * @param bins         scratch [ctx->threads][KITH_SORT_BINS]
- * @return data or spare, whichever holds the result; anything when the call is to stop: test
- *         kith__proceed before the elements are used as indices
+ * Sort n elements by bits [low, high); elements that are equal in these bits keep their order.
+ * @param data   [n] the elements; overwritten
+ * @param spare  [n] a second array; overwritten
+ * @param bins   [ctx->threads][KITH_SORT_BINS] scratch
+ * @return data or spare, whichever holds the sorted elements. When the call is cancelled they are
+ *         incomplete: test kith__proceed before they are used as indices
  */
 uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, int low, int high,
                      int64_t *bins);
