@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The few vector operations that the sweep needs, for the instruction set this file is compiled
- * for: W floats or 32-bit integers at a time. Masks hold one bit a lane.
+ * The vector operations that kernels need, for the instruction set that the including file is
+ * compiled for: AVX-512, AVX2, or SSE2 and GNU vector extensions. A vector has W lanes of floats or
+ * 32-bit integers, or D = W / 2 lanes of doubles.
+ *
+ * Types: vf floats, vd doubles, vi 32-bit integers, vp 64-bit integers, vm the result of a
+ * comparison. Functions are named TYPE_OPERATION. A mask in an unsigned has one bit for each lane,
+ * the first lane in the lowest bit.
  */
 #ifndef KITH_CPU_SIMD_H
 #define KITH_CPU_SIMD_H
@@ -12,6 +17,7 @@
 
 #define KITH_INLINE static inline __attribute__((always_inline))
 
+/* Lanes of a vector of floats. */
 #if defined(__AVX512F__)
 #define W 16
 #elif defined(__AVX2__)
@@ -27,10 +33,10 @@
 #endif
 
 typedef float vf __attribute__((vector_size(4 * W)));
-enum { D = W / 2 }; /**< doubles of a vector */
+enum { D = W / 2 }; /**< lanes of a vector of doubles */
 typedef double vd __attribute__((vector_size(4 * W)));
 typedef int32_t vi __attribute__((vector_size(4 * W)));
-typedef uint64_t vp __attribute__((vector_size(4 * W))); /* pairs of lanes */
+typedef uint64_t vp __attribute__((vector_size(4 * W)));
 
 static inline vf vf_load(const float *p)
 {
@@ -67,7 +73,8 @@ static inline vi vi_set(int32_t a)
     return a - (vi){0};
 }
 
-/** Store past the caches, to memory aligned to KITH_ALIGN; vi_stream_end() before others read. */
+/** Non-temporal store, which bypasses the caches, to memory aligned to the vector. Call
+ *  vi_stream_end() before another thread may read the memory. */
 static inline void vi_stream(int32_t *to, vi a)
 {
 #if defined(__AVX512F__)
@@ -81,6 +88,7 @@ static inline void vi_stream(int32_t *to, vi a)
 #endif
 }
 
+/** Make the non-temporal stores of this thread visible to other threads (store fence). */
 static inline void vi_stream_end(void)
 {
 #if defined(__SSE2__)
@@ -88,19 +96,20 @@ static inline void vi_stream_end(void)
 #endif
 }
 
-/** a - b modulo 2^32. */
+/** Return a - b modulo 2^32 in each lane. */
 static inline vi vi_wrapped(vi a, vi b)
 {
     typedef uint32_t bits __attribute__((vector_size(4 * W)));
     return (vi)((bits)a - (bits)b);
 }
 
+/** Convert integers to floats. */
 static inline vf vf_from(vi a)
 {
     return __builtin_convertvector(a, vf);
 }
 
-/** Towards 0. */
+/** Convert floats to integers, rounding towards 0. */
 static inline vi vi_from(vf a)
 {
     return __builtin_convertvector(a, vi);
@@ -111,8 +120,8 @@ static inline vf vf_abs(vf a)
     return (vf)((vi)a & 0x7fffffff);
 }
 
-/** a >> n, where all n are the same: where vectors can be shifted by one, a shift by a scalar takes
- *  two operations. */
+/** Return a >> n, where all lanes of n are equal. A shift by a vector is one operation with AVX2,
+ *  where a shift by a scalar takes two; SSE2 can shift by a scalar only. */
 static inline vp vp_shift(vp a, vp n)
 {
 #if defined(__AVX2__)
@@ -122,7 +131,7 @@ static inline vp vp_shift(vp a, vp n)
 #endif
 }
 
-/** Sum of the lanes modulo 2^32. */
+/** Return the sum of all lanes modulo 2^32. */
 static inline uint32_t vi_total(vi a)
 {
 #if defined(__AVX2__)
@@ -143,7 +152,7 @@ static inline uint32_t vi_total(vi a)
 #endif
 }
 
-/** 0, 1, 2, ... */
+/** Return the lane numbers 0, 1, 2, ..., W - 1. */
 static inline vi vi_lanes(void)
 {
     static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -152,6 +161,7 @@ static inline vi vi_lanes(void)
 
 #if defined(__AVX512F__)
 
+/** Return a * b + c: rounded once with AVX-512 and AVX2, twice without. */
 static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -164,22 +174,25 @@ static inline vf vf_min(vf a, vf b)
 {
     return (vf)_mm512_min_ps((__m512)a, (__m512)b);
 }
-/** Square root of a >= 1e-37, to 2 units in the last place: faster than the rounded one. */
+/** Return the square root of a >= 1e-37, with an error of at most 2 units in the last place: faster
+ *  than the correctly rounded root with AVX-512, the correctly rounded root without. */
 static inline vf vf_root(vf a)
 {
     const vf guess = (vf)_mm512_rsqrt14_ps((__m512)a);
     const vf root = a * guess;
     return vf_fma((vf)_mm512_fnmadd_ps((__m512)root, (__m512)root, (__m512)a), guess * 0.5f, root);
 }
-/** The rounded one, where nothing waits for it. */
+/** Return the correctly rounded square root. Its latency is long. */
 static inline vf vf_rounded_root(vf a)
 {
     return (vf)_mm512_sqrt_ps((__m512)a);
 }
+/** Return from[at[lane]] in each lane. */
 static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi)_mm512_i32gather_epi32((__m512i)at, from, sizeof *from);
 }
+/** Return a mask of the lanes with a <= b. */
 static inline unsigned vf_le(vf a, vf b)
 {
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
@@ -192,7 +205,7 @@ static inline vd vd_min(vd a, vd b)
 {
     return (vd)_mm512_min_pd((__m512d)a, (__m512d)b);
 }
-/** The whole number below a, of 0 to 2^51. */
+/** Round numbers of 0 to 2^51 down to whole numbers. */
 static inline vd vd_whole(vd a)
 {
     return (vd)_mm512_roundscale_pd((__m512d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
@@ -209,19 +222,20 @@ static inline unsigned vi_ne(vi a, vi b)
 {
     return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
 }
-/** Lanes where a and b share no bit. */
+/** Return a mask of the lanes where a & b is 0. */
 static inline unsigned vi_apart(vi a, vi b)
 {
     return _mm512_testn_epi32_mask((__m512i)a, (__m512i)b);
 }
-/** Lanes where v <= most; *between are those of them where v > clear. */
+/** Return a mask of the lanes with v <= most, and set *between to those of them with v > clear. */
 static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
 {
     const __mmask16 mask = _mm512_cmp_ps_mask((__m512)v, (__m512)most, _CMP_LE_OQ);
     *between = _mm512_mask_cmp_ps_mask(mask, (__m512)v, (__m512)clear, _CMP_GT_OQ);
     return mask;
 }
-/** A mask as comparisons leave it. */
+/** A mask in the form that comparisons of this instruction set give: one bit for each lane, or all
+ *  bits of each lane. */
 typedef __mmask16 vm;
 static inline vm vm_all(void)
 {
@@ -231,21 +245,24 @@ static inline unsigned vm_bits(vm a)
 {
     return a;
 }
-/** Lanes of `where` with a <= b; with a > b. */
+/** Return the lanes of the mask `where` with a <= b. */
 static inline vm vm_le(vm where, vf a, vf b)
 {
     return _mm512_mask_cmp_ps_mask(where, (__m512)a, (__m512)b, _CMP_LE_OQ);
 }
+/** Return the lanes of the mask `where` with a > b. */
 static inline vm vm_gt(vm where, vf a, vf b)
 {
     return _mm512_mask_cmp_ps_mask(where, (__m512)a, (__m512)b, _CMP_GT_OQ);
 }
-/** a + b in the lanes of the mask, a in the others. */
+/** Return a + b in the lanes of the mask, and a in the other lanes. */
 static inline vi vi_add_where(vi a, vm mask, vi b)
 {
     return (vi)_mm512_mask_add_epi32((__m512i)a, mask, (__m512i)a, (__m512i)b);
 }
-/* Compress in register and store whole: the memory form is slow on some processors. */
+/** Compress: store the lanes of the mask without gaps, from `to` on. All W lanes at `to` are
+ *  overwritten. With AVX-512, lanes are compressed in a register and stored as a whole vector: the
+ *  instruction that compresses to memory is slow on some processors. */
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, (__m512i)a));
@@ -293,7 +310,7 @@ static inline vd vd_whole(vd a)
 {
     return (vd)_mm256_round_pd((__m256d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
-/** Lane numbers of the set bits, in order. */
+/** Return the numbers of the lanes of a mask, in ascending order. */
 static inline __m256i set_lanes(unsigned mask)
 {
     const uint64_t bytes = _pdep_u64(mask, 0x0101010101010101u) * 0xff;
@@ -461,7 +478,7 @@ static inline void vf_compress(float *to, vf a, unsigned mask)
 
 #if !defined(__AVX512F__)
 
-/** One bit of each lane, all bits of which are the same. */
+/** Return a mask of the lanes whose bits are all 1, where all bits of each lane are equal. */
 static inline unsigned lane_bits(vi all)
 {
 #if defined(__AVX2__)
@@ -477,7 +494,7 @@ static inline unsigned lane_bits(vi all)
 }
 static inline unsigned vf_le(vf a, vf b)
 {
-#if defined(__AVX2__) /* gcc 12 then has a register more for the loops of histograms */
+#if defined(__AVX2__) /* with intrinsics, gcc 12 needs one register less in loops of histograms */
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
 #else
     return lane_bits(a <= b);
@@ -540,7 +557,7 @@ static inline vi vi_add_where(vi a, vm mask, vi b)
 
 #endif
 
-/** Lanes where a is less than b, or neither. */
+/** Return a mask of the lanes with a < b, or where a or b is NaN. */
 static inline unsigned vf_below(vf a, vf b)
 {
     return ~vf_le(b, a) & ((1u << W) - 1);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The memory of a sweep.
+ * The buffers of a thread's working memory: they only grow, and all threads' to the size of the
+ * largest after each run.
  */
 #include "sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/** Lay the tile out anew for `room` candidates, keeping what is there. */
+/** Allocate the arrays of a tile for `room` candidates, and copy its contents.
+ *  @return false when there is no memory; the tile is unchanged then */
 static bool resize(struct kith__tile *tile, int64_t room)
 {
     enum { FLOATS = 4, INTS = 4 + KITH_COLUMNS, ARRAYS = FLOATS + INTS };
@@ -87,7 +89,7 @@ bool kith__rows_room(struct kith__sweep *sweep)
     return sweep->rows != NULL;
 }
 
-/** Give one buffer of all sweeps the room of the largest. */
+/** Grow one buffer of all threads to the size of the largest. */
 static void level_buffer(struct kith__sweep *sweeps, int n, int buffer)
 {
     size_t most = 0;
@@ -108,14 +110,14 @@ void kith__sweep_level(struct kith__sweep *sweeps, int n)
         tile = sweeps[t].tile.room > tile ? sweeps[t].tile.room : tile;
         spare = sweeps[t].spare.room > spare ? sweeps[t].spare.room : spare;
     }
-    if (spare > 0) { /* a sorted tile changes places with the spare one */
+    if (spare > 0) { /* sorting a tile swaps it with the spare one */
         tile = spare = tile > spare ? tile : spare;
     }
     for (int t = 0; t < n; t++) {
         struct kith__sweep *sweep = &sweeps[t];
         sweep->tile.n = 0;
         sweep->spare.n = 0;
-        sweep->room_hits = 0; /* counted again when hits are next collected */
+        sweep->room_hits = 0; /* set again when hits are next collected */
         (void)(sweep->tile.room < tile && resize(&sweep->tile, tile));
         (void)(sweep->spare.room < spare && resize(&sweep->spare, spare));
     }

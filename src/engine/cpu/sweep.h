@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What one thread holds while it sweeps. The sweep goes over homes: a home is the particles of one
- * cell, or of a few neighbouring ones where cells hold little. All particles near a home are packed
- * once into a tile, as floats in units of the cutoff from the home's middle, images shifted; then
- * each particle of the home runs through the tile, W candidates at a time. The tile decides clear
- * cases; what lies within its error bound of the cutoff is decided by the definition (pair.h).
+ * The sweep finds all pairs within the cutoff; this is the working memory of one of its threads.
+ *
+ * Query particles are processed in query blocks: the particles of one cell, or of a few
+ * neighbouring cells of a row where cells hold few particles. All particles near a query block, its
+ * candidates, are packed once into a tile: coordinates as floats, in units of the cutoff, relative
+ * to the centre of the query block, moved to their periodic image. Each query particle is then
+ * tested against all candidates of the tile, W at a time. A candidate that forms a pair with the
+ * query particle is a hit. The float distances decide all cases but those within their error bound
+ * of the cutoff; these borderline cases are decided by the definition (pair.h). So the pairs found
+ * are exact.
+ *
+ * The unit of parallel work is a work block: the query blocks that begin in KITH_BLOCK consecutive
+ * slots. Cost: O(n) work blocks, and for each query particle a test of the particles in the volume
+ * around its cells, W at a time.
  *
  * Candidates and their images may be too many for one tile: a cutoff of 400 boxes reaches 3 x 10^8
- * images of each particle. A home is then visited with one tile of about KITH_TILE candidates after
- * the other, so that memory does not grow with the images. Sorted rows and flocks alone need all
- * candidates of a home in one tile; check_images in pairs.c refuses the former where that is too
- * much.
+ * images of each particle. A query block is then processed with several tiles of about KITH_TILE
+ * candidates, one after the other, so that memory does not grow with the number of images. Only
+ * sorted rows and flocks need all candidates of a query block in one tile; check_images in
+ * pairs_cpu.c refuses sorted rows where that takes too much memory.
  */
 #ifndef KITH_CPU_SWEEP_H
 #define KITH_CPU_SWEEP_H
@@ -18,130 +27,159 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 256,      /**< particles from the start of one unit of work to the next */
-    KITH_HOME = 512,       /**< the most particles in a home */
-    KITH_HOME_ENOUGH = 20, /**< neighbouring cells are added to a home until it holds these, unless
-                                 an operation sets sweep->home_enough */
-    KITH_HOME_CELLS = 8,   /**< or until it spans these */
-    KITH_LANES = 16,     /**< the widest vector; tiles are padded to it on every instruction set */
-    KITH_COLUMNS = 6,    /**< the most numbers of a candidate that an operation adds up */
-    KITH_TILE = 1 << 18, /**< candidates from which a tile is visited before it takes more */
-    KITH_SORTED_CANDIDATE_BYTES = 2 * (8 + KITH_COLUMNS) * 4 + 16, /**< two tiles and the order */
-    KITH_CURSORS = 64
+    KITH_BLOCK = 256,      /**< slots of a work block */
+    KITH_HOME = 512,       /**< most particles of a query block */
+    KITH_HOME_ENOUGH = 20, /**< cells are added to a query block until it has this many particles;
+                                 default of sweep->home_enough */
+    KITH_HOME_CELLS = 8,   /**< most cells of a query block */
+    KITH_LANES = 16,  /**< lanes of the widest vector: tiles are padded by this many candidates */
+    KITH_COLUMNS = 6, /**< most integers of a candidate that are packed into a tile (columns) */
+    KITH_TILE = 1 << 18, /**< candidates from which on a tile is processed before it is filled
+                              further */
+    /** Bytes for each candidate of a tile that is sorted by index: two tiles, and the arrays of the
+     *  sort. */
+    KITH_SORTED_CANDIDATE_BYTES = 2 * (8 + KITH_COLUMNS) * 4 + 16,
+    KITH_CURSORS = 64 /**< rows of cells around a query block whose last search is remembered */
 };
 
-/** Which candidates a home looks at. */
+/** Which cells around a query block are searched. */
 enum kith__stencil {
-    KITH_FORWARD, /**< each unordered pair once: later particles of the row, and rows ahead */
-    KITH_ALL      /**< all around: each pair from both ends, or A against B */
+    KITH_FORWARD, /**< half of them, so that each unordered pair is found once: later slots of the
+                       block's own row, and the rows ahead of it */
+    KITH_ALL      /**< all of them: each pair is found from both ends, or each pair of a and b */
 };
 
-/** Integers of each particle that are packed beside the candidates of a tile. */
+/** Integers of each particle that an operation has packed into the tile with the candidates. */
 struct kith__columns {
-    int32_t *of[KITH_COLUMNS]; /**< [n] each, by slot of grid->b; room for KITH_LANES more */
-    int32_t row[3][3];         /**< rows of the box in units of columns 0 to 2, which are positions:
-                                    images move them */
+    int32_t *of[KITH_COLUMNS]; /**< [n + KITH_LANES] value of each slot of grid->b; the padding is
+                                    readable */
+    int32_t row[3][3];         /**< rows of the box in the units of columns 0 to 2, which hold
+                                    positions: candidates at an image have these added */
 };
 
-/** Candidates near a home. Padded with KITH_LANES that are never hits. */
+/** The candidates of a query block: arrays of n elements, padded by KITH_LANES candidates that are
+ *  never hits. */
 struct kith__tile {
-    int n, room;
-    bool shifted; /**< some candidate is an image: shift is kept */
-    struct kith__buffer memory;
-    float *x, *y, *z; /**< in units of the cutoff, from the home's middle */
-    float *q;         /**< x*x + y*y + z*z */
-    int32_t *id;      /**< caller's index; without columns alone */
-    int32_t *slot;    /**< place in the grid */
-    int32_t *shift;   /**< image, packed; see kith__pack_shift */
-    int32_t *rank;    /**< 2 id + (image is after 0), sign bit flipped: orders a sorted half list.
-                           Where sweep->upper is false, the operation may keep a number here */
-    int32_t *column[KITH_COLUMNS]; /**< sweep->columns of each candidate, images moved */
+    int n;                      /**< candidates */
+    int room;                   /**< elements that the arrays have room for, padding included */
+    bool shifted;               /**< at least one candidate is an image: `shift` is valid */
+    struct kith__buffer memory; /**< memory of all arrays */
+    float *x, *y, *z; /**< coordinates relative to the centre of the query block [cutoff] */
+    float *q;         /**< x*x + y*y + z*z [cutoff^2]; INFINITY in the padding */
+    int32_t *id;      /**< index in the caller's order; not set when there are columns */
+    int32_t *slot;    /**< slot in grid->b */
+    int32_t *shift;   /**< image, packed by kith__pack_shift */
+    int32_t *rank;    /**< 2 id + (the image is after image 0), sign bit flipped: a sorted half list
+                           keeps candidates that rank after the query particle. When sweep->upper
+                           is false, free for use by the operation */
+    int32_t *column[KITH_COLUMNS]; /**< the candidate's values of sweep->columns, positions moved to
+                                        the image */
 };
 
-/** Particles whose neighbours are wanted. */
+/** A block of query particles that share one tile of candidates: the particles of one cell, or of
+ *  several neighbouring cells of one row when the cells hold few particles. */
 struct kith__home {
-    int64_t begin, end; /**< places in grid->a */
-    int64_t cell[3];    /**< of the first; */
-    int64_t last_x;     /**< the home spans cells cell[0] to last_x of one row */
-    double middle[3];
-    double unit;    /**< 1 / cutoff; 0: too spread for floats, everything is borderline */
-    float half[3];  /**< half the extent of the particles, in cutoffs */
-    float band;     /**< error bound of r2 / cutoff^2 */
-    float own_band; /**< the same where no candidate is an image */
-    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME];
-    int32_t self[KITH_HOME];   /**< index of each in the tile; -1: not there */
-    int64_t filled[KITH_HOME]; /**< hits of each that earlier tiles have put into its row */
+    int64_t begin;    /**< first slot in grid->a */
+    int64_t end;      /**< slot behind the last */
+    int64_t cell[3];  /**< x, y, z number of the first cell */
+    int64_t last_x;   /**< x number of the last cell; all are in one row */
+    double middle[3]; /**< centre of the bounding box of the particles, from which coordinates of
+                           the tile are measured [length] */
+    double unit;      /**< 1 / cutoff; 0 when the block is too wide for float coordinates: all
+                           candidates are then borderline cases */
+    float half[3];    /**< half the size of the bounding box, rounded up [cutoff] */
+    float band;       /**< bound on the rounding error of r^2 / cutoff^2 */
+    float own_band;   /**< bound on the rounding error of r^2 / cutoff^2 when no candidate is an
+                           image */
+    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME]; /**< coordinates of the particles, relative to
+                                                         the centre [cutoff] */
+    int32_t self[KITH_HOME];   /**< index of each particle among the candidates of the tile; -1: it
+                                    is none of them */
+    int64_t filled[KITH_HOME]; /**< hits of each particle that earlier tiles have written to its
+                                    row */
 };
 
-/** What a sweep's buffers are for. */
+/** Buffers of a sweep, each for one purpose. */
 enum {
-    KITH_SWEEP_ORDER, /**< sorting a tile, or comparing clumps */
-    KITH_SWEEP_IDS,   /**< of hits; what else is kept of them: */
-    KITH_SWEEP_SLOTS,
-    KITH_SWEEP_SHIFTS,
-    KITH_SWEEP_SQUARES,
-    KITH_SWEEP_ROWS,
-    KITH_SWEEP_OWN_TILE, /**< an operation's data of the candidates of a tile */
-    KITH_SWEEP_OWN,      /**< an operation's data of a run: kith__sweep_level does not change it */
+    KITH_SWEEP_ORDER,    /**< sort of a tile; or comparison of cells, by friends-of-friends */
+    KITH_SWEEP_IDS,      /**< kith__sweep.hit_id */
+    KITH_SWEEP_SLOTS,    /**< kith__sweep.hit_slot */
+    KITH_SWEEP_SHIFTS,   /**< kith__sweep.hit_shift */
+    KITH_SWEEP_SQUARES,  /**< kith__sweep.hit_r2 */
+    KITH_SWEEP_ROWS,     /**< kith__sweep.rows */
+    KITH_SWEEP_OWN_TILE, /**< data of the operation for the candidates of a tile */
+    KITH_SWEEP_OWN,      /**< data of the operation for a run; kept by kith__sweep_level */
     KITH_SWEEP_BUFFERS
 };
 
-/** Hits of one particle, collected: written by the kernel, read by the pair operations. */
+/** The hits of one query particle that an operation has collected. */
 struct kith__row {
-    int32_t id;   /**< caller's index of i */
-    int32_t n;    /**< hits */
-    int64_t slot; /**< place of i */
-    bool moved;   /**< some of them are images: with keep_places, hit_shift is set */
+    int32_t id;   /**< index of the query particle in the caller's order */
+    int32_t n;    /**< number of hits */
+    int64_t slot; /**< slot of the query particle in grid->a */
+    bool moved;   /**< a hit may be an image: with keep_places, hit_shift is set */
 };
 
+/** The working memory of one thread: parameters of the sweep, the query block and its tile, and the
+ *  hits collected. */
 struct kith__sweep {
-    const struct kith__question *question;
-    const struct kith__grid *grid;
-    enum kith__stencil stencil;
-    bool by_id;               /**< tiles sorted by the caller's index */
-    bool upper;               /**< keep only candidates that rank after i */
-    double blur;              /**< rounding of the definition itself, in r2 / cutoff^2, */
-    double own_blur;          /**< and where j is no image */
-    int32_t id_begin, id_end; /**< only these i */
+    const struct kith__question *question; /**< box, cutoff and precision */
+    const struct kith__grid *grid;         /**< the sorted particles */
+    enum kith__stencil stencil;            /**< the cells around a query block that are searched */
+    bool by_id;      /**< candidates of a tile are sorted by the caller's index */
+    bool upper;      /**< only candidates that rank after the query particle are hits */
+    double blur;     /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
+    double own_blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition, when j is
+                           not an image */
+    int32_t id_begin; /**< first caller's index of the query particles that are processed */
+    int32_t id_end;   /**< index behind the last; INT32_MAX: all from id_begin on */
 
-    struct kith__home home;
-    struct kith__tile tile, spare;
-    struct kith__buffer memory[KITH_SWEEP_BUFFERS];
-    int64_t cursor[KITH_CURSORS]; /**< where searches of the keys last ended */
+    struct kith__home home;                         /**< the query block that is processed */
+    struct kith__tile tile;                         /**< its candidates */
+    struct kith__tile spare;                        /**< second tile, for sorting the first */
+    struct kith__buffer memory[KITH_SWEEP_BUFFERS]; /**< buffers */
+    int64_t cursor[KITH_CURSORS]; /**< slot where the last search of the keys ended, for each row of
+                                       cells around a query block */
     kith_status failed;           /**< KITH_NO_MEMORY or KITH_CANCELLED: set once; the sweep then
                                        does nothing more */
-    kith_ctx *ctx;                /**< whose call this is */
-    int64_t untold;               /**< candidates since kith__cancelled was last tested */
+    kith_ctx *ctx;                /**< context of the call */
+    int64_t untold;               /**< candidates since kith__cancelled was last called */
 
     /* Parameters and state of the operation. */
-    void *job;                           /**< shared by all threads (struct kith__run) */
-    void *state;                         /**< of this thread alone (kith__run_prepare) */
-    const struct kith__columns *columns; /**< packed with candidates; NULL: none. With columns, a
-                                              tile holds all candidates of a home */
-    int64_t home_enough;                 /**< particles of a home, see KITH_HOME_ENOUGH */
-    bool keep_places;                    /**< store slots and images of hits */
-    bool keep_squares;                   /**< store r2 / cutoff^2 of hits */
+    void *job;                           /**< data that all threads share (kith__run.job) */
+    void *state;                         /**< data of this thread alone (kith__run_prepare) */
+    const struct kith__columns *columns; /**< integers to pack with candidates; NULL: none. With
+                                              columns, a tile holds all candidates of a block */
+    int64_t home_enough; /**< cells are added to a query block until it has this many particles */
+    bool keep_places;    /**< room is needed for hit_slot and hit_shift */
+    bool keep_squares;   /**< room is needed for hit_r2 */
 
     /* The hits that an operation collects. */
-    int32_t *hit_id;               /**< caller's index, or place in the tile */
-    int32_t *hit_slot, *hit_shift; /**< with keep_places: slot, and image, packed */
-    float *hit_r2;                 /**< with keep_squares: r2 / cutoff^2 */
-    int64_t n_hits, room_hits;
-    struct kith__row *rows; /**< the particles that they were collected for */
-    int64_t n_rows, room_rows;
+    int32_t *hit_id;        /**< [room_hits] index in the caller's order, or index in the tile */
+    int32_t *hit_slot;      /**< [room_hits] with keep_places: slot in grid->b */
+    int32_t *hit_shift;     /**< [room_hits] with keep_places: image, packed */
+    float *hit_r2;          /**< [room_hits] with keep_squares: r^2 / cutoff^2 */
+    int64_t n_hits;         /**< hits collected */
+    int64_t room_hits;      /**< hits that the arrays have room for */
+    struct kith__row *rows; /**< [room_rows] the query particles that hits were collected for */
+    int64_t n_rows;         /**< query particles in rows */
+    int64_t room_rows;      /**< query particles that rows has room for */
 };
 
-/** Does part number `block` of what a run is for (run.h): sweeps that block of the grid
- *  (kith__blocks), unless said otherwise. When it cannot go on it sets sweep->failed and stops. */
+/** Process work block number `block` of a run (run.h): the query blocks that begin in slots
+ *  [block * KITH_BLOCK, (block + 1) * KITH_BLOCK) of the grid, unless the operation documents
+ *  another division of its work. Sets sweep->failed and returns early when it cannot go on. */
 typedef void kith__block_fn(struct kith__sweep *sweep, int64_t block);
 
+/** Return the number of work blocks of a grid. */
 static inline int64_t kith__blocks(const struct kith__grid *grid)
 {
     return (grid->a.n + KITH_BLOCK - 1) / KITH_BLOCK;
 }
 
-/** Count n candidates; test from time to time whether the call is to stop, and then set
- *  sweep->failed. @return whether the sweep goes on. */
+/** Add n candidates to those processed; every 2^17 candidates, test whether the call is to stop,
+ *  and set sweep->failed then.
+ *  @return whether the sweep goes on */
 static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
 {
     enum { CANDIDATES = 1 << 17 };
@@ -155,28 +193,32 @@ static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
     return sweep->failed == KITH_OK;
 }
 
-/** Forget the hits that were collected. */
+/** Discard the hits that were collected. */
 static inline void kith__sweep_forget(struct kith__sweep *sweep)
 {
     sweep->n_hits = 0;
     sweep->n_rows = 0;
 }
 
-/** Make room for n candidates in a tile; what is there stays. Without memory: false, and
- *  sweep->failed. */
+/** Make a tile hold n candidates and their padding; its contents are kept.
+ *  @return false when there is no memory; sweep->failed is set then */
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n);
 
-/** Room for n more hits after those collected. Without memory as above. */
+/** Make room for n more hits, and a vector of padding, behind those collected.
+ *  @return false when there is no memory; sweep->failed is set then */
 bool kith__hits_room(struct kith__sweep *sweep, int64_t n);
 
-/** Room for the rows of collected hits. Without memory as above. */
+/** Make room for the rows of collected hits.
+ *  @return false when there is no memory; sweep->failed is set then */
 bool kith__rows_room(struct kith__sweep *sweep);
 
-/** Give every thread's sweep the room of the largest, so that a second run allocates nothing
- *  whichever thread gets which block. What cannot be had now is tried again when it is needed.
- *  Contents are lost, but for those of KITH_SWEEP_OWN. */
+/** Grow the buffers of all threads to the size of the largest, so that a second run allocates
+ *  nothing, whichever thread processes which work block. Buffers that cannot be grown now are grown
+ *  when they are needed. Contents are lost, but for those of KITH_SWEEP_OWN.
+ *  @param sweeps  [n] the working memory of all threads */
 void kith__sweep_level(struct kith__sweep *sweeps, int n);
 
+/** Free the buffers of one thread. */
 void kith__sweep_free(struct kith__sweep *sweep);
 
 #endif

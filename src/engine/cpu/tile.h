@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Packing the candidates near a home into a tile. Compiled for each instruction set.
+ * Packing the candidates near a query block into a tile. Compiled for each instruction set.
+ *
+ * The walk visits the cells around the query block row by row; a row of cells is one range of slots
+ * for each periodic image that it reaches. Of each range, the candidates within the cutoff of the
+ * bounding box of the query particles are appended to the tile.
  */
 #ifndef KITH_CPU_TILE_H
 #define KITH_CPU_TILE_H
@@ -10,18 +14,20 @@
 #include "simd.h"
 #include "sweep.h"
 
-/* Beyond this extent, in cutoffs, floats tell nothing: every pair is decided by the definition. */
+/* Half the diagonal of a query block from which on float coordinates are too inaccurate: every pair
+ * is then decided by the definition [cutoff]. */
 static const double widest_home = 1000;
 
-/* An error bound that leaves nothing clear; finite, so that the tile's padding stays a miss. */
+/* An error bound with which every candidate is a borderline case. It is finite, so that the padding
+ * of a tile, whose q is infinite, is still no hit. */
 static const float whole_band = 1e30f;
 
-/**
- * Bound the error of r2 / cutoff^2 as the tile computes it, near 1. With u = 2^-24, the home's
- * particles within h of the middle and all coordinates within m: rounding coordinates moves r2 by
- * 2u(m + h); q rounds by 3u of m^2 and of h^2; of the sums that follow two are up to m^2 + 2hm and
- * the last is r2 - h^2, without FMA the products are another 2hm; the thresholds round by
- * u(2 + h^2). The definition's own rounding comes on top.
+/**Bound the error of r^2 / cutoff^2 as computed from the tile, for values near 1. With u = 2^-24,
+ * the query particles within h of the centre and all candidates within m of it: rounding
+ * coordinates changes r^2 by 2u(m + h); q rounds by 3u of m^2 and of h^2; of the sums that follow,
+ * two are up to m^2 + 2hm and the last is r^2 - h^2; without FMA, the products are another 2hm; the
+ * thresholds round by u(2 + h^2). The rounding error of the definition is added.
+ * @param extent  half the size of the bounding box of the query particles [cutoff]
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
 {
@@ -38,7 +44,7 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     }
 }
 
-/** What is taken from columns 0 to 2 of a candidate at an image, packed. */
+/** Compute the numbers to subtract from columns 0 to 2 of a candidate at a packed image. */
 static void find_move(const struct kith__columns *columns, int32_t image,
                       int32_t move[KITH_COLUMNS])
 {
@@ -53,7 +59,9 @@ static void find_move(const struct kith__columns *columns, int32_t image,
     }
 }
 
-/** Append the columns of those of candidates [s, s + W) that are near, moved to their image. */
+/** Append the columns of candidates [s, s + W) to the tile, from index `at` on.
+ *  @param near  mask of the candidates to append
+ *  @param move  numbers to subtract from each column */
 KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int at, unsigned near,
                                 const int32_t move[KITH_COLUMNS])
 {
@@ -63,7 +71,10 @@ KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int 
     }
 }
 
-/** Append candidates [s, s + n) that are within the cutoff of the box around the home. */
+/** Append candidates of slots [s, s + n) to the tile: those within the cutoff of the bounding box
+ *  of the query particles.
+ *  @param x, y, z  [n + W] their coordinates, relative to the centre of the query block [cutoff]
+ *  @param shift    their image, packed */
 static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float *x, const float *y,
                         const float *z, int32_t shift)
 {
@@ -118,14 +129,17 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
 #define KITH_TWICE "engine/cpu/tile_real.h"
 #include "core/twice.h"
 
+/* Image (0, 0, 0), packed. */
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
+/** Return the packed image of candidate k of the tile. */
 static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
 {
     return sweep->tile.shifted ? sweep->tile.shift[k] : no_shift;
 }
 
-/** Squared distance of slot i of a from the candidate at place k, by the definition. */
+/** Return the squared distance of slot i of set a and candidate k of the tile, by the definition
+ *  [length^2]. */
 KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k)
 {
     const int64_t slot = sweep->tile.slot[k];
@@ -135,7 +149,11 @@ KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k
                                                     : apart_d(sweep, i, slot, s);
 }
 
-/** Slots of b in cells x0 to x1 of row (cy, cz). */
+/** Find the range of slots of set b in cells x0 to x1 of row (cy, cz).
+ *  @param nth         number of the row among those around the query block, which selects the
+ *                     cursor where a search of the keys begins
+ *  @param[out] begin  first slot
+ *  @param[out] end    slot behind the last */
 static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
                        int nth, int64_t *begin, int64_t *end)
 {
@@ -156,12 +174,13 @@ static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_
     }
 }
 
+/** Return a / n rounded down, n > 0. */
 static int64_t floor_divide(int64_t a, int64_t n)
 {
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** Append slots [begin, end) at image s; a home among them tells where it stands in the tile. */
+/** Append the candidates of slots [begin, end) at image s to the tile. */
 static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
 {
     if (begin >= end || !kith__sweep_goes_on(sweep, end - begin) ||
@@ -187,7 +206,8 @@ static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, 
     }
 }
 
-/** Append a range that holds the home itself; none of the home's particles is left out. */
+/** Append the candidates of slots [begin, end), which contain the query block, and set home->self.
+ *  All query particles are appended: they are within the bounding box. */
 static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t end)
 {
     static const int32_t here[3] = {0, 0, 0};
@@ -200,13 +220,16 @@ static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t e
     append_range(sweep, home->end, end, here);
 }
 
-/** Where the candidates of a home go on that a full tile has no room for. */
+/** Position of the walk over the cells around a query block: where the next tile continues after a
+ *  full one. */
 struct walk {
-    int dy, dz;   /* row of cells, counted from the home's */
-    int nth;      /* number of the row */
-    int64_t cell; /* first cell of the row that is not in a tile yet; INT64_MIN: all its cells */
+    int dy, dz;   /**< row of cells, relative to the row of the query block */
+    int nth;      /**< number of the row among those visited */
+    int64_t cell; /**< first cell of the row whose particles are not in a tile yet; INT64_MIN: none
+                       of its cells are */
 };
 
+/** Return the start of the walk around a query block. */
 static struct walk start_walk(const struct kith__sweep *sweep)
 {
     const bool forward = sweep->stencil == KITH_FORWARD;
@@ -215,15 +238,19 @@ static struct walk start_walk(const struct kith__sweep *sweep)
                          .cell = INT64_MIN};
 }
 
-/** Must the tile be visited before it takes more? */
+/** Must the tile be processed before more candidates are appended? */
 static bool tile_is_full(const struct kith__sweep *sweep)
 {
     const bool needs_all = sweep->by_id || sweep->columns;
     return sweep->tile.n >= KITH_TILE && !needs_all;
 }
 
-/** Append the part of one row of cells that the home can reach: row (cy, cz) at images sy, sz.
- *  @return false when the tile is full or the sweep is to stop; walk->cell is then what is left */
+/** Append the candidates of one row of cells, as far as it is in reach of the query block.
+ *  @param cy, cz  the row
+ *  @param sy, sz  its image along y and z
+ *  @param own     the row, at image 0, contains the query block
+ *  @return false when the tile is full or the sweep is to stop; walk->cell is then the first cell
+ *          that is left */
 static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_t sy, int32_t sz,
                        bool own, struct walk *walk)
 {
@@ -238,7 +265,7 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
     }
     from = walk->cell > from ? walk->cell : from;
     while (from <= to) {
-        enum { COST = 16 }; /* of a range, in candidates */
+        enum { COST = 16 }; /* cost of a range, in tests of a candidate */
         if (tile_is_full(sweep) || !kith__sweep_goes_on(sweep, COST)) {
             walk->cell = from;
             return false;
@@ -260,7 +287,10 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
     return true;
 }
 
-/** Cell c + d of an axis: false outside an open axis; else its place and image. */
+/** Find cell c + d of an axis.
+ *  @param[out] cell   its number inside the box
+ *  @param[out] image  the image of the box that it is in; 0 for an open axis
+ *  @return false when it is outside an open axis */
 static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell, int32_t *image)
 {
     const int64_t at = c + d;
@@ -275,8 +305,8 @@ static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell,
     return true;
 }
 
-/** Append candidates from where the walk is, until the tile is full. @return whether that was the
- *  last of them */
+/** Append candidates from the position of the walk on, until the tile is full.
+ *  @return whether these were the last candidates of the query block */
 static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
 {
     const struct kith__grid *grid = sweep->grid;
@@ -301,7 +331,8 @@ static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
     return true;
 }
 
-/** Order the tile by the caller's index; equal ones keep their order, which is by image. */
+/** Sort the candidates of the tile by the caller's index. Stable radix sort: candidates with equal
+ *  index keep their order, which is by image. */
 static void sort_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *from = &sweep->tile;
@@ -344,7 +375,7 @@ static void sort_tile(struct kith__sweep *sweep)
         to->shift[k] = tile_shift(sweep, p);
         const int64_t h = from->slot[p] - home->begin;
         if (h >= 0 && h < home->end - home->begin && home->self[h] == p) {
-            sweep->home.self[h] = -2 - k; /* marked as moved: p may equal another's new place */
+            sweep->home.self[h] = -2 - k; /* marked: p may be the new index of another particle */
         }
     }
     for (int h = 0; h < (int)(home->end - home->begin); h++) {
@@ -357,12 +388,14 @@ static void sort_tile(struct kith__sweep *sweep)
     *to = swap;
 }
 
-/** Candidates of a sorted half list come after i: by index, or the later image of i itself. */
+/** Set the rank of all candidates. A sorted half list keeps those that come after the query
+ *  particle: by index, or as a later image of the query particle. */
 static void rank_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *tile = &sweep->tile;
     for (int k = 0; k < tile->n; k++) {
-        /* later images have the last non-zero component positive: packed, above no_shift */
+        /* an image is later when its last component that is not 0 is positive: its packed form is
+         * then above no_shift */
         const uint32_t rank = 2u * (uint32_t)tile->id[k] + (tile_shift(sweep, k) > no_shift);
         tile->rank[k] = (int32_t)(rank ^ 0x80000000u);
     }
@@ -371,8 +404,9 @@ static void rank_tile(struct kith__sweep *sweep)
     }
 }
 
-/** Fill the tile with the home's candidates from where the walk is. @return whether these were the
- *  last; the tile may be empty */
+/** Fill the tile with candidates of the query block from the position of the walk on, and add the
+ *  padding. The tile may be empty.
+ *  @return whether these were the last candidates of the query block */
 static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
 {
     struct kith__tile *tile = &sweep->tile;

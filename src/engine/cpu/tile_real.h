@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of the sweep that read the particles' own coordinates, for one precision. Included by
- * tile.h, see twice.h.
+ * The functions of the sweep that read coordinates from the grid, for one precision. Included by
+ * tile.h through twice.h.
  */
 
-/** Scale the home's particles and choose its middle, extent and error bound. */
+/** Compute the centre, size and error bound of the query block, and the coordinates of its
+ *  particles relative to the centre. */
 static void KITH_REAL(place_home)(struct kith__sweep *sweep)
 {
     struct kith__home *home = &sweep->home;
@@ -34,7 +35,9 @@ static void KITH_REAL(place_home)(struct kith__sweep *sweep)
     }
 }
 
-/** Append to the tile those of slots [begin, end), moved by image s, that may be near the home. */
+/** Append the candidates of slots [begin, end) that may be near the query block to the tile.
+ *  @param move   vector that is added to their positions [length]
+ *  @param shift  their image, packed */
 static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t end,
                               const double move[3], int32_t shift)
 {
@@ -66,7 +69,8 @@ static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t 
     }
 }
 
-/** Squared distance of slot i of a from slot `slot` of b at image s, by the definition. */
+/** Return the squared distance of slot i of set a and slot `slot` of set b at image s, by the
+ *  definition [length^2]. */
 static real KITH_REAL(apart)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
                              const int32_t s[3])
 {

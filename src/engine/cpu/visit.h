@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * THE SWEEP: every home of a block, every particle of a home, all candidates of its tile. The
- * operation is a constant function, inlined where it is called. Compiled for each instruction set.
+ * The loops of the sweep (sweep.h): over the query blocks of a work block, over the query particles
+ * of a query block, and over the candidates of its tile. What is done with each query particle, the
+ * operation, is a function that is known at compile time and inlined. Compiled for each instruction
+ * set.
+ *
+ * The inner loop computes v = q - 2 i.j = r^2 - |i|^2 for W candidates j with three fused
+ * multiply-adds, with all coordinates relative to the centre of the query block, and compares it
+ * with two thresholds: below the first is a hit, above the second is none, and between the two is a
+ * borderline case, which the definition decides.
  */
 #ifndef KITH_CPU_VISIT_H
 #define KITH_CPU_VISIT_H
 
 #include "tile.h"
 
-/** One particle against its tile. */
+/** A query particle i, which is tested against all candidates of the tile. */
 struct visitor {
-    int64_t slot;      /* place of i in the grid */
-    int32_t id;        /* its index with the caller */
-    int self;          /* its place in the tile, -1: not there */
-    float x, y, z;     /* -2 times its coordinates */
-    float q;           /* its squared distance from the home's middle */
-    float clear, most; /* hits are clear below, misses above */
+    int64_t slot;  /**< slot in grid->a */
+    int32_t id;    /**< index in the caller's order */
+    int self;      /**< index among the candidates of the tile; -1: it is none of them */
+    float x, y, z; /**< -2 times the coordinates relative to the centre of the block [cutoff] */
+    float q;       /**< squared distance from the centre of the block [cutoff^2] */
+    float clear;   /**< candidates with r^2 - q at most this are hits for certain [cutoff^2] */
+    float most;    /**< candidates with r^2 - q above this are no hits for certain [cutoff^2] */
 };
 
-/** What is done with the hits of one particle. */
+/** An operation: process the candidates of query particle i. */
 typedef void visit_fn(struct kith__sweep *sweep, const struct visitor *i);
 
-/** What is done with a tile before its particles are visited, or after. */
+/** Process a tile, before or after its query particles are processed. */
 typedef void tile_fn(struct kith__sweep *sweep);
 
-/** Decide borderline lanes by the definition. @return mask without those that are no pairs. */
+/** Decide borderline candidates by the definition. Cold path, not inlined: few candidates are
+ *  within the error bound of the cutoff.
+ *  @param k           index of the candidate in lane 0
+ *  @param mask        candidates with r^2 below the upper threshold
+ *  @param borderline  those of them that are undecided
+ *  @param radius      a pair is at most this far apart [length]
+ *  @return mask without the candidates that form no pair */
 static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
                                                        const struct visitor *i, int k,
                                                        unsigned mask, unsigned borderline,
@@ -39,12 +53,14 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
     return mask;
 }
 
-/** What the inner loop reads, held in registers. */
+/** Operands of the inner loop, kept in registers. */
 struct run {
-    const float *x, *y, *z, *q; /* the tile */
-    vf ix, iy, iz, clear, most; /* the visitor */
+    const float *x, *y, *z, *q; /**< arrays of the tile */
+    vf ix, iy, iz;              /**< visitor.x, y, z in all lanes */
+    vf clear, most;             /**< visitor.clear, most in all lanes */
 };
 
+/** Load the operands of the inner loop for query particle i. */
 KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct visitor *i)
 {
     const struct kith__tile *tile = &sweep->tile;
@@ -59,7 +75,7 @@ KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct v
                         .most = vf_set(i->most)};
 }
 
-/** r2 - |i|^2 = q - 2 i.j of candidates [k, k + W). */
+/** Return r^2 - |i|^2 = q - 2 i.j of candidates [k, k + W) [cutoff^2]. */
 KITH_INLINE vf apart_at(const struct run *run, int k)
 {
     vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
@@ -67,7 +83,8 @@ KITH_INLINE vf apart_at(const struct run *run, int k)
     return vf_fma(run->iz, vf_load(run->z + k), v);
 }
 
-/** Which of candidates [k, k + W) are pairs with i. */
+/** Return a mask of the candidates [k, k + W) that form a pair with i.
+ *  @param[out] r2  r^2 - |i|^2 of each candidate [cutoff^2] */
 KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
                              const struct run *run, int k, vf *r2)
 {
@@ -80,24 +97,29 @@ KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visit
                : mask;
 }
 
-/** Lanes of the vector at k that i may pair with, where k holds i itself. */
+/** Return a mask of the candidates [k, k + W), which include i, that i may form a pair with: not i,
+ *  and with the forward stencil none before i. */
 KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct visitor *i, int k)
 {
     const unsigned self = 1u << (i->self - k);
     return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
 }
 
-/** What is stored of hits: what `of` holds for the candidate, or without it its place in the tile;
- *  and, where r2 is not NULL, r2 / cutoff^2. */
+/** What is stored of the hits of a query particle. Constant at compile time but for the
+ *  pointers. */
 struct taken {
-    const int32_t *of;
-    bool upper;   /* only of candidates that rank after i */
-    bool nothing; /* they are only counted */
-    int32_t *to;
-    float *r2;
+    const int32_t *of; /**< array of the tile from which a number is stored for each hit; NULL: its
+                            index in the tile is stored */
+    bool upper;        /**< only candidates that rank after i are hits */
+    bool nothing;      /**< hits are counted, and nothing is stored in `to` */
+    int32_t *to;       /**< [tile.n + W] the numbers stored */
+    float *r2;         /**< [tile.n + W] r^2 / cutoff^2 of each hit; NULL: not stored */
 };
 
-/** Take the hits at k, in order, behind n others. @return how many. */
+/** Store the hits among candidates [k, k + W), in ascending order, behind n others.
+ *  @param mask  the hits
+ *  @param r2    r^2 - |i|^2 of each candidate [cutoff^2]
+ *  @return the number of hits */
 KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
                      vf r2, const struct taken *taken, int n)
 {
@@ -114,7 +136,8 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, i
     return __builtin_popcount(mask);
 }
 
-/** Collect the hits of i in order. @return their number; arrays need room for tile.n + W. */
+/** Test all candidates of the tile against query particle i, and store the hits in ascending order.
+ *  @return the number of hits */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
                              struct taken taken)
 {
@@ -140,19 +163,20 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visit
     return n;
 }
 
-/** What is kept of i and its n hits. */
+/** Return the record of query particle i and its n hits. */
 KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct visitor *i, int n)
 {
     return (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
 }
 
-/** Number of hits of i; upper: that rank after it. */
+/** Return the number of hits of i.
+ *  @param upper  count only candidates that rank after i */
 KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
     return collect_hits(sweep, i, (struct taken){.upper = upper, .nothing = true});
 }
 
-/** Visit each particle of the home. */
+/** Run the operation for each particle of the query block. */
 KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
 {
     const struct kith__home *home = &sweep->home;
@@ -178,7 +202,9 @@ KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
     }
 }
 
-/** Choose the home that begins at slot s, among particles that start before `limit`. */
+/** Choose the query block that begins at slot s: the particles of one cell, at most KITH_HOME; then
+ *  the following cells of the row as long as it has few particles.
+ *  @param limit  cells that begin at this slot or later are not added */
 static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
 {
     const struct kith__grid *grid = sweep->grid;
@@ -198,7 +224,7 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
     }
     uint64_t last = key;
     const uint64_t row_end = (row + 1) * nx;
-    /* where empty cells were left out, only true neighbours are sure to be near */
+    /* in a compressed axis, consecutive numbers are neighbours; others may be far apart */
     const uint64_t farthest = grid->axis[0].n_places ? 1 : KITH_HOME_CELLS - 1;
     const int64_t enough = sweep->home_enough;
     while (e < limit && e - s < enough && a->key[e] < row_end &&
@@ -217,7 +243,8 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
     home->last_x = home->cell[0] + (int64_t)(last - key);
 }
 
-/** First place at or after s where a home may begin: the start of a cell, or of its next piece. */
+/** Return the first slot from s on where a query block may begin: the start of a cell, or of the
+ *  next KITH_HOME particles of a cell with more. */
 static int64_t first_home(const struct kith__sorted *a, int64_t s)
 {
     if (s == 0 || a->key[s] != a->key[s - 1]) {
@@ -229,7 +256,7 @@ static int64_t first_home(const struct kith__sorted *a, int64_t s)
     return piece < end ? piece : end;
 }
 
-/** Does the home hold a particle that is asked about? */
+/** Does the query block contain a particle with an index of [id_begin, id_end)? */
 static bool home_wanted(const struct kith__sweep *sweep)
 {
     if (sweep->id_begin == 0 && sweep->id_end == INT32_MAX) {
@@ -243,7 +270,8 @@ static bool home_wanted(const struct kith__sweep *sweep)
     return wanted;
 }
 
-/** Begin the visits of a home. @return the start of its candidates */
+/** Prepare the query block that was chosen.
+ *  @return the start of the walk over the cells around it */
 static struct walk start_home(struct kith__sweep *sweep)
 {
     struct kith__home *home = &sweep->home;
@@ -256,9 +284,10 @@ static struct walk start_home(struct kith__sweep *sweep)
     return start_walk(sweep);
 }
 
-/** Sweep a block: `operation` is called for each of its particles with a tile of its neighbours,
- *  and again for each further tile where one does not hold them. `enter` and `leave` are NULL, or
- *  are called before and after all particles of a tile. */
+/** Process a work block: run the operation for each query particle with each tile of its
+ *  candidates; there are several tiles where one cannot hold all.
+ *  @param enter  called for each tile before its query particles are processed; NULL: nothing
+ *  @param leave  called for each tile after its query particles were processed; NULL: nothing */
 KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, tile_fn *enter,
                              visit_fn *operation, tile_fn *leave)
 {
