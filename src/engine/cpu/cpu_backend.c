@@ -65,8 +65,11 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
                "backend \"cpu:%s\" is unknown; known are cpu, cpu:baseline, cpu:avx2, cpu:avx512",
                variant);
     const int isa = choose(variant);
-    KITH_CHECK(ctx, isa >= 0, KITH_NO_BACKEND,
-               "backend \"cpu:%s\": this processor or build has no such instructions", variant);
+    KITH_CHECK(
+        ctx, isa >= 0, KITH_NO_BACKEND,
+        "backend \"cpu:%s\": this processor does not have the instruction set, or this build "
+        "has no code for it",
+        variant);
 
     struct kith__cpu *cpu = calloc(1, sizeof *cpu);
     struct kith__sweep *sweeps = calloc((size_t)ctx->threads, sizeof *sweeps);
