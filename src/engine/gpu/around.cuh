@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the candidates of a home are: in segments, each a part of a row of cells around it, at one
- * image.
+ * The walk over the cells around an i-cluster on a GPU. The cells in reach form rows along x; a row
+ * at one periodic image is a segment: a range of consecutive slots. Segments are numbered, so that
+ * each lane of a warp can compute one of them by itself.
  */
 #ifndef KITH_GPU_AROUND_CUH
 #define KITH_GPU_AROUND_CUH
@@ -9,20 +10,23 @@
 #include "gpu_cells.cuh"
 #include "gpu_sweep.h"
 
+/** Return a / n rounded down, n > 0. */
 static __device__ __forceinline__ int64_t floor_divide(int64_t a, int64_t n)
 {
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** The cells around a home. */
+/** The cells around an i-cluster. */
 struct around {
-    int64_t x0, x1, y, z; /**< of the home */
-    int64_t sx;           /**< first image along x */
-    int n_sx;             /**< and how many */
-    int segments;         /**< all, also those outside an open axis */
+    int64_t x0, x1; /**< x numbers of the first and last cell of the i-cluster */
+    int64_t y, z;   /**< y and z number of its row of cells */
+    int64_t sx;     /**< first image along x that is in reach */
+    int n_sx;       /**< number of images along x that are in reach */
+    int segments;   /**< number of segments, including empty ones outside an open axis */
 };
 
-/** The image of an axis that cell `at` is in: divides only far outside the box. */
+/** Return the image of the box along an axis of n cells that cell `at` is in. Divides only when
+ *  that is not image -1, 0 or 1. */
 static __device__ __forceinline__ int64_t image_of(int64_t at, int64_t n)
 {
     if ((uint64_t)at < (uint64_t)n) {
@@ -32,7 +36,7 @@ static __device__ __forceinline__ int64_t image_of(int64_t at, int64_t n)
     return (uint64_t)(at - next * n) < (uint64_t)n ? next : floor_divide(at, n);
 }
 
-/** Rows of cells around a home, also those outside an open axis. */
+/** Return the number of rows of cells around an i-cluster, including rows outside an open axis. */
 static __device__ __forceinline__ int rows_around(const struct kith__gpu_sweep &sweep)
 {
     const struct kith__axis *axis = sweep.grid.plan->axis;
@@ -41,7 +45,7 @@ static __device__ __forceinline__ int rows_around(const struct kith__gpu_sweep &
                          : wide_y * (2 * axis[2].reach + 1);
 }
 
-/** Around cells `first` to `last` of a row. */
+/** Describe the cells around an i-cluster that spans cells `first` to `last` of a row. */
 static __device__ inline struct around look_around(const struct kith__gpu_sweep &sweep,
                                                    int64_t first, int64_t last)
 {
@@ -60,7 +64,10 @@ static __device__ inline struct around look_around(const struct kith__gpu_sweep 
     return c;
 }
 
-/** Cell c + d of an axis: false outside an open axis; else its place and image. */
+/** Find cell c + d of an axis.
+ *  @param[out] cell   its number inside the box
+ *  @param[out] image  the image of the box that it is in; 0 for an open axis
+ *  @return false when it is outside an open axis */
 static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, int64_t c,
                                                  int64_t d, int64_t *cell, int32_t *image)
 {
@@ -70,7 +77,8 @@ static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, 
     return *cell >= 0 && *cell < axis.n;
 }
 
-/** Particles [*begin, *end) of b in segment number s around a home, and their image. */
+/** Find the slots [*begin, *end) of set b in segment number s around an i-cluster, and their image.
+ *  @param home_begin  first slot of the i-cluster */
 static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
                                            const struct around &c, int64_t home_begin, int64_t s,
                                            int64_t *begin, int64_t *end, int32_t image[3])
@@ -105,7 +113,7 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     *begin = first_of_cell(sweep.grid.b, plan, first + from);
     *end = first_of_cell(sweep.grid.b, plan, first + to + 1);
     if (own && sx == 0) {
-        *begin = home_begin + 1; /* the first particle is nobody's later neighbour here */
+        *begin = home_begin + 1; /* in a forward sweep the first particle is no candidate */
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definitions of pair.h and cells.h by type of coordinate. Included by device.cuh, see twice.h.
+ * The functions of pair.h and cells.h as members of a template by the type of coordinate. Included
+ * by device.cuh through twice.h.
  */
 
 template <> struct definition<real> {
@@ -39,13 +40,15 @@ template <> struct definition<real> {
     }
 };
 
-/** A component of a separation, in an image that a box with rows along the axes moves `by`. */
+/** Return a component of a separation at an image, by the definition, in an orthorhombic box.
+ *  @param d   component of rj - ri [length]
+ *  @param by  component of the image's vector [length] */
 static __device__ __forceinline__ real moved(real d, real by)
 {
     return KITH_ADD(d, by);
 }
 
-/** r2 of such components. */
+/** Return r^2 of a separation's components, by the definition. */
 static __device__ __forceinline__ real square_of(real x, real y, real z)
 {
     return KITH_ADD(KITH_ADD(KITH_MUL(x, x), KITH_MUL(y, y)), KITH_MUL(z, z));

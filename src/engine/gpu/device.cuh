@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What kernels need beside the language: launching, the lanes of a warp (32 of them with CUDA, 64
- * with HIP on CDNA), and the definitions of pair.h and cells.h by type of coordinate.
+ * Basics of kernels, under one name for CUDA and HIP: launching, shared memory, operations among
+ * the lanes of a warp (32 lanes with CUDA; 64 with HIP on CDNA, where a warp is called a
+ * wavefront), and the functions of pair.h and cells.h as templates by the type of coordinate.
  */
 #ifndef KITH_GPU_DEVICE_CUH
 #define KITH_GPU_DEVICE_CUH
@@ -23,7 +24,8 @@
 #define KITH_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 #endif
 
-/* A kernel's parameter whose address is taken, and that no thread copies for that. */
+/* Attribute of a kernel's parameter whose address is taken: without it, every thread would make a
+ * copy of the parameter in its local memory. */
 #ifdef __HIP_PLATFORM_AMD__
 #define KITH_IN_PLACE
 #else
@@ -33,35 +35,42 @@
 /* ---------------------------------------------------------------------------------------- lanes */
 
 #ifdef __HIP_PLATFORM_AMD__
-typedef uint64_t lanes_t; /**< one bit a lane */
-enum { LANES = 64 };
+typedef uint64_t lanes_t; /**< a mask with one bit for each lane of a warp */
+enum { LANES = 64 };      /**< lanes of a warp */
 #if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 64
 #error "the kernels are for wavefronts of 64 lanes (CDNA)"
 #endif
+/** Ballot: return a mask of the lanes in which `yes` is true. */
 static __device__ __forceinline__ lanes_t which_lanes(bool yes)
 {
     return __ballot(yes);
 }
+/** Return the number of lanes in a mask. */
 static __device__ __forceinline__ int count_lanes(lanes_t lanes)
 {
     return __popcll(lanes);
 }
+/** Return the number of the first lane in a mask; -1 when the mask is empty. */
 static __device__ __forceinline__ int first_lane(lanes_t lanes)
 {
     return __ffsll((long long)lanes) - 1;
 }
+/** Shuffle: return the value of a given lane. */
 template <typename T> static __device__ __forceinline__ T from_lane(T value, int lane)
 {
     return __shfl(value, lane);
 }
+/** Shuffle up: return the value of the lane whose number is lower by `distance`. */
 template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
 {
     return __shfl_up(value, distance);
 }
+/** Butterfly shuffle: return the value of lane (this lane XOR bits). */
 template <typename T> static __device__ __forceinline__ T from_partner(T value, int bits)
 {
     return __shfl_xor(value, bits);
 }
+/** Return the maximum over all lanes, in every lane. */
 static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
@@ -69,6 +78,7 @@ static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
     }
     return value;
 }
+/** Barrier of a warp; orders its accesses to shared memory. */
 static __device__ __forceinline__ void sync_warp()
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); /* the barrier alone orders no memory */
@@ -113,22 +123,24 @@ static __device__ __forceinline__ void sync_warp()
 }
 #endif
 
+/** Return the number of this thread's lane in its warp. */
 static __device__ __forceinline__ int my_lane()
 {
     return (int)threadIdx.x % LANES;
 }
+/** Return the number of this thread's warp in its thread block. */
 static __device__ __forceinline__ int my_warp()
 {
     return (int)threadIdx.x / LANES;
 }
 
-/** Lanes before this one. */
+/** Return a mask of the lanes before this one. */
 static __device__ __forceinline__ lanes_t lanes_below(int lane)
 {
     return ((lanes_t)1 << lane) - 1;
 }
 
-/** Sum over the warp, in every lane. */
+/** Return the sum over all lanes of the warp, in every lane. */
 template <typename T> static __device__ __forceinline__ T sum_lanes(T value)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
@@ -137,7 +149,7 @@ template <typename T> static __device__ __forceinline__ T sum_lanes(T value)
     return value;
 }
 
-/** Sum of the lanes up to this one. */
+/** Inclusive prefix sum: return the sum over the lanes up to this one. */
 template <typename T> static __device__ __forceinline__ T scan_lanes(T value, int lane)
 {
     for (int distance = 1; distance < LANES; distance *= 2) {
@@ -147,8 +159,9 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
     return value;
 }
 
-/** The last lane whose items do not begin after item k of all. @param before  items of the lanes
- *  before this one */
+/** Return the lane that item k belongs to, when the items of all lanes are numbered through: the
+ *  last lane whose items do not begin after item k. Binary search over the lanes.
+ *  @param before  number of items of the lanes before this one (exclusive prefix sum) */
 static __device__ __forceinline__ int owner_of(int before, int k)
 {
     int owner = 0;
@@ -158,7 +171,7 @@ static __device__ __forceinline__ int owner_of(int before, int k)
     return owner;
 }
 
-/** *to = value where `yes`, to device memory and without a branch. */
+/** Predicated store to device memory: *to = value if `yes`, without a branch. */
 static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_t value)
 {
 #if defined(__CUDA_ARCH__)
@@ -176,6 +189,7 @@ static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_
 
 /* --------------------------------------------------------------------------------- by precision */
 
+/** The functions of pair.h and cells.h for one type of coordinate, float or double. */
 template <typename real> struct definition;
 
 #define KITH_TWICE "engine/gpu/definition_real.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The run-time calls of the GPU, named once for CUDA and HIP. What differs between the two inside
- * kernels is in device.cuh.
+ * Functions and types of the GPU's run-time library, under one name (gpu...) for CUDA and HIP. The
+ * differences between CUDA and HIP inside kernels are in device.cuh.
  */
 #ifndef KITH_GPU_GPU_H
 #define KITH_GPU_GPU_H

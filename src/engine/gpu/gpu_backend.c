@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The cuda backend: "cuda" is the first device, "cuda:1" the second.
+ * The cuda backend: "cuda" is the first device, "cuda:1" the second. Opening and closing a device,
+ * and the end of each call.
  */
 #include "core/backend.h"
 
@@ -13,7 +14,8 @@
 
 static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
 
-/** A device that is lost gives no memory either: find out which it was. */
+/** An allocation fails when memory is short, but also when the device is lost: return the status
+ *  that applies. */
 static kith_status judge(kith_ctx *ctx, kith_status status)
 {
     const struct kith__gpu *gpu = ctx->state;
@@ -26,7 +28,7 @@ static kith_status judge(kith_ctx *ctx, kith_status status)
                : kith__gpu_fail(ctx, error, "reserving memory");
 }
 
-/** End a call: the caller's current device is current again. */
+/** End a call: make the device current again that was current when the call began. */
 static kith_status leave(kith_ctx *ctx, kith_status status)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -38,6 +40,7 @@ static kith_status leave(kith_ctx *ctx, kith_status status)
     return status;
 }
 
+/** Open a device: make it current, create streams, events and pinned memory. */
 static kith_status open_device(kith_ctx *ctx, int device)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -82,7 +85,7 @@ static kith_status open_device(kith_ctx *ctx, int device)
 static void gpu_close(kith_ctx *ctx)
 {
     struct kith__gpu *gpu = ctx->state;
-    if (gpu->process != getpid()) { /* in a child, where every call to the driver fails */
+    if (gpu->process != getpid()) { /* in a child of fork(), every call to the driver fails */
         free(gpu);
         return;
     }
@@ -140,7 +143,8 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     if (status != KITH_OK) {
         gpu_close(ctx);
         ctx->state = NULL;
-        return status == KITH_DEVICE_LOST ? KITH_NO_BACKEND : status; /* it failed before */
+        /* a device that fails while it is opened was unusable before */
+        return status == KITH_DEVICE_LOST ? KITH_NO_BACKEND : status;
     }
     snprintf(ctx->name, sizeof ctx->name, "cuda:%ld", device);
     return KITH_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Finding cells in the sorted particles, and the division of the particles into homes.
+ * Finding cells among the sorted particles, and the division of the particles into i-clusters.
  */
 #ifndef KITH_GPU_CELLS_CUH
 #define KITH_GPU_CELLS_CUH
@@ -8,13 +8,14 @@
 #include "device.cuh"
 #include "gpu_grid.h"
 
-/** a / b, neither negative: divisions of 64 bits are slow, and seldom needed. */
+/** Return a / b, neither negative. Uses a 32-bit division where possible: 64-bit divisions are
+ *  slow, and seldom needed. */
 static __device__ __forceinline__ int64_t divide(int64_t a, int64_t b)
 {
     return (a | b) >> 32 == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
 }
 
-/** cell = row * nx + x. */
+/** Split the number of a cell, row * nx + x, into its row and x. */
 static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, int64_t *x)
 {
     const int64_t row = divide(cell, nx);
@@ -22,6 +23,7 @@ static __device__ __forceinline__ int64_t row_of_cell(int64_t cell, int64_t nx, 
     return row;
 }
 
+/** Split the number of a cell, row * nx + x, into its row and x, in 32 bits. */
 static __device__ __forceinline__ int32_t row_of_cell(int32_t cell, int32_t nx, int32_t *x)
 {
     const int32_t row = (int32_t)((uint32_t)cell / (uint32_t)nx);
@@ -29,7 +31,8 @@ static __device__ __forceinline__ int32_t row_of_cell(int32_t cell, int32_t nx, 
     return row;
 }
 
-/** First of n particles, from `from` on, whose key is not before `cell`. */
+/** Return the first slot of [from, from + n) whose key is at least `cell`; from + n when there is
+ *  none. Binary search. */
 static __device__ __forceinline__ int64_t find_key(const uint64_t *key, int64_t from, int64_t n,
                                                    int64_t cell)
 {
@@ -45,14 +48,16 @@ static __device__ __forceinline__ int64_t find_key(const uint64_t *key, int64_t 
     return from;
 }
 
-/** First particle of the set whose cell is not before `cell`, by a table of cells or by keys. */
+/** Return the first slot of the set whose cell is at least `cell`.
+ *  @param table  there is a table of all cells; else the keys are searched */
 static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set, bool table,
                                                         int64_t cell)
 {
     return table ? set.start[cell] : find_key(set.key, 0, set.n, cell);
 }
 
-/** The same, by a table of rows where that is what there is. */
+/** Return the first slot of the set whose cell is at least `cell`, from the table of cells, from
+ *  the table of rows and a search in the row, or from a search of the keys, as the plan says. */
 static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_set &set,
                                                         const struct kith__gpu_plan &plan,
                                                         int64_t cell)
@@ -68,15 +73,19 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return find_key(set.key, from, set.start[row + 1] - from, cell);
 }
 
-/** Write the part of a table of first items that item s of n begins; key >> bits is its cell. A
- *  warp's lanes fill their parts together, as some are long and many are empty: all must call. */
+/** Fill the entries of a table of first items for item s of n: those of the cells after the cell of
+ *  item s - 1, up to its own, which is key[s] >> bits; item n stands for the end. Some items have
+ *  many entries and many have none, so the lanes of a warp fill the entries of all their items
+ *  together: all lanes must call.
+ *  @param cells       number of cells
+ *  @param[out] start  [cells + 1] the table */
 template <typename keys>
 static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const keys &key, int bits,
                                                   int64_t cells, uint32_t *start)
 {
     const int64_t few = LANES;
     int64_t from = 0;
-    int64_t to = -1; /* nothing to fill */
+    int64_t to = -1; /* no entries */
     if (s <= n) {
         from = s == 0 ? 0 : (int64_t)(key[s - 1] >> bits) + 1;
         to = s == n ? cells : (int64_t)(key[s] >> bits);
@@ -103,15 +112,17 @@ static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const ke
     }
 }
 
-/** Is particle `other`, if there is one, in the cell of particle p? */
+/** Is there a slot `other`, and is it in the cell of slot p? */
 static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set, int64_t p,
                                                  int64_t other)
 {
     return other >= 0 && other < set.n && set.key[other] == set.key[p];
 }
 
-/** Does a home begin at particle p in the widest aligned run of cells around it that has no more
- *  than `enough` particles? These are near p: others are not looked at. */
+/** Does an i-cluster begin at slot p, when i-clusters are the widest aligned runs of cells with at
+ *  most `enough` particles? The run that contains p lies within `enough` slots of p, so only these
+ *  are searched.
+ *  @param nx  cells of a row */
 static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
                                          uint32_t enough, int64_t p)
 {
@@ -136,10 +147,9 @@ static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_
     return true;
 }
 
-/**
- * Does a home begin at particle p of the sorted set? A home is an aligned run of 2, 4, 8 and so on
- * to 64 cells of a row that hold few particles together; else a cell, or an even part of one with
- * many.
+/**Does an i-cluster begin at slot p of the sorted set? An i-cluster is an aligned run of 2, 4, 8
+ * and so on to 64 cells of a row that together have at most most / 2 particles; else a cell; a cell
+ * with more than `most` particles is divided into i-clusters of equal size.
  */
 static __device__ inline bool begins_home(const struct kith__gpu_set &set,
                                           const struct kith__gpu_plan &plan, uint32_t most,
@@ -150,16 +160,16 @@ static __device__ inline bool begins_home(const struct kith__gpu_set &set,
     int64_t first = p;
     uint32_t n = 1;
     if (plan.table || is_beside(set, p, p - 1) || is_beside(set, p, p + 1)) {
-        first = first_of_cell(set, plan, cell); /* by keys takes long: not for one alone */
+        first = first_of_cell(set, plan, cell); /* slow by keys: avoided for a single particle */
         n = (uint32_t)(first_of_cell(set, plan, cell + 1) - first);
     }
-    const uint32_t before = (uint32_t)(p - first); /* in the cell */
+    const uint32_t before = (uint32_t)(p - first); /* particles of the cell before slot p */
     if (n > most) {
         const uint32_t parts = (n + most - 1) / most;
         return before % ((n + parts - 1) / parts) == 0;
     }
     if (before > 0 || n > enough) {
-        return before == 0; /* most return here: what follows divides */
+        return before == 0; /* most threads return here, before the slow divisions */
     }
     return begins_run(set, plan.axis[0].n, enough, p);
 }

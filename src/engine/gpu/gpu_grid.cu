@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Building the grid: survey the coordinates, choose the cells, sort the particles by cell, write
- * the coordinates in that order, divide them into homes.
+ * Building the grid on a GPU: reduce the coordinates to their bounds, choose the cells, sort the
+ * particles by cell, copy the coordinates in that order, divide the particles into i-clusters.
+ * O(n). The host does not wait for any of it.
  */
 #include "gpu_cells.cuh"
 
-/** Threads of a block, and blocks on a multiprocessor. */
 enum {
-    THREADS = 256,
-    SURVEY_BLOCKS = 4,
-    RESIDENT = 8 /**< where all there is to do is wait for memory */
+    THREADS = 256,     /**< threads of a thread block */
+    SURVEY_BLOCKS = 4, /**< thread blocks on a multiprocessor, for the kernel `survey` */
+    RESIDENT = 8 /**< thread blocks on a multiprocessor, for kernels bound by memory latency */
 };
 
+/** Return the number of thread blocks for n threads, at least 1. */
 static int64_t blocks_for(int64_t n)
 {
     const int64_t blocks = (n + THREADS - 1) / THREADS;
@@ -20,18 +21,20 @@ static int64_t blocks_for(int64_t n)
 
 /* -------------------------------------------------------------------------------------- survey */
 
-/** A number whose order as an integer is that of the double. */
+/** Map a double to an integer so that integers compare as the doubles do. */
 static __device__ unsigned long long ordered(double value)
 {
     const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
+/** Return the double that `ordered` mapped to this integer. */
 static __device__ double from_ordered(unsigned long long bits)
 {
     return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
 }
 
+/** Extend bounds *to by bounds *from, with atomic operations. */
 static __device__ void merge_survey(struct kith__gpu_survey *to,
                                     const struct kith__gpu_survey *from)
 {
@@ -44,7 +47,7 @@ static __device__ void merge_survey(struct kith__gpu_survey *to,
     atomicMax(&to->images, from->images);
 }
 
-/** What a warp's particles tell, of what each of its lanes has seen. */
+/** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane. */
 static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_survey *warp)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
@@ -68,6 +71,7 @@ static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_su
     warp->images = mine.images;
 }
 
+/** Return the bounds of no particles. */
 static __device__ struct kith__survey nothing_seen(void)
 {
     const struct kith__survey none = {
@@ -75,7 +79,7 @@ static __device__ struct kith__survey nothing_seen(void)
     return none;
 }
 
-/** Merge what a block's particles tell into *out. All threads call. */
+/** Extend bounds *out by the particles of this thread block. All its threads must call. */
 template <typename real>
 static __device__ void survey_block(const struct kith__question &q, const kith_points &points,
                                     struct kith__gpu_survey *out)
@@ -108,14 +112,16 @@ static __device__ void survey_block(const struct kith__question &q, const kith_p
 /* --------------------------------------------------------------------------------------- cells */
 
 /**
- * About the median of some particles' fractional coordinates: where most of them are, whatever
- * outliers. Found bit by bit, in the upper halves of the numbers, by a warp for each axis.
+ * Compute the approximate median of the fractional coordinates of a sample of particles: a point
+ * where most particles are, regardless of outliers. One warp for each axis finds the upper 32 bits
+ * of the median, bit by bit from the highest: a bit is set when at most half of the numbers are
+ * smaller than the median with that bit.
  */
 template <typename real>
 static __device__ void find_anchor(const struct kith__question &q, double anchor[3])
 {
     typedef definition<real> def;
-    __shared__ uint32_t upper[3][THREADS]; /* padded with what is above all */
+    __shared__ uint32_t upper[3][THREADS]; /* padded with the largest double */
     const int n = q.a.n < THREADS ? (int)q.a.n : THREADS;
     const int me = (int)threadIdx.x;
     double f[3] = {DBL_MAX, DBL_MAX, DBL_MAX};
@@ -143,6 +149,7 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
     __syncthreads();
 }
 
+/** Choose the cells. They are wider than the cutoff and a margin only where keys would not fit. */
 static __device__ void plan_cells(const struct kith__question &q, const struct kith__survey &survey,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
@@ -169,7 +176,8 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
     plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
 }
 
-/** What the surveys of all sets tell together. The plan says what is wrong with them. */
+/** Return the bounds of all sets together, and set the plan's status: whether all coordinates can
+ *  be used, else the first particle that cannot. */
 static __device__ struct kith__survey sum_up(const struct kith__question &q,
                                              const volatile struct kith__gpu_survey *surveys,
                                              struct kith__gpu_plan *plan)
@@ -197,14 +205,15 @@ static __device__ struct kith__survey sum_up(const struct kith__question &q,
     return all;
 }
 
-/** Choose the cells, from surveys that are then ready for the next question. A block calls. */
+/** Choose the cells from the bounds, and reset the bounds for the next question. All threads of one
+ *  thread block must call. */
 template <typename real>
 static __device__ void choose_cells(const struct kith__question &q,
                                     struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
 {
     __shared__ double anchor[3];
     if (!q.box_d.periodic[0] || !q.box_d.periodic[1] || !q.box_d.periodic[2]) {
-        find_anchor<real>(q, anchor); /* which only open axes have */
+        find_anchor<real>(q, anchor); /* used by open axes only */
     }
     if (threadIdx.x > 0) {
         return;
@@ -218,7 +227,8 @@ static __device__ void choose_cells(const struct kith__question &q,
     surveys[0] = surveys[1] = {};
 }
 
-/** Survey a set of points; with a plan, the block that is done last then chooses the cells. */
+/** Find the bounds of a set of points. With a plan, the last thread block to finish then chooses
+ *  the cells. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     survey(const struct kith__question q, const kith_points points, int set,
@@ -245,7 +255,7 @@ static gpuError_t launch_survey(const struct kith__question *q, const kith_point
                                 struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan,
                                 gpuStream_t stream)
 {
-    const int64_t most = 512; /* more would spend their time on merging */
+    const int64_t most = 512; /* more thread blocks would spend most of their time on atomics */
     const int64_t blocks = blocks_for(points->n) < most ? blocks_for(points->n) : most;
     KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, *points, set, surveys, plan);
     return gpuGetLastError();
@@ -263,7 +273,7 @@ static gpuError_t survey_sets(const struct kith__gpu_grid *grid, struct kith__gp
     if (error == gpuSuccess) {
         error = launch_survey<real>(q, &q->a, 0, surveys, grid->plan, stream);
     }
-    if (error != gpuSuccess) { /* the next question finds no half of this one */
+    if (error != gpuSuccess) { /* reset the bounds for the next question */
         (void)gpuMemsetAsync(surveys, 0, 2 * sizeof *surveys, stream);
     }
     return error;
@@ -284,14 +294,18 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /* ---------------------------------------------------------------------------------------- sort */
 
-/** Does a word hold a particle's key and its index? That is less to sort than two arrays. */
+/** Does a 64-bit word have room for a particle's key and its index? Sorting one array of words
+ *  moves less memory than sorting two arrays. */
 static __host__ __device__ bool fits_word(int bits, int id_bits)
 {
     return bits + id_bits < 64; /* rocPRIM compares no bits that end at 64 */
 }
 
-/** The cell of each particle, and its index, in one word where that holds both. @param bits  of the
- *  largest key; 0: the plan's */
+/** Write the key and the index of each particle: in one word where that has room for both.
+ *  @param bits     bits of the largest key; 0: the plan's
+ *  @param id_bits  bits of an index
+ *  @param key      [n] keys, or words
+ *  @param id       [n] indices; not written where words hold them */
 template <typename real>
 static __global__ void make_keys(const struct kith__question q, const kith_points points,
                                  const struct kith__gpu_plan *plan, int bits, int id_bits,
@@ -302,7 +316,9 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
     if (p >= points.n) {
         return;
     }
-    uint64_t mine = 0; /* where the plan is refused the sort runs all the same: no wait to ask */
+    /* When the coordinates cannot be used, all keys are 0: the sort has been queued, as the host
+     * does not wait for the plan. */
+    uint64_t mine = 0;
     if (plan->status == KITH_OK) {
         real r[3];
         int32_t image[3];
@@ -327,19 +343,20 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
     }
 }
 
-/** The row of each key. */
+/** The row of cells of each sorted key, as an array for fill_table. */
 struct row_number {
-    const uint64_t *key;
-    int id_bits;
-    int64_t nx;
+    const uint64_t *key; /**< [n] sorted keys, above the index */
+    int id_bits;         /**< bits of an index below the key */
+    int64_t nx;          /**< cells of a row */
     __device__ uint64_t operator[](int64_t s) const
     {
         return (uint64_t)divide((int64_t)(key[s] >> id_bits), nx);
     }
 };
 
-/** Write coordinates in cell order, and the part of the table that each particle begins. Where many
- *  cells are empty, the warp fills them together. @param sorted  keys, and indices below them */
+/** Copy the coordinates in cell order, wrapped, and fill the table of first slots.
+ *  @param sorted   [n] sorted keys, above the index
+ *  @param id_bits  bits of an index below the key; 0: the indices are in set.id */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     gather(const struct kith__question q, const kith_points points,
@@ -376,6 +393,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
+/** Queue the sort of a set, and the copy of its coordinates. */
 template <typename real>
 static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits,
                            struct kith__gpu_sort *sort, gpuStream_t stream)
@@ -396,7 +414,8 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
     if (error != gpuSuccess) {
         return error;
     }
-    const bool apart = id_bits > 0 && !(q->part > 0); /* cells by themselves, in the other array */
+    /* the sorted words are split: keys without indices go to the other array */
+    const bool apart = id_bits > 0 && !(q->part > 0);
     set->key = key[apart ? 1 : 0];
     set->id = id[0];
     set->id_bits = apart ? 0 : id_bits;
@@ -431,9 +450,9 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                                                   : sort_set<double>(grid, set, bits, sort, stream);
 }
 
-/* --------------------------------------------------------------------------------------- homes */
+/* ---------------------------------------------------------------------------------- i-clusters */
 
-/** Mark the particles at which homes begin. */
+/** Set a bit for each slot at which an i-cluster begins. */
 static __global__ void mark_homes(const struct kith__gpu_grid grid)
 {
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

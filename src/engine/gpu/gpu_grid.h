@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The grid in device memory. It is built without asking the host: the cells are chosen by a kernel,
- * and later kernels read the choice from device memory. As on the CPU, a table of all cells is kept
- * while it is no larger than a few n, and beyond that cells are found in the sorted keys: in those
- * of their row while a table of rows is not too large.
+ * The grid in device memory: particles sorted by cell (engine/cells.h). It is built without waiting
+ * for the host: a kernel chooses the cells, and later kernels read the choice, the plan, from
+ * device memory. A table of the first slot of each cell is kept while it has at most a few n
+ * entries; beyond that, cells are found by a search in the sorted keys: in those of one row of
+ * cells, while a table of the first slot of each row is not too large, else in all keys.
  *
- * Everything here is queued on the context's stream. Launchers return the run-time's error code.
+ * All functions queue their work on a stream and return the run-time library's error code.
  */
 #ifndef KITH_GPU_GRID_H
 #define KITH_GPU_GRID_H
@@ -13,115 +14,137 @@
 #include "engine/cells.h"
 #include "gpu.h"
 
-/* A home holds at most this many particles: one bit each in a candidate's mask; where no masks are
- * made, more. */
+/* Most particles of an i-cluster: KITH_GPU_HOME for operations that get a mask for each candidate,
+ * with one bit for each particle; KITH_GPU_LARGE_HOME for operations without masks. */
 enum { KITH_GPU_HOME = 32, KITH_GPU_LARGE_HOME = 64 };
 
-/** The cells chosen, in device memory. */
+/** The cells that were chosen; in device memory. */
 struct kith__gpu_plan {
-    struct kith__axis axis[3];
-    int64_t cells;
-    int bits;       /**< of the largest key */
-    double near;    /**< what is further apart is no pair, however it was rounded */
-    bool far;       /**< some part of a cell may hold particles farther apart than it is wide */
-    bool table;     /**< a table of cells is kept; */
-    int64_t rows;   /**< else of so many rows; 0: not of these either, search the keys */
-    bool wrapped;   /**< some particle was outside the box */
-    int32_t status; /**< a kith_status: no later kernel does anything unless KITH_OK */
-    int32_t set;    /**< of a failure: 0 points, 1 against, */
-    int64_t index;  /**< and the first particle */
+    struct kith__axis axis[3]; /**< the cells along each row of the box */
+    int64_t cells;             /**< number of all cells; 0: a set has no particles */
+    int bits;                  /**< bits of the largest key */
+    double near;    /**< upper bound on the distance of a pair, rounding errors included [length] */
+    bool far;       /**< a subcell may hold particles that are further apart than its width */
+    bool table;     /**< there is a table of the first slot of each cell */
+    int64_t rows;   /**< entries of the table of the first slot of each row; 0: there is none */
+    bool wrapped;   /**< at least one particle was outside the box */
+    int32_t status; /**< a kith_status; later kernels exit early unless it is KITH_OK */
+    int32_t set;    /**< set of the particle that cannot be used: 0 points, 1 against */
+    int64_t index;  /**< index of the particle that cannot be used */
 };
 
 /** One set of particles in cell order, in device memory. */
 struct kith__gpu_set {
-    int64_t n;
-    void *x, *y, *z; /**< wrapped, precision of the points */
-    int32_t *id;     /**< index in the caller's order; ascending inside a cell */
-    uint64_t *key;   /**< cell of each; ascending. Where cells have parts: cell, part, */
-    int id_bits;     /**< and below them so many bits of the index */
-    uint32_t *start; /**< [cells + 1] first particle of each cell, or [rows + 1] of each row, as
-                          the plan says; not filled where cells have parts */
+    int64_t n;       /**< number of particles */
+    void *x, *y, *z; /**< [n] wrapped coordinates of each slot, in the precision of the points
+                          [length] */
+    int32_t *id;     /**< [n] index of each slot's particle in the caller's order; ascending inside
+                          a cell */
+    uint64_t *key;   /**< [n] number of the cell of each slot; ascending. With subcells: number of
+                          cell and subcell, above id_bits bits of the index */
+    int id_bits;     /**< bits of the index below the key; 0: key holds no index */
+    uint32_t
+        *start; /**< [cells + 1] first slot of each cell, or [rows + 1] of each row of cells, as
+                          the plan says; not filled with subcells */
 };
 
-/** What the sweep reads. */
+/** The sorted particles of a question. */
 struct kith__gpu_grid {
-    struct kith__question question; /**< with points in device memory */
-    double blur;
-    struct kith__gpu_plan *plan;
-    struct kith__gpu_set a, b; /**< b is a unless the question has two sets */
-    int home;                  /**< the most particles in a home */
-    uint32_t *marks;           /**< [a.n / 32 + 1] a bit for each particle: a home begins there */
+    struct kith__question question; /**< the question, with points in device memory */
+    double blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
+                                      of a pair */
+    struct kith__gpu_plan *plan; /**< the cells; in device memory */
+    struct kith__gpu_set a;      /**< query particles */
+    struct kith__gpu_set b;      /**< candidates; equal to a unless the question has two sets */
+    int home;                    /**< most particles of an i-cluster */
+    uint32_t *marks;             /**< [a.n / 32 + 1] one bit for each slot of a: an i-cluster begins
+                                      there */
 };
 
-/** Memory that a build uses and then leaves to others. */
+/** Scratch memory of a sort, in device memory. */
 struct kith__gpu_sort {
-    uint64_t *key; /**< [n] */
-    int32_t *id;   /**< [n] */
-    void *temporary;
-    size_t temporary_bytes;
+    uint64_t *key;          /**< [n] second array of keys */
+    int32_t *id;            /**< [n] second array of indices */
+    void *temporary;        /**< scratch of the vendor's sort */
+    size_t temporary_bytes; /**< size of `temporary` */
 };
 
-/** What one look at the coordinates tells, in a form that atomics can merge: the largest of each
- *  number stays, and 0 is what no particle tells. */
+/** Bounds of the coordinates (kith__survey), encoded so that atomicMax merges them: each number is
+ *  larger the further out the bound is, and 0 for no particles. */
 struct kith__gpu_survey {
-    unsigned long long below[3], above[3]; /**< of the bounds, numbers that have their order */
-    unsigned long long bad, far;           /**< INT64_MAX less the first such particle */
-    int32_t images;
-    unsigned blocks; /**< that have merged theirs */
+    unsigned long long below[3]; /**< inverted bits of the ordered form of the lower bounds */
+    unsigned long long above[3]; /**< ordered form of the upper bounds */
+    unsigned long long bad;      /**< INT64_MAX - index of the first particle that is not finite */
+    unsigned long long far;      /**< INT64_MAX - index of the first particle too far outside */
+    int32_t images;              /**< largest number of boxes that a particle was outside */
+    unsigned blocks;             /**< thread blocks that have merged their bounds */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Can this build's kernels be loaded here? */
+/** Test whether the kernels of this build run on the current device.
+ *  @return gpuSuccess when they do */
 gpuError_t kith__gpu_try_kernel(void);
 
-/** Look at the coordinates and choose the cells: fills grid->plan.
- *  @param surveys  [2] all 0, and again when it is done */
+/** Queue the bounds of the coordinates and the choice of the cells: sets *grid->plan.
+ *  @param surveys  [2] device memory, zero; it is zero again when the kernels have finished */
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_survey *surveys, gpuStream_t stream);
 
-/** Write the keys and indices of one set. @param bits  of the largest key; 0: what the plan will
- *  say */
+/** Queue the keys and indices of one set.
+ *  @param set   0: set a, 1: set b
+ *  @param bits  bits of the largest key; 0: the plan's */
 gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set, int bits,
                                gpuStream_t stream);
 
-/** Sort one set by its keys. The set's keys and ids may end in the memory of sort, which then gets
- *  theirs. @param bits  of the largest key: as they were made for, or the plan's */
+/** Queue the sort of one set by its keys, and the copy of its coordinates in that order. The arrays
+ *  key and id of the set may be exchanged with those of `sort`.
+ *  @param set   0: set a, 1: set b
+ *  @param bits  bits of the largest key: the number given to kith__gpu_make_keys; the plan's when
+ *               that was 0 */
 gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                               struct kith__gpu_sort *sort, gpuStream_t stream);
 
-/** Divide set a into homes: fills grid->marks. */
+/** Queue the division of set a into i-clusters: sets grid->marks. */
 gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream);
 
-/* Sort, scan and select are the vendor's (primitives.cu). With temporary NULL they only say how
- * many bytes they want there. */
+/* Sort, scan and select of the vendor's library (primitives.cu). When `temporary` is NULL they only
+ * set *bytes to the size of the scratch memory that they need. */
 
-/** Stable sort of n (key, id) by the lowest bits of the keys. There are two arrays of each: [0]
- *  holds what is to be sorted, and afterwards what is; the two may have changed places. */
+/** Stable sort of n pairs (key, id) by the lowest bits of the keys. Element 0 of `key` and `id`
+ *  holds the array to sort, and the sorted array afterwards; element 1 is a second array. Elements
+ *  0 and 1 may be exchanged. */
 gpuError_t kith__gpu_sort_pairs(void *temporary, size_t *bytes, uint64_t *key[2], int32_t *id[2],
                                 int64_t n, int bits, gpuStream_t stream);
 
-/** Sort of n words by their bits from `low` to before `high`; otherwise likewise. */
+/** Stable sort of n words by bits [low, high). word[0] is the array to sort, and the sorted array
+ *  afterwards; word[1] is a second array. The two may be exchanged. */
 gpuError_t kith__gpu_sort_words(void *temporary, size_t *bytes, uint64_t *word[2], int64_t n,
                                 int low, int high, gpuStream_t stream);
 
-/** In place, count[k] becomes the sum of those before it. */
+/** Exclusive prefix sum in place: count[k] becomes the sum of the counts before it. */
 gpuError_t kith__gpu_scan(void *temporary, size_t *bytes, int64_t *count, int64_t n,
                           gpuStream_t stream);
 
-/** start[k] becomes the sum of the counts before it. */
+/** Exclusive prefix sum: start[k] becomes the sum of the counts before count[k]. */
 gpuError_t kith__gpu_scan_table(void *temporary, size_t *bytes, const uint32_t *count,
                                 uint32_t *start, int64_t n, gpuStream_t stream);
 
-/** List the runs of equal words among n, but for their lowest bits: what is above these, the place
- *  of the first word, and how many runs there are. */
+/** List the runs of words that are equal above their lowest bits (run-length encoding).
+ *  @param word         [n] the words
+ *  @param lowest       number of low bits that are ignored
+ *  @param[out] key     [*n_runs] word >> lowest of each run
+ *  @param[out] first   [*n_runs] index of the first word of each run
+ *  @param[out] n_runs  number of runs; device memory */
 gpuError_t kith__gpu_list_runs(void *temporary, size_t *bytes, const uint64_t *word, int64_t n,
                                int lowest, uint64_t *key, uint32_t *first, int32_t *n_runs,
                                gpuStream_t stream);
 
-/** Write the places of n where a count is `least` or more, ascending, and their number. */
+/** List the indices k with count[k] >= least, in ascending order (stream compaction).
+ *  @param[out] places    [*n_places] the indices
+ *  @param[out] n_places  their number; device memory */
 gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
                                    int64_t least, int32_t *places, int32_t *n_places,
                                    gpuStream_t stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sort, scan and select, from CUB with CUDA and from rocPRIM with HIP. Nothing else includes them.
+ * Radix sort, prefix sum and stream compaction of the vendor's library: CUB with CUDA, rocPRIM with
+ * HIP. No other file includes these, as they take long to compile.
  */
 #include "gpu_cells.cuh"
 
@@ -14,26 +15,26 @@
 #include <thrust/iterator/transform_iterator.h>
 #endif
 
-/** What is above the lowest bits of a word. */
+/** Function object: a word without its lowest bits. */
 struct without_lowest {
-    int lowest;
+    int lowest; /**< number of bits to remove */
     __host__ __device__ uint64_t operator()(uint64_t word) const
     {
         return word >> lowest;
     }
 };
 
-/** Says of a place whether its count is large enough. */
+/** Function object: is the count at an index large enough? */
 struct is_enough {
-    const int32_t *count;
-    int64_t least;
+    const int32_t *count; /**< the counts */
+    int64_t least;        /**< smallest count that is */
     __device__ bool operator()(int32_t p) const
     {
         return count[p] >= least;
     }
 };
 
-/** Put the sorted one of two arrays first. */
+/** Exchange two arrays if the sorted one is not the first. */
 template <typename item> static void put_first(item *array[2], item *sorted)
 {
     if (sorted != array[0]) {
