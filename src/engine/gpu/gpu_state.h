@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a context with the cuda backend holds: the device, streams, scratch there, and pinned memory
- * through which host arrays go.
+ * The data that the cuda backend keeps in a context: the device, streams and events, scratch memory
+ * on the device, and pinned host memory for transfers. And the functions for them: errors, waiting,
+ * memory, copies.
  */
 #ifndef KITH_GPU_STATE_H
 #define KITH_GPU_STATE_H
@@ -11,19 +12,21 @@
 #include "core/backend.h"
 #include "gpu.h"
 
-/** Device scratch, each for one purpose. The slots of set b follow those of set a. */
+/** Buffers of scratch memory on the device, each for one purpose. KITH_GPU_SET_SLOTS is added to
+ *  the numbers of set a's buffers, KITH_GPU_INPUT to KITH_GPU_START, for those of set b. */
 enum {
-    KITH_GPU_PLAN, /**< plan, surveys, counters */
-    KITH_GPU_TEMPORARY,
-    KITH_GPU_SORT_KEY, /**< while sorting; then counts and offsets */
-    KITH_GPU_SORT_ID,  /**< while sorting; then marks of homes, or first particles of clumps */
-    KITH_GPU_INPUT,
-    KITH_GPU_KEY,
-    KITH_GPU_ID,
-    KITH_GPU_X,
-    KITH_GPU_Y,
-    KITH_GPU_Z,
-    KITH_GPU_START,
+    KITH_GPU_PLAN,      /**< struct kith__gpu_small */
+    KITH_GPU_TEMPORARY, /**< scratch of the vendor's sort, scan and select */
+    KITH_GPU_SORT_KEY,  /**< second array of keys while sorting; then counts and offsets */
+    KITH_GPU_SORT_ID, /**< second array of indices while sorting; then the bits at which i-clusters
+                             begin, or the first slot of each dense cell */
+    KITH_GPU_INPUT,   /**< coordinates as the caller gave them */
+    KITH_GPU_KEY,     /**< kith__gpu_set.key */
+    KITH_GPU_ID,      /**< kith__gpu_set.id */
+    KITH_GPU_X,       /**< kith__gpu_set.x */
+    KITH_GPU_Y,       /**< kith__gpu_set.y */
+    KITH_GPU_Z,       /**< kith__gpu_set.z */
+    KITH_GPU_START,   /**< kith__gpu_set.start */
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
     KITH_GPU_FOF_INDEX = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
@@ -44,53 +47,60 @@ enum {
     KITH_GPU_WAVES_PLACES,
     KITH_GPU_WAVES_SUMS,
     KITH_GPU_SLOTS,
-    KITH_GPU_HALO_SUMS = KITH_GPU_X /**< no grid is built meanwhile */
+    KITH_GPU_HALO_SUMS = KITH_GPU_X /**< shares memory with X: no grid is built at that time */
 };
 
 struct kith__gpu_small;
 
-enum { KITH_GPU_LANES = 2 }; /**< transfers under way at a time */
+enum { KITH_GPU_LANES = 2 }; /**< transfer buffers: one is filled while the other is copied */
 
-/** One of the pinned buffers that host arrays go through. */
+/** A transfer buffer: pinned memory through which host arrays are copied. */
 struct kith__gpu_lane {
-    struct kith__buffer pinned;
-    gpuEvent_t done; /**< its last copy */
+    struct kith__buffer pinned; /**< the memory */
+    gpuEvent_t done;            /**< recorded after the last copy from or to the buffer */
 };
 
+/** The data of the cuda backend. */
 struct kith__gpu {
-    gpuError_t lost; /**< what failed in an earlier call: nothing works any more; else success */
-    pid_t process;   /**< that opened the device: a child made by fork() cannot use it */
-    int device;
-    int outside;        /**< the caller's current device during a call, else -1 */
-    int processors;     /**< multiprocessors, or compute units */
-    int64_t shared;     /**< memory that a block can have there at most, */
-    int64_t shared_all; /**< and that all blocks of one have together [bytes] */
-    gpuStream_t stream; /**< the caller's or own_stream */
-    gpuStream_t own_stream;
-    struct kith__buffer slot[KITH_GPU_SLOTS];
-    int64_t temporary_n; /**< particles for which slot KITH_GPU_TEMPORARY needs */
-    size_t temporary_bytes;
-    struct kith__gpu_lane lane[KITH_GPU_LANES];
-    gpuEvent_t planned;               /**< the plan of a search is on the host */
-    gpuEvent_t waited;                /**< all that was queued when a wait began */
-    gpuStream_t stopping;             /**< brings the word that stops a sweep, beside the others */
-    unsigned *next;                   /**< device memory: that of the sweep under way; or NULL */
-    size_t uploads;                   /**< steps in this call: the lanes take turns */
-    struct kith__buffer small_memory; /**< pinned: what the host reads back */
-    struct kith__gpu_small *small;    /**< (search.h) in it */
-    kith_pairs staging; /**< device memory: a part of a list on its way to the host, */
-    kith_pairs block;   /**< host memory: and where it is handed over */
+    gpuError_t lost; /**< error that made the device unusable in an earlier call; else gpuSuccess */
+    pid_t process;   /**< process that opened the device: a child of fork() cannot use it */
+    int device;      /**< number of the device */
+    int outside;     /**< device that was current before the running call; -1 outside of calls */
+    int processors;  /**< number of multiprocessors (CUDA) or compute units (HIP) */
+    int64_t shared;  /**< most shared memory of a thread block [bytes] */
+    int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */
+    gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream */
+    gpuStream_t own_stream;                   /**< stream that the context created */
+    struct kith__buffer slot[KITH_GPU_SLOTS]; /**< scratch memory on the device */
+    int64_t temporary_n;    /**< number of particles that temporary_bytes was determined for */
+    size_t temporary_bytes; /**< scratch that the vendor's sort, scan and select need [bytes] */
+    struct kith__gpu_lane lane[KITH_GPU_LANES]; /**< transfer buffers */
+    gpuEvent_t planned;   /**< recorded after the copy of the plan to `small` */
+    gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */
+    gpuStream_t stopping; /**< second stream, on which the stop flag is copied to the device while a
+                               kernel runs */
+    unsigned *next;       /**< work queue counter of the running sweep, in device memory, which is
+                               also the stop flag; NULL: there is none */
+    size_t uploads;       /**< copies to the device in this call: selects the transfer buffer */
+    struct kith__buffer small_memory; /**< pinned memory of `small`, a result and the stop flag */
+    struct kith__gpu_small *small; /**< copy of the device's struct kith__gpu_small (search.h), in
+                                           small_memory */
+    kith_pairs staging; /**< part of a pair list, in device memory, to be copied to the host */
+    kith_pairs block;   /**< part of a pair list, in host memory, for the block callback */
 };
 
-enum { KITH_GPU_SMALL_BYTES = 4096 };
+enum { KITH_GPU_SMALL_BYTES = 4096 }; /**< bytes of small_memory before the stop flag */
 
-/** Make the context's device current, until the call to the backend ends. */
+/** Make the context's device current, until the public call ends. */
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu);
 
-/** Turn a run-time error into a status with a message: the device is lost, unless memory was all
- *  that was missing. `doing` names the step. */
+/** Turn an error of the run-time library into a status with a message: KITH_NO_MEMORY, or
+ *  KITH_DEVICE_LOST for any other error.
+ *  @param doing  the step that failed, for the message: "uploading" */
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
 
+/** Return from the current function with a status and message when a call of the run-time library
+ *  fails. */
 #define KITH_GPU_TRY(ctx, doing, call) \
     do { \
         const gpuError_t try_error = (call); \
@@ -99,52 +109,69 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
         } \
     } while (0)
 
-/** Wait for an event. The watch callback is called meanwhile, and a sweep under way ends early when
- *  the call is to stop: test kith__proceed afterwards. */
+/** Wait for an event. The watch callback is called while the thread waits. When the call is to
+ *  stop, the running sweep is told to end early, so test kith__proceed afterwards. */
 kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing);
 
-/** Wait for all that is queued on the stream, as kith__gpu_wait. */
+/** Wait for all work that is queued on the stream, by kith__gpu_wait. */
 kith_status kith__gpu_wait_all(kith_ctx *ctx, const char *doing);
 
-/** Begin an operation: refuse a device that is lost, ask the watch callback, choose the device. */
+/** Begin an operation: refuse a device that is lost, call the watch callback, make the device
+ *  current. */
 kith_status kith__gpu_begin(kith_ctx *ctx);
 
-/** Device memory of a slot, at least `bytes`; contents are lost when it grows. NULL: none left. */
+/** Make a buffer of scratch memory on the device hold at least `bytes`; its contents are lost when
+ *  it grows.
+ *  @return the data, or NULL when there is no memory */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
 
-/** Grow a buffer of device memory, or of pinned host memory, by whole pages of 64 KiB. @return the
- *  data, or NULL. */
+/** Make a buffer of device memory hold at least `bytes`, rounded up to 64 KiB; its contents are
+ *  lost when it grows.
+ *  @return the data, or NULL when there is no memory */
 void *kith__gpu_buffer_need(struct kith__buffer *buffer, size_t bytes);
+
+/** Make a buffer of pinned host memory hold at least `bytes`, rounded up to 64 KiB; its contents
+ *  are lost when it grows.
+ *  @return the data, or NULL when there is no memory */
 void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes);
+
+/** Free a buffer of device memory. */
 void kith__gpu_buffer_free(struct kith__buffer *buffer);
+
+/** Free a buffer of pinned host memory. */
 void kith__gpu_pinned_free(struct kith__buffer *buffer);
 
-/** Copy host memory to device memory through pinned buffers; queued on the stream. */
+/** Copy host memory to device memory through the transfer buffers. On return `from` may be changed;
+ *  the last copies to the device are queued on the stream. */
 kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
-/** One of the caller's arrays. */
+/** An array to copy to the device. */
 struct kith__gpu_array {
-    const void *from; /**< in host memory; NULL: there is none */
-    size_t bytes;
-    void *at; /**< in device memory; NULL: there is none */
+    const void *from; /**< the array in host memory; NULL: there is none */
+    size_t bytes;     /**< its size */
+    void *at;         /**< the array in device memory; NULL: there is none */
 };
 
-/** Bring arrays to a slot, small ones by one copy, and keep `more` bytes of room behind them, for
- *  *rest. */
+/** Copy arrays to one buffer of scratch memory on the device, small arrays together by one copy.
+ *  @param slot           number of the buffer
+ *  @param[in,out] array  [n] the arrays; their members `at` are set
+ *  @param more           bytes of room to leave behind the arrays
+ *  @param[out] rest      that room */
 kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
                                    size_t more, void **rest);
 
-/** A copy from the device. */
+/** A copy from device memory to host memory. */
 struct kith__gpu_copy {
-    char *to;
-    const char *from;
-    size_t bytes; /**< 0: nothing to copy */
+    char *to;         /**< host memory */
+    const char *from; /**< device memory */
+    size_t bytes;     /**< size; 0: nothing to copy */
 };
 
-enum { KITH_GPU_COPIES = 5 }; /**< the arrays of a list */
+enum { KITH_GPU_COPIES = 5 }; /**< most copies of a download: the arrays of a pair list */
 
-/** Copy device memory to host memory through pinned buffers; complete on return. Small copies share
- *  one wait. @param copies  undefined afterwards */
+/** Copy device memory to host memory through the transfer buffers. The copies are complete on
+ *  return. Copies that fit one buffer together need a single wait.
+ *  @param copies  the copies; undefined afterwards */
 kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES]);
 
 #endif

@@ -1,46 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * THE SWEEP on a GPU. A warp takes a street, some particles beside each other in cell order, and
- * visits the homes that begin there: up to 32 particles each, 64 for histograms. It looks around
- * several at once: in thin places most of them meet nobody. A home's candidates, all particles of
- * the cells around, come by one a lane. Each lane goes through the home's particles and sets one
- * bit of a mask for each that is near its candidate. The operation, a template parameter, is handed
- * the masks.
+ * The sweep on a GPU finds all pairs within the cutoff. Query particles are processed in
+ * i-clusters: up to 32 particles of one cell, or of neighbouring cells of a row (64 for
+ * histograms). The candidates of an i-cluster are all particles of the cells around it
+ * (around.cuh).
  *
- * An operation is a struct, copied for each warp, with
- *     struct shared                            its part of shared memory, for each warp
- *     bool begin(visit, shared)                a home with candidates begins; false: skip it
- *     void take(visit, shared, at, mask)       whole warp: masks of this lane's DEEP candidates
- *     void end(visit, shared)                  the home ends
- * and, where blocks or the homes of a street have something in common, overloads of
- *     begin_block(operation), end_block(operation)    all threads, before and after all homes
+ * A warp claims work blocks from a counter in device memory (a work queue). A work block is up to
+ * 32 consecutive slots; the warp processes the i-clusters that begin there. It finds the segments
+ * of several i-clusters at once, one in each lane, as in sparse regions most segments are empty.
+ * Each lane then holds DEEP candidates, loops over the query particles, and sets one bit of a mask
+ * for each query particle within the cutoff (home.cuh). The masks are passed to the operation, a
+ * template parameter.
+ *
+ * An operation is a struct, of which each thread has a copy, with
+ *     struct shared                       its data in shared memory, for each warp
+ *     bool begin(visit, shared)           an i-cluster with candidates begins; false: skip it
+ *     void take(visit, shared, at, mask)  called by the whole warp: the masks of this lane's DEEP
+ *                                         candidates
+ *     void end(visit, shared)             the i-cluster ends
+ * and, for work that is done once for a thread block or for a work block, overloads of
+ *     begin_block(operation), end_block(operation)    called by all threads of the thread block,
+ *                                                     before the first and after the last i-cluster
  *     begin_street(visit, operation), end_street(visit, operation, shared)
- * and, where candidates are to meet the home's particles without masks, overloads of
- *     visit_candidates(...)             instead of take,
- *     prepare_home(visit, operation)    and of what scales coordinates
+ *                                                     called by the warp, before and after the
+ *                                                     i-clusters of a work block
+ * and, for operations that test candidates without masks, overloads of
+ *     visit_candidates(...)             instead of take
+ *     prepare_home(visit, operation)    loads the query particles and scales their coordinates
  */
 #ifndef KITH_GPU_SWEEP_CUH
 #define KITH_GPU_SWEEP_CUH
 
 #include "home.cuh"
 
-/* Homes share a warp's lanes where all candidates of these can be counted in 32 bits. */
+/* Several i-clusters share the lanes of a warp when set b has fewer particles than this: all their
+ * candidates can then be counted in 32 bits. */
 static const int64_t most_shared = ((int64_t)1 << 32) / LANES;
 
-enum { WARPS = 4, SWEEP_THREADS = WARPS * LANES, SWEEP_BLOCKS = 6, DEEP = 2, UNROLL = 4 };
+enum {
+    WARPS = 4,                     /**< warps of a thread block */
+    SWEEP_THREADS = WARPS * LANES, /**< threads of a thread block */
+    SWEEP_BLOCKS = 6,              /**< thread blocks on a multiprocessor: limits registers */
+    DEEP = 2,                      /**< candidates in each lane at a time */
+    UNROLL = 4                     /**< query particles of one iteration of the inner loop */
+};
 
-/* Candidates of one home after which is_stopped is asked. */
+/* Candidates of one i-cluster between two tests of is_stopped. */
 enum { ASK_EACH = 64 * DEEP * LANES };
 
-/** A warp's part of shared memory. */
+/** The shared memory of a warp. */
 template <class Operation> struct warp_shared {
     struct visit_shared visit;
     typename Operation::shared operation;
 };
 
-/* ------------------------------------------------------------------------------------- streets */
+/* --------------------------------------------------------------------------------- work blocks */
 
-/** First particle from p on that begins a home, or their number. */
+/** Return the first slot from p on at which an i-cluster begins; grid.a.n when there is none. */
 static __device__ __forceinline__ int64_t next_home(const struct kith__gpu_grid &grid, int64_t p)
 {
     while (p < grid.a.n) {
@@ -53,7 +69,7 @@ static __device__ __forceinline__ int64_t next_home(const struct kith__gpu_grid 
     return grid.a.n;
 }
 
-/** List the homes that begin in the visit's street. */
+/** List the i-clusters that begin in the work block, in shared memory. */
 template <typename real> static __device__ __forceinline__ void list_homes(const visit<real> &v)
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
@@ -73,15 +89,18 @@ template <typename real> static __device__ __forceinline__ void list_homes(const
     sync_warp();
 }
 
-/** Homes beside each other that a warp looks around at once. */
+/** A batch of consecutive i-clusters whose segments a warp lists at once. */
 struct outlook {
-    int first; /**< home of the street, */
-    int n;     /**< and how many */
-    int each;  /**< lanes for the segments of one; beyond LANES when n is 1 */
+    int first; /**< number of the first i-cluster in the work block */
+    int n;     /**< number of i-clusters */
+    int each;  /**< lanes for the segments of each i-cluster; may exceed LANES when n is 1 */
 };
 
-/** Choose homes of the street from o->first on, and a lane for each of their segments; and look
- *  around this lane's home. @return which of its segments the lane has */
+/** Choose a batch of i-clusters from o->first on, and a lane for each of their segments.
+ *  @param[in,out] o    the batch; n and each are set
+ *  @param[out] home    first slot of this lane's i-cluster
+ *  @param[out] around  the cells around it
+ *  @return number of this lane's segment around its i-cluster */
 template <typename real>
 static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct outlook *o,
                                                   int32_t *home, struct around *around)
@@ -102,11 +121,12 @@ static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct o
         if (each <= o->each) {
             return v.lane - mine * o->each;
         }
-        o->each = each; /* some reach more than one image of their rows */
+        o->each = each; /* an i-cluster reaches more than one image of its rows */
     }
 }
 
-/** List segments of homes from o->first on: of a single one, up to LANES from number s on. */
+/** List segments of the batch of i-clusters in shared memory, one in each lane; for a single
+ *  i-cluster with more segments, up to LANES segments from number s on. */
 template <typename real>
 static __device__ void list_segments(const visit<real> &v, struct outlook *o, int s)
 {
@@ -129,8 +149,10 @@ static __device__ void list_segments(const visit<real> &v, struct outlook *o, in
 
 /* --------------------------------------------------------------------------------------- sweep */
 
-/** Hand the operation DEEP candidates a lane, from number c on, of the `total` listed. segment:
- *  where each lane found its last ones. */
+/** Test DEEP candidates in each lane, from number c on, against all query particles, and pass the
+ *  masks to the operation.
+ *  @param total            number behind the last candidate
+ *  @param[in,out] segment  range in which each lane found its last candidates */
 template <typename real, class Operation>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
@@ -175,11 +197,15 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
     operation.take(v, shared, at, mask);
 }
 
+/** Load the query particles of an i-cluster; default for operations without an overload.
+ *  @return visit.doubt */
 template <typename real, class Operation>
 static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &v, const Operation &)
 {
     return load_home(v);
 }
+
+/* Defaults for operations without overloads: do nothing. */
 
 template <class Operation> static __device__ __forceinline__ void begin_block(Operation &)
 {
@@ -197,20 +223,22 @@ template <class Operation> static __device__ __forceinline__ void end_block(Oper
 {
 }
 
-/** Does the host want the sweep to end? Asked where one home has very many candidates. */
+/** Has the host set the stop flag? Tested inside the loop over the candidates of an i-cluster, as
+ *  there may be very many. All lanes get one answer. */
 template <typename real> static __device__ __forceinline__ bool is_stopped(const visit<real> &v)
 {
     const unsigned next = v.lane == 0 ? *(const volatile unsigned *)v.sweep->next : 0;
-    return from_lane(next, 0) >= KITH_GPU_STOP; /* the whole warp goes on, or ends */
+    return from_lane(next, 0) >= KITH_GPU_STOP;
 }
 
-/** Visit homes of a street from number `first` on. @return how many */
+/** Process a batch of i-clusters of the work block, from number `first` on.
+ *  @return how many i-clusters were processed */
 template <typename real, class Operation>
 static __device__ __forceinline__ int visit_homes(visit<real> &v, int first, Operation &operation,
                                                   typename Operation::shared *shared)
 {
     struct outlook o = {first, 1, 0};
-    bool begun = false; /* with its first candidates: in thin places there may be none */
+    bool begun = false; /* operation.begin is called with the first candidates, if there are any */
     for (int s = 0; s == 0 || (s < o.each && !is_stopped(v)); s += LANES) {
         sync_warp();
         list_segments(v, &o, s);
@@ -253,6 +281,7 @@ static __device__ __forceinline__ int visit_homes(visit<real> &v, int first, Ope
     return o.n;
 }
 
+/** Claim and process work blocks until none is left. */
 template <typename real, class Operation>
 static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     sweep_kernel(const struct kith__gpu_sweep sweep, const Operation prototype)
@@ -288,8 +317,9 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
     end_block(operation);
 }
 
-/** Run an operation over the sweep's homes. @param bytes  of shared memory that its blocks have in
- *  common */
+/** Queue the sweep with an operation.
+ *  @param operation  initial state, copied for each thread
+ *  @param bytes      dynamic shared memory of each thread block */
 template <typename real, class Operation>
 static gpuError_t run_sweep(const struct kith__gpu_sweep *sweep, const Operation &operation,
                             gpuStream_t stream, size_t bytes = 0)

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a sweep is asked, for the host and the kernels.
+ * The parameters of a sweep on a GPU, for host code and kernels. gpu_sweep.cuh has the algorithm.
  */
 #ifndef KITH_GPU_SWEEP_H
 #define KITH_GPU_SWEEP_H
 
 #include "gpu_grid.h"
 
-/* A street has at most this many particles: a bit each in a word of marks. */
+/* Most slots of a work block: they have one bit each in a word of kith__gpu_grid.marks. */
 enum { KITH_GPU_STREET = 32 };
 
-/* The host ends a sweep early by writing this to *next: no street has so large a number. */
+/* The host ends a sweep early by writing this number, larger than that of any work block, to
+ * *next. */
 #define KITH_GPU_STOP 0x80000000u
 
+/** The parameters of a sweep. */
 struct kith__gpu_sweep {
-    struct kith__gpu_grid grid;
-    bool forward; /**< each pair once; else from both ends */
-    int street;   /**< particles of a street, 2^k; a warp visits the homes that begin there */
-    int64_t first, last; /**< streets [first, last) are swept */
-    unsigned *next;      /**< device memory: counts the streets taken */
-    int blocks;          /**< that fill the device */
+    struct kith__gpu_grid grid; /**< the sorted particles */
+    bool forward;               /**< each unordered pair is found once; else from both ends */
+    int street;     /**< slots of a work block, a power of 2; a warp processes the i-clusters that
+                         begin there */
+    int64_t first;  /**< first work block to process */
+    int64_t last;   /**< work block behind the last */
+    unsigned *next; /**< work queue counter, in device memory: work blocks claimed so far */
+    int blocks;     /**< thread blocks to launch: as many as fill the device */
 };
 
 #endif

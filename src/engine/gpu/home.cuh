@@ -1,66 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A home in a warp's shared memory, its candidates one a lane, and the distances between: in float,
- * from the home's first particle and in units of the cutoff; an error bound tells which of them are
- * clear, and the definition (pair.h) decides the others.
+ * An i-cluster in a warp's shared memory, and the test of its query particles against candidates,
+ * one candidate in each lane. Squared distances are computed in float, in units of the cutoff, with
+ * coordinates relative to the first particle of the i-cluster. Those further from the cutoff than
+ * their error bound are decided; the others, the borderline cases, are decided by the definition
+ * (pair.h). So the pairs found are exact.
  */
 #ifndef KITH_GPU_HOME_CUH
 #define KITH_GPU_HOME_CUH
 
 #include "around.cuh"
 
-/* An error bound that leaves nothing clear, a squared distance that is no hit even so, and the
- * extent, in cutoffs, beyond which floats tell nothing. */
+/* An error bound with which every candidate is a borderline case. */
 static const float whole_band = 1e30f;
+
+/* A squared distance that is no hit even with the error bound whole_band. */
 static const float never = 4e30f;
+
+/* Distance of two particles of an i-cluster from which on float coordinates are too inaccurate
+ * [cutoff]. */
 static const float widest_home = 1000;
 
-/* Candidates further out than this many cutoffs are taken to be just there: no overflow, no hit. */
+/* Candidates further out than this are moved to this distance: no square overflows, and none is a
+ * hit [cutoff]. */
 static const float far_out = 1e9f;
 
+/* Image (0, 0, 0), packed. */
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-/** A range of candidates. They are numbered through all segments, modulo 2^32. */
+/** A range of candidates: one segment of the cells around an i-cluster. The candidates of all
+ *  listed segments are numbered through, modulo 2^32. */
 struct __align__(16) range
 {
-    uint32_t end;  /**< number of the candidate after its last, */
-    uint32_t from; /**< what to add to numbers for places, */
-    int32_t shift; /**< image of them all, packed, */
-    int32_t unused;
+    uint32_t end;   /**< number of the candidate behind the last */
+    uint32_t from;  /**< offset from the number of a candidate to its slot */
+    int32_t shift;  /**< image of all of them, packed */
+    int32_t unused; /**< padding to 16 bytes */
 };
 
-/** A home, and the ranges of candidates that are looked at. In shared memory, one for each warp. */
+/** An i-cluster, and the ranges of its candidates. In shared memory, one for each warp. */
 struct visit_shared {
-    float4 i[KITH_GPU_HOME];   /**< -2 x, -2 y, -2 z, |r|^2 - 1 + band; padded with `never` */
-    int32_t id[KITH_GPU_HOME]; /**< index in the caller's order */
-    int32_t
-        home[KITH_GPU_STREET + 1]; /**< first particles of a street's homes, and behind the last; */
-    int homes;                     /**< how many */
-    int64_t candidates;            /**< of all that are listed: */
-    struct range range[LANES];
-    double origin[3]; /**< where coordinates are measured from, */
-    double unit;      /**< in units of 1 / cutoff; 0: floats tell nothing */
-    float4 frame;     /**< both, rounded */
+    float4 i[KITH_GPU_HOME];   /**< -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle
+                                    [cutoff]; padded with `never` */
+    int32_t id[KITH_GPU_HOME]; /**< index of each query particle in the caller's order */
+    int32_t home[KITH_GPU_STREET + 1]; /**< [homes + 1] first slot of each i-cluster of the work
+                                            block, and the slot behind the last */
+    int homes;                         /**< i-clusters that begin in the work block */
+    int64_t candidates;                /**< candidates in all listed ranges */
+    struct range range[LANES];         /**< the ranges listed by each lane */
+    double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
+    double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
+    float4 frame;     /**< origin and unit, rounded to float */
 };
 
-/** What a warp knows of its home. */
+/** The i-cluster that a warp processes. Registers: a copy in each lane. */
 template <typename real> struct visit {
-    const struct kith__gpu_sweep *sweep;
-    struct visit_shared *shared;
-    int lane;
-    int32_t street; /**< number of its street */
-    int32_t begin;  /**< its first particle's place, */
-    int n;          /**< and how many there are */
-    uint32_t doubt; /**< twice the error bound of r2 / cutoff^2, as bits: see excess */
+    const struct kith__gpu_sweep *sweep; /**< parameters of the sweep */
+    struct visit_shared *shared;         /**< data in shared memory */
+    int lane;                            /**< number of this lane */
+    int32_t street;                      /**< number of the work block */
+    int32_t begin;                       /**< first slot of the i-cluster */
+    int n;                               /**< query particles of the i-cluster */
+    uint32_t
+        doubt; /**< twice the error bound of r^2 / cutoff^2, the bits of a float (see excess) */
 };
 
-/** A candidate, and how it was come by. */
+/** A candidate. */
 struct candidate {
-    int32_t place; /**< in cell order */
-    int segment;
-    int32_t shift;
+    int32_t place; /**< slot in set b */
+    int segment;   /**< index of its range in visit_shared.range */
+    int32_t shift; /**< image, packed */
 };
 
+/** Read the position of a slot. */
 template <typename real>
 static __device__ __forceinline__ void read_place(const struct kith__gpu_set &set, int64_t place,
                                                   real r[3])
@@ -70,7 +82,9 @@ static __device__ __forceinline__ void read_place(const struct kith__gpu_set &se
     r[2] = ((const real *)set.z)[place];
 }
 
-/** By the definition: r2, and the vector from particle i to a candidate. */
+/** Return r^2 of slot i of set a and a candidate, and set d to the vector between them, by the
+ *  definition [length].
+ *  @param place, shift  slot and packed image of the candidate */
 template <typename real>
 static __device__ real separation(const visit<real> &v, int32_t i, int32_t place, int32_t shift,
                                   real d[3])
@@ -85,15 +99,19 @@ static __device__ real separation(const visit<real> &v, int32_t i, int32_t place
     return def::separation(def::box(grid.question), ri, rj, s, d);
 }
 
-/** The squared distance of candidate (x, y, z), q = |r|^2, and i, less 1, plus its error bound:
- *  below 0 a hit, beyond twice the bound none, and between these the definition decides. As bits,
- *  all that is below 0 is larger than all that is not. */
+/** Return r^2 - 1 + b of query particle i and candidate (x, y, z), q = |(x, y, z)|^2, in units of
+ *  the cutoff, with the error bound b: below 0 the candidate is a hit, above 2b it is none, and
+ *  between these it is a borderline case. The bits of a negative float, as an unsigned integer, are
+ *  larger than those of any other, so one unsigned comparison finds borderline cases. */
 static __device__ __forceinline__ float excess(float4 i, float x, float y, float z, float q)
 {
     return __fmaf_rn(i.x, x, __fmaf_rn(i.y, y, __fmaf_rn(i.z, z, q + i.w)));
 }
 
-/** Decide the borderline bits of a mask by the definition. */
+/** Decide the borderline cases of a candidate by the definition. Cold path: few candidates are
+ *  within the error bound of the cutoff.
+ *  @param mask  one bit for each query particle, set for hits; clear in borderline cases
+ *  @return mask, with the bits of pairs set */
 template <typename real>
 static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const struct candidate &at,
                                                   float x, float y, float z, float q, uint32_t mask)
@@ -111,15 +129,16 @@ static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const st
     return mask;
 }
 
-/* --------------------------------------------------------------------------------------- homes */
+/* ---------------------------------------------------------------------------------- i-clusters */
 
 /**
- * Bring a home's particles to shared memory, and return twice a bound on the error of
- * r2 / cutoff^2, as bits.
- * With u = 2^-24 and all coordinates within M of the origin: rounding coordinates, a candidate's up
- * to three times, moves r2 near 1 by at most 11uM, the two squares, their sum and the products by
- * 20uM^2 + 5u; the definition's own rounding comes on top. Candidates further out have larger
- * errors, but a distance that exceeds 1 by more.
+ * Load the query particles of an i-cluster to shared memory.
+ * @return twice a bound on the rounding error of r^2 / cutoff^2, the bits of a float
+ *
+ * Bound, with u = 2^-24 and all coordinates within M of the origin: rounding coordinates, up to
+ * three times for a candidate, changes r^2 near 1 by at most 11uM; the two squares, their sum and
+ * the products by 20uM^2 + 5u; the rounding error of the definition is added. Candidates further
+ * out have larger errors, but a distance that exceeds 1 by more.
  */
 template <typename real> static __device__ uint32_t load_home(const visit<real> &v)
 {
@@ -165,8 +184,10 @@ template <typename real> static __device__ uint32_t load_home(const visit<real> 
     return __float_as_uint(2 * band);
 }
 
-/** This lane's candidate of LANES from number c on; the last one where none is left before `end`.
- *  at->segment is where the search begins. @return whether there is one for this lane */
+/** Find this lane's candidate: number c + lane; the last one when that is not before `end`.
+ *  @param[in,out] at  on entry, at->segment is the range where the search begins; on return the
+ *                     candidate
+ *  @return whether number c + lane is before `end` */
 template <typename real>
 static __device__ __forceinline__ bool find_candidate(const visit<real> &v, int64_t c, int64_t end,
                                                       struct candidate *at)
@@ -182,7 +203,7 @@ static __device__ __forceinline__ bool find_candidate(const visit<real> &v, int6
     return v.lane < left;
 }
 
-/** A candidate's coordinates, scaled. */
+/** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff]. */
 template <typename real>
 static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
                                                        const struct candidate *at, float r[3])
@@ -190,7 +211,8 @@ static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
     const struct kith__gpu_grid &grid = v.sweep->grid;
     real rj[3];
     read_place(grid.b, at->place, rj);
-    if (sizeof(real) == sizeof(float) && at->shift == no_shift) { /* the frame's origin is exact */
+    /* for float coordinates, the origin in frame is exact */
+    if (sizeof(real) == sizeof(float) && at->shift == no_shift) {
         const float4 f = v.shared->frame;
         r[0] = ((float)rj[0] - f.x) * f.w;
         r[1] = ((float)rj[1] - f.y) * f.w;
@@ -213,8 +235,10 @@ static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
     }
 }
 
-/** A candidate's coordinates, scaled; where these are too far out for floats, others that are
- *  far_out, or 0 where floats tell nothing at all. @return the sum of their squares */
+/** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff]. When
+ *  they are too large, they are replaced by others at distance far_out; by 0 when the i-cluster is
+ *  too wide for float coordinates.
+ *  @return the sum of their squares */
 template <typename real>
 static __device__ __forceinline__ float load_candidate(const visit<real> &v,
                                                        const struct candidate *at, float r[3])
@@ -224,13 +248,13 @@ static __device__ __forceinline__ float load_candidate(const visit<real> &v,
     if (square <= far_out * far_out) {
         return square;
     }
-    r[0] = v.shared->unit > 0 ? far_out : 0; /* they were no numbers, perhaps */
+    r[0] = v.shared->unit > 0 ? far_out : 0; /* r may have been infinite or NaN */
     r[1] = r[2] = 0;
     return r[0] * r[0];
 }
 
-/** Bits of the home's particles that a candidate may pair with: not itself, and, going forward, not
- *  those after it. */
+/** Return a mask of the query particles that a candidate may form a pair with: not itself, and in a
+ *  forward sweep no query particle after it. */
 template <typename real>
 static __device__ __forceinline__ uint32_t allowed(const visit<real> &v, const struct candidate &at)
 {

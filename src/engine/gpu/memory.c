@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory on the device, pinned memory on the host, and copies between host arrays and the device:
- * through two pinned buffers, so that one is filled or emptied while the other is on its way.
+ * Errors and waiting, memory on the device, pinned memory on the host, and copies between host
+ * arrays and the device. Copies go through two transfer buffers of pinned memory (double
+ * buffering): the host fills or empties one while the other is copied.
  */
 #include <stdint.h>
 #include <string.h>
@@ -14,11 +15,12 @@
 #include "gpu_state.h"
 #include "gpu_sweep.h"
 
-static const size_t lane_bytes = (size_t)8 << 20;
-static const size_t page_bytes = (size_t)64 << 10;
+static const size_t lane_bytes = (size_t)8 << 20;  /* size of a transfer buffer [bytes] */
+static const size_t page_bytes = (size_t)64 << 10; /* sizes of allocations are multiples of this */
 
-/* Steps of an upload: the first is small, so that it starts soon, and they grow, as each costs the
- * bus some microseconds; but not beyond what may be left to wait for once all is in lanes. */
+/* An upload is cut into steps [bytes]. The first is small, so that the transfer starts soon. Steps
+ * grow, as each costs the bus some microseconds, but stay small enough that little is left to
+ * transfer when the host has filled the last buffer. */
 static const size_t first_step = (size_t)1 << 20;
 static const size_t largest_step = (size_t)4 << 20;
 
@@ -31,7 +33,7 @@ gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
 {
     struct kith__gpu *gpu = ctx->state;
-    (void)gpuGetLastError(); /* an error that does not stick is over */
+    (void)gpuGetLastError(); /* clear an error that is not sticky */
     if (error == gpuErrorMemoryAllocation) {
         return kith__fail(ctx, KITH_NO_MEMORY, "out of device memory while %s", doing);
     }
@@ -52,7 +54,7 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
     gpu->uploads = 0;
     gpu->next = NULL;
-    (void)gpuGetLastError(); /* what failed outside, and does not stick, is not this call's */
+    (void)gpuGetLastError(); /* clear an error of the caller's own work, unless it is sticky */
     KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
     return KITH_OK;
 }
@@ -80,7 +82,7 @@ kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
     for (int turn = 0; error == gpuErrorNotReady; turn++) {
         error = gpuEventQuery(event);
         if (error == gpuErrorNotReady) {
-            (void)gpuGetLastError(); /* which would name it at the next launch */
+            (void)gpuGetLastError(); /* else the next launch would report "not ready" */
         }
         if (error == gpuErrorNotReady && turn > SPINS) {
             nanosleep(&pause, NULL);
@@ -100,7 +102,7 @@ kith_status kith__gpu_wait_all(kith_ctx *ctx, const char *doing)
     return kith__gpu_wait(ctx, gpu->waited, doing);
 }
 
-/** Whole pages, so that small searches of any size make do with what there is. */
+/** Round a size up to whole pages, so that small searches of any size reuse their buffers. */
 static size_t in_pages(size_t bytes)
 {
     return bytes ? (bytes + page_bytes - 1) / page_bytes * page_bytes : page_bytes;
@@ -151,9 +153,11 @@ void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
     return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
 }
 
+/** A function like memcpy. */
 typedef void *copy_fn(void *to, const void *from, size_t bytes);
 
-/** memcpy past the caches: from there the device reads at half the speed of the bus. */
+/** Copy with non-temporal stores, which bypass the caches: the device reads memory that is in the
+ *  processor's caches at half the speed of the bus. */
 static void *stream(void *to, const void *from, size_t bytes)
 {
     size_t at = 0;
@@ -174,11 +178,11 @@ static void *stream(void *to, const void *from, size_t bytes)
     return to;
 }
 
-/** A copy by several threads. */
+/** Shared state of a parallel copy. */
 struct copy_loop {
-    copy_fn *copy_piece;
-    char *to;
-    const char *from;
+    copy_fn *copy_piece; /**< copies a piece */
+    char *to;            /**< copy to here */
+    const char *from;    /**< copy from here */
 };
 
 static void copy_range(void *state, int64_t begin, int64_t end)
@@ -187,7 +191,7 @@ static void copy_range(void *state, int64_t begin, int64_t end)
     loop->copy_piece(loop->to + begin, loop->from + begin, (size_t)(end - begin));
 }
 
-/** Copy by all threads: one core cannot feed the bus. */
+/** Copy on all threads: one core is slower than the bus. */
 static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void *from, size_t bytes)
 {
     enum { PIECE = 1 << 16 };
@@ -195,7 +199,10 @@ static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void 
     kith__pool_chunks(ctx->pool, ctx->threads, (int64_t)bytes, PIECE, copy_range, &loop);
 }
 
-/** A lane whose last copy is over, with room for that many bytes or for lane_bytes. */
+/** Wait until a transfer buffer is free, and make it hold lane_bytes; for small copies, a page.
+ *  @param number  number of the copy, which selects the buffer
+ *  @param bytes   size of the copy, which may exceed lane_bytes
+ *  @param[out] lane  the buffer */
 static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
                              struct kith__gpu_lane **lane)
 {
@@ -209,7 +216,7 @@ static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
     return KITH_OK;
 }
 
-/** Queue the copy of a lane's first bytes. */
+/** Queue the copy of the first bytes of a transfer buffer to the device. */
 static kith_status send_lane(kith_ctx *ctx, const struct kith__gpu_lane *lane, void *to,
                              size_t bytes)
 {
@@ -226,7 +233,7 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
     size_t step = first_step;
     for (size_t at = 0, n; at < bytes; at += n) {
         const size_t left = bytes - at;
-        n = left < step + step / 2 ? left : step; /* no small step at the end */
+        n = left < step + step / 2 ? left : step; /* avoid a small last step */
         step = 2 * step < largest_step ? 2 * step : largest_step;
         struct kith__gpu_lane *lane;
         KITH_TRY(take_lane(ctx, gpu->uploads++, n, &lane));
@@ -236,7 +243,8 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
     return KITH_OK;
 }
 
-/** Bring arrays that are small together by one copy. */
+/** Copy several small arrays to the device by one copy.
+ *  @param bytes  size of all arrays together, with the gaps between them */
 static kith_status upload_small(kith_ctx *ctx, char *to, const struct kith__gpu_array *array, int n,
                                 size_t bytes)
 {
@@ -281,12 +289,13 @@ kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_arr
     return KITH_OK;
 }
 
-/** What a lane brings: parts of copies, one behind the other. */
+/** The contents of a transfer buffer: parts of copies, one behind the other. */
 struct load {
-    int n;
-    struct kith__gpu_copy part[KITH_GPU_COPIES];
+    int n;                                       /**< number of parts */
+    struct kith__gpu_copy part[KITH_GPU_COPIES]; /**< the parts */
 };
 
+/** Return the bytes of all copies. */
 static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
 {
     size_t bytes = 0;
@@ -296,7 +305,9 @@ static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
     return bytes;
 }
 
-/** Queue as much of the copies as a lane holds; they become what is left of them. */
+/** Queue as much of the copies to the host as a transfer buffer holds.
+ *  @param[in,out] copies  the copies; afterwards what is left of them
+ *  @param[in,out] load    empty; afterwards the parts in the buffer */
 static kith_status load_lane(kith_ctx *ctx, size_t number,
                              struct kith__gpu_copy copies[KITH_GPU_COPIES], struct load *load)
 {
@@ -322,7 +333,8 @@ static kith_status load_lane(kith_ctx *ctx, size_t number,
     return KITH_OK;
 }
 
-/** Wait for what a lane brings, and take it to where it belongs. */
+/** Wait for the copies to a transfer buffer, and copy its contents to where they belong.
+ *  @param[in,out] load  the parts in the buffer; empty afterwards */
 static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
 {
     struct kith__gpu *gpu = ctx->state;

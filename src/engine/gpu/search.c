@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Beginning a search: coordinates to the device, room for the grid, the grid itself.
+ * The host's side of the start of a search on a GPU: copy the coordinates to the device, allocate
+ * the grid, queue the kernels that build it (gpu_grid.cu). The work is queued without waiting,
+ * except where the number of bits to sort is to be read back first.
  */
 #include "search.h"
 
 _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
-               "read back at once");
+               "small data and one result are read back together");
 
-/** The most cells if the box alone bounds them, else 0. */
+/** Return the largest possible number of cells where it follows from the box alone, so that the
+ *  host knows the bits of a key without the plan; else 0: an axis is open, or cells have
+ *  subcells. */
 static int64_t cells_of_box(const struct kith__question *q)
 {
     const double most = 4e18;
@@ -59,7 +63,6 @@ kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s)
     return KITH_OK;
 }
 
-/** Wait for the device, and learn the plan and *total, where wanted, from device memory. */
 kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, int64_t *n)
 {
     kith_ctx *ctx = s->ctx;
@@ -80,7 +83,8 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
     return KITH_OK;
 }
 
-/** Bring the coordinates of a set to the device; points is changed to where they are. */
+/** Copy the coordinates of a set to the device, unless they are there.
+ *  @param[in,out] points  the set; afterwards its copy in device memory */
 static kith_status bring(struct kith__gpu_search *s, int set, kith_points *points)
 {
     if (points->memory == KITH_DEVICE || points->n == 0) {
@@ -119,12 +123,14 @@ static kith_status bring(struct kith__gpu_search *s, int set, kith_points *point
     return KITH_OK;
 }
 
+/** Return the size of the table of first slots [bytes]. */
 static size_t table_bytes(const struct kith__question *q)
 {
     return (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t);
 }
 
-/** Bytes of an array of n + 1 keys. Where cells have parts, the table of cells takes its place. */
+/** Return the size of an array of n + 1 keys [bytes]. With subcells, the table of first slots later
+ *  uses its memory. */
 static size_t key_bytes(const struct kith__question *q, int64_t n)
 {
     const size_t keys = (size_t)(n + 1) * sizeof(uint64_t);
@@ -132,13 +138,15 @@ static size_t key_bytes(const struct kith__question *q, int64_t n)
     return keys > table ? keys : table;
 }
 
+/** Allocate the arrays of a set. @param number  0: set a, 1: set b */
 static kith_status need_set(struct kith__gpu_search *s, int number, const struct kith__question *q,
                             struct kith__gpu_set *set)
 {
     struct kith__gpu *gpu = s->gpu;
     const int slot = number * KITH_GPU_SET_SLOTS;
     const size_t n = (size_t)(number ? q->b.n : q->a.n);
-    const int64_t most = q->a.n > q->b.n ? q->a.n : q->b.n; /* sorting swaps memory */
+    /* arrays of both sets are exchanged by the sort, so both have the larger size */
+    const int64_t most = q->a.n > q->b.n ? q->a.n : q->b.n;
     const size_t real = (size_t)q->precision;
     const bool table = !(q->part > 0);
     *set = (struct kith__gpu_set){
@@ -155,7 +163,8 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
     return KITH_OK;
 }
 
-/** Ask how much the vendor's sort, scan and select of up to n want. */
+/** Determine the scratch memory that the vendor's sort, scan and select of up to n elements
+ *  need. */
 static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
@@ -181,10 +190,10 @@ static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
     return KITH_OK;
 }
 
-/** Room for the vendor's sort, scan and select of up to n. */
+/** Allocate the scratch memory of the vendor's sort, scan and select of up to n elements. */
 static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
 {
-    if (s->gpu->temporary_n != n) { /* asking takes as long as a small sort */
+    if (s->gpu->temporary_n != n) { /* determining it takes as long as a small sort */
         KITH_TRY(ask_temporary(s, n));
     }
     s->temporary_bytes = s->gpu->temporary_bytes;
@@ -194,7 +203,9 @@ static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
     return KITH_OK;
 }
 
-/** A slot's data has become the other's, if it is not what it was. */
+/** Exchange two buffers after the sort may have exchanged their data.
+ *  @param slot   a buffer
+ *  @param data   the data it should have now: its own, or that of `other` */
 static void settle(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
 {
     if (slot->data != data) {
@@ -215,6 +226,8 @@ kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
     return q->cross ? bring(s, 1, &q->b) : KITH_OK;
 }
 
+/** Allocate the small data in device memory. The buffer is cleared once: bounds start from 0, and
+ *  members that are not set yet are copied to the host too. */
 static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small **small)
 {
     kith_ctx *ctx = s->ctx;
@@ -222,14 +235,15 @@ static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small
     const bool is_new = gpu->slot[KITH_GPU_PLAN].bytes == 0;
     *small = kith__gpu_need(gpu, KITH_GPU_PLAN, sizeof **small);
     KITH_CHECK(ctx, *small != NULL, KITH_NO_MEMORY, "out of device memory for a plan");
-    if (is_new) { /* surveys begin with 0, and what is not yet known is read back too */
+    if (is_new) {
         KITH_GPU_TRY(ctx, "clearing the plan",
                      gpuMemsetAsync(*small, 0, sizeof **small, gpu->stream));
     }
     return KITH_OK;
 }
 
-/** Cut the particles into streets, as long as leaves several to each warp. */
+/** Choose the size of work blocks: KITH_GPU_STREET slots, fewer when each warp would otherwise get
+ *  less than several work blocks. */
 static void choose_streets(struct kith__gpu_search *s)
 {
     const int least = 4;
@@ -245,7 +259,8 @@ static void choose_streets(struct kith__gpu_search *s)
     s->sweep.last = s->streets;
 }
 
-/** Make room for the plan and for sorting n particles, and queue the choice of cells. */
+/** Allocate the plan and the second arrays of the sort of n particles, and queue the choice of
+ *  cells. */
 static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
 {
     kith_ctx *ctx = s->ctx;
@@ -267,7 +282,9 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     return KITH_OK;
 }
 
-/** Queue the keys of the sets. Where no number of bits is given, learn the plan's meanwhile. */
+/** Queue the keys of the sets.
+ *  @param[in,out] bits  bits of the largest key; 0: wait for the plan while the device makes the
+ *                       keys, and set it to the plan's */
 static kith_status make_keys(struct kith__gpu_search *s, int *bits)
 {
     kith_ctx *ctx = s->ctx;
@@ -288,7 +305,7 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits)
     return KITH_OK;
 }
 
-/** Queue the sorting of the sets by cell, and the division into homes. */
+/** Queue the sort of the sets by cell, and the division into i-clusters. */
 static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__gpu_sort *sort)
 {
     kith_ctx *ctx = s->ctx;
@@ -308,10 +325,10 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
             grid->b = grid->a;
         }
     }
-    s->counts = (int64_t *)sort->key; /* no longer needed for sorting */
+    s->counts = (int64_t *)sort->key; /* reuse the arrays of the sort */
     grid->marks = (uint32_t *)sort->id;
     if (grid->question.part > 0) {
-        return KITH_OK; /* groups need no homes */
+        return KITH_OK; /* groups need no i-clusters */
     }
     KITH_GPU_TRY(ctx, "finding homes", kith__gpu_find_homes(grid, gpu->stream));
     return KITH_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A search under way on a GPU: scratch, coordinates on the device, the grid.
+ * The start of a search on a GPU, which all questions share: coordinates on the device, the grid,
+ * parameters of the sweep, and results that are copied back to the host.
  */
 #ifndef KITH_GPU_SEARCH_H
 #define KITH_GPU_SEARCH_H
@@ -10,68 +11,73 @@
 #include "gpu_state.h"
 #include "gpu_sweep.h"
 
-/** Small things in device memory, in slot KITH_GPU_PLAN. */
+/** Small data in device memory, in buffer KITH_GPU_PLAN, copied to the host as a whole. */
 struct kith__gpu_small {
-    struct kith__gpu_plan plan;
-    struct kith__gpu_survey survey[2];
-    unsigned long long total;
-    unsigned next;
-    struct kith__gpu_fof_small fof;
-    struct kith__gpu_halos_small halos;
+    struct kith__gpu_plan plan;         /**< the cells, and whether the coordinates can be used */
+    struct kith__gpu_survey survey[2];  /**< bounds of set a and b */
+    unsigned long long total;           /**< pairs appended to an unordered list */
+    unsigned next;                      /**< work queue counter of the sweep */
+    struct kith__gpu_fof_small fof;     /**< small data of friends-of-friends */
+    struct kith__gpu_halos_small halos; /**< small data of halo properties */
 };
 
-/** A search under way. */
+/** A search that has begun. */
 struct kith__gpu_search {
-    kith_ctx *ctx;
-    struct kith__gpu *gpu;
-    const struct kith__list *list;
-    struct kith__gpu_sweep sweep;
-    bool empty; /**< no particles: nothing to sweep */
-    int64_t streets;
-    void *temporary;
-    size_t temporary_bytes;
-    int64_t *counts; /**< [a.n + 1] device memory: counts, then offsets, of streets or rows */
+    kith_ctx *ctx;                 /**< context of the call */
+    struct kith__gpu *gpu;         /**< ctx->state */
+    const struct kith__list *list; /**< the list that is wanted; NULL: none */
+    struct kith__gpu_sweep sweep;  /**< the grid and the parameters of the sweep */
+    bool empty;                    /**< a set has no particles: nothing to sweep */
+    int64_t streets;               /**< number of work blocks */
+    void *temporary;        /**< scratch of the vendor's sort, scan and select; on the device */
+    size_t temporary_bytes; /**< its size */
+    int64_t *counts; /**< [a.n + 1] counts, then offsets, of work blocks or rows; device memory */
 };
 
-/** Bring the coordinates to the device: s->sweep.grid.question. kith__gpu_begin comes before this
- *  and all that follows. */
+/** Copy the coordinates of a question to the device, and set s->sweep.grid.question.
+ *  kith__gpu_begin must have been called before this and all functions below. */
 kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
                                      const struct kith__question *question);
 
-/** Queue the grid of a question, and the homes where cells have no parts.
- *  @param wait  the number of cells may be asked for, so that fewer bits are sorted; without,
- *               nothing waits for the device
- *  @param home  the most particles in a home */
+/** Begin a search: queue the grid of a question, and without subcells the division into i-clusters.
+ *  @param wait  true: the host may wait for the number of cells, so that fewer bits are sorted;
+ *               false: nothing waits for the device
+ *  @param home  most particles of an i-cluster */
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
                                    const struct kith__list *list, bool wait, int home,
                                    struct kith__gpu_search *s);
 
-/** Bring the question to the device and check the coordinates there, for what needs no grid. Waits.
- *  @return KITH_OK, or what is wrong with them. */
+/** Copy the coordinates of a question to the device, and check them there, for operations that need
+ *  no grid. Waits for the device.
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
                                    struct kith__gpu_search *s);
 
-/** Bring the question to the device, and make room for sorting its particles by other keys than a
- *  grid's: key and id as kith__gpu_sort_pairs wants them. There is no plan. */
+/** Copy the coordinates of a question to the device, and allocate the arrays for sorting its
+ *  particles by keys other than those of a grid. There is no plan.
+ *  @param[out] key, id  arrays for kith__gpu_sort_pairs */
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
-/** Queue a copy of the small things to gpu->small. What is queued next runs while the host waits
- *  for them. */
+/** Queue a copy of the small data to gpu->small on the host. Work that is queued after it runs
+ *  while the host waits for the copy. */
 kith_status kith__gpu_ask_small(const struct kith__gpu_search *s);
 
-/** Wait for what was asked for. */
+/** Wait for the copy that kith__gpu_ask_small queued. */
 kith_status kith__gpu_learn_small(const struct kith__gpu_search *s);
 
-/** What kith__gpu_read_back brings without a total, for kith__gpu_download beside other copies. */
+/** Return the copy of the small data to the host, to be made by kith__gpu_download together with
+ *  other copies. */
 struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s);
 
-/** @return KITH_OK, or what the plan that has come says is wrong with the coordinates. */
+/** Test the status of the plan that was copied to the host.
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used */
 kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s);
 
-/** Wait for the device, and learn its plan, in gpu->small, and *total from device memory.
- *  @param total  NULL: not wanted
- *  @return KITH_OK, or what is wrong with the coordinates. */
+/** Wait for all queued work, and copy the small data to gpu->small, and *total to *n.
+ *  @param total   an int64_t in device memory; NULL: not wanted
+ *  @param[out] n  *total; not set when total is NULL
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, int64_t *n);
 
 #endif
