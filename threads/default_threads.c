@@ -32,7 +32,7 @@ static int positive(const char *text)
     return value > MOST_THREADS ? MOST_THREADS : (int)value;
 }
 
-/** Cores that this process may run on. */
+/** Return the number of cores that this process may run on. */
 static int affinity_cores(void)
 {
     for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
@@ -52,7 +52,8 @@ static int affinity_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-/** Processors that `quota` microseconds in each `period` amount to, rounded up. */
+/** Return the number of processors that a quota of processor time amounts to, rounded up: quota /
+ *  period, both in microseconds. INT_MAX when there is no quota. */
 static int processors(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) {
@@ -61,7 +62,8 @@ static int processors(long long quota, long long period)
     return (int)((quota + period - 1) / period);
 }
 
-/** Read the numbers in a file. @return how many of the two were read */
+/** Read two numbers from the file root/group/name.
+ *  @return how many were read: 0, 1 or 2 */
 static int read_two(const char *root, const char *group, const char *name, long long number[2])
 {
     char path[PATH_ROOM];
@@ -77,7 +79,8 @@ static int read_two(const char *root, const char *group, const char *name, long 
     return found > 0 ? found : 0;
 }
 
-/** The quota of one group: cpu.max of version 2, or the two files of version 1. */
+/** Return the quota of one control group in processors, from the file cpu.max (version 2), or from
+ *  the two files of version 1. INT_MAX when there is none. */
 static int quota_of(const char *root, const char *group)
 {
     long long quota[2] = {0, 0};
@@ -113,7 +116,7 @@ int kith__group_quota(const char *groups, const char *root)
         if (controllers[1] != '\0' && !strstr(controllers, "cpu")) {
             continue;
         }
-        for (;;) { /* a quota of a group holds for the groups inside */
+        for (;;) { /* the quota of a group limits the groups inside it too */
             const int quota = quota_of(root, group);
             least = quota < least ? quota : least;
             char *last = strrchr(group, '/');
@@ -127,7 +130,7 @@ int kith__group_quota(const char *groups, const char *root)
     return least;
 }
 
-/** Ranks of an MPI job on this machine, as its launcher says. @return 1 where there is none */
+/** Return how many ranks of an MPI job run on this machine, as the launcher says; 1 without MPI. */
 static int ranks_here(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",

@@ -5,9 +5,9 @@
  * all pieces are claimed; the caller then waits until no worker is active. Only the caller changes
  * the description of a loop, and only while the gate is closed and no worker is active.
  *
- * A worker or a caller that waits longer than `spin_ns` sleeps. Who sleeps first announces it in an
- * atomic counter and then looks at the gate once more; who changes the gate looks at the counter
- * afterwards. Both are sequentially consistent, so no wake-up is lost.
+ * A worker or a caller that waits longer than SPIN_NS sleeps. A thread that is about to sleep first
+ * increments an atomic counter, and then tests the gate once more; a thread that changes the gate
+ * tests the counter afterwards. Both accesses are sequentially consistent, so no wake-up is lost.
  */
 #include "pool.h"
 
@@ -19,31 +19,32 @@
 #include <time.h>
 
 enum {
-    CACHE_LINE = 64,
-    PAUSES = 32,         /* spins between two readings of the clock */
-    RANGES_EACH = 4,     /* ranges of kith__pool_for for each thread */
-    SPIN_NS = 20 * 1000, /* twice what it takes to put a thread to sleep and wake it up */
-    IDLE_NS = 20 * 1000 * 1000
+    CACHE_LINE = 64,           /* [bytes] */
+    PAUSES = 32,               /* spins between two readings of the clock */
+    RANGES_EACH = 4,           /* ranges of kith__pool_for for each thread */
+    SPIN_NS = 20 * 1000,       /* longest spinning: twice the time to suspend and wake a thread */
+    IDLE_NS = 20 * 1000 * 1000 /* time between two calls of `stopped` by a sleeping caller */
 };
 
 /** The gate: free places in the upper half, active workers in the lower half. */
 static const uint64_t one_place = (uint64_t)1 << 32;
 static const uint64_t active_mask = UINT32_MAX;
 
+/** A pool of threads. */
 struct kith__pool {
     int threads;                 /**< most threads of a loop, the caller included */
-    int started;                 /**< workers that exist */
-    pthread_t *workers;          /**< [threads - 1] */
+    int started;                 /**< workers that have been started */
+    pthread_t *workers;          /**< [threads - 1] the workers; the first `started` exist */
     atomic_bool busy;            /**< a loop is running */
     bool (*stopped)(void *user); /**< are the pieces that are left to be dropped? NULL: never */
-    void *user;
+    void *user;                  /**< argument of `stopped` */
 
     /* The loop that is running. */
-    kith__piece_fn *fn;
-    void *state;
-    int64_t pieces;
-    _Alignas(CACHE_LINE) _Atomic int64_t next; /**< first piece that no thread has claimed */
-    _Alignas(CACHE_LINE) _Atomic uint64_t gate;
+    kith__piece_fn *fn;                         /**< function that does a piece */
+    void *state;                                /**< argument of fn */
+    int64_t pieces;                             /**< number of pieces */
+    _Alignas(CACHE_LINE) _Atomic int64_t next;  /**< first piece that no thread has claimed */
+    _Alignas(CACHE_LINE) _Atomic uint64_t gate; /**< free places and active workers */
 
     _Alignas(CACHE_LINE) pthread_mutex_t lock; /**< guards the two condition variables */
     pthread_cond_t opened;                     /**< the gate was opened, or the pool closes */
@@ -52,7 +53,9 @@ struct kith__pool {
     atomic_bool caller_sleeps;                 /**< the caller waits for `emptied` */
     bool closing;                              /**< guarded by lock */
 
-    struct kith__pool *previous, *following; /**< all open pools, for fork(); guarded by all_lock */
+    /* Doubly linked list of all open pools, for fork(); guarded by all_lock. */
+    struct kith__pool *previous;  /**< the pool before this one; NULL: this is the first */
+    struct kith__pool *following; /**< the pool after this one; NULL: this is the last */
 };
 
 /* All open pools. A child of fork() has none of their workers. */
@@ -60,6 +63,7 @@ static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kith__pool *all_pools;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
+/** Return the time of a monotonic clock [ns]. */
 static int64_t now_ns(void)
 {
     struct timespec time;
@@ -67,7 +71,7 @@ static int64_t now_ns(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/** Tell the processor that this is a spinning loop, some times. */
+/** Execute some pause instructions, which tell the processor that this is a spinning loop. */
 static void pause_briefly(void)
 {
     for (int k = 0; k < PAUSES; k++) {
@@ -81,7 +85,7 @@ static void pause_briefly(void)
     }
 }
 
-/** Initialise what synchronises a pool without workers. */
+/** Initialise mutex, condition variables and counters of a pool without workers. */
 static void reset(struct kith__pool *pool)
 {
     pthread_mutex_init(&pool->lock, NULL);
@@ -107,7 +111,8 @@ static void after_fork_in_parent(void)
     pthread_mutex_unlock(&all_lock);
 }
 
-/** Forget the workers: in the child process only the thread that called fork() exists. */
+/** Reset all pools to pools without workers: in the child process, only the thread that called
+ *  fork() exists. */
 static void after_fork_in_child(void)
 {
     for (struct kith__pool *pool = all_pools; pool; pool = pool->following) {
@@ -210,13 +215,13 @@ static void leave_loop(struct kith__pool *pool)
     }
 }
 
-/** Are the pieces that are left to be dropped? */
+/** Are the remaining pieces to be dropped? */
 static bool is_stopped(const struct kith__pool *pool)
 {
     return pool->stopped && pool->stopped(pool->user);
 }
 
-/** Claim and do pieces until none is left, or the loop is to stop. */
+/** Claim and process pieces until none is left, or the loop is to stop. */
 static void do_pieces(struct kith__pool *pool, int worker)
 {
     while (!is_stopped(pool)) {
@@ -250,6 +255,7 @@ static int await_loop(struct kith__pool *pool)
     return place;
 }
 
+/** Main function of a worker. */
 static void *be_worker(void *argument)
 {
     struct kith__pool *pool = argument;
@@ -261,8 +267,9 @@ static void *be_worker(void *argument)
     return NULL;
 }
 
-/** Start workers until there are `wanted`, or no more can be had. Signals to the process go to the
- *  caller's threads; those that a thread raises itself, by a fault, keep their handlers. */
+/** Start workers until there are `wanted`, or no more can be started. Workers block all signals but
+ *  those that a thread raises itself, by a fault: signals to the process go to the caller's
+ *  threads. */
 static void start_workers(struct kith__pool *pool, int wanted)
 {
     static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
@@ -288,7 +295,8 @@ static void open_gate(struct kith__pool *pool, int places)
     if (sleepers == 0) {
         return;
     }
-    pthread_mutex_lock(&pool->lock); /* whoever announced its sleep waits by now */
+    /* once the lock is taken, workers that incremented `sleepers` are in pthread_cond_wait */
+    pthread_mutex_lock(&pool->lock);
     pthread_mutex_unlock(&pool->lock);
     if (sleepers <= places) {
         pthread_cond_broadcast(&pool->opened);
@@ -299,6 +307,7 @@ static void open_gate(struct kith__pool *pool, int places)
     }
 }
 
+/** Is no worker active? */
 static bool is_empty(struct kith__pool *pool)
 {
     return (atomic_load(&pool->gate) & active_mask) == 0;
@@ -358,13 +367,15 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
     atomic_store(&pool->busy, false);
 }
 
-/** A loop over items that is cut into ranges. */
+/** A loop over items that is cut into ranges: each range is a piece. */
 struct ranges {
-    kith__range_fn *fn;
-    void *state;
-    int64_t n, grain;
+    kith__range_fn *fn; /**< function that does a range */
+    void *state;        /**< argument of fn */
+    int64_t n;          /**< number of items */
+    int64_t grain;      /**< items of a range; the last may have fewer */
 };
 
+/** Process one range. */
 static void do_range(void *state, int64_t piece, int worker)
 {
     (void)worker;

@@ -9,7 +9,7 @@
  * a condition variable, so a waiting pool uses no processor time.
  *
  * What a loop computes must depend on the index of a piece, never on the index of a worker or on
- * the number of workers, so that results have the same bits on any machine.
+ * the number of workers, so that results are equal, bit by bit, on any machine.
  */
 #ifndef KITH_POOL_H
 #define KITH_POOL_H
