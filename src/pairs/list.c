@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Growing the arrays of a list that the library owns.
+ * The arrays of a pair list that the library owns: allocating them, and views of a range of them.
  */
 #include "list.h"
 
@@ -8,7 +8,9 @@
 
 enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS };
 
-/** Room for n elements where wanted, else NULL; *ok becomes false when there is no memory. */
+/** Make an array hold n elements if it is wanted.
+ *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
+ *  @return the array; NULL when it is not wanted, or when there is no memory */
 static void *need(struct kith__owned *owned, int array, bool wanted, int64_t n, size_t element,
                   bool *ok)
 {

@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's own arrays behind a kith_pairs.
+ * The arrays of a kith_pairs that the library owns, and pair searches that other questions call.
  */
 #ifndef KITH_LIST_H
 #define KITH_LIST_H
 
 #include "pairs.h"
 
-/** Make out->owner's arrays hold `capacity` pairs of this list; contents are lost when they grow.
- *  out->memory says where they are.
+/** Make the arrays of out->owner, in the memory out->memory, hold `capacity` pairs of this list;
+ *  the contents of arrays that grow are lost.
+ *  @param rows   rows of the list
  *  @param pairs  pairs of the list, for the message
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t pairs, int64_t capacity, kith_pairs *out);
 
-/** Say how long a list is that there is no memory for.
+/** Store the message that there is no memory for a list of this size.
  *  @param about     "" where `pairs` is the list's size, "about " where it is an estimate
  *  @param capacity  pairs that the arrays were to have room for
  *  @return KITH_NO_MEMORY */
 kith_status kith__list_too_large(kith_ctx *ctx, const char *about, int64_t pairs, int64_t capacity);
 
-/** kith_pairs_each and kith_pairs_count within another public call, which has the context. */
+/** kith_pairs_each for use inside another public call, between its kith__enter and kith__exit. */
 kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                              double cutoff, const kith_pairs_options *options, kith_block_fn fn,
                              void *user);
+
+/** kith_pairs_count for use inside another public call, between its kith__enter and kith__exit. */
 kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               double cutoff, const kith_pairs_options *options, int64_t *n,
                               int64_t *neighbours);
 
-/** Pairs [first, first + n) of an (i, j) list in host memory, borrowed from it. */
+/** Return a view of pairs [first, first + n) of an (i, j) list in host memory: it owns nothing. */
 kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
                             int64_t n);
 
-/** Does the list fit its arrays? @return KITH_OK or KITH_CAPACITY. */
+/** Check that out->n pairs fit the arrays.
+ *  @return KITH_OK or KITH_CAPACITY */
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
 
 #endif

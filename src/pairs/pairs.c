@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public pair search: check the arguments once, then ask the backend.
+ * The public functions of the pair search. Each checks its arguments, builds a question
+ * (engine/question.h) and calls an operation of the backend.
  */
 #include "pairs.h"
 #include "list.h"
 #include "core/owned.h"
 
+/* Pairs of a block when options.block_pairs is 0. */
 static const int64_t default_block_pairs = (int64_t)1 << 24;
 
 void kith_pairs_options_init(kith_pairs_options *options)
@@ -32,7 +34,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     return KITH_OK;
 }
 
-/** What every call here checks first. */
+/** Check points, box, cutoff and options, and build the question and the description of the
+ *  list. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double cutoff, const kith_pairs_options *options,
                            struct kith__question *question, struct kith__list *list)
@@ -55,6 +58,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     return KITH_OK;
 }
 
+/** Check that the backend can write to the memory of a list. */
 static kith_status check_memory(kith_ctx *ctx, const kith_pairs *out)
 {
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Neighbour lists as the backends make them.
+ * The operations that a backend offers for pair lists.
  */
 #ifndef KITH_PAIRS_BACKEND_H
 #define KITH_PAIRS_BACKEND_H
@@ -8,25 +8,39 @@
 #include "core/backend.h"
 #include "engine/question.h"
 
-/** What list is wanted: kith_pairs_options, checked. */
+/** The form of a pair list: kith_pairs_options, checked. */
 struct kith__list {
-    bool full, sorted, unordered;
-    kith_layout layout;
-    unsigned extras;
-    int64_t block_pairs;
+    bool full;           /**< each pair is listed from both ends, or pairs are between two sets */
+    bool sorted;         /**< pairs are sorted by i, j and image */
+    bool unordered;      /**< any order is permitted, and may vary from call to call */
+    kith_layout layout;  /**< (i, j) pairs, or rows with offsets (CSR) */
+    unsigned extras;     /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
+    int64_t block_pairs; /**< most pairs of a block that is handed to a callback; 1 or more */
 };
 
-/** What a backend offers. */
+/** The operations of a backend. All of them return KITH_OK, a status that says which particle
+ *  cannot be used, KITH_NO_MEMORY, KITH_CANCELLED or KITH_DEVICE_LOST. */
 struct kith__pairs_backend {
+    /** Count pairs.
+     *  @param[out] n           number of pairs of the list
+     *  @param[out] neighbours  [a.n] number of neighbours of each particle; NULL: not wanted */
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__list *list, int64_t *n, int64_t *neighbours);
-    /** grow: the arrays are the library's and may be allocated; otherwise the caller's, and
-     *  KITH_CAPACITY with out->n set when they are too small. */
+
+    /** Make a list.
+     *  @param grow  true: out->owner's arrays are grown as needed; false: the arrays are the
+     *               caller's, and KITH_CAPACITY is returned, with out->n set, when they are too
+     *               small */
     kith_status (*fill)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, bool grow, kith_pairs *out);
+
+    /** Make a list, and hand it to a callback in blocks of at most list->block_pairs pairs. */
     kith_status (*each)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, kith_block_fn fn, void *user);
-    /** Queue only; points, list and result are in device memory. */
+
+    /** Queue the making of a list on the caller's stream. Points, list and result are in device
+     *  memory.
+     *  @param[out] result  number of pairs, or a negative status */
     kith_status (*enqueue)(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__list *list, const kith_pairs *out, int64_t *result);
 };

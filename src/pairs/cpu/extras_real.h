@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances and vectors of a row's pairs, for one precision. Included by pairs_kernel.c, see
- * twice.h.
+ * Distances and vectors of the pairs of a row, for one precision. Included by pairs_kernel.c
+ * through twice.h.
  */
 
-/** Hits of a row, some at a time: vectors to them, and their squares. */
+/** Separations of a query particle and some of its hits. */
 struct KITH_REAL(way) {
-    real d[3][KITH_WAYS], r2[KITH_WAYS];
+    real d[3][KITH_WAYS]; /**< x, y and z of the vector to each hit [length] */
+    real r2[KITH_WAYS];   /**< squared distance of each hit [length^2] */
 };
 
-/** Find the ways to n hits. @param shift  of each, packed; NULL, a constant: none is an image */
+/** Compute the separations of a query particle and n hits, by the definition.
+ *  @param ri     position of the query particle
+ *  @param slot   [n] slot of each hit
+ *  @param shift  [n] image of each hit, packed; a constant NULL: no hit is an image */
 KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const real ri[3],
                                       const int32_t *restrict slot, const int32_t *shift, int n,
                                       struct KITH_REAL(way) *restrict way)
@@ -32,7 +36,8 @@ KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const rea
     }
 }
 
-/** Write distances and vectors of buffered hits [first, first + row->n) from pair p on. */
+/** Write the distances and vectors of collected hits [first, first + row->n) to the list, from pair
+ *  p on. */
 static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const struct kith__row *row,
                                      int64_t first, int64_t p)
 {

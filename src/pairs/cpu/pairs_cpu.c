@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists on CPU cores. Two ways:
+ * Pair lists on CPU cores, by one of two algorithms:
  *
- * Appended (i, j): one sweep. Threads collect the hits of a block in a buffer, then take their
- * turn, in the order of the blocks, to learn where these go, and write them side by side. The list
- * is exactly as long as it is, and its order does not depend on the threads.
+ * Appended, for (i, j) lists in any order of i: one sweep. A thread collects the hits of a work
+ * block in a buffer, waits until all earlier blocks have added their numbers of pairs to the total,
+ * takes the total as its offset, adds its own number, and writes its pairs, while other threads
+ * write theirs. So the order of the list does not depend on the threads. When the library owns the
+ * arrays, their size is estimated from a sample of blocks; if it is too small, the sweep is
+ * repeated.
  *
- * By rows (CSR, or sorted): one sweep counts each particle's hits, their sums are the rows' places,
- * a second sweep fills them.
+ * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
+ * the counts gives the offset of each row, and a second sweep fills the rows.
  */
 #include <sched.h>
 #include <string.h>
@@ -17,10 +20,10 @@
 #include "engine/cpu/run.h"
 #include "pairs/list.h"
 
-/** Slots of the context's scratch. */
+/** Buffers of the context's scratch memory. */
 enum { KITH_CPU_OFFSETS = KITH_WORK_OF(pairs), KITH_CPU_BLOCK_COUNTS };
 
-/** After sweeping outside of kith__run. */
+/** Return the status of work blocks that were processed outside of kith__run. */
 static kith_status check_sweep(kith_ctx *ctx, const struct kith__sweep *sweep)
 {
     KITH_CHECK(ctx, sweep->failed != KITH_NO_MEMORY, KITH_NO_MEMORY, "out of memory in the sweep");
@@ -38,7 +41,7 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q,
     return kith__run_prepare(ctx, q, grid, stencil, sizeof(struct kith__list_state));
 }
 
-/** Say what a thread's list is to hold beside the ends of pairs, and where it goes. */
+/** Set the arrays that a thread writes to, and which of them are wanted beside i and j. */
 static struct kith__list_state *aim(struct kith__sweep *sweep, unsigned extras,
                                     const kith_pairs *out)
 {
@@ -51,7 +54,9 @@ static struct kith__list_state *aim(struct kith__sweep *sweep, unsigned extras,
 
 /* ------------------------------------------------------------------------------------ counting */
 
-/** Count each particle's hits into counts[a.n], by the caller's index. */
+/** Count the hits of each particle.
+ *  @param upper        count only candidates that rank after the particle
+ *  @param[out] counts  [n] the numbers, by the caller's index */
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
                               int64_t *counts)
 {
@@ -63,7 +68,7 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         sweep->upper = upper;
     }
     struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
-    run.watch_total *= 2; /* rows are filled then */
+    run.watch_total *= 2; /* the second half is filling the rows */
     run.block = kernel[kith__isa(ctx)];
     return kith__run(&run);
 }
@@ -97,15 +102,16 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------ appended */
 
-/** A list being appended to. */
+/** A list that work blocks are appended to. */
 struct append {
-    struct kith__run run;
-    int64_t capacity;
-    int64_t total;        /* pairs so far; owned by whose turn it is */
-    _Atomic int64_t turn; /* block that may add to total */
+    struct kith__run run; /**< the sweep; its job is this struct */
+    int64_t capacity;     /**< pairs that the arrays have room for */
+    int64_t total;        /**< pairs of all blocks before `turn`; only that block may change it */
+    _Atomic int64_t turn; /**< work block that may add to `total` */
 };
 
-/** Wait until all earlier blocks have added their pairs. @return false when the run has stopped. */
+/** Wait until all earlier work blocks have added their pairs to the total.
+ *  @return false when the run has stopped */
 static bool wait_turn(struct append *append, int64_t block)
 {
     enum { SPINS = 256 };
@@ -121,7 +127,8 @@ static bool wait_turn(struct append *append, int64_t block)
     return true;
 }
 
-/** Write the buffer at `at` if the list has room for it, else only forget it. */
+/** Write the collected hits from pair `at` on if the arrays have room for them, and discard
+ *  them. */
 static void write_or_drop(struct append *append, struct kith__sweep *sweep, int64_t at)
 {
     if (at + sweep->n_hits <= append->capacity) {
@@ -130,7 +137,8 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
     kith__sweep_forget(sweep);
 }
 
-/** The buffer is full in the middle of a block: take the turn and keep it. */
+/** Write the collected hits in the middle of a work block, when the buffer is full: wait for the
+ *  block's turn, and keep it. */
 static void flush_append(struct kith__sweep *sweep)
 {
     struct append *append = sweep->job;
@@ -143,6 +151,7 @@ static void flush_append(struct kith__sweep *sweep)
     write_or_drop(append, sweep, at);
 }
 
+/** Append the pairs of a work block. */
 static void append_block(struct kith__sweep *sweep, int64_t block)
 {
     struct append *append = sweep->job;
@@ -157,8 +166,8 @@ static void append_block(struct kith__sweep *sweep, int64_t block)
     }
 }
 
-/** Append the pairs of blocks [first, last) to out, from its beginning; *total is their number,
- *  also when out is too small for all. */
+/** Append the pairs of work blocks [run.first, run.last) to out, from its beginning.
+ *  @param[out] total  number of pairs, even when out is too small for all of them */
 static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct kith__run run,
                                  int64_t *total)
 {
@@ -174,7 +183,8 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
     return KITH_OK;
 }
 
-/** Guess the number of pairs from some blocks, a little high. */
+/** Estimate the number of pairs from a sample of work blocks, 8 % high so that it seldom is too
+ *  small. */
 static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
 {
     enum { SAMPLE = 24 };
@@ -225,9 +235,9 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------- by rows */
 
-/** Sorted rows need all candidates of a home in one tile: refuse where images make them too many.
- *  The number is an estimate: the particles times the boxes that the cells in reach of a home
- *  make. */
+/** Sorted rows need all candidates of a query block in one tile: refuse the question when periodic
+ *  images make them too many. Their number is estimated: the number of particles times the volume
+ *  of the cells in reach, in boxes. */
 static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__grid *grid)
 {
@@ -246,7 +256,9 @@ static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-/** Prepare the sweeps for rows; *offsets is where each row begins in the list, [a.n + 1]. */
+/** Count the pairs of each row, and prepare the sweeps that fill the rows.
+ *  @param[out] offsets  [a.n + 1] first pair of each row in the list; offsets[a.n] is the number of
+ *                       pairs */
 static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, const struct kith__grid *grid,
                               int64_t **offsets)
@@ -264,7 +276,7 @@ static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-/** Fill rows [begin, end) into out from its beginning. */
+/** Write rows [begin, end) to out, from its beginning. */
 static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                                   const struct kith__grid *grid, const int64_t *offsets,
                                   int64_t begin, int64_t end, const kith_pairs *out)
@@ -328,27 +340,28 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------ streamed */
 
-/** A list being handed over in blocks. */
+/** A list that is handed to a callback in blocks of pairs. */
 struct stream {
-    kith_ctx *ctx;
-    const struct kith__question *question;
-    const struct kith__list *list;
-    const struct kith__grid *grid;
-    kith_block_fn fn;
-    void *user;
-    kith_pairs *staging;
-    int64_t *counts; /* of each block, when it is not by rows */
-    int64_t delivered;
-    bool stopped; /* by fn */
+    kith_ctx *ctx;                         /**< context of the call */
+    const struct kith__question *question; /**< points, box and cutoff */
+    const struct kith__list *list;         /**< form of the list, and size of a block of pairs */
+    const struct kith__grid *grid;         /**< the sorted particles */
+    kith_block_fn fn;                      /**< the callback */
+    void *user;                            /**< argument of the callback */
+    kith_pairs *staging;                   /**< arrays that pairs are written to */
+    int64_t *counts;   /**< [work blocks] pairs of each work block, for appended lists */
+    int64_t delivered; /**< pairs handed to the callback so far */
+    bool stopped;      /**< the callback asked to stop */
 };
 
+/** Make the staging arrays hold this number of pairs. */
 static kith_status stage(struct stream *stream, int64_t pairs)
 {
     return kith__list_need(stream->ctx, stream->list, stream->question->precision,
                            stream->question->a.n, pairs, pairs, stream->staging);
 }
 
-/** Hand over the first n staged pairs, in pieces no larger than wanted. */
+/** Hand the first n staged pairs to the callback, in blocks of at most block_pairs. */
 static kith_status deliver(struct stream *stream, int64_t n)
 {
     const kith_pairs *all = stream->staging;
@@ -364,7 +377,8 @@ static kith_status deliver(struct stream *stream, int64_t n)
     return KITH_OK;
 }
 
-/** A buffer of a block too large to be staged whole. */
+/** Hand the collected hits to the callback: part of a work block that is too large to be staged as
+ *  a whole. */
 static void flush_stream(struct kith__sweep *sweep)
 {
     struct stream *stream = sweep->job;
@@ -374,12 +388,12 @@ static void flush_stream(struct kith__sweep *sweep)
     }
     if (!sweep->failed && !stream->stopped) {
         write_kernel[kith__isa(sweep->ctx)](sweep, 0);
-        (void)deliver(stream, n); /* remembers in `stopped`; seen when the block is done */
+        (void)deliver(stream, n); /* sets stream->stopped, which is tested after the work block */
     }
     kith__sweep_forget(sweep);
 }
 
-/** Stream one block that holds more pairs than are wanted at a time, on the calling thread. */
+/** Hand over a work block with more than block_pairs pairs, on the calling thread. */
 static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
@@ -393,6 +407,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     return KITH_OK;
 }
 
+/** Count the pairs of a work block. */
 static void count_block(struct kith__sweep *sweep, int64_t block)
 {
     const struct stream *stream = sweep->job;
@@ -402,6 +417,8 @@ static void count_block(struct kith__sweep *sweep, int64_t block)
     stream->counts[block] = state->hits - before;
 }
 
+/** Hand over an appended list: count the pairs of all work blocks, then make as many blocks at a
+ *  time as together have at most block_pairs pairs. */
 static kith_status stream_appended(struct stream *stream)
 {
     kith_ctx *ctx = stream->ctx;
@@ -441,6 +458,7 @@ static kith_status stream_appended(struct stream *stream)
     return KITH_OK;
 }
 
+/** Hand over a sorted list: as many rows at a time as together have at most block_pairs pairs. */
 static kith_status stream_by_rows(struct stream *stream)
 {
     int64_t *offsets = NULL;

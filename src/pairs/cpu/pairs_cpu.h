@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Between the calls that make neighbour lists on CPU cores and the kernels of their sweeps, which
+ * The interface between pairs_cpu.c, which makes pair lists, and the kernels of its sweeps, which
  * are compiled once for each instruction set.
  */
 #ifndef KITH_PAIRS_CPU_H
@@ -10,37 +10,42 @@
 #include "engine/cpu/sweep.h"
 #include "pairs/pairs.h"
 
-/** What one thread has of a list: sweep->state. */
+/** State of a pair list in one thread: sweep->state. */
 struct kith__list_state {
-    int64_t hits;           /**< pairs counted */
-    int64_t *counts;        /**< hits of each particle, by the caller's index */
-    unsigned extras;        /**< KITH_DISTANCES, ...: what is wanted beside the ends of a pair */
+    int64_t hits;           /**< pairs that this thread has counted */
+    int64_t *counts;        /**< [a.n] hits of each particle, by the caller's index */
+    unsigned extras;        /**< KITH_DISTANCES, ...: arrays that are wanted beside i and j */
     const kith_pairs *out;  /**< arrays to write */
-    const int64_t *offsets; /**< where each particle's row begins, */
-    int64_t base;           /**< counted from this pair of the whole list */
-    int64_t block;          /**< being swept */
-    void (*flush)(struct kith__sweep *sweep); /**< too many hits are collected: take them away */
+    const int64_t *offsets; /**< [a.n + 1] first pair of each particle's row in the whole list */
+    int64_t base;  /**< pair of the whole list that is written to the start of the arrays */
+    int64_t block; /**< work block that is being processed */
+
+    /** Write the collected hits to their destination and discard them: called when there are too
+     *  many to collect more. */
+    void (*flush)(struct kith__sweep *sweep);
 };
 
+/** Return the state of a pair list in this thread. */
 static inline struct kith__list_state *kith__list_of(const struct kith__sweep *sweep)
 {
     return sweep->state;
 }
 
-/** Add to `hits`. */
+/** Count the pairs of a work block: add them to `hits`. */
 kith__block_fn KITH_EACH_ISA(count_pairs);
 
-/** Add each particle's hits to `counts`. */
+/** Count the hits of each query particle of a work block: add them to `counts`. */
 kith__block_fn KITH_EACH_ISA(count_rows);
 
-/** Collect rows in the sweep, calling `flush` when they are too many; the last are left there. */
+/** Collect the hits of a work block in the sweep, calling `flush` when there are too many. The last
+ *  hits are left in the sweep. */
 kith__block_fn KITH_EACH_ISA(collect_rows);
 
-/** Write each particle's row to `out` at `offsets`. */
+/** Write the row of each query particle of a work block to `out`, at its offset. */
 kith__block_fn KITH_EACH_ISA(fill_rows);
 
-/** Write the collected rows to `out` from pair `at` on, as (i, j) with i <= j where the stencil is
- *  KITH_FORWARD. */
+/** Write the collected hits to `out` from pair `at` on, as (i, j). With the stencil KITH_FORWARD, i
+ *  and j are exchanged where necessary so that i <= j. */
 typedef void kith__write_rows_fn(const struct kith__sweep *sweep, int64_t at);
 kith__write_rows_fn KITH_EACH_ISA(write_rows);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations for neighbour lists: count, count by particle, collect, fill.
+ * The operations of the sweep for pair lists: count all pairs, count the hits of each particle,
+ * collect hits, fill rows. And the writing of collected hits to the arrays of a list. Compiled for
+ * each instruction set.
  */
 #include "pairs_cpu.h"
 
@@ -17,8 +19,9 @@ void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, NULL, count_operation, NULL);
 }
 
-/** Of n hits, known by their places in the tile: keep shifts and slots, where they are wanted, and
- *  put ids in their stead. */
+/** Complete n collected hits that are stored as indices in the tile: store their images and slots,
+ *  where wanted, and replace the indices by the caller's.
+ *  @param[in,out] hit  [n] index in the tile; afterwards index in the caller's order */
 KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict hit)
 {
     const struct kith__tile *tile = &sweep->tile;
@@ -38,7 +41,9 @@ KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict h
     }
 }
 
-/** Append the hits of i to the buffer. @return how many. */
+/** Store the hits of query particle i behind those collected.
+ *  @param upper  only candidates that rank after i are hits
+ *  @return the number of hits */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
 {
     int32_t *to = sweep->hit_id + sweep->n_hits;
@@ -62,10 +67,11 @@ void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, NULL, count_rows_operation, NULL);
 }
 
-/* Lists of this many pairs are larger than caches. */
+/* Lists with room for this many pairs or more are written with non-temporal stores, as they are
+ * larger than the caches. */
 static const int64_t large_list = (int64_t)1 << 22;
 
-/* Beyond this many hits a block waits for its turn to write, instead of collecting more. */
+/* Hits that a thread collects before it writes them in the middle of a work block. */
 static const int64_t most_hits = (int64_t)1 << 20;
 
 static void collect_operation(struct kith__sweep *sweep, const struct visitor *i)
@@ -89,18 +95,18 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
     visit_block(sweep, block, NULL, collect_operation, NULL);
 }
 
-/** Is a hit of a row written the other way round, as (j, i)? */
+/** Is a hit of a row written as (j, i), so that the smaller index comes first? */
 static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int32_t hit)
 {
     return sweep->stencil == KITH_FORWARD && row->id > hit;
 }
 
-enum { KITH_WAYS = 64 }; /**< to hits, found at once */
+enum { KITH_WAYS = 64 }; /**< hits whose separations are computed at a time */
 
 #define KITH_TWICE "pairs/cpu/extras_real.h"
 #include "core/twice.h"
 
-/** The wrapping image of a particle: it stands at r - image.rows in the grid. */
+/** Compute how many boxes wrapping subtracted from the coordinates of a particle. */
 static __attribute__((noinline)) void image_of(const struct kith__question *q,
                                                const kith_points *points, int32_t id,
                                                int32_t image[3])
@@ -109,8 +115,9 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
-/** Write the shifts of buffered hits [first, first + row->n) from pair p on, for the coordinates as
- *  the caller gave them: the wrapping of both ends is taken out. */
+/** Write the images of collected hits [first, first + row->n) to the list, from pair p on. They
+ *  refer to the coordinates as the caller gave them, so the wrapping of both particles is
+ *  subtracted. */
 static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -138,7 +145,8 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
-/** Write what was asked for beside the ends of a row's pairs. */
+/** Write the extras, distances, vectors and images, of collected hits [first, first + row->n) to
+ *  the list, from pair p on. */
 static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -154,7 +162,7 @@ static void write_extras(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
-/** The ends of n pairs of particle id. */
+/** Set i and j of n pairs of particle `id` and its hits. */
 static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
                    int64_t n, int32_t *restrict i, int32_t *restrict j)
 {
@@ -171,8 +179,8 @@ static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *r
     }
 }
 
-/** Copy n ints past the caches, so that their lines are not read first; the lines at both ends,
- *  shared with others, are written through them. */
+/** Copy n integers with non-temporal stores, which do not read the cache lines first. The cache
+ *  lines at both ends, which may be shared with other threads, are written with ordinary stores. */
 static void stream(int32_t *to, const int32_t *from, int64_t n)
 {
     if (n < (int64_t)4 * KITH_LANES) {
@@ -192,7 +200,7 @@ static void stream(int32_t *to, const int32_t *from, int64_t n)
     vi_store(to + n - W, vi_load(from + n - W));
 }
 
-/** Write the ends of the collected pairs past the caches: for lists larger than these. */
+/** Write i and j of the collected hits with non-temporal stores, from pair `at` on. */
 static void stream_ends(const struct kith__sweep *sweep, int64_t at)
 {
     enum { STAGE = 4096 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a list may hold beside the ends of a pair: distance, vector, image.
+ * The extras of a list: distance, vector and image of each pair.
  */
 #ifndef KITH_GPU_EXTRAS_CUH
 #define KITH_GPU_EXTRAS_CUH
@@ -8,7 +8,7 @@
 #include "engine/gpu/device.cuh"
 #include "pairs_gpu.h"
 
-/** Image of the caller's particle p: it stands at r - image.rows in the grid. */
+/** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p. */
 template <typename real>
 static __device__ void wrapping_of(const struct kith__question &q, const kith_points &points,
                                    int64_t p, int32_t image[3])
@@ -17,7 +17,8 @@ static __device__ void wrapping_of(const struct kith__question &q, const kith_po
     definition<real>::load(definition<real>::box(q), points, q.dim, p, r, image);
 }
 
-/** Write the distance and vector of the pair at p, where wanted; turned: the list holds (j, i). */
+/** Write the distance and vector of pair p of the list, if wanted.
+ *  @param turned  the list holds (j, i) */
 template <typename real>
 static __device__ __forceinline__ void write_vector(const struct kith__gpu_list &list, int64_t p,
                                                     real r2, const real d[3], bool turned)
@@ -32,8 +33,9 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
 }
 
-/** Write the image s of the pair at p, of the caller's particles i and j, for the coordinates as
- *  they were given: the wrapping of both ends is taken out. */
+/** Write the image s of pair p of the list, between the caller's particles i and j. The list refers
+ *  to the coordinates as given, so the wrapping of both particles is subtracted.
+ *  @param turned  the list holds (j, i) */
 template <typename real>
 static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &grid,
                                                    const struct kith__gpu_list &list, int64_t p,
@@ -53,13 +55,14 @@ static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &
     }
 }
 
+/** Are distances or vectors wanted? */
 static __host__ __device__ __forceinline__ bool has_vector(const struct kith__gpu_list &list)
 {
     return list.distances || list.vectors;
 }
 
-/** Where the image of the pair at p waits until its row is sorted; NULL without extras, when images
- *  do not matter. */
+/** Return the memory in which the packed image of pair p is kept until its row is sorted: the start
+ *  of one of its extras. NULL without extras, when images are not needed. */
 template <typename real>
 static __device__ __forceinline__ int32_t *waiting_shift(const struct kith__gpu_list &list,
                                                          int64_t p)

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists on a GPU. Lists in device memory are written where they are to be. Lists for the host
- * are made a part at a time in device memory, so that they may be larger than it.
+ * Pair lists on a GPU. Lists in device memory are written directly to the caller's arrays. Lists
+ * for the host are made in parts in device memory, so that they may be larger than that memory.
  *
- * Appended (i, j): the hits of each street of homes are counted, their sums are the streets'
- * places, a second sweep fills them; one sweep where any order will do.
- * By rows (CSR, or sorted): likewise, with the hits of each particle.
+ * Appended, for (i, j) lists: one sweep counts the hits of each work block, the prefix sum of the
+ * counts gives the offset of each work block, and a second sweep writes the pairs. When any order
+ * is permitted, a single sweep appends pairs with an atomic counter.
+ *
+ * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
+ * the counts gives the offset of each row, and a second sweep fills the rows.
  */
 #include "pairs_gpu.h"
 
 #include "pairs/list.h"
 #include "engine/gpu/search.h"
 
+/** Is the list made by rows? Else it is appended. */
 static bool by_rows(const struct kith__list *list)
 {
     return list->sorted || list->layout == KITH_CSR;
 }
 
-/** Queue the places of streets, or rows, in the list. @return where the number of pairs will be. */
+/** Queue the offsets of work blocks, or rows, in the list: s->counts.
+ *  @param[out] total  number of pairs of the list, in device memory: the last offset */
 static kith_status place(struct kith__gpu_search *s, const int64_t **total)
 {
     kith_ctx *ctx = s->ctx;
@@ -46,7 +51,7 @@ static kith_status place(struct kith__gpu_search *s, const int64_t **total)
     return KITH_OK;
 }
 
-/** Pairs [base, base + capacity) of the list, into arrays in device memory. */
+/** Describe the part of a list from pair `base` on, as much as arrays in device memory hold. */
 static struct kith__gpu_list part_of(const struct kith__list *list, const kith_pairs *out,
                                      int64_t base)
 {
@@ -62,7 +67,7 @@ static struct kith__gpu_list part_of(const struct kith__list *list, const kith_p
     };
 }
 
-/** Queue rows [first, last) of the list. */
+/** Queue the writing, and sorting, of rows [first, last) of the list. */
 static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__gpu_list *part,
                              int64_t first, int64_t last)
 {
@@ -77,7 +82,7 @@ static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__gpu_
     return KITH_OK;
 }
 
-/** Queue the whole list, once it has its places. */
+/** Queue the writing of the whole list, whose offsets are in s->counts. */
 static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
 {
     kith_ctx *ctx = s->ctx;
@@ -100,7 +105,8 @@ static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
     return KITH_OK;
 }
 
-/** Queue a list in any order: one sweep. @return where the number of pairs will be. */
+/** Queue the making of a list in any order, by one sweep.
+ *  @param[out] total  number of pairs of the list, in device memory */
 static kith_status fill_unordered(struct kith__gpu_search *s, const kith_pairs *out,
                                   const void **total)
 {
@@ -115,7 +121,8 @@ static kith_status fill_unordered(struct kith__gpu_search *s, const kith_pairs *
     return KITH_OK;
 }
 
-/** Queue a list into arrays in device memory. @return where the number of pairs will be. */
+/** Queue the making of a list in arrays in device memory.
+ *  @param[out] total  number of pairs of the list, in device memory */
 static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, const void **total)
 {
     if (s->list->unordered && !by_rows(s->list)) {
@@ -129,24 +136,28 @@ static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, cons
 
 /* ------------------------------------------------------------------------------------ streamed */
 
-/* A part costs some launches and a wait, however small it is. */
+/* Smallest room for a part [pairs]: each part costs some launches and a wait, however small it
+ * is. */
 static const int64_t least_part = (int64_t)1 << 16;
 
-/** A list on its way to the host. */
+/** A list that is made in parts and copied to the host. */
 struct stream {
-    struct kith__gpu_search *search;
-    int64_t total;
-    const int64_t *offsets; /**< of streets or rows, in host memory */
-    int64_t n_offsets;
-    int64_t most;  /**< pairs in a part, */
-    int64_t piece; /**< and in what is handed to fn */
+    struct kith__gpu_search *search; /**< the search */
+    int64_t total;                   /**< pairs of the list */
+    const int64_t *offsets; /**< [n_offsets] first pair of each work block or row, in host memory;
+                                 NULL: not copied from the device yet */
+    int64_t n_offsets;      /**< work blocks or rows, and 1 */
+    int64_t most;           /**< most pairs of a part */
+    int64_t piece;          /**< most pairs that are handed to fn at a time */
+
+    /** Copy a part, whose first pair is pair `base` of the list, to its destination on the host. */
     kith_status (*deliver)(struct stream *stream, const kith_pairs *part, int64_t base);
-    kith_pairs *out; /**< deliver's */
-    kith_block_fn fn;
-    void *user;
+    kith_pairs *out;  /**< destination of deliver_to_arrays */
+    kith_block_fn fn; /**< the caller's callback, for deliver_to_function */
+    void *user;       /**< argument of the callback */
 };
 
-/** Have room for a part of n pairs in device memory. */
+/** Make the staging arrays in device memory hold a part of n pairs. */
 static kith_status stage(struct stream *t, int64_t n)
 {
     struct kith__gpu_search *s = t->search;
@@ -155,7 +166,8 @@ static kith_status stage(struct stream *t, int64_t n)
                            n > least_part ? n : least_part, &s->gpu->staging);
 }
 
-/** Make and deliver pairs [base, end), which are rows [first, last) where the list is by rows. */
+/** Make pairs [base, end) of the list and deliver them.
+ *  @param first, last  the rows, or work blocks, that contain them: [first, last) */
 static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int64_t first,
                                int64_t last)
 {
@@ -180,7 +192,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     return KITH_OK;
 }
 
-/** Copy counts, or the offsets they became, to the host. */
+/** Copy n elements of s->counts, counts or offsets, to the host. */
 static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t n)
 {
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
@@ -188,7 +200,7 @@ static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t
     return kith__gpu_download(s->ctx, copies);
 }
 
-/** Learn where streets or rows begin. */
+/** Copy the offsets of work blocks or rows to the host. */
 static kith_status fetch_offsets(struct stream *t)
 {
     kith_ctx *ctx = t->search->ctx;
@@ -202,13 +214,14 @@ static kith_status fetch_offsets(struct stream *t)
     return fetch_counts(t->search, offsets, t->n_offsets);
 }
 
-/** Parts end anywhere in an appended list, and between rows in others. */
+/** Make the list in parts and deliver them. Parts of an appended list have `most` pairs, and may
+ *  end inside a work block; parts of a list by rows end between rows. */
 static kith_status stream_parts(struct stream *t)
 {
     const bool rows = by_rows(t->search->list);
     int64_t first = 0;
     int64_t last = 0;
-    if (t->total <= t->most) { /* one part of all streets or rows: wherever they begin */
+    if (t->total <= t->most) { /* one part: no offsets are needed */
         last = rows ? t->search->sweep.grid.question.a.n : INT64_MAX;
         return t->total > 0 ? stream_part(t, 0, t->total, 0, last) : KITH_OK;
     }
@@ -226,7 +239,7 @@ static kith_status stream_parts(struct stream *t)
             last++;
         }
         if (rows) {
-            last = last > first ? last : first + 1; /* a row that is too long goes whole */
+            last = last > first ? last : first + 1; /* a row with more than `most` pairs */
             end = offsets[last];
         }
         KITH_TRY(stream_part(t, base, end, first, rows ? last : last + 1));
@@ -234,7 +247,8 @@ static kith_status stream_parts(struct stream *t)
     return KITH_OK;
 }
 
-/** Elements of an array of a part, on their way to the host's, where both have it. */
+/** Describe the copy of n elements of a part's array to the host, from element `base` of the host's
+ *  array on; an empty copy when one of the arrays is NULL. */
 static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
                                      size_t element)
 {
@@ -243,7 +257,7 @@ static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, i
                                    wanted ? (size_t)n * element : 0};
 }
 
-/** Copy a part to the arrays of out, from pair `base` on. */
+/** Copy a part to the host, to arrays of out from pair `base` on. */
 static kith_status fetch_part(struct stream *t, const kith_pairs *part, int64_t base,
                               const kith_pairs *out)
 {
@@ -258,12 +272,13 @@ static kith_status fetch_part(struct stream *t, const kith_pairs *part, int64_t 
     return kith__gpu_download(t->search->ctx, copies);
 }
 
+/** Copy a part to the host, to the arrays of the whole list. */
 static kith_status deliver_to_arrays(struct stream *t, const kith_pairs *part, int64_t base)
 {
     return fetch_part(t, part, base, t->out);
 }
 
-/** Hand a part to the caller's function, in pieces no larger than wanted. */
+/** Copy a part to the host, and hand it to the callback, at most t->piece pairs at a time. */
 static kith_status deliver_to_function(struct stream *t, const kith_pairs *part, int64_t base)
 {
     struct kith__gpu_search *s = t->search;
@@ -284,7 +299,7 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
 
 /* ------------------------------------------------------------------------------------- backend */
 
-/** Make the library's arrays large enough for the list. */
+/** Make the arrays that the library owns hold n pairs. */
 static kith_status grow_list(struct kith__gpu_search *s, int64_t n, kith_pairs *out)
 {
     const struct kith__question *q = &s->sweep.grid.question;
@@ -292,6 +307,7 @@ static kith_status grow_list(struct kith__gpu_search *s, int64_t n, kith_pairs *
     return kith__list_need(s->ctx, s->list, q->precision, q->a.n, n, n > old ? n : old, out);
 }
 
+/** Make a list in arrays in host memory. */
 static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pairs *out)
 {
     static const int64_t most = (int64_t)1 << 24;

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists: count by street, count by row, append, fill rows. Templates on EXTRAS spare lists
- * without them the registers.
+ * The operations of the sweep for pair lists: count the hits of each work block, count the hits of
+ * each particle, append pairs, fill rows. Where EXTRAS is a template parameter, lists without
+ * distances, vectors and images need fewer registers.
  */
 #include "extras.cuh"
 #include "engine/gpu/gpu_sweep.cuh"
 
+/** Shared memory of operations that need none. */
 struct nothing {
 };
 
-/** Write the extras of the pair at p: its ends' places, the image, and the ends. */
+/** Write the extras of pair p of the list.
+ *  @param at     slot of the query particle
+ *  @param place  slot of the candidate
+ *  @param shift  its image, packed
+ *  @param i, j   their indices in the caller's order
+ *  @param turned the list holds (j, i) */
 template <typename real>
 static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
                                     int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
@@ -29,10 +36,11 @@ static __device__ void write_extras(const visit<real> &v, const struct kith__gpu
 
 /* -------------------------------------------------------------------------------------- counts */
 
+/** Operation: count the hits of each work block. */
 template <typename real> struct count_streets {
     typedef struct nothing shared;
-    int64_t *counts; /* by street, cleared */
-    int64_t hits;
+    int64_t *counts; /**< [work blocks] the counts; cleared before the sweep */
+    int64_t hits;    /**< hits of this lane's candidates with the i-cluster */
 
     __device__ bool begin(const visit<real> &, shared *)
     {
@@ -55,18 +63,19 @@ template <typename real> struct count_streets {
     }
 };
 
-/** Does row i of a half list hold j at this image? */
+/** Does row i of a half list contain j at this image? */
 static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t shift)
 {
     return i < j || (i == j && shift > no_shift);
 }
 
-/** UPPER: rows of a half list, from a sweep of both ends. Else of a full list; a forward sweep then
- *  counts each pair at both its ends. */
+/** Operation: count the hits of each particle. With UPPER, for a half list, from a sweep that finds
+ *  pairs from both ends. Without, for a full list; a forward sweep then counts each pair for both
+ *  of its particles. */
 template <typename real, bool UPPER> struct count_rows {
     typedef struct nothing shared;
-    int64_t *counts; /* by caller's index, cleared */
-    int64_t hits;    /* of the home's particle number `lane` */
+    int64_t *counts; /**< [a.n] the counts by the caller's index; cleared before the sweep */
+    int64_t hits;    /**< hits of query particle number `lane` of the i-cluster */
 
     __device__ bool begin(const visit<real> &, shared *)
     {
@@ -109,29 +118,33 @@ template <typename real, bool UPPER> struct count_rows {
 
 /* ------------------------------------------------------------------------------------ appended */
 
-/**
- * Hits are packed in shared memory, so that the list is written in full lines. With offsets each
- * street has its place; without, a place is taken from *total whenever a packet is full.
+/**Operation: append pairs to a list. A warp collects hits in a packet in shared memory, so that
+ * consecutive pairs are written together (coalesced). With offsets, the pairs of each work block
+ * are written at its offset; without, a range of the list is reserved by an atomic addition to
+ * *total whenever a packet is written.
  */
 template <typename real, bool EXTRAS> struct append {
     static_assert(DEEP == 2, "hits of two candidates are counted at once");
-    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };  /* the hits of a step always fit */
-    enum { BOOK = EXTRAS ? 256 : 512 };              /* candidates of some steps */
-    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME }; /* particles of the homes of a street */
+    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };  /**< hits of a packet: at least one take() */
+    enum { BOOK = EXTRAS ? 256 : 512 };              /**< candidates that hits may refer to */
+    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME }; /**< most query particles of a work block */
+
+    /** A packet of hits. */
     struct shared {
-        int32_t i[SPAN];                  /* the caller's, of the street's particles */
-        int32_t j[BOOK];                  /* with EXTRAS the place, of candidates with hits, */
-        int32_t shift[EXTRAS ? BOOK : 1]; /* and their image */
-        uint16_t hit[PACKET];             /* candidate * SPAN + particle of the street */
+        int32_t i[SPAN]; /**< caller's index of each query particle of the work block */
+        int32_t j[BOOK]; /**< caller's index of each candidate; with EXTRAS its slot */
+        int32_t shift[EXTRAS ? BOOK : 1]; /**< image of each candidate, packed */
+        uint16_t hit[PACKET];             /**< index of the candidate * SPAN + index of the query
+                                               particle */
     };
-    struct kith__gpu_list list;
-    const int64_t *offsets;
-    unsigned long long *total;
-    int64_t at;    /* of the next pair, with offsets */
-    int32_t first; /* place of the street's first particle, */
-    int home;      /* and of the home's among the street's */
-    int n;         /* hits packed, */
-    int booked;    /* of so many candidates */
+    struct kith__gpu_list list; /**< the part of the list that is written */
+    const int64_t *offsets;     /**< [work blocks] first pair of each work block; NULL: any order */
+    unsigned long long *total;  /**< number of pairs so far; used when offsets is NULL */
+    int64_t at;    /**< with offsets: index in the arrays of the next pair of the work block */
+    int32_t first; /**< first slot of the work block */
+    int home;      /**< first slot of the i-cluster, relative to `first` */
+    int n;         /**< hits in the packet */
+    int booked;    /**< candidates in the packet */
 
     __device__ bool begin(const visit<real> &v, shared *packed)
     {
@@ -142,7 +155,7 @@ template <typename real, bool EXTRAS> struct append {
         return true;
     }
 
-    /** Write hit h of the packet to place p. */
+    /** Write hit h of the packet as pair p of the arrays. */
     __device__ __forceinline__ void write(const visit<real> &v, const shared *packed, int h,
                                           int64_t p)
     {
@@ -159,7 +172,7 @@ template <typename real, bool EXTRAS> struct append {
         }
     }
 
-    /** Write the packet, as far as the list has room. */
+    /** Write the packet, as far as the arrays have room, and empty it. */
     __device__ __forceinline__ void flush(const visit<real> &v, const shared *packed)
     {
         int64_t to = at;
@@ -183,7 +196,8 @@ template <typename real, bool EXTRAS> struct append {
         n = booked = 0;
     }
 
-    /** Pack the hits of a candidate, the last of them before place `end`: there is room. */
+    /** Add the hits of this lane's candidate to the packet, which has room for them.
+     *  @param end  index behind the last of these hits in the packet */
     __device__ __forceinline__ void pack(shared *packed, int lane, const struct candidate &c,
                                          int32_t j, uint32_t mask, int end)
     {
@@ -203,8 +217,9 @@ template <typename real, bool EXTRAS> struct append {
         booked += LANES;
     }
 
-    /** Hits are packed in the order of lanes: of both candidates of a lane together where there are
-     *  few; else those of the first ones, then of the others. */
+    /** Add the hits of DEEP = 2 candidates in each lane to the packet, in the order of the lanes.
+     *  When there are few, the hits of both candidates of a lane are adjacent; else the hits of all
+     *  first candidates come before those of all second ones. */
     __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
                                          const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
@@ -252,22 +267,27 @@ static __device__ __forceinline__ void end_street(const visit<real> &v, append<r
 
 /* ---------------------------------------------------------------------------------------- rows */
 
+/** Operation: fill the rows of a list. With UPPER, rows hold only j after i. */
 template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
+    /** Positions of an i-cluster's rows. */
     struct shared {
-        int64_t at[KITH_GPU_HOME]; /* of the next pair of each particle of the home */
+        int64_t
+            at[KITH_GPU_HOME]; /**< index in the arrays of the next pair of each query particle */
     };
-    struct kith__gpu_list list;
-    const int64_t *offsets;
-    bool whole; /* all rows of the home are in the part that is written, plainly */
+    struct kith__gpu_list list; /**< the part of the list that is written */
+    const int64_t *offsets;     /**< [a.n + 1] first pair of each row in the list */
+    bool whole; /**< fast path: all rows of the i-cluster are inside the part, and is_plain */
 
-    /** Are only j and images written, these as the sweep has them? */
+    /** Are only j and images written, and images as the sweep finds them, without a correction for
+     *  wrapping? */
     __device__ __forceinline__ bool is_plain(const visit<real> &v) const
     {
         return !list.i &&
                (!EXTRAS || (!has_vector(list) && !list.later && !v.sweep->grid.plan->wrapped));
     }
 
-    /** Has a row of the home pairs in the part that is written? */
+    /** Load the offsets of the i-cluster's rows.
+     *  @return whether one of them has pairs in the part that is written */
     __device__ bool begin(const visit<real> &v, shared *rows)
     {
         int64_t begin = 0;
@@ -283,7 +303,8 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         return which_lanes(begin < list.capacity && end > 0) != 0;
     }
 
-    /** Write what the candidates add to row k. @return how many pairs */
+    /** Write the hits of query particle k with the candidates of all lanes to its row.
+     *  @return their number */
     template <bool WHOLE>
     __device__ __forceinline__ int add_to_row(const visit<real> &v, const shared *rows, int k,
                                               const struct candidate c[DEEP], const int32_t j[DEEP],
@@ -320,7 +341,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     {
         int32_t j[DEEP];
         int32_t image[DEEP][3];
-        int hits = 0; /* of the home's particle number `lane` */
+        int hits = 0; /* hits of query particle number `lane` */
         for (int d = 0; d < DEEP; d++) {
             j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
             kith__unpack_shift(c[d].shift, image[d]);
@@ -365,7 +386,8 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-/** run_sweep for the precision of the sweep's points: OPERATION<float, ...>{...} or double. */
+/** Call run_sweep with OPERATION<float, ...>{...} or OPERATION<double, ...>{...}, by the precision
+ *  of the points. */
 #define RUN_BY_PRECISION(sweep, stream, OPERATION, INITIAL, ...) \
     ((sweep)->grid.question.precision == KITH_FLOAT \
          ? run_sweep<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, stream) \
@@ -375,6 +397,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         __VA_ARGS__ \
     }
 
+/** Are distances, vectors or images wanted? */
 static bool has_extras(const struct kith__gpu_list *list)
 {
     return has_vector(*list) || list->shifts;
@@ -412,6 +435,7 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
                                   INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , false);
 }
 
+/** Queue the filling of rows, for a half list (UPPER) or a full list. */
 template <bool UPPER>
 static gpuError_t fill_rows_of(const struct kith__gpu_sweep *sweep,
                                const struct kith__gpu_list *list, const int64_t *offsets,
@@ -431,6 +455,7 @@ gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
                  : fill_rows_of<false>(sweep, list, offsets, stream);
 }
 
+/** Set *result to the number of pairs, or to the status of the plan. */
 static __global__ void conclude(const struct kith__gpu_plan *plan, const int64_t *total,
                                 int64_t *result)
 {

@@ -1,51 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations for pair lists. All arrays are in device memory. Launchers queue their
- * work on the stream and return the run-time's error code.
+ * Launchers of the kernels for pair lists. All arrays are in device memory. Launchers queue their
+ * work on a stream and return the run-time library's error code.
  */
 #ifndef KITH_GPU_PAIRS_H
 #define KITH_GPU_PAIRS_H
 
 #include "engine/gpu/gpu_sweep.h"
 
-/** The part of a list that is written: pairs [base, base + capacity) go to where arrays begin. */
+/** The part of a list that is written: pair base + k of the list goes to index k of the arrays. */
 struct kith__gpu_list {
-    int64_t base, capacity;
-    int32_t *i; /**< NULL: not wanted */
-    int32_t *j;
-    void *distances, *vectors;
-    int32_t *shifts;
-    bool later; /**< rows will be sorted: store each pair's image in its extras' place for now */
+    int64_t base;     /**< first pair of the list that is written */
+    int64_t capacity; /**< pairs that the arrays have room for */
+    int32_t *i;       /**< [capacity] index of the first particle; NULL: not wanted */
+    int32_t *j;       /**< [capacity] index of the second particle */
+    void *distances;  /**< [capacity] distance, in the precision of the points; NULL: not wanted */
+    void *vectors; /**< [capacity][3] vector from i to j, in the precision of the points; NULL: not
+                           wanted */
+    int32_t *shifts; /**< [capacity][3] image; NULL: not wanted */
+    bool later; /**< rows are sorted afterwards: instead of the extras of a pair, only its packed
+                     image is written (waiting_shift) */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** counts[s]: hits of street s; the others, up to n, become 0. */
+/** Count the hits of each work block.
+ *  @param[out] counts  [n] hits by work block; elements behind the last work block become 0 */
 gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
                                    gpuStream_t stream);
 
-/** counts[i]: neighbours of i, by the caller's index. upper: only j > i, as in half lists. */
+/** Count the neighbours of each particle.
+ *  @param upper           count only j after i, as in half lists
+ *  @param[in,out] counts  [a.n] numbers by the caller's index; cleared by the caller */
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
-/** Append pairs. @param offsets  where each street's pairs go; NULL: wherever there is room first.
- *  @param total  device memory: receives the number of pairs when offsets is NULL */
+/** Append pairs to a list.
+ *  @param offsets     [work blocks] first pair of each work block in the list; NULL: pairs are
+ *                     appended in the order in which warps find them
+ *  @param[out] total  number of pairs; used when offsets is NULL */
 gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
                             const int64_t *offsets, unsigned long long *total, gpuStream_t stream);
 
-/** Write rows. @param offsets  [a.n + 1] where the row of each i begins */
+/** Write the rows of a list.
+ *  @param upper    rows hold only j after i, as in half lists
+ *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
                                const struct kith__gpu_list *list, const int64_t *offsets,
                                gpuStream_t stream);
 
-/** Sort each row that list holds by j and image, and write its extras. Rows [first, last). */
+/** Sort rows [first, last) of the list by j and image, and write their extras. Rows that the arrays
+ *  do not hold as a whole are skipped. */
 gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct kith__gpu_list *list,
                                const int64_t *offsets, int64_t first, int64_t last,
                                gpuStream_t stream);
 
-/** *result becomes the number of pairs, or the status of what failed. */
+/** Set *result to *total, the number of pairs, or to the status of the plan when coordinates cannot
+ *  be used. */
 gpuError_t kith__gpu_conclude(const struct kith__gpu_grid *grid, const int64_t *total,
                               int64_t *result, gpuStream_t stream);
 

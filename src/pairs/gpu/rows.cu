@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting the rows of a list: a warp takes a row, in shared memory where it fits, else in place.
- * Ends of pairs and images are put in order; the extras are then computed by the definition.
+ * Sorting the rows of a list by j and image, with a bitonic sort: each warp sorts a row, in shared
+ * memory where it fits, else in place. The extras of each pair are then computed by the definition.
  */
 #include "extras.cuh"
 
-enum { ROW_WARPS = 4, ROW_FITS = 512 };
+enum {
+    ROW_WARPS = 4, /**< warps of a thread block */
+    ROW_FITS = 512 /**< longest row that is sorted in shared memory [pairs] */
+};
 
-/** A row in the list itself. */
+/** A row in the arrays of the list. Its elements are j above the packed image. */
 template <typename real> struct row_in_list {
-    const struct kith__gpu_list *list;
-    int64_t first;
+    const struct kith__gpu_list *list; /**< the list */
+    int64_t first;                     /**< index of the row's first pair in the arrays */
     __device__ uint64_t get(int64_t e) const
     {
         const int32_t *shift = waiting_shift<real>(*list, first + e);
@@ -28,7 +31,7 @@ template <typename real> struct row_in_list {
 
 /** A row in shared memory. */
 struct row_in_shared {
-    uint64_t *key;
+    uint64_t *key; /**< [row length] j above the packed image */
     __device__ uint64_t get(int64_t e) const
     {
         return key[e];
@@ -39,6 +42,7 @@ struct row_in_shared {
     }
 };
 
+/** Compare and exchange: order elements e and `other` of a row of n, when e < other < n. */
 template <class Row>
 static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t e, int64_t other)
 {
@@ -52,8 +56,9 @@ static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t 
     }
 }
 
-/** Bitonic sort in the form whose comparisons all ascend: what is missing up to a power of two
- *  counts as large and stays where it is (Knuth, The Art of Computer Programming 3, 5.3.4). */
+/** Bitonic sort in the form in which all comparisons are ascending. Elements that are missing up to
+ *  a power of two count as larger than any other, so they are never exchanged (Knuth, The Art of
+ *  Computer Programming 3, 5.3.4). */
 template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
 {
     for (int64_t size = 2; size / 2 < n; size *= 2) {
@@ -70,6 +75,7 @@ template <class Row> static __device__ void sort_row(const Row &row, int64_t n, 
     }
 }
 
+/** Write the extras of pair p of the list, in the row of particle i. */
 template <typename real>
 static __device__ void finish_pair(const struct kith__gpu_grid &grid,
                                    const struct kith__gpu_list &list, int64_t p, int32_t i)
@@ -109,7 +115,7 @@ static __global__ void sort_rows(const struct kith__gpu_grid grid, const struct 
         const int64_t begin = offsets[i] - list.base;
         const int64_t n = offsets[i + 1] - list.base - begin;
         if (begin < 0 || begin + n > list.capacity) {
-            continue; /* the list did not fit: nothing to sort */
+            continue; /* the arrays were too small for this row */
         }
         const struct row_in_list<real> row = {
             &list, begin
