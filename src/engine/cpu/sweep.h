@@ -27,11 +27,12 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 256,      /**< slots of a work block */
-    KITH_HOME = 512,       /**< most particles of a query block */
-    KITH_HOME_ENOUGH = 20, /**< cells are added to a query block until it has this many particles;
-                                 default of sweep->home_enough */
-    KITH_HOME_CELLS = 8,   /**< most cells of a query block */
+    KITH_BLOCK = 256, /**< slots of a work block */
+    KITH_HOME = 512,  /**< most particles of a query block */
+    /** Cells are added to a query block until it has this many particles: default of
+     *  sweep->home_enough. */
+    KITH_HOME_ENOUGH = 20,
+    KITH_HOME_CELLS = 8, /**< most cells of a query block */
     KITH_LANES = 16,  /**< lanes of the widest vector: tiles are padded by this many candidates */
     KITH_COLUMNS = 6, /**< most integers of a candidate that are packed into a tile (columns) */
     KITH_TILE = 1 << 18, /**< candidates from which on a tile is processed before it is filled
@@ -89,14 +90,18 @@ struct kith__home {
                            candidates are then borderline cases */
     float half[3];    /**< half the size of the bounding box, rounded up [cutoff] */
     float band;       /**< bound on the rounding error of r^2 / cutoff^2 */
-    float own_band;   /**< bound on the rounding error of r^2 / cutoff^2 when no candidate is an
-                           image */
-    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME]; /**< coordinates of the particles, relative to
-                                                         the centre [cutoff] */
-    int32_t self[KITH_HOME];   /**< index of each particle among the candidates of the tile; -1: it
-                                    is none of them */
-    int64_t filled[KITH_HOME]; /**< hits of each particle that earlier tiles have written to its
-                                    row */
+
+    /** Bound on the rounding error of r^2 / cutoff^2 when no candidate is an image. */
+    float own_band;
+
+    /** Coordinates of the particles, relative to the centre [cutoff]. */
+    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME];
+
+    /** Index of each particle among the candidates of the tile; -1: it is none of them. */
+    int32_t self[KITH_HOME];
+
+    /** Hits of each particle that earlier tiles have written to its row. */
+    int64_t filled[KITH_HOME];
 };
 
 /** Buffers of a sweep, each for one purpose. */
@@ -126,11 +131,12 @@ struct kith__sweep {
     const struct kith__question *question; /**< box, cutoff and precision */
     const struct kith__grid *grid;         /**< the sorted particles */
     enum kith__stencil stencil;            /**< the cells around a query block that are searched */
-    bool by_id;      /**< candidates of a tile are sorted by the caller's index */
-    bool upper;      /**< only candidates that rank after the query particle are hits */
-    double blur;     /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
-    double own_blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition, when j is
-                           not an image */
+    bool by_id;  /**< candidates of a tile are sorted by the caller's index */
+    bool upper;  /**< only candidates that rank after the query particle are hits */
+    double blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
+
+    /** Bound on the rounding error of r^2 / cutoff^2 in the definition, when j is not an image. */
+    double own_blur;
     int32_t id_begin; /**< first caller's index of the query particles that are processed */
     int32_t id_end;   /**< index behind the last; INT32_MAX: all from id_begin on */
 
@@ -150,9 +156,11 @@ struct kith__sweep {
     void *state;                         /**< data of this thread alone (kith__run_prepare) */
     const struct kith__columns *columns; /**< integers to pack with candidates; NULL: none. With
                                               columns, a tile holds all candidates of a block */
-    int64_t home_enough; /**< cells are added to a query block until it has this many particles */
-    bool keep_places;    /**< room is needed for hit_slot and hit_shift */
-    bool keep_squares;   /**< room is needed for hit_r2 */
+
+    /** Cells are added to a query block until it has this many particles. */
+    int64_t home_enough;
+    bool keep_places;  /**< room is needed for hit_slot and hit_shift */
+    bool keep_squares; /**< room is needed for hit_r2 */
 
     /* The hits that an operation collects. */
     int32_t *hit_id;        /**< [room_hits] index in the caller's order, or index in the tile */
