@@ -43,9 +43,10 @@ struct kith__gpu_set {
     uint64_t *key;   /**< [n] number of the cell of each slot; ascending. With subcells: number of
                           cell and subcell, above id_bits bits of the index */
     int id_bits;     /**< bits of the index below the key; 0: key holds no index */
-    uint32_t
-        *start; /**< [cells + 1] first slot of each cell, or [rows + 1] of each row of cells, as
-                          the plan says; not filled with subcells */
+
+    /** [cells + 1] First slot of each cell, or [rows + 1] of each row of cells, as the plan says;
+     *  not filled with subcells. */
+    uint32_t *start;
 };
 
 /** The sorted particles of a question. */

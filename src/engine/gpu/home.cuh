@@ -40,14 +40,16 @@ struct __align__(16) range
 
 /** An i-cluster, and the ranges of its candidates. In shared memory, one for each warp. */
 struct visit_shared {
-    float4 i[KITH_GPU_HOME];   /**< -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle
-                                    [cutoff]; padded with `never` */
+    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff]; padded
+     *  with `never`. */
+    float4 i[KITH_GPU_HOME];
     int32_t id[KITH_GPU_HOME]; /**< index of each query particle in the caller's order */
-    int32_t home[KITH_GPU_STREET + 1]; /**< [homes + 1] first slot of each i-cluster of the work
-                                            block, and the slot behind the last */
-    int homes;                         /**< i-clusters that begin in the work block */
-    int64_t candidates;                /**< candidates in all listed ranges */
-    struct range range[LANES];         /**< the ranges listed by each lane */
+
+    /** [homes + 1] First slot of each i-cluster of the work block, and the slot behind the last. */
+    int32_t home[KITH_GPU_STREET + 1];
+    int homes;                 /**< i-clusters that begin in the work block */
+    int64_t candidates;        /**< candidates in all listed ranges */
+    struct range range[LANES]; /**< the ranges listed by each lane */
     double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
     double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
     float4 frame;     /**< origin and unit, rounded to float */
@@ -61,8 +63,9 @@ template <typename real> struct visit {
     int32_t street;                      /**< number of the work block */
     int32_t begin;                       /**< first slot of the i-cluster */
     int n;                               /**< query particles of the i-cluster */
-    uint32_t
-        doubt; /**< twice the error bound of r^2 / cutoff^2, the bits of a float (see excess) */
+
+    /** Twice the error bound of r^2 / cutoff^2: the bits of a float, see `excess`. */
+    uint32_t doubt;
 };
 
 /** A candidate. */

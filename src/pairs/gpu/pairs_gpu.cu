@@ -125,9 +125,15 @@ template <typename real, bool UPPER> struct count_rows {
  */
 template <typename real, bool EXTRAS> struct append {
     static_assert(DEEP == 2, "hits of two candidates are counted at once");
-    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };  /**< hits of a packet: at least one take() */
-    enum { BOOK = EXTRAS ? 256 : 512 };              /**< candidates that hits may refer to */
-    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME }; /**< most query particles of a work block */
+
+    /** Most hits of a packet: at least those of one call of take(). */
+    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };
+
+    /** Most candidates that the hits of a packet refer to. */
+    enum { BOOK = EXTRAS ? 256 : 512 };
+
+    /** Most query particles of a work block. */
+    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME };
 
     /** A packet of hits. */
     struct shared {
@@ -271,8 +277,8 @@ static __device__ __forceinline__ void end_street(const visit<real> &v, append<r
 template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     /** Positions of an i-cluster's rows. */
     struct shared {
-        int64_t
-            at[KITH_GPU_HOME]; /**< index in the arrays of the next pair of each query particle */
+        /** Index in the arrays of the next pair of each query particle. */
+        int64_t at[KITH_GPU_HOME];
     };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row in the list */

@@ -18,8 +18,10 @@ struct kith__gpu_list {
     void *vectors; /**< [capacity][3] vector from i to j, in the precision of the points; NULL: not
                            wanted */
     int32_t *shifts; /**< [capacity][3] image; NULL: not wanted */
-    bool later; /**< rows are sorted afterwards: instead of the extras of a pair, only its packed
-                     image is written (waiting_shift) */
+
+    /** Rows are sorted afterwards: instead of the extras of a pair, only its packed image is
+     *  written (waiting_shift). */
+    bool later;
 };
 
 #ifdef __cplusplus
