@@ -22,7 +22,8 @@ kith_say(KITH_CUDA KITH_HAVE_CUDA "CUDA    "
 kith_say(KITH_COMMAND KITH_HAVE_COMMAND "command " "" "the library alone")
 if(KITH_HAVE_COMMAND OR KITH_TESTS)
     kith_say(KITH_HDF5     HDF5_FOUND     "HDF5    " "${HDF5_VERSION}" "no HDF5 files")
-    kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}" "no command, no benchmark")
+    kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}"
+             "no command, no benchmark")
     kith_say(KITH_CAIRO    CAIRO_FOUND    "cairo   " "${CAIRO_VERSION}" "no pictures")
     kith_say(KITH_PNG      PNG_FOUND      "libpng  " "${PNG_VERSION}"
              "films need ffmpeg, no PNG frames")
