@@ -25,6 +25,7 @@ struct io_lock {
     int fd;              /* descriptor of the locked file */
     bool kept;           /* the file system supports locks */
     io_temporary beside; /* PATH.lock, which is removed on release; no path: there is none */
+    char *created;       /* path of the file itself, if this lock created it; else NULL */
     io_lock *next;       /* next in the list of locks */
 };
 
@@ -179,7 +180,11 @@ io_status io__lock_share(const char *path, const char *target, int *fd, io_error
 static io_status lock_file(io_lock *lock, const char *path, const char *name, io_error *error)
 {
     for (int k = 0; k < TRIES; k++) {
-        lock->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        lock->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const bool created = lock->fd >= 0;
+        if (!created && errno == EEXIST) { /* a file, or a link, which may lead to none */
+            lock->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        }
         if (lock->fd < 0) {
             return io__fail(error, name, IO_SYSTEM, "cannot open to lock: %s", strerror(errno));
         }
@@ -188,6 +193,7 @@ static io_status lock_file(io_lock *lock, const char *path, const char *name, io
             return refuse(lock->fd, path, error);
         }
         if (is_named(lock->fd, name)) {
+            lock->created = created && name == path ? strdup(name) : NULL;
             return IO_OK;
         }
         close(lock->fd);
@@ -241,6 +247,12 @@ void io_lock_release(io_lock *lock)
         return;
     }
     unlist(lock);
+    struct stat facts;
+    if (lock->created && fstat(lock->fd, &facts) == 0 && facts.st_size == 0 &&
+        is_named(lock->fd, lock->created)) {
+        (void)unlink(lock->created); /* nothing was written: leave no empty file */
+    }
+    free(lock->created);
     if (io__temporary_unlist(&lock->beside)) {
         (void)unlink(lock->beside.path); /* still locked: another process creates a new file */
     }

@@ -98,6 +98,22 @@ def test_restart_of_another_flock():
            "-q")
 
 
+def test_restart_without_its_recording():
+    """A recording that is not there is named, and no empty file is left in its place."""
+    cli.ok(*START, "--steps", "2", "--restart", "a.state", "-o", "a.gsd", "-q")
+    cli.fails(4, *START, "--steps", "4", "--restart", "a.state", "-o", "other.gsd", "-q",
+              says=("other.gsd: holds 0 bytes; expected the",))
+    assert not os.path.exists("other.gsd")
+    os.symlink("target.gsd", "link.gsd")
+    cli.ok(*START, "--steps", "2", "-o", "link.gsd", "-q")
+    assert os.path.islink("link.gsd") and os.path.getsize("target.gsd") > 0
+    os.rename("a.gsd", "b.gsd")
+    cli.fails(4, *START, "--steps", "4", "--restart", "a.state", "-o", "a.gsd", "-q",
+              says=("a.gsd: holds 0 bytes; expected the",))
+    assert not os.path.exists("a.gsd")
+    cli.ok(*START, "--steps", "4", "--restart", "a.state", "-o", "b.gsd", "-q")
+
+
 # Each option that decides how a flock moves or what is measured, and what is said of a change.
 CHANGES = [
     (("--model", "vicsek"), "--model was boids and is vicsek"),
