@@ -7,7 +7,6 @@
 #include "report.h"
 
 #include <math.h>
-#include <core/memo.h>
 #include <core/quote.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +34,17 @@ void table_add_whole(table *t, table_role role, const char *label, const char *f
     if (!t->lost) {
         t->column[t->n - 1].data.whole = true;
     }
+}
+
+FILE *table_open_notes(io_memo *notes, const char *input, const char *description)
+{
+    FILE *out = io_memo_open(notes);
+    if (out) {
+        fputs("input: ", out);
+        io_quote_put(out, IO_QUOTE_SHOWN, input);
+        fprintf(out, ", %s\n", description);
+    }
+    return out;
 }
 
 void table_check_options(struct argp_state *state, const options *o, table_format format)

@@ -7,6 +7,7 @@
 
 #include "options.h"
 
+#include <core/memo.h>
 #include <jansson.h>
 
 typedef enum table_format {
@@ -43,6 +44,10 @@ typedef struct table {
     table_column *column;
     bool lost; /**< memory did not suffice for all columns */
 } table;
+
+/** Begin the notes of a table with the file that was read. @return the stream for further lines, to
+ *  be closed by io_memo_close; NULL: no memory */
+FILE *table_open_notes(io_memo *notes, const char *input, const char *description);
 
 /** Add a column; where memory does not suffice, table_write tells. */
 void table_add(table *t, table_role role, const char *label, const char *field,

@@ -7,7 +7,6 @@
 #include "common/report.h"
 
 #include <core/memo.h>
-#include <core/quote.h>
 #include <stdio.h>
 
 static const char *how_of(const debye_task *task, const debye_outcome *found)
@@ -29,14 +28,12 @@ static printed unit_of(const debye_task *task, const debye_outcome *found)
 static char *notes_of(const debye_task *task, const debye_outcome *found)
 {
     io_memo notes = {0};
-    FILE *out = io_memo_open(&notes);
+    FILE *out = table_open_notes(&notes, task->input, found->from.description);
     if (!out) {
         return NULL;
     }
-    fputs("input: ", out);
-    io_quote_put(out, IO_QUOTE_SHOWN, task->input);
-    fprintf(out, ", %s\nframes: %lld\nparticles: %lld", found->from.description,
-            (long long)found->frames, (long long)found->particles);
+    fprintf(out, "frames: %lld\nparticles: %lld", (long long)found->frames,
+            (long long)found->particles);
     for (int a = 0; a < found->n_elements; a++) {
         fprintf(out, "%s%s %.9g", a ? ", " : "; ", report_text(found->element[a]).s,
                 found->members[a]);

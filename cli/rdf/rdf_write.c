@@ -27,14 +27,12 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
 static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memo notes = {0};
-    FILE *out = io_memo_open(&notes);
+    FILE *out = table_open_notes(&notes, task->input, found->from.description);
     if (!out) {
         return NULL;
     }
-    fputs("input: ", out);
-    io_quote_put(out, IO_QUOTE_SHOWN, task->input);
-    fprintf(out, ", %s\nframes: %lld, from %lld to %lld\nparticles: %lld", found->from.description,
-            (long long)found->frames, (long long)found->first_index, (long long)found->last_index,
+    fprintf(out, "frames: %lld, from %lld to %lld\nparticles: %lld", (long long)found->frames,
+            (long long)found->first_index, (long long)found->last_index,
             (long long)found->particles);
     for (int k = 0; k < found->classes.n; k++) {
         const rdf_class *c = &found->classes.item[k];
