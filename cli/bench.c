@@ -25,7 +25,7 @@ static void add(bench_task *task, const option_given *given, const char *value)
 {
     const char *name = given->row->name;
     if (task->n + 1 >= MOST_WORDS) {
-        options_error(given->state, "--%s: too many options", name);
+        option_error(given->state, "--%s: too many options", name);
     }
     if (asprintf(&task->words[task->n++], "--%s%s%s", name, value && *value ? "=" : "",
                  value ? value : "") < 0) {
@@ -42,7 +42,7 @@ static void add_points(void *at, const option_given *given)
 {
     char number[24];
     snprintf(number, sizeof number, "%lld",
-             (long long)options_whole(given->state, "--points", given->arg, 1));
+             (long long)option_whole(given->state, "--points", given->arg, 1));
     add(at, given, number);
 }
 

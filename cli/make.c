@@ -54,23 +54,23 @@ static void check_task(void *at, struct argp_state *state)
 {
     make_task *task = at;
     const char *path = task->shared.output;
-    options_refuse(state, task->family < 0 || task->n < 0,
-                   "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
-    options_refuse(state, !path, "no -o FILE given");
+    option_refuse(state, task->family < 0 || task->n < 0,
+                  "expected a family (uniform, lattice, plummer, clustered, bridge) and a number");
+    option_refuse(state, !path, "no -o FILE given");
     if (task->basis >= 0 && task->family != LATTICE) {
-        options_error(state, "--basis goes with lattice, not %s", family_names[task->family]);
+        option_error(state, "--basis goes with lattice, not %s", family_names[task->family]);
     }
     if (task->model >= 0 && task->family != CLUSTERED) {
-        options_error(state, "--model goes with clustered, not %s", family_names[task->family]);
+        option_error(state, "--model goes with clustered, not %s", family_names[task->family]);
     }
     if (task->format == IO_UNKNOWN) {
         task->format = format_of_ending(path);
     }
     if (task->format == IO_UNKNOWN) {
-        options_error(state,
-                      "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
-                      "give --format",
-                      path);
+        option_error(state,
+                     "--output: '%s' does not end in .npy, .h5, .std, .txt or .xyz; "
+                     "give --format",
+                     path);
     }
 }
 
@@ -78,14 +78,14 @@ static void read_operand(void *at, const char *arg, struct argp_state *state)
 {
     make_task *task = at;
     if (task->family < 0) {
-        task->family = options_word(state, "family", arg,
-                                    "uniform, lattice, plummer, clustered or bridge");
+        task->family = option_word(state, "family", arg,
+                                   "uniform, lattice, plummer, clustered or bridge");
         return;
     }
     if (task->n >= 0) {
-        options_error(state, "too many arguments: '%s'", arg);
+        option_error(state, "too many arguments: '%s'", arg);
     }
-    task->n = options_whole(state, "N", arg, 0);
+    task->n = option_whole(state, "N", arg, 0);
     if (task->n > INT32_MAX) {
         exit(report_error(STATUS_LIMIT, NULL, "N: got %s, expected at most 2^31 - 1 = 2147483647",
                           arg));

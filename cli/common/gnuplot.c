@@ -40,7 +40,7 @@ static const char *terminal_of(const char *path)
 void gnuplot_read_path(void *at, const option_given *given)
 {
     if (!terminal_of(given->arg)) {
-        options_invalid("--plot", given->arg, "a name that ends in .pdf, .svg or .png");
+        option_invalid("--plot", given->arg, "a name that ends in .pdf, .svg or .png");
     }
     *(const char **)at = given->arg;
 }
@@ -87,7 +87,7 @@ static int write_text(const char *path, const char *figure, const char *data, gn
     io_memo text = {0};
     FILE *out = io_memo_open(&text);
     if (out) {
-        fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
+        fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", option_command());
     }
     if (out && figure) {
         fputs("# draw again with: gnuplot and the name of this file\n", out);

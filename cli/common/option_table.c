@@ -38,12 +38,12 @@ typedef struct parsing {
     struct argp_option argp[2 * MOST_ROWS + 4];
 } parsing;
 
-void options_invalid(const char *option, const char *value, const char *expected)
+void option_invalid(const char *option, const char *value, const char *expected)
 {
     exit(report_error(STATUS_INVALID, NULL, "%s: got %s, expected %s", option, value, expected));
 }
 
-void options_error(const struct argp_state *state, const char *format, ...)
+void option_error(const struct argp_state *state, const char *format, ...)
 {
     char message[1 << 13];
     va_list arguments;
@@ -53,29 +53,29 @@ void options_error(const struct argp_state *state, const char *format, ...)
     argp_error(state, "%s", report_text(message).s);
 }
 
-void options_refuse(struct argp_state *state, bool wrong, const char *why)
+void option_refuse(struct argp_state *state, bool wrong, const char *why)
 {
     if (wrong) {
-        options_error(state, "%s", why);
+        option_error(state, "%s", why);
     }
 }
 
-double options_number(struct argp_state *state, const char *option, const char *arg, double least,
-                      double most, const char *expected)
+double option_number(struct argp_state *state, const char *option, const char *arg, double least,
+                     double most, const char *expected)
 {
     double value = 0;
     if (!parse_real(arg, &value)) {
-        options_error(state, "%s: got '%s', expected a number", option, arg);
+        option_error(state, "%s: got '%s', expected a number", option, arg);
     }
     if (!isfinite(value) || value < least || value > most) {
-        options_invalid(option, arg, expected);
+        option_invalid(option, arg, expected);
     }
     return value;
 }
 
-double options_positive(struct argp_state *state, const char *option, const char *arg)
+double option_positive(struct argp_state *state, const char *option, const char *arg)
 {
-    return options_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
+    return option_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
 }
 
 static int64_t read_whole(struct argp_state *state, const char *option, const char *arg,
@@ -83,21 +83,21 @@ static int64_t read_whole(struct argp_state *state, const char *option, const ch
 {
     int64_t value = 0;
     if (!parse_count(arg, &value)) {
-        options_error(state, "%s: got '%s', expected a whole number like 1000000, 1e6 or 1M",
-                      option, arg);
+        option_error(state, "%s: got '%s', expected a whole number like 1000000, 1e6 or 1M", option,
+                     arg);
     }
     if (value < least || value > most) {
-        options_invalid(option, arg, expected);
+        option_invalid(option, arg, expected);
     }
     return value;
 }
 
-int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
+int64_t option_whole(struct argp_state *state, const char *option, const char *arg, int64_t least)
 {
     return read_whole(state, option, arg, least, INT64_MAX, least ? "1 or more" : "0 or more");
 }
 
-int options_word(struct argp_state *state, const char *option, const char *arg, const char *words)
+int option_word(struct argp_state *state, const char *option, const char *arg, const char *words)
 {
     const char *word = words;
     for (int k = 0; *word; k++) {
@@ -108,7 +108,7 @@ int options_word(struct argp_state *state, const char *option, const char *arg, 
         word += length;
         word += strncmp(word, " or ", 4) == 0 ? 4 : strspn(word, ", ");
     }
-    options_error(state, "%s: got '%s', expected %s", option, arg, words);
+    option_error(state, "%s: got '%s', expected %s", option, arg, words);
     return 0;
 }
 
@@ -124,7 +124,7 @@ const option_row *option_find(const option_row *rows, const char *name)
 
 void option_read_precision(void *at, const option_given *given)
 {
-    *(kith_precision *)at = options_word(given->state, "--precision", given->arg, "float or double")
+    *(kith_precision *)at = option_word(given->state, "--precision", given->arg, "float or double")
                                 ? KITH_DOUBLE
                                 : KITH_FLOAT;
 }
@@ -135,16 +135,16 @@ void option_read_seed(void *at, const option_given *given)
     errno = 0;
     *(uint64_t *)at = strtoull(given->arg, &end, 10);
     if (!isdigit((unsigned char)*given->arg) || *end || errno) {
-        options_error(given->state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1",
-                      given->arg);
+        option_error(given->state, "--seed: got '%s', expected a whole number from 0 to 2^64 - 1",
+                     given->arg);
     }
 }
 
 void option_read_axes(void *at, const option_given *given)
 {
     if (!parse_axes(given->arg, at)) {
-        options_error(given->state, "--%s: got '%s', expected %s", given->row->name, given->arg,
-                      given->row->expected);
+        option_error(given->state, "--%s: got '%s', expected %s", given->row->name, given->arg,
+                     given->row->expected);
     }
 }
 
@@ -171,7 +171,7 @@ void option_set(void *base, const option_given *given)
         return;
     case OPTION_TEXT:
         if (row->expected) {
-            (void)options_word(state, said, arg, row->expected);
+            (void)option_word(state, said, arg, row->expected);
         }
         *(const char **)at = arg;
         return;
@@ -181,10 +181,10 @@ void option_set(void *base, const option_given *given)
             read_whole(state, said, arg, (int64_t)row->least, (int64_t)row->most, row->expected));
         return;
     case OPTION_REAL:
-        *(double *)at = options_number(state, said, arg, row->least, row->most, row->expected);
+        *(double *)at = option_number(state, said, arg, row->least, row->most, row->expected);
         return;
     case OPTION_WORD:
-        store_whole(row, at, row->value + options_word(state, said, arg, row->expected));
+        store_whole(row, at, row->value + option_word(state, said, arg, row->expected));
         return;
     case OPTION_READ: row->read(at, given); return;
     }
@@ -287,12 +287,12 @@ static void take_operand(const parsing *p, const char *arg, struct argp_state *s
     if (line->read_operand) {
         line->read_operand(p->task, arg, state);
     } else if (!line->operand) {
-        options_error(state, "too many arguments: '%s'", arg);
+        option_error(state, "too many arguments: '%s'", arg);
     } else {
         void *const at = (char *)p->task + line->operand_at;
         const char **const operand = at;
         if (*operand) {
-            options_error(state, "one %s only: got '%s' and '%s'", line->operand, *operand, arg);
+            option_error(state, "one %s only: got '%s' and '%s'", line->operand, *operand, arg);
         }
         *operand = arg;
     }
@@ -328,7 +328,7 @@ static void check_all(const parsing *p, struct argp_state *state)
 {
     const command_line *line = p->line;
     if (line->operand && !line->may_lack && !text_at(p->task, line->operand_at)) {
-        options_error(state, "no %s given", line->operand);
+        option_error(state, "no %s given", line->operand);
     }
     if (line->check) {
         line->check(p->task, state);
@@ -357,7 +357,7 @@ static error_t parse_word(int key, char *arg, struct argp_state *state)
 
 static char *command;
 
-const char *options_command(void)
+const char *option_command(void)
 {
     return command;
 }

@@ -124,33 +124,33 @@ void option_read_seed(void *at, const option_given *given);
 void option_read_axes(void *at, const option_given *given);
 
 /** The command line that was parsed, as one text, for the headers of outputs. */
-const char *options_command(void);
+const char *option_command(void);
 
 /** End the command: the value of an option is not allowed (exit status 6). */
-_Noreturn void options_invalid(const char *option, const char *value, const char *expected);
+_Noreturn void option_invalid(const char *option, const char *value, const char *expected);
 
 /** End the command where options contradict each other, or one is missing. */
-void options_refuse(struct argp_state *state, bool wrong, const char *why);
+void option_refuse(struct argp_state *state, bool wrong, const char *why);
 
 /** End the command as argp_error does. Control characters in the message, for example a newline in
  *  the value of an option, are escaped. */
-void options_error(const struct argp_state *state, const char *format, ...)
+void option_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Read a finite number from least to most; ends the command when it is not one.
  *  @param expected  the range, as errors put it */
-double options_number(struct argp_state *state, const char *option, const char *arg, double least,
-                      double most, const char *expected);
+double option_number(struct argp_state *state, const char *option, const char *arg, double least,
+                     double most, const char *expected);
 
 /** Read a finite number above 0; ends the command when it is not one. */
-double options_positive(struct argp_state *state, const char *option, const char *arg);
+double option_positive(struct argp_state *state, const char *option, const char *arg);
 
 /** Read a whole number of at least 0 or 1, written for example as 1000000, 1_000_000, 1e6 or 1M;
  *  ends the command when it is not one. */
-int64_t options_whole(struct argp_state *state, const char *option, const char *arg, int64_t least);
+int64_t option_whole(struct argp_state *state, const char *option, const char *arg, int64_t least);
 
 /** Read one of a few words. @param words  as errors put them: "sc, bcc or fcc"
  *  @return its index; ends the command when it is none. */
-int options_word(struct argp_state *state, const char *option, const char *arg, const char *words);
+int option_word(struct argp_state *state, const char *option, const char *arg, const char *words);
 
 #endif

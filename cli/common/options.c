@@ -26,14 +26,14 @@ static void read_box(void *at, const option_given *given)
     const char *const arg = given->arg;
     const int n = parse_reals(arg, 9, o->box);
     if (n != 1 && n != 2 && n != 3 && n != 6 && n != 9) {
-        options_error(given->state,
-                      "--box: got '%s', expected L, LX,LY,LZ, LX,LY,LZ,XY,XZ,YZ or nine numbers",
-                      arg);
+        option_error(given->state,
+                     "--box: got '%s', expected L, LX,LY,LZ, LX,LY,LZ,XY,XZ,YZ or nine numbers",
+                     arg);
     }
     for (int k = 0; k < n; k++) {
         const bool is_length = n < 9 && k < 3;
         if (!isfinite(o->box[k]) || (is_length && !(o->box[k] > 0))) {
-            options_invalid("--box", arg, is_length ? "lengths above 0" : "finite numbers");
+            option_invalid("--box", arg, is_length ? "lengths above 0" : "finite numbers");
         }
     }
     o->box_numbers = n;
@@ -43,11 +43,11 @@ static void read_origin(void *at, const option_given *given)
 {
     options *o = at;
     if (parse_reals(given->arg, 3, o->origin) != 3) {
-        options_error(given->state, "--origin: got '%s', expected X,Y,Z", given->arg);
+        option_error(given->state, "--origin: got '%s', expected X,Y,Z", given->arg);
     }
     for (int k = 0; k < 3; k++) {
         if (!isfinite(o->origin[k])) {
-            options_invalid("--origin", given->arg, "finite numbers");
+            option_invalid("--origin", given->arg, "finite numbers");
         }
     }
     o->has_origin = true;
@@ -62,7 +62,7 @@ static void read_periodic(void *at, const option_given *given)
 
 static void read_output(void *at, const option_given *given)
 {
-    options_refuse(given->state, !*given->arg, "--output: the name is empty");
+    option_refuse(given->state, !*given->arg, "--output: the name is empty");
     *(const char **)at = given->arg;
 }
 

@@ -50,9 +50,9 @@ FILE *table_open_notes(io_memo *notes, const char *input, const char *descriptio
 void table_check_options(struct argp_state *state, const options *o, table_format format)
 {
     const bool to_stdout = options_to_stdout(o);
-    options_refuse(state, to_stdout && o->json, "-o - and --json both want standard output");
-    options_refuse(state, to_stdout && format == TABLE_NPY, "a .npy needs the name of a file");
-    options_refuse(state, format && !o->output, "--format is that of -o FILE");
+    option_refuse(state, to_stdout && o->json, "-o - and --json both want standard output");
+    option_refuse(state, to_stdout && format == TABLE_NPY, "a .npy needs the name of a file");
+    option_refuse(state, format && !o->output, "--format is that of -o FILE");
 }
 
 static table_format format_of(const char *path)
@@ -82,7 +82,7 @@ static void put_unit(FILE *out, const table *t)
 
 static void put_text(FILE *out, const table *t)
 {
-    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", option_command());
     for (const char *note = t->notes; note && *note;) {
         const size_t length = strcspn(note, "\n");
         fprintf(out, "# %.*s\n", (int)length, note);
@@ -147,7 +147,7 @@ static void put_xvg(FILE *out, const table *t)
 {
     const bool angstrom = strcmp(t->unit, "A") == 0;
     const char *unit = angstrom ? "nm" : t->unit;
-    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", options_command());
+    fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", option_command());
     if (t->partial) {
         fprintf(out, "# partial: %s\n", t->partial);
     }
@@ -172,7 +172,7 @@ static void put_lammps(FILE *out, const table *t)
 {
     fprintf(out,
             "# Time-averaged data for fix rdf%s%s; %s\n# TimeStep Number-of-rows\n# Row c_rdf[1]",
-            t->partial ? "; partial: " : "", t->partial ? t->partial : "", options_command());
+            t->partial ? "; partial: " : "", t->partial ? t->partial : "", option_command());
     int column = 1;
     for (int k = 0; k < t->n; k++) {
         if (t->column[k].role == TABLE_Y) {

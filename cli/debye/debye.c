@@ -16,7 +16,7 @@
 static void read_window(void *at, const option_given *given)
 {
     debye_task *task = at;
-    task->window = options_word(given->state, "--window", given->arg, STRUCTURE_WINDOWS);
+    task->window = option_word(given->state, "--window", given->arg, STRUCTURE_WINDOWS);
     task->has_window = true;
 }
 
@@ -24,16 +24,16 @@ static void check_task(void *at, struct argp_state *state)
 {
     const debye_task *task = at;
     const double most_q = 1 << 20;
-    options_refuse(state, task->q_max <= task->q_min, "--q-max is not above --q-min");
-    options_refuse(state,
-                   (task->q_max - task->q_min) / task->q_width > most_q ||
-                       task->gr_max / task->gr_width > most_q,
-                   "more than 2^20 rows");
-    options_refuse(state, task->exact && task->r_width > 0,
-                   "--r-width is of the histogram, which --exact does without");
-    options_refuse(state, task->exact && (task->r_max > 0 || task->has_window),
-                   "--r-max and --window are for a box, --exact for a cluster");
-    options_refuse(state, task->gr && strcmp(task->gr, "-") == 0, "--gr needs the name of a file");
+    option_refuse(state, task->q_max <= task->q_min, "--q-max is not above --q-min");
+    option_refuse(state,
+                  (task->q_max - task->q_min) / task->q_width > most_q ||
+                      task->gr_max / task->gr_width > most_q,
+                  "more than 2^20 rows");
+    option_refuse(state, task->exact && task->r_width > 0,
+                  "--r-width is of the histogram, which --exact does without");
+    option_refuse(state, task->exact && (task->r_max > 0 || task->has_window),
+                  "--r-max and --window are for a box, --exact for a cluster");
+    option_refuse(state, task->gr && strcmp(task->gr, "-") == 0, "--gr needs the name of a file");
     table_check_options(state, &task->shared, task->format);
 }
 

@@ -151,7 +151,7 @@ json_t *debye_json(const debye_task *task, const debye_outcome *found)
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:o, s:s, s:s, s:I, s:o,"
         " s:{s:f, s:o}, s:f, s:f, s:s, s:i, s:o, s:I, s:o}",
-        "kith", kith_version(), "verb", "debye", "command", report_json_text(options_command()),
+        "kith", kith_version(), "verb", "debye", "command", report_json_text(option_command()),
         "input", report_json_text(task->input), "format", found->from.description, "frames",
         (json_int_t)found->frames, "particles", (json_int_t)found->particles, "elements", elements,
         "open", found->open, "box", found->open ? json_null() : space_json(&found->space),

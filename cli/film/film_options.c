@@ -25,11 +25,11 @@ static void read_size(void *at, const option_given *given)
     const bool digits = arg[strspn(arg, "0123456789x")] == '\0';
     const long width = strtol(arg, &by, 10), height = *by == 'x' ? strtol(by + 1, &end, 10) : 0;
     if (!digits || by == arg || !end || end == by + 1 || *end != '\0') {
-        options_error(given->state, "--film-size: got '%s', expected WIDTHxHEIGHT", arg);
+        option_error(given->state, "--film-size: got '%s', expected WIDTHxHEIGHT", arg);
     }
     if (width < LEAST || height < LEAST || width > MOST || height > MOST || width % 2 ||
         height % 2) {
-        options_invalid("--film-size", arg, "even numbers from 16 to 8192");
+        option_invalid("--film-size", arg, "even numbers from 16 to 8192");
     }
     o->width = (int)width;
     o->height = (int)height;
@@ -38,10 +38,10 @@ static void read_size(void *at, const option_given *given)
 static void read_record(void *at, const option_given *given)
 {
     if (!encoder_knows(given->arg) && !png_frames_named(given->arg)) {
-        options_error(given->state,
-                      "--record: '%s' is no film: expected .mp4, .webm, .gif, a folder/ or "
-                      "NAME%%06d.png; -o FILE writes a trajectory",
-                      given->arg);
+        option_error(given->state,
+                     "--record: '%s' is no film: expected .mp4, .webm, .gif, a folder/ or "
+                     "NAME%%06d.png; -o FILE writes a trajectory",
+                     given->arg);
     }
     *(const char **)at = given->arg;
 }

@@ -19,7 +19,7 @@
 
 static void read_boids(void *at, const option_given *given)
 {
-    *(int64_t *)at = options_whole(given->state, "--boids", given->arg, 1);
+    *(int64_t *)at = option_whole(given->state, "--boids", given->arg, 1);
     if (*(int64_t *)at > INT32_MAX) {
         exit(report_error(STATUS_LIMIT, NULL, "--boids: got %s, at most %d can fly", given->arg,
                           INT32_MAX));
@@ -34,10 +34,10 @@ static void check_output(const char *path, struct argp_state *state)
     const char *dot = strrchr(slash ? slash : path, '.');
     const bool known = !dot || strcasecmp(dot, ".xyz") == 0 || strcasecmp(dot, ".extxyz") == 0 ||
                        strcasecmp(dot, ".gsd") == 0;
-    options_refuse(state, strcmp(path, "-") == 0,
-                   "a trajectory needs the name of a file: -o flock.xyz");
+    option_refuse(state, strcmp(path, "-") == 0,
+                  "a trajectory needs the name of a file: -o flock.xyz");
     if (!known && !(stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))) {
-        options_error(state, "--output: '%s' does not end in .gsd, .xyz or .extxyz", path);
+        option_error(state, "--output: '%s' does not end in .gsd, .xyz or .extxyz", path);
     }
 }
 
@@ -57,14 +57,14 @@ static void check_task(void *at, struct argp_state *state)
     flock_task *task = at;
     const bool recorded = task->shared.output || task->film.path;
     task->endless = task->steps < 0;
-    options_refuse(state, task->restart_change && !task->restart,
-                   "--restart-change goes on from a restart file: it needs --restart FILE");
-    options_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
-    options_refuse(state, task->input && task->boids > 0,
-                   "the particles are those of INPUT or of --boids: leave one out");
-    options_refuse(state, task->endless && !task->view, "no --steps N given");
-    options_refuse(state, task->endless && recorded && task->record_every < 0,
-                   "a run without --steps is recorded with --record-every N");
+    option_refuse(state, task->restart_change && !task->restart,
+                  "--restart-change goes on from a restart file: it needs --restart FILE");
+    option_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
+    option_refuse(state, task->input && task->boids > 0,
+                  "the particles are those of INPUT or of --boids: leave one out");
+    option_refuse(state, task->endless && !task->view, "no --steps N given");
+    option_refuse(state, task->endless && recorded && task->record_every < 0,
+                  "a run without --steps is recorded with --record-every N");
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
     if (task->shared.output) {
         check_output(task->shared.output, state);

@@ -20,10 +20,10 @@ static void read_rule(void *at, const option_given *given)
     const int n = parse_reals(given->arg, 2, v);
     snprintf(option, sizeof option, "--%s", given->row->name);
     if (n < 1) {
-        options_error(given->state, "%s: got '%s', expected RADIUS,WEIGHT", option, given->arg);
+        option_error(given->state, "%s: got '%s', expected RADIUS,WEIGHT", option, given->arg);
     }
     if (!isfinite(v[0]) || v[0] < 0 || (n == 2 && !isfinite(v[1]))) {
-        options_invalid(option, given->arg, "a finite radius, 0 or more, and a finite weight");
+        option_invalid(option, given->arg, "a finite radius, 0 or more, and a finite weight");
     }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
@@ -32,8 +32,8 @@ static void read_rule(void *at, const option_given *given)
 /** Read the angle in degrees, store it in radians. */
 static void read_blind_angle(void *at, const option_given *given)
 {
-    *(double *)at = options_number(given->state, "--blind-angle", given->arg, 0, 360,
-                                   "0 to 360 degrees") /
+    *(double *)at = option_number(given->state, "--blind-angle", given->arg, 0, 360,
+                                  "0 to 360 degrees") /
                     180 * M_PI;
 }
 
@@ -49,8 +49,8 @@ static void read_thing(void *at, const option_given *given)
     double v[MOST];
     const int own = own_numbers[kind], n = parse_reals(given->arg, MOST, v);
     if (n != own + 5) {
-        options_error(given->state, "--%s: got '%s', expected %d numbers", given->row->name,
-                      given->arg, own + 5);
+        option_error(given->state, "--%s: got '%s', expected %d numbers", given->row->name,
+                     given->arg, own + 5);
     }
     if (stage->model.n_things == KITH_MOST_THINGS) {
         exit(report_error(STATUS_LIMIT, NULL, "--%s: more than %d points, obstacles and predators",

@@ -26,7 +26,7 @@ static bool set_named(flock_task *task, const char *path, const char *name, char
     for (const option_table *table = flock_line.tables; table->rows; table++) {
         const option_row *row = option_find(table->rows, name);
         if (row && row->argument && *value == '\0') {
-            options_error(state, "%s: %s has no value", path, name);
+            option_error(state, "%s: %s has no value", path, name);
         }
         if (row) {
             option_set((char *)task + table->base, &(option_given){row, value, state});
@@ -58,7 +58,7 @@ void flock_read_parameters(void *at, const option_given *given)
     flock_task *task = at;
     const char *const path = given->arg;
     if (task->parameters) {
-        options_error(given->state, "one --parameters FILE only: got another, '%s'", path);
+        option_error(given->state, "one --parameters FILE only: got another, '%s'", path);
     }
     task->parameters_file = path;
     errno = 0;
@@ -94,7 +94,7 @@ void flock_note_change(void *at, const option_given *given)
 static _Noreturn void refuse_change(const struct argp_state *state, const char *text,
                                     const char *why)
 {
-    options_error(state, "--at: got '%s', %s", text, why);
+    option_error(state, "--at: got '%s', %s", text, why);
     exit(STATUS_USAGE);
 }
 
@@ -118,7 +118,7 @@ static change parse_change(const char *text, struct argp_state *state)
     if (option->argument && (!value || *value == '\0')) {
         refuse_change(state, text, "which has no value");
     }
-    const change made = {.step = options_whole(state, "--at", copy, 0),
+    const change made = {.step = option_whole(state, "--at", copy, 0),
                          .option = option,
                          .value = need(strdup(value ? value : ""))};
     free(copy);

@@ -17,7 +17,7 @@
 /** Read -b; its errors say the letter, as examples do. */
 static void read_b(void *at, const option_given *given)
 {
-    *(double *)at = options_positive(given->state, "-b", given->arg);
+    *(double *)at = option_positive(given->state, "-b", given->arg);
 }
 
 /** Read a velocity, or a number of velocity dispersions and an `s`. */
@@ -29,7 +29,7 @@ static void read_velocity(void *at, const option_given *given)
     if (task->velocity_in_sigma) {
         given->arg[length - 1] = '\0';
     }
-    task->velocity = options_positive(given->state, "--phase-space", given->arg);
+    task->velocity = option_positive(given->state, "--phase-space", given->arg);
 }
 
 static void read_cosmology(void *at, const option_given *given)
@@ -37,17 +37,17 @@ static void read_cosmology(void *at, const option_given *given)
     const char *const arg = given->arg;
     double v[3];
     if (parse_reals(arg, 3, v) != 3) {
-        options_error(given->state, "--cosmology: got '%s', expected OMEGA_M,OMEGA_LAMBDA,REDSHIFT",
-                      arg);
+        option_error(given->state, "--cosmology: got '%s', expected OMEGA_M,OMEGA_LAMBDA,REDSHIFT",
+                     arg);
     }
     if (!(v[0] > 0 && v[0] <= 10)) {
-        options_invalid("--cosmology", arg, "Omega of matter above 0, like 0.3");
+        option_invalid("--cosmology", arg, "Omega of matter above 0, like 0.3");
     }
     if (!(v[1] >= 0 && v[1] <= 10)) {
-        options_invalid("--cosmology", arg, "Omega of Lambda from 0, like 0.7");
+        option_invalid("--cosmology", arg, "Omega of Lambda from 0, like 0.7");
     }
     if (!(v[2] > -1 && v[2] <= 1e6)) {
-        options_invalid("--cosmology", arg, "a redshift above -1; 0 is today");
+        option_invalid("--cosmology", arg, "a redshift above -1; 0 is today");
     }
     *(cosmology *)at = (cosmology){
         .known = true, .given = true, .omega_m = v[0], .omega_lambda = v[1], .redshift = v[2]};
@@ -57,21 +57,21 @@ static void check_task(void *at, struct argp_state *state)
 {
     const fof_task *task = at;
     const char *dot = task->labels ? strrchr(task->labels, '.') : NULL;
-    options_refuse(state, task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO),
-                   "--length is absolute: leave out -b and --spacing, or --length");
-    options_refuse(state, task->format != IO_CATALOGUE_BY_NAME && !task->shared.output,
-                   "--format is that of the catalogue: it needs -o FILE");
-    options_refuse(state, dot && strcmp(dot, ".grp") == 0 && task->shared.read.species,
-                   "a .grp has a line for each particle of INPUT: leave out --species");
-    options_refuse(state, options_to_stdout(&task->shared),
-                   "a catalogue needs the name of a file: -o halos.csv");
+    option_refuse(state, task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO),
+                  "--length is absolute: leave out -b and --spacing, or --length");
+    option_refuse(state, task->format != IO_CATALOGUE_BY_NAME && !task->shared.output,
+                  "--format is that of the catalogue: it needs -o FILE");
+    option_refuse(state, dot && strcmp(dot, ".grp") == 0 && task->shared.read.species,
+                  "a .grp has a line for each particle of INPUT: leave out --species");
+    option_refuse(state, options_to_stdout(&task->shared),
+                  "a catalogue needs the name of a file: -o halos.csv");
 }
 
 static void read_format(void *at, const option_given *given)
 {
     if (!io_catalogue_format_find(given->arg, at)) {
-        options_error(given->state, "--format: got '%s', expected csv, rockstar, gadget4 or swift",
-                      given->arg);
+        option_error(given->state, "--format: got '%s', expected csv, rockstar, gadget4 or swift",
+                     given->arg);
     }
 }
 
@@ -186,7 +186,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
                                                        (double)(found->linked ? found->linked : 1),
                                       .min_members = task->min_members,
                                       .labels = found->groups.labels,
-                                      .command = options_command()};
+                                      .command = option_command()};
     for (int s = 0; s < KITH_SPHERES; s++) {
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
     }

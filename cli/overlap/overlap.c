@@ -19,10 +19,10 @@ static void read_range(void *at, const option_given *given)
     kith_overlap_options *how = at;
     double range[2];
     if (parse_reals(given->arg, 2, range) != 2) {
-        options_error(given->state, "--range: got '%s', expected LOW,HIGH", given->arg);
+        option_error(given->state, "--range: got '%s', expected LOW,HIGH", given->arg);
     }
     if (!(range[0] < range[1]) || !isfinite(range[0]) || !isfinite(range[1])) {
-        options_invalid("--range", given->arg, "two rising, finite numbers");
+        option_invalid("--range", given->arg, "two rising, finite numbers");
     }
     how->low = range[0];
     how->high = range[1];
@@ -32,13 +32,13 @@ static void check_task(void *at, struct argp_state *state)
 {
     const overlap_task *task = at;
     const bool packed = task->packed > 0;
-    options_refuse(state, packed && task->spins, "one of --spins and --packed");
-    options_refuse(state, packed && task->how.subtract_mean,
-                   "--subtract-mean: what is left of packed spins are none");
-    options_refuse(state, packed && task->shared.read.precision,
-                   "--precision means nothing for packed spins");
-    options_refuse(state, task->matrix && strcmp(task->matrix, "-") == 0,
-                   "--matrix needs the name of a file");
+    option_refuse(state, packed && task->spins, "one of --spins and --packed");
+    option_refuse(state, packed && task->how.subtract_mean,
+                  "--subtract-mean: what is left of packed spins are none");
+    option_refuse(state, packed && task->shared.read.precision,
+                  "--precision means nothing for packed spins");
+    option_refuse(state, task->matrix && strcmp(task->matrix, "-") == 0,
+                  "--matrix needs the name of a file");
     table_check_options(state, &task->shared, task->format);
 }
 

@@ -70,7 +70,7 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:I, s:I, s:o, s:o, s:o, s:s, s:i,"
         " s:o, s:I, s:o}",
-        "kith", kith_version(), "verb", "overlap", "command", report_json_text(options_command()),
+        "kith", kith_version(), "verb", "overlap", "command", report_json_text(option_command()),
         "input", report_json_text(task->input), "replicas", replicas, "measure",
         measures[task->how.measure], "subtract_mean", task->how.subtract_mean, "bins", bins,
         "pairs", (json_int_t)o->pairs, "outside", (json_int_t)(o->pairs - found->inside), "mean",

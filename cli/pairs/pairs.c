@@ -20,14 +20,14 @@ static void check_task(void *at, struct argp_state *state)
 {
     const pairs_task *task = at;
     const options *o = &task->shared;
-    options_refuse(state, !(task->cutoff > 0),
-                   "no --cutoff given: the radius, in the unit of the coordinates");
-    options_refuse(state, task->list.extras && !o->output,
-                   "--distances, --vectors and --shifts are written: they need -o FILE");
-    options_refuse(state, task->count_only && o->output,
-                   "--count writes no list: leave out --count or --output");
-    options_refuse(state, o->json && options_to_stdout(o),
-                   "-o - and --json both want standard output");
+    option_refuse(state, !(task->cutoff > 0),
+                  "no --cutoff given: the radius, in the unit of the coordinates");
+    option_refuse(state, task->list.extras && !o->output,
+                  "--distances, --vectors and --shifts are written: they need -o FILE");
+    option_refuse(state, task->count_only && o->output,
+                  "--count writes no list: leave out --count or --output");
+    option_refuse(state, o->json && options_to_stdout(o),
+                  "-o - and --json both want standard output");
 }
 
 static const option_row pairs_options[] = {
@@ -99,7 +99,7 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
                                                                                : IO_UNKNOWN,
                                     .extras = task->list.extras,
                                     .precision = points.precision,
-                                    .command = options_command(),
+                                    .command = option_command(),
                                     .cutoff = task->cutoff,
                                     .n_particles = points.n};
     receiver to = {.bar = bar,

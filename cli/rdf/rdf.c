@@ -19,17 +19,17 @@ static void read_slope(void *at, const option_given *given)
 {
     double *q = at;
     if (parse_reals(given->arg, 2, q) != 2) {
-        options_error(given->state, "--slope: got '%s', expected Q1,Q2", given->arg);
+        option_error(given->state, "--slope: got '%s', expected Q1,Q2", given->arg);
     }
     if (!(q[0] > 0 && q[1] > q[0] && isfinite(q[1]))) {
-        options_invalid("--slope", given->arg, "two rising numbers above 0");
+        option_invalid("--slope", given->arg, "two rising numbers above 0");
     }
 }
 
 static void read_weights(void *at, const option_given *given)
 {
     rdf_task *task = at;
-    options_refuse(given->state, !*given->arg, "--weights needs the name of a column or a file");
+    option_refuse(given->state, !*given->arg, "--weights needs the name of a column or a file");
     task->weights = given->arg;
     task->weights_file = strpbrk(given->arg, "./") ? given->arg : NULL;
 }
@@ -38,8 +38,8 @@ static void read_temperature(void *at, const option_given *given)
 {
     rdf_task *task = at;
     if (!rdf_parse_temperature(given->arg, &task->kT)) {
-        options_invalid("--temperature", given->arg,
-                        "a number above 0, or one with ,eV ,kcal or ,kJ");
+        option_invalid("--temperature", given->arg,
+                       "a number above 0, or one with ,eV ,kcal or ,kJ");
     }
     task->temperature = given->arg;
 }
@@ -49,29 +49,28 @@ static void check_task(void *at, struct argp_state *state)
     const rdf_task *task = at;
     const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
                        task->slope[1] > 0 || task->q_vectors >= 0;
-    options_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
-                   "one of --bins, --width and --edges");
-    options_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
-                   "--edges says the range: leave out --log, --r-min and --r-max");
-    options_refuse(state, task->log && task->width > 0,
-                   "--log has bins of equal ratio: --bins says how many, not --width");
-    options_refuse(state, task->log && !(task->r_min > 0),
-                   "--log begins above 0: it needs --r-min");
-    options_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
-                   "--r-max is not above --r-min");
-    options_refuse(state, task->force && !(task->kT > 0),
-                   "--estimator force needs --temperature: k_B T in units of force times "
-                   "length, or kelvin as 300,kcal (or eV, kJ)");
-    options_refuse(state, task->trust && !task->force,
-                   "--trust-temperature is for --estimator force");
-    options_refuse(state, task->force && task->minimum_image,
-                   "--estimator force takes whole shells: leave out --minimum-image");
-    options_refuse(state, task->with && !task->select,
-                   "--with names the second species: --select the first");
-    options_refuse(state, has_q && !task->sq, "what is asked of S(q) needs --sq FILE");
-    options_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
-                   "--q-max is not above --q-min");
-    options_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
+    option_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
+                  "one of --bins, --width and --edges");
+    option_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
+                  "--edges says the range: leave out --log, --r-min and --r-max");
+    option_refuse(state, task->log && task->width > 0,
+                  "--log has bins of equal ratio: --bins says how many, not --width");
+    option_refuse(state, task->log && !(task->r_min > 0), "--log begins above 0: it needs --r-min");
+    option_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
+                  "--r-max is not above --r-min");
+    option_refuse(state, task->force && !(task->kT > 0),
+                  "--estimator force needs --temperature: k_B T in units of force times "
+                  "length, or kelvin as 300,kcal (or eV, kJ)");
+    option_refuse(state, task->trust && !task->force,
+                  "--trust-temperature is for --estimator force");
+    option_refuse(state, task->force && task->minimum_image,
+                  "--estimator force takes whole shells: leave out --minimum-image");
+    option_refuse(state, task->with && !task->select,
+                  "--with names the second species: --select the first");
+    option_refuse(state, has_q && !task->sq, "what is asked of S(q) needs --sq FILE");
+    option_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
+                  "--q-max is not above --q-min");
+    option_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
     table_check_options(state, &task->shared, task->format);
 }
 

@@ -240,7 +240,7 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:o, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o,"
         " s:o, s:I, s:s, s:i, s:o, s:I, s:{s:o, s:o, s:o}}",
-        "kith", kith_version(), "verb", "rdf", "command", report_json_text(options_command()),
+        "kith", kith_version(), "verb", "rdf", "command", report_json_text(option_command()),
         "input", report_json_text(task->input), "format", found->from.description, "unit",
         report_json_text(found->unit), "partial", found->partial, "frames", frames, "particles",
         (json_int_t)found->particles, "species", species, "counted_within",

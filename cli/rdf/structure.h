@@ -10,7 +10,7 @@
 /** What a transform to a finite r is multiplied by: sin(pi r / R) / (pi r / R), or 1. */
 typedef enum structure_window { WINDOW_LORCH, WINDOW_NONE } structure_window;
 
-/** Their names, for options_word. */
+/** Their names, for option_word. */
 #define STRUCTURE_WINDOWS "lorch or none"
 
 /** Weights of bins so that the Faber-Ziman partial is

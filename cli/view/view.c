@@ -15,8 +15,8 @@
 static void check_task(void *at, struct argp_state *state)
 {
     const view_task *task = at;
-    options_refuse(state, task->labels && task->link > 0,
-                   "groups are those of --labels or of --link: leave one out");
+    option_refuse(state, task->labels && task->link > 0,
+                  "groups are those of --labels or of --link: leave one out");
 }
 
 static const option_row view_options[] = {
