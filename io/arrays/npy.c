@@ -61,7 +61,7 @@ static const char *skip_value(const char *at)
 static io_status parse_shape(io_file *file, const char *at, npy_header *out)
 {
     if (*at != '(') {
-        return malformed(file, at, "a shape such as (1000, 3)");
+        return malformed(file, at, "a shape like (1000, 3)");
     }
     for (at = skip_space(at + 1); *at != ')'; at = skip_space(at)) {
         if (!isdigit((unsigned char)*at) || out->dims == MOST_DIMS) {

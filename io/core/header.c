@@ -19,10 +19,9 @@ static io_status check_bounds(io_file *file, const io_universe *said)
     } numbers[] = {
         {"the scale factor", said->a, 1e-6, 1e6, "a number above 0, 1 today"},
         {"the Hubble parameter", said->h, 1e-2, 1e1,
-         "the Hubble constant over 100 km/s/Mpc, such as 0.7"},
-        {"Omega of matter", said->omega_m, 1e-6, 1e2, "a number such as 0.3"},
-        {"Omega of the cosmological constant", said->omega_lambda, -1e2, 1e2,
-         "a number such as 0.7"},
+         "the Hubble constant over 100 km/s/Mpc, for example 0.7"},
+        {"Omega of matter", said->omega_m, 1e-6, 1e2, "a number like 0.3"},
+        {"Omega of the cosmological constant", said->omega_lambda, -1e2, 1e2, "a number like 0.7"},
         {"Omega of baryons", said->omega_b, 0, said->omega_m, "at most that of matter"},
     };
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {

@@ -210,7 +210,7 @@ static io_status survey(snapshot *s)
         if (!numbered) {
             return io__file_fail(s->file, IO_INVALID,
                                  "is one of the %lld files of a snapshot, but has no number; "
-                                 "expected a name such as snap.0.hdf5 or snap.0",
+                                 "expected a name like snap.0.hdf5 or snap.0",
                                  (long long)s->header.files);
         }
     }

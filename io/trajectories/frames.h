@@ -179,8 +179,8 @@ typedef struct io_rows_head {
     io_roles roles; /* meaning of the columns */
 } io_rows_head;
 
-/** The state of a reader whose format has an atom in each line; the state of such a reader begins
- *  with it. The `head` of the reader fills io_rows_head, which is zeroed and has open space. */
+/** The first member of the state of a reader whose format has one line for each atom. The `head` of
+ *  the reader fills io_rows.head, which is zeroed before and has open space. */
 typedef struct io_rows {
     io_lines lines;    /* lines of the file */
     io_rows_head head; /* head of frame `next`, if peeked and found */
