@@ -9,6 +9,7 @@
  */
 #include "core/io_internal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +295,9 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
 io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error)
 {
     writer->output.error = io__error_begin(error);
-    list_columns(&writer->layout, pairs, writer->columns);
+    const int listed = list_columns(&writer->layout, pairs, writer->columns);
+    assert(listed == writer->n_columns);
+    (void)listed;
     for (int k = 0; k < writer->n_columns && pairs->n > 0; k++) {
         if (!writer->columns[k].data) {
             return io__output_fail(&writer->output, IO_INVALID, "a block of pairs lacks its %s",

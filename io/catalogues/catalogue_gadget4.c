@@ -17,6 +17,7 @@
 #include "catalogue_internal.h"
 #include "hdf5/io_hdf5.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -307,6 +308,7 @@ static bool sort(const io_catalogue *c, struct order *out)
         }
     }
     const bool done = at && out->index;
+    assert(!done || out->begin[KITH_TYPES] == p->n);
     free(at);
     return done;
 }

@@ -7,6 +7,7 @@
 #include "io_internal.h"
 #include "linked.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -186,6 +187,7 @@ io_status io__output_sync(io_output *output)
 
 char *io__output_reserve(io_output *output, int64_t size)
 {
+    assert(size >= 0 && size <= IO_BLOCK && output->used <= IO_BLOCK);
     if (output->used + size > IO_BLOCK && io__output_flush(output) != IO_OK) {
         return NULL;
     }

@@ -5,6 +5,7 @@
  */
 #include "io_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,10 +132,13 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
 {
     const int64_t in_cache = 1 << 20; /* size of a block, which stays in cache until converted */
     IO_TRY(check_fields(file, fields, n_fields));
+    assert(records->n >= 0 && records->stride > 0 && records->offset >= 0);
     int64_t record = 0; /* bytes of a record up to the end of the last field */
     for (int k = 0; k < n_fields; k++) {
         const int64_t end = fields[k].at + (int64_t)fields[k].columns * fields[k].type.size;
         record = end > record ? end : record;
+        assert(fields[k].out && fields[k].at >= 0 && end <= records->stride);
+        assert(fields[k].columns >= 1 && fields[k].columns <= fields[k].width);
     }
     const int64_t most = in_cache / records->stride;
     const int64_t block = records->n < most ? records->n : most;

@@ -13,6 +13,7 @@
  */
 #include "io_internal.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -101,6 +102,7 @@ void io__set_free(io_set *set)
 
 const char *io__set_member(const io_set *set, int64_t number)
 {
+    assert(set->path && number >= 0);
     sprintf(set->path + set->head, "%0*lld%s", set->digits, (long long)number, set->tail);
     return set->path;
 }

@@ -5,6 +5,7 @@
  */
 #include "io_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -69,6 +70,7 @@ io_status io__file_watch(io_file *file, int64_t done)
 
 io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset)
 {
+    assert(file->fd >= 0 && size >= 0 && offset >= 0);
     const int64_t got = io__get(file->fd, buffer, size, offset);
     if (got < 0) {
         return io__file_fail(file, IO_SYSTEM, "cannot read: %s", strerror(errno));
@@ -132,6 +134,7 @@ static io_status refill(io_lines *lines)
     lines->begin = 0;
     lines->end = kept + size;
     lines->offset += size;
+    assert(lines->end <= lines->room && lines->offset <= lines->file->size);
     return IO_OK;
 }
 
@@ -142,6 +145,7 @@ io_status io__lines_next(io_lines *lines, char **line)
         lines->again = false;
         return IO_OK;
     }
+    assert(lines->begin >= 0 && lines->begin <= lines->end && lines->end <= lines->room);
     char *stop = memchr(lines->buffer + lines->begin, '\n', (size_t)(lines->end - lines->begin));
     if (!stop && lines->offset < lines->file->size) {
         const int64_t searched = lines->end - lines->begin;

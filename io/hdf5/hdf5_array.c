@@ -7,6 +7,7 @@
 #include "io_hdf5.h"
 #include "core/linked.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -244,6 +245,8 @@ io_status io__array_read(io_file *file, const io_array *array, int64_t frame, co
 {
     const int64_t rows = (int64_t)slab_rows(array);
     const size_t size = field->precision ? field->precision : sizeof(int64_t);
+    assert(array->n == 0 || (frame >= 0 && frame < array->frames && field->out));
+    assert(field->columns <= array->columns && field->columns <= field->width);
     for (int64_t at = 0; at < array->n; at += rows) {
         const int64_t n = array->n - at < rows ? array->n - at : rows;
         char *out = (char *)field->out + (size_t)(at * field->width) * size;

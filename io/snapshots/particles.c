@@ -5,6 +5,7 @@
  */
 #include "core/io_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ static const array_kind *find_array(unsigned field)
     const array_kind *kind = arrays;
     while (kind->field != field) {
         kind++;
+        assert(kind < arrays + ARRAYS); /* the field is one bit that has an array */
     }
     return kind;
 }
@@ -95,6 +97,7 @@ unsigned io__fields_wanted(const io_file *file)
 void *io__particles_row(io_particles *particles, unsigned field, int64_t row)
 {
     const array_kind *kind = find_array(field);
+    assert(get_array(particles, kind) && row >= 0 && row <= particles->n);
     return (char *)get_array(particles, kind) + (size_t)row * row_bytes(particles, kind);
 }
 
@@ -117,6 +120,7 @@ io_status io__particles_add(io_file *file, io_particles *out, unsigned fields)
         if (!(arrays[k].field & fields)) {
             continue;
         }
+        assert(!get_array(out, &arrays[k]));
         void *array = alloc_array(out, &arrays[k], out->n);
         if (!array) {
             return io__file_fail(file, IO_NO_MEMORY, "no memory for the %s of %lld particles",
@@ -163,6 +167,8 @@ static io_status check_count(io_file *file, int64_t n)
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native)
 {
+    assert(n >= 0 && (dim == 2 || dim == 3));
+    assert(native == KITH_FLOAT || native == KITH_DOUBLE);
     IO_TRY(check_count(file, n));
     out->precision = file->options->precision ? file->options->precision : native;
     out->n = n;

@@ -6,6 +6,7 @@
  */
 #include "core/io_internal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -281,6 +282,7 @@ static io_status read_all(snapshot *s, io_particles *out)
             return io__file_fail(s->file, IO_FORMAT, "has changed while it was read");
         }
     }
+    assert(s->wanted.row[IO_MOST_TYPES - 1] == out->n); /* all rows are filled */
     if (header->files > 1) { /* the file now stands for the last one, for its progress */
         s->file->before = s->bytes - s->file->size;
         s->file->total = s->bytes;

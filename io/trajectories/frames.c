@@ -7,6 +7,7 @@
 #include "frames.h"
 #include "elements.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,10 +313,31 @@ static io_status check_elements(const io_frames *frames, const io_frame *frame)
     return IO_OK;
 }
 
+/** Assert that a frame has the arrays that its fields name, and that indices in them are valid. */
+static void assert_complete(const io_frames *frames, const io_frame *frame)
+{
+    const io_particles *particles = &frame->particles;
+    const int64_t n = particles->n;
+    assert(n >= 0 && (particles->dim == 2 || particles->dim == 3));
+    assert(n == 0 || (particles->pos && frame->species));
+    assert(!(frame->fields & IO_FORCES) || frame->force);
+    assert(!(frame->fields & IO_MOLECULES) || frame->molecule);
+    assert(!(frame->fields & IO_WEIGHTS) || frame->weight);
+    assert(frame->n_bonds == 0 || frame->bond);
+    for (int64_t p = 0; p < n; p++) {
+        assert(frame->species[p] >= 0 && frame->species[p] < frames->labels.n);
+    }
+    for (int64_t k = 0; k < 2 * frame->n_bonds; k++) {
+        assert(frame->bond[k] >= 0 && frame->bond[k] < n);
+    }
+    (void)frames, (void)particles, (void)n;
+}
+
 static io_status read_next(io_frames *frames, io_frame *out)
 {
     io__get_failed = 0;
     IO_TRY(io__get_end(frames->file, frames->format->read(frames, out)));
+    assert_complete(frames, out);
     out->index = frames->next++;
     out->names = frames->labels.name;
     out->n_names = frames->labels.n;
@@ -339,6 +361,7 @@ static io_status read_next(io_frames *frames, io_frame *out)
 
 io_status io__frames_read(io_frames *frames, int64_t index, io_frame *out, bool *found)
 {
+    assert(!frames->format->peek || frames->next <= index);
     if (!frames->format->peek) {
         frames->next = index;
     }

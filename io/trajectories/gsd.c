@@ -16,6 +16,7 @@
 #include "gsd.h"
 #include "frames.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -620,6 +621,7 @@ static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch 
     while (written_chunks[id] != chunk) {
         id++;
     }
+    assert(frame->n < WRITTEN);
     frame->entry[frame->n++] = (gsd_entry){.frame = gsd->frame,
                                            .n = n,
                                            .location = end_of(output),
@@ -704,6 +706,7 @@ static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch 
     IO_TRY(io__output_patch(output, gsd->index + gsd->used * ENTRY, frame->entry,
                             (int64_t)frame->n * ENTRY));
     gsd->used += frame->n;
+    assert(gsd->used <= gsd->room);
     gsd->frame++;
     return IO_OK;
 }
