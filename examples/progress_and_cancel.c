@@ -42,7 +42,7 @@ int main(void)
     const kith_status stopped = kith_pairs_count(ctx, &points, NULL, 1000.0, NULL, &n, NULL);
     printf("%s: %s\n", kith_status_name(stopped), kith_message(ctx));
 
-    /* The same context, now with little to do. */
+    /* The context can be used again after a call was cancelled. */
     const kith_points few = kith_points_packed(xyz, 100, KITH_FLOAT);
     stop = 0;
     const kith_status after = kith_pairs_count(ctx, &few, NULL, 1.0, NULL, &n, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hub: messages are counted references, one lock guards all.
+ * The hub: messages have reference counts; one lock protects all state.
  */
 #include "hub.h"
 
@@ -60,7 +60,7 @@ void hub_close(web_server *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/** One user less. Memory of points is kept for the next ones. */
+/** Drop a reference. The memory of one message of points is kept for the next one. */
 static void release(web_server *s, hub_blob *blob)
 {
     if (!blob || --blob->users > 0) {
@@ -78,8 +78,8 @@ static void release(web_server *s, hub_blob *blob)
     }
 }
 
-/** A place among the points that live. Where all are taken, viewers of the oldest are cut off, so
- *  that there will be one. */
+/** Find a free entry of `living`. If there is none, viewers that still send the oldest message are
+ *  disconnected, so that one will become free. @return -1: none */
 static int find_free_blob(web_server *s)
 {
     hub_blob *oldest = NULL;
@@ -228,7 +228,7 @@ void hub_leave(web_server *s, int viewer)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** The bytes of a message that this viewer gets. */
+/** The number of bytes of a message that a viewer is sent. @param points  its limit; 0: none */
 static size_t cut(const web_blob *blob, int64_t points)
 {
     const size_t most = points > 0 && blob->item ? blob->head + (size_t)points * blob->item
@@ -236,7 +236,7 @@ static size_t cut(const web_blob *blob, int64_t points)
     return most < blob->size ? most : blob->size;
 }
 
-/** Find a channel with news. @return WEB_ALIVE: none */
+/** Find a channel with a message that the viewer has not been sent. @return WEB_ALIVE: none */
 static web_channel find_news(const web_server *s, const hub_viewer *v)
 {
     for (int c = WEB_STATE; c < WEB_CHANNELS; c++) {
@@ -254,7 +254,7 @@ bool hub_next(web_server *s, int viewer, hub_message *out)
     web_channel c = find_news(s, v);
     const struct timespec until = after(ALIVE_SECONDS);
     for (int late = 0; c == WEB_ALIVE && !s->closing && !late; c = find_news(s, v)) {
-        pthread_cond_signal(&s->call); /* it may want points now */
+        pthread_cond_signal(&s->call); /* the viewer may want points now */
         late = pthread_cond_timedwait(&s->news, &s->lock, &until);
     }
     *out = (hub_message){.channel = c, .version = s->version[c], .blob = s->newest[c]};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Between the thread that computes and those that serve viewers: the newest message of each
- * channel, who has seen it, and commands on their way back. Knows nothing of sockets.
+ * The hub passes messages from the thread that computes to the threads that serve viewers, and
+ * commands back. It keeps the newest message of each channel, and which viewer has been sent it. It
+ * does not use sockets.
  */
 #ifndef KITH_WEB_HUB_H
 #define KITH_WEB_HUB_H
@@ -14,71 +15,80 @@
 
 enum { HUB_MOST_COMMANDS = 64 };
 
+/** A message, with a count of references. */
 typedef struct hub_blob {
-    web_blob shown; /* first: a web_blob is one of these */
-    size_t room;
-    int users;
-    bool points;
-    atomic_bool dropped; /* whoever still sends it is to be cut off */
-    uint64_t age;
-    unsigned char data[]; /* [room] */
+    web_blob shown;       /* the message; the first member, so that a web_blob can be cast */
+    size_t room;          /* bytes that data has room for */
+    int users;            /* number of references: the hub's and those of viewers that send it */
+    bool points;          /* a message of points, whose number is limited */
+    atomic_bool dropped;  /* viewers that still send it must be disconnected */
+    uint64_t age;         /* number of the message, ascending */
+    unsigned char data[]; /* bytes of the message [room] */
 } hub_blob;
 
+/** A viewer that is connected. */
 typedef struct hub_viewer {
-    bool used;
-    uint32_t client;
-    uint32_t seen[WEB_CHANNELS]; /* version sent last; 0: none */
-    int64_t points;              /* at most so many */
-    int64_t window, on_way;      /* frames of points; window 0: any number */
+    bool used;                   /* the entry is in use */
+    uint32_t client;             /* id that the viewer has chosen */
+    uint32_t seen[WEB_CHANNELS]; /* version sent last on each channel; 0: none */
+    int64_t points;              /* largest number of points of a frame; 0: no limit */
+    int64_t window;              /* largest number of frames not yet acknowledged; 0: no limit */
+    int64_t on_way;              /* frames of points sent and not yet acknowledged */
 } hub_viewer;
 
-/** The hub is what a server is, beside what server.c adds to it. */
+/** The part of a server that does not concern sockets; server.c extends it. */
 struct web_server {
-    pthread_mutex_t lock;
-    pthread_cond_t news; /* for viewers */
-    pthread_cond_t call; /* for who computes */
-    bool closing;
-    hub_blob *newest[WEB_CHANNELS];
-    uint32_t version[WEB_CHANNELS];
-    hub_blob *living[WEB_MOST_BLOBS];
-    hub_blob *spare;
-    uint64_t made;
-    hub_viewer viewer[WEB_MOST_VIEWERS];
-    int viewers;
-    json_t *command[HUB_MOST_COMMANDS];
-    int first, commands;
+    pthread_mutex_t lock;             /* protects all members below */
+    pthread_cond_t news;              /* signalled to viewers: a new message, or closing */
+    pthread_cond_t call;              /* signalled to the computing thread: a command, a viewer */
+    bool closing;                     /* no viewer is accepted any more */
+    hub_blob *newest[WEB_CHANNELS];   /* newest message of each channel; NULL: none */
+    uint32_t version[WEB_CHANNELS];   /* number of messages published on each channel */
+    hub_blob *living[WEB_MOST_BLOBS]; /* messages of points that exist; NULL: free */
+    hub_blob *spare;                  /* memory of a message of points, to be used again */
+    uint64_t made;                    /* number of messages made so far */
+    hub_viewer viewer[WEB_MOST_VIEWERS]; /* viewers */
+    int viewers;                         /* number of viewers that are connected */
+    json_t *command[HUB_MOST_COMMANDS];  /* ring buffer of commands that wait */
+    int first;                           /* index of the oldest command */
+    int commands;                        /* number of commands that wait */
 };
 
-/** What to send next. */
+/** The message that a viewer is sent next. */
 typedef struct hub_message {
-    web_channel channel;
-    uint32_t version;
-    hub_blob *blob; /* NULL: a sign of life */
-    size_t size;    /* of the blob, cut to the viewer's points */
+    web_channel channel; /* channel of the message; WEB_ALIVE: a sign of life */
+    uint32_t version;    /* version of the message */
+    hub_blob *blob;      /* the message; NULL: a sign of life */
+    size_t size;         /* bytes to send: the message, truncated to the points of the viewer */
 } hub_message;
 
+/** Initialise a hub. @return false on failure */
 bool hub_open(web_server *s);
 
-/** All viewers leave; no new ones come. */
+/** Refuse new viewers, and wait up to a second until all have left. */
 void hub_stop(web_server *s);
 
-/** Free what is left; no thread uses the hub any more. */
+/** Free the hub. No thread may use it any more. */
 void hub_close(web_server *s);
 
-/** @return a number for the viewer; -1: too many. */
+/** Add a viewer. @return its index; -1: there are too many */
 int hub_enter(web_server *s, uint32_t client, int64_t window, int64_t points);
+
+/** Remove a viewer. */
 void hub_leave(web_server *s, int viewer);
 
-/** Wait for the next message of a viewer, up to a second. @return false: the viewer is to leave. */
+/** Wait up to a second for the next message of a viewer.
+ *  @param[out] out  hub_sent its blob after sending it
+ *  @return false: the server is closing, and the viewer must be disconnected */
 bool hub_next(web_server *s, int viewer, hub_message *out);
 
-/** A message was sent, or failed to be. */
+/** Release a message that was sent, or could not be. */
 void hub_sent(web_server *s, hub_blob *blob);
 
-/** A frame of points was drawn. @param points  0: as before */
+/** Acknowledge a frame of points. @param points  new limit of points; 0: as before */
 void hub_seen(web_server *s, uint32_t client, int64_t points);
 
-/** Hand a command over. @return false: too many wait; the value is still the caller's. */
+/** Queue a command. @return false: too many wait; the caller still owns the value */
 bool hub_put_command(web_server *s, json_t *command);
 
 #endif

@@ -110,7 +110,7 @@ static int send_file(struct mg_connection *to, const char *name)
             return 200;
         }
     }
-    return answer(to, 404, "no such page");
+    return answer(to, 404, "page not found");
 }
 
 static bool send_all(struct mg_connection *to, const void *data, size_t size, atomic_bool *dropped)
@@ -213,7 +213,7 @@ static int handle(struct mg_connection *conn)
     }
     if (!get) {
         return strcmp(path, "control") == 0 ? take_command(s, conn, request)
-                                            : answer(conn, 404, "no such page");
+                                            : answer(conn, 404, "page not found");
     }
     return strcmp(path, "frames") == 0 ? send_frames(s, conn, request) : send_file(conn, path);
 }
@@ -306,7 +306,7 @@ static void *stop(void *user)
     return NULL;
 }
 
-/** civetweb looks only every two seconds whether it was told to stop, or when somebody calls. */
+/** Stop civetweb. It tests whether it must stop every two seconds, or when a client connects. */
 static void stop_soon(site *s)
 {
     pthread_t thread;

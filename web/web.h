@@ -14,8 +14,8 @@
  *     }
  *     web_close(server);
  *
- * THE ADDRESS http://127.0.0.1:8420/TOKEN/ holds 128 random bits. Who does not know them gets
- * nothing but status 403; so does a page of another origin.
+ * THE ADDRESS http://127.0.0.1:8420/TOKEN/ holds 128 random bits. A request without them, or from a
+ * page of another origin, gets status 403.
  *
  *     GET  TOKEN/                  the page; TOKEN/style.css, TOKEN/NAME.js what belongs to it
  *     GET  TOKEN/frames            messages without end. ?client=ID&window=W&points=N: at most W
@@ -25,13 +25,15 @@
  *     POST TOKEN/control           an object of JSON, for web_next_command
  *
  * A MESSAGE is 16 bytes, four little-endian uint32: WEB_MAGIC, channel, bytes that follow, version;
- * and those bytes. Each viewer gets the newest message of each channel, and none twice: what was
- * published while it was busy is skipped. Channel 0 is a sign of life, once a second.
+ * then the bytes. Each viewer is sent the newest message of each channel, and none twice: messages
+ * that were published while it was busy are skipped. Channel 0 is a sign of life, once a second.
  *
- * MEMORY is bounded: at most WEB_MOST_BLOBS messages of points live at a time. A viewer that holds
- * the oldest of them is cut off when one more is needed, and one that takes no byte for some
- * seconds likewise. THREADS: the calls are for one thread, viewers are served by others; messages
- * can be made and published by any.
+ * MEMORY is bounded: at most WEB_MOST_BLOBS messages of points exist at a time. A viewer that is
+ * still being sent the oldest of them is disconnected when one more is needed. A viewer that
+ * accepts no byte for some seconds is disconnected, too.
+ *
+ * THREADS. One thread makes the calls; viewers are served by other threads. Any thread may make and
+ * publish messages.
  */
 #ifndef KITH_WEB_H
 #define KITH_WEB_H
@@ -54,59 +56,71 @@ typedef enum web_channel {
     WEB_POINTS, /**< particles */
     WEB_CURVES, /**< measures over time: float [rows][columns] */
     WEB_GROUPS, /**< JSON: halos */
-    WEB_PLOT,   /**< JSON: a curve beside the particles, such as g(r) */
+    WEB_PLOT,   /**< JSON: a curve beside the particles, for example g(r) */
     WEB_CHANNELS
 } web_channel;
 
+/** How to listen. */
 typedef struct web_options {
-    const char *address; /**< to listen at; NULL: 127.0.0.1 */
-    int port;            /**< 0: WEB_PORT, or any free one when it is taken */
+    const char *address; /**< address to listen at; NULL: 127.0.0.1 */
+    int port;            /**< port to listen at; 0: WEB_PORT or, if it is in use, any free port */
 } web_options;
 
+/** A server with its viewers. */
 typedef struct web_server web_server;
 
-/** Start to listen. @param[out] error  a sentence on failure; NULL is fine. @return success */
+/** Start to listen.
+ *  @param[out] error  [room] message on failure; may be NULL
+ *  @return false on failure */
 bool web_open(const web_options *options, web_server **out, char *error, size_t room);
 
 /** The address of the page, with its token. */
 const char *web_address(const web_server *server);
+
+/** The port that the server listens at. */
 int web_port(const web_server *server);
 
-/** Is it an address that other machines can reach? */
+/** Whether other machines can reach the address. */
 bool web_is_open(const web_server *server);
 
-/** Bytes to be shown. Its size may be cut to `head` and any number of whole items. */
+/** A message. It may be truncated to its head and any number of complete items. */
 typedef struct web_blob {
-    unsigned char *data; /**< [size] */
-    size_t size;
-    size_t head, item; /**< item 0: never cut */
+    unsigned char *data; /**< bytes of the message [size] */
+    size_t size;         /**< number of bytes */
+    size_t head;         /**< size of the head [byte] */
+    size_t item;         /**< size of an item [byte]; 0: the message is never truncated */
 } web_blob;
 
-/** Get room for a message of this size. @return NULL: no memory, or too many are on their way. */
+/** Allocate a message.
+ *  @return NULL: memory is exhausted, or too many messages of points exist */
 web_blob *web_blob_new(web_server *server, web_channel channel, size_t size);
 
-/** Make this the channel's newest message. @param blob  given away; NULL: nothing happens. */
+/** Make a message the newest of the channel. @param blob  owned by the function; NULL: nothing is
+ *  done */
 void web_publish(web_server *server, web_channel channel, web_blob *blob);
 
-/** Likewise, with a JSON value, which is given away. */
+/** Make a JSON value the newest message of the channel. @param value  owned by the function */
 void web_publish_json(web_server *server, web_channel channel, json_t *value);
 
-/** Is some viewer ready for points newer than those published last? */
+/** Whether a viewer waits for points that are newer than those published last. */
 bool web_wants_points(web_server *server);
 
-/** The most points that any viewer asks for; 0 without viewers. */
+/** The largest number of points that a viewer asks for; 0: there are no viewers. */
 int64_t web_points_wanted(web_server *server);
 
+/** The number of viewers that are connected. */
 int web_viewers(web_server *server);
 
-/** What a viewer asked for, an object, the caller's to json_decref; NULL: nothing now. */
+/** Take the oldest command of a viewer. @return an object, to be json_decref'd; NULL: there is
+ *  none */
 json_t *web_next_command(web_server *server);
 
-/** Wait until there is a command or the time is over; `points`: or until points are wanted. */
+/** Wait until there is a command, or for `seconds`.
+ *  @param points  return also when a viewer waits for points */
 void web_wait(web_server *server, bool points, double seconds);
 
-/** Say good-bye to all viewers, who get what was published before, and free the server. NULL is
- *  fine. */
+/** Send all viewers the messages that were published, disconnect them, and free the server. NULL is
+ *  allowed. */
 void web_close(web_server *server);
 
 /* ------------------------------------------------------------------------------------- points */
@@ -116,33 +130,37 @@ typedef enum web_colour { WEB_PLAIN, WEB_SPEED, WEB_HEADING, WEB_GROUP } web_col
 
 enum { WEB_POINTS_HEAD = 112, WEB_FEW_BYTES = 8, WEB_MANY_BYTES = 16 };
 
-/** Particles to show. Arrays are borrowed, of the precision given. */
+/** Particles to show. Arrays are borrowed. */
 typedef struct web_scene {
-    int64_t n;   /**< particles in the arrays: all, */
-    int64_t all; /**< or those chosen of so many, in the order of the choice; 0: all */
-    kith_precision precision;
-    const void *positions;  /**< [n][3] */
-    const void *velocities; /**< [n][3]; NULL: not known */
-    const int32_t *labels;  /**< [n] 1: the largest group; 0: in none. NULL: not known */
-    kith_box box;           /**< to show them in: its rows are independent */
-    double step, time;
-    uint32_t frame; /**< of a file */
-    uint32_t epoch; /**< points of one epoch are the same particles: they may be drawn between */
-    web_colour colour;
-    double range[2];         /**< of speeds, for colours */
-    struct kith__pool *pool; /**< threads that make the message; NULL: the calling one alone */
-    bool precise;            /**< 16 bytes a point in place of 8 */
+    int64_t n;   /**< number of particles in the arrays */
+    int64_t all; /**< number of particles of which the arrays hold a choice, in the order
+                                   of the choice; 0: the arrays hold all */
+    kith_precision precision; /**< type of positions and velocities */
+    const void *positions;    /**< positions [n][3] */
+    const void *velocities;   /**< velocities [n][3]; NULL: not known */
+    const int32_t *labels;    /**< group of each particle [n], 1 is the largest, 0: none; NULL: not
+                                   known */
+    kith_box box;             /**< box in which they are shown; its rows are independent */
+    double step;              /**< step of the simulation */
+    double time;              /**< time of the simulation */
+    uint32_t frame;           /**< index of the frame of a file */
+    uint32_t epoch;    /**< points with equal epochs are of one set of particles, between whose
+                                   frames the page interpolates */
+    web_colour colour; /**< meaning of the colours */
+    double range[2];   /**< speeds of the first and the last colour */
+    struct kith__pool *pool; /**< threads that make the message; NULL: the calling thread alone */
+    bool precise;            /**< 16 bytes for each point, not 8 */
 } web_scene;
 
-/** A fixed random choice of particles: whose beginning is one too. */
+/** A random choice of particles in random order, so that its first elements are a choice, too. */
 typedef struct web_choice {
-    int64_t of; /**< particles */
-    int64_t n;  /**< chosen */
-    int32_t *index;
+    int64_t of;     /**< number of particles that are chosen from */
+    int64_t n;      /**< number of chosen particles */
+    int32_t *index; /**< indices of the chosen particles [n] */
 } web_choice;
 
-/** Choose at least `most` of n particles, or all. Zero the choice first. @return false: no memory.
- */
+/** Choose at least `most` of n particles, or all. Zero the choice first; web_choice_free it.
+ *  @return false if memory is exhausted */
 bool web_choose(web_choice *choice, int64_t n, int64_t most);
 void web_choice_free(web_choice *choice);
 
@@ -156,26 +174,27 @@ void web_choice_free(web_choice *choice);
  *        uint16 colour, uint16 0
  * The colour is 65535 (speed - range[0]) / (range[1] - range[0]); for headings the octahedral map
  * of the direction, a byte each; for groups 0 in none, else 1 + (label - 1) % 65535.
- * @param choice  NULL where the arrays hold those chosen
- * @param n       of them, so many
- * @return NULL: no memory, or too many are on their way.
+ * @param choice  choice of the particles; NULL: the arrays hold the chosen particles
+ * @param n       number of chosen particles in the message
+ * @return NULL: memory is exhausted, or too many messages of points exist
  */
 web_blob *web_points(web_server *server, const web_scene *scene, const web_choice *choice,
                      int64_t n);
 
-/** The box that holds all points, or the given one with the axes that are open widened to do so.
- *  @param[in,out] box  grows, and never shrinks; zero rows at first */
+/** Compute a box that holds all points: that of the scene, with its open axes widened.
+ *  @param[in,out] box  grows, and never shrinks; its rows are zero at first */
 void web_enclose(kith_box *box, const web_scene *scene);
 
 /* ------------------------------------------------------------------------------------- inside */
 
 /** A file of the page. */
 typedef struct web_file {
-    const char *name, *type;
-    const unsigned char *data;
-    size_t size;
+    const char *name;          /**< name in the address; NULL ends the list */
+    const char *type;          /**< Content-Type */
+    const unsigned char *data; /**< contents [size] */
+    size_t size;               /**< number of bytes */
 } web_file;
 
-extern const web_file web__files[]; /* ended by a name of NULL */
+extern const web_file web__files[]; /* the files of the page */
 
 #endif
