@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hard sets, and a clock.
+ * The driver of the ladders: difficult sets of points, a clock, and contexts.
  */
 #include "climb.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the ladders share: points on which every rung is checked, and timing.
+ * The driver that all ladders share: sets of points on which every rung is checked, timing, and
+ * opening a context.
  */
 #ifndef KITH_CLIMB_H
 #define KITH_CLIMB_H
@@ -12,31 +13,33 @@
 extern "C" {
 #endif
 
-enum { CLIMB_REPEATS = 5 };
+enum { CLIMB_REPEATS = 5 }; /* how often a rung is timed */
 
+/** Check a rung on a set of points. @param xyz  [n][3] @return false if the rung is wrong */
 typedef bool (*climb_check)(void *user, const char *set, const double *xyz, int64_t n,
                             double cutoff);
 
-/**
- * Hand sets that are hard in different ways to a check, until it fails: uniform points at cutoffs
- * up to the whole, none and few, a lattice, where many distances are the cutoff but for rounding,
- * clusters, and points that coincide.
- */
+/** Call a check on difficult sets until it fails: uniform points with cutoffs up to the size of the
+ *  set, no and few points, a lattice, where many distances equal the cutoff but for rounding,
+ *  clusters, and coincident points. */
 bool climb_hard_sets(climb_check check, void *user);
 
-/** Seconds on a clock that only goes forward. */
+/** Time of a monotonic clock [s]. */
 double climb_now(void);
 
-/** Sort n times, the least first. */
+/** Sort n times in ascending order. */
 void climb_sort(double *times, int n);
 
-/** Do work CLIMB_REPEATS times. @param[out] seconds  the median. @return false when work fails. */
+/** Run work CLIMB_REPEATS times. @param[out] seconds  median time [s] @return false if work
+ *  fails */
 bool climb_time(bool (*work)(void *user), void *user, double *seconds);
 
-/** Open a context. @param threads  0: all there are. @return NULL, after saying why: that failed */
+/** Open a context. @param threads  number of threads; 0: default
+ *  @return NULL on failure, with a message printed */
 kith_ctx *climb_open(const char *program, const char *backend, int threads);
 
-/** Open one on a GPU. @return NULL, after saying that its rungs are left out. */
+/** Open a context on a GPU. @return NULL on failure, with a message printed that its rungs are
+ *  omitted */
 kith_ctx *climb_open_gpu(void);
 
 #ifdef __cplusplus

@@ -2,11 +2,11 @@
  *
  * The ladder of flocks: ways to step boids on a CPU core, from naive to fast, by the rules and
  * numbers of UPenn's CIS 565. Each rung is checked against the first, step for step, then timed
- * beside the library; and each fault that published kernels carry is seen to be found by the check.
+ * beside the library; and the check must find each fault that published kernels have.
  *
- *   1  naive       everybody looks at everybody: O(n^2)
- *   2  scattered   a uniform grid of indices; positions and velocities stay where they are
- *   3  coherent    both are copied into the order of the cells
+ *   1  naive       each boid tests all others: O(n^2)
+ *   2  scattered   a uniform grid of indices; positions and velocities are not moved
+ *   3  coherent    positions and velocities are copied into the order of the cells
  *   4  mainline    kith_flock_step
  *
  * On a GPU seven more, in the box of CIS 565: rung_flock_gpu_driver.c.

@@ -5,16 +5,16 @@
  *
  *   1  all pairs       every distance: O(n^2), the oracle                  rung_fof_all_pairs.c
  *   2  kd-tree         median splits, walks without a stack, chains        rung_fof_tree.c
- *   3  cells           each point meets the points of 14 cells             rung_fof_cells.c
- *   4  mainline        parts that are one group without a distance:        rung_fof_mainline.c
+ *   3  cells           each point tests the points of 14 cells             rung_fof_cells.c
+ *   4  mainline        subcells that are one group without a distance:     rung_fof_mainline.c
  *                      kith_fof_find
  *
  * On a GPU, from device memory to device memory:
  *
- *   5  all pairs       each thread meets all after its point        rung_gpu_fof_all_pairs.cu
- *   6  kd-tree         as rung 2: built by the CPU, searched by the GPU    rung_gpu_fof_tree.cu
- *   7  cells           each thread takes a point through 14 cells          rung_gpu_fof_cells.cu
- *   8  mainline        as rung 4                                           rung_gpu_fof_mainline.c
+ *   5  all pairs       one thread per point tests all later points  rung_gpu_fof_all_pairs.cu
+ *   6  kd-tree         rung 2: built by the CPU, searched by the GPU       rung_gpu_fof_tree.cu
+ *   7  cells           one thread per point tests 14 cells                 rung_gpu_fof_cells.cu
+ *   8  mainline        rung 4                                              rung_gpu_fof_mainline.c
  *
  *   ladder_fof [n] [b]     n points in the unit cube, uniform and in halos, linked at b times their
  *                          mean spacing; ladder_fof 1000000 0.2

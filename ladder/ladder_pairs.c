@@ -4,7 +4,7 @@
  * from naive to fast. Each rung is checked, then timed beside the library.
  *
  *   1  all pairs       every distance: O(n^2), the oracle                      rung_all_pairs.c
- *   2  linked cells    each point meets the points of 27 cells, i < j          rung_cells.c
+ *   2  linked cells    each point tests the points of 27 cells, i < j          rung_cells.c
  *   3  candidates      sort by cell, write all candidates of 14 cells with a   rung_candidates.c
  *                      flag, then compact: fast, but at a price in memory
  *   4  mainline        sort by cell, distances and compaction in registers:    rung_mainline.c
@@ -12,11 +12,11 @@
  *
  * On a GPU, from device memory to device memory:
  *
- *   5  threads         each thread takes a point through 14 cells              rung_gpu_threads.cu
- *   6  candidates      as rung 3, each step even work for all threads       rung_gpu_candidates.cu
- *   7  mainline        a warp takes points that lie together, and packs hits   rung_gpu_mainline.c
- *                      in shared memory: kith_pairs_fill
- *   8                  the same in one pass, in any order
+ *   5  threads         one thread per point tests 14 cells                     rung_gpu_threads.cu
+ *   6  candidates      rung 3, with equal work for all threads in each step rung_gpu_candidates.cu
+ *   7  mainline        a warp tests candidates against adjacent points, and    rung_gpu_mainline.c
+ *                      packs hits in shared memory: kith_pairs_fill
+ *   8                  rung 7 in one pass, with the pairs in any order
  *
  *   ladder_pairs [n] [cutoff]      n uniform points in the unit cube; ladder_pairs 1000000 0.03
  */

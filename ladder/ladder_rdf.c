@@ -5,8 +5,8 @@
  *
  *   1  floats          every distance, a histogram of floats: O(n^2), and      rung_rdf_float.c
  *                      wrong from 2^24 pairs in a bin on
- *   2  all pairs       the same with whole numbers: the oracle                 rung_rdf_all_pairs.c
- *   3  cells           each point meets the points of 14 cells; private        rung_rdf_cells.c
+ *   2  all pairs       rung 1 with integers: the oracle                        rung_rdf_all_pairs.c
+ *   3  cells           each point tests the points of 14 cells; private        rung_rdf_cells.c
  *                      histograms
  *   4  mainline        hits packed, bins found and counted in vectors:         rung_rdf_mainline.c
  *                      kith_rdf_count

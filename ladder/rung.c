@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rungs share: a list that grows, and cells over the points.
+ * Functions that the rungs share: a list of pairs that grows, and a grid of cells over the points.
  */
 #include "rung.h"
 

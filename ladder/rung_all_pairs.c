@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 1: all pairs. Compare everything with everything: n (n - 1) / 2 distances, no scratch, and
- * nothing that could be wrong. The oracle of the other rungs.
+ * Rung 1: all pairs. Compute all n (n - 1) / 2 distances, without scratch. The algorithm is too
+ * simple to be wrong: it is the oracle of the other rungs.
  */
 #include "rung.h"
 

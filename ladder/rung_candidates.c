@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Rung 3: list the candidates, then compact, the way of data-parallel primitives (sort, scan,
- * transform, compact), where each step is one call of a library such as Thrust:
+ * transform, compact), where each step is one call of a library, for example Thrust:
  *
- *   sort      points by cell, so that a cell is a range of points that lie together in memory;
- *   scan      how many candidates each point has: the points after it in its own cell and all
- *             those of the 13 cells ahead, so that each pair is met once;
- *   transform write every candidate (i, j) with a flag, 1 within the cutoff;
- *   compact   keep what is flagged.
+ *   sort      points by cell, so that a cell is a range of adjacent points in memory;
+ *   scan      the numbers of candidates of each point: the later points of its own cell and all
+ *             points of the 13 cells ahead, so that each pair is tested once;
+ *   transform write every candidate (i, j) with a flag: 1 if it is within the cutoff;
+ *   compact   keep the candidates with flag 1.
  *
- * Points lie together and each pair is met once. The price is memory: a sphere fills 4 pi / 3 of
- * the 27 cubes around it, so 27 / (4 pi / 3) = 6.45 candidates are written for each pair kept.
+ * Points of a cell are adjacent and each pair is tested once. The cost is memory: a sphere fills 4
+ * pi / 3 of the 27 cubes around it, so 27 / (4 pi / 3) = 6.45 candidates are written for each pair.
  */
 #include "rung.h"
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 2: linked cells, the textbook (Hockney & Eastwood; Allen & Tildesley). Points are dealt
- * into cells no narrower than the cutoff, each cell a linked list: head[cell] is its last point,
- * next[p] the one before p. A point then meets only the points of its own and the 26 cells around.
+ * Rung 2: linked cells, as in textbooks (Hockney & Eastwood; Allen & Tildesley). Cells are not
+ * narrower than the cutoff, and each is a linked list of its points: head[cell] is its last point,
+ * next[p] the point before p. A point is tested against the points of its own cell and the 26 cells
+ * around.
  *
- * O(n), and 4 bytes a point and a cell. But each pair is met twice and half of the meetings thrown
- * away by i < j, the points of a cell lie anywhere in memory, and a chain cannot be vectorised.
+ * O(n), with 4 bytes for each point and each cell. But each pair is tested twice, and one of the
+ * two is discarded by i < j; the points of a cell are scattered in memory; and a linked list cannot
+ * be vectorised.
  */
 #include "rung.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rungs of the ladder of flocks, as the lectures climb it.
+ * The rungs of the ladder of flocks, as in lectures on GPU programming (UPenn, CIS 565).
  *
- * Rung 1 looks at everybody. Rung 2 sorts indices by cells as wide as the largest radius and looks
- * at 27 cells; positions and velocities stay where they are, so that each neighbour is a jump to
- * another part of memory. Rung 3 copies them into the order of the cells first: neighbours then lie
- * side by side. Rung 4, the library, keeps them in that order from step to step, reads a tile of
- * candidates once for all boids of a few cells, decides sixteen at a time, and adds integers.
+ * Rung 1 tests each boid against all others. Rung 2 sorts indices by cells as wide as the largest
+ * radius and tests 27 cells; positions and velocities are not moved, so that each neighbour is a
+ * random access to memory. Rung 3 first copies them into the order of the cells: neighbours are
+ * then adjacent in memory. Rung 4, the library, keeps them in that order from step to step, reads a
+ * tile of candidates once for all boids of a few cells, tests sixteen at a time, and sums integers.
  *
- * Published kernels of this kind carry faults that a look at everybody finds at once (rung_fault).
+ * Published kernels of this kind have faults that a comparison with rung 1 finds (rung_fault).
  */
 #include "rung_flock.h"
 
@@ -19,12 +19,13 @@
 static const double radius[3] = {3, 5, 5}, weight[3] = {0.1, 0.1, 0.01}, time_step = 0.2;
 enum { SEPARATION, ALIGNMENT, COHESION };
 
-/* What one boid has seen. */
+/* Sums over the neighbours of one boid, for separation, alignment and cohesion. */
 typedef struct sums {
     double n[3], separation[3], velocity[3], cohesion[3];
 } sums;
 
-/* Who is near is decided in float, operation by operation, as the library defines it. */
+/* Add boid j to the sums of boid i if it is within a radius. The distance is computed in float, in
+   the order of operations by which the library defines it. */
 static void add_neighbour(sums *s, const rung_herd *now, const float *ri, const float *rj,
                           const float *vj, rung_fault fault)
 {
@@ -137,7 +138,8 @@ static bool sort(rung_flock *state, const rung_herd *now)
     return true;
 }
 
-/* One boid against the 27 cells around it. r and v: in the order of the cells when coherent. */
+/* Add the neighbours of boid i in the 27 cells around it. r and v are in the order of the cells if
+   coherent. */
 static void add_neighbours(const rung_flock *state, const rung_herd *now, const float *r,
                            const float *v, bool coherent, int64_t i, sums *s)
 {

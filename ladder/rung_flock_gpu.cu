@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Boids in device memory, and their order by cells. Memory is taken when a rung first needs it.
+ * Boids in device memory, and sorting them by cell. Memory is allocated when a rung first needs it.
  */
 #include "rung_flock_gpu.cuh"
 

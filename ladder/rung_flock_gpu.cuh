@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the kernels of the ladder of flocks share: one boid that looks at another, what it does
- * then, and the cells around it.
+ * Device functions that the kernels of the ladder of flocks share: adding a neighbour to the sums
+ * of a boid, moving a boid, and the cells around it.
  */
 #ifndef KITH_RUNG_FLOCK_GPU_CUH
 #define KITH_RUNG_FLOCK_GPU_CUH
@@ -9,13 +9,13 @@
 #include "rung_flock_gpu.h"
 #include "rung_gpu.h"
 
-/** What one boid has seen. */
+/** Sums over the neighbours of one boid. */
 struct neighbour_sums {
     float n, separation[3], velocity[3], cohesion[3];
 };
 
-/** Look at another. d: from the boid to it, in the nearest image. Who is near is decided operation
- *  by operation, as the library defines it. */
+/** Add a boid at displacement d, by nearest image, to the sums if it is within a radius. The
+ *  distance is rounded in the order of operations by which the library defines it. */
 static __device__ __forceinline__ void add_displacement(const rung_flock_gpu &g, neighbour_sums *s,
                                                         const float d[3], const float *vj)
 {
@@ -31,7 +31,8 @@ static __device__ __forceinline__ void add_displacement(const rung_flock_gpu &g,
     }
 }
 
-/** The same of one in a cell whose boids are `shift` from where they are seen. */
+/** Add a boid of a cell to the sums if it is within a radius.
+ *  @param shift  offset of the periodic image of the cell */
 static __device__ __forceinline__ void add_neighbour(const rung_flock_gpu &g, neighbour_sums *s,
                                                      const float ri[3], const float *rj,
                                                      const float *vj, const float shift[3])

@@ -15,40 +15,42 @@ extern "C" {
 
 typedef struct rung_flock_gpu rung_flock_gpu;
 
-/** Queue one step. @return false when the device failed */
+/** Queue one step. @return false if the device fails */
 typedef bool (*rung_flock_gpu_one)(rung_flock_gpu *state);
 
-/** Boids on the device, in any order, and a grid over them. Zero it first, but for one and fault;
- *  what a rung does not use is NULL. */
+/** Boids in device memory, in any order, and a grid over them. Zero it first, except one and fault.
+ *  An array that a rung does not use is NULL. All arrays are in device memory. */
 struct rung_flock_gpu {
-    rung_flock_gpu_one one; /**< NULL: the mainline's */
-    rung_fault fault;
-    int64_t n;
-    float side;
-    float reach2[2];        /**< squared radii: of separation, of the others */
-    int32_t cells;          /**< along an axis */
-    int32_t left_out;       /**< boids of each cell: RUNG_LAST's */
-    float *r, *v, *r2, *v2; /**< [n][3] the state, and the one to come */
-    int32_t *id, *id2;      /**< [n] index in the caller's order */
-    uint32_t *cell, *cell2; /**< [n] */
-    int32_t *order, *order2;
-    int32_t *start;  /**< [cells^3 + 1]: cell c holds start[c] to start[c + 1] - 1 */
-    char *temporary; /**< [temporary_bytes] of the sort */
-    size_t temporary_bytes;
-    kith_ctx *ctx; /**< of the mainline, backend "cuda" */
-    kith_flock *flock;
+    rung_flock_gpu_one one; /**< the rung; NULL: the library */
+    rung_fault fault;       /**< the fault that the rung is to have */
+    int64_t n;              /**< number of boids */
+    float side;             /**< side of the cube [length] */
+    float reach2[2];        /**< squared radii: of separation, of the other rules [length^2] */
+    int32_t cells;          /**< number of cells along an axis */
+    int32_t left_out;       /**< boids of each cell that are not tested: 1 for RUNG_LAST, else 0 */
+    float *r, *v;           /**< positions and velocities [n][3] */
+    float *r2, *v2;         /**< positions and velocities after the step [n][3] */
+    int32_t *id, *id2; /**< index of each boid in the caller's order; memory for reordering [n] */
+    uint32_t *cell, *cell2; /**< cells of the boids, sorted; memory of the sort [n] */
+    int32_t *order;         /**< indices of the boids, sorted by cell [n] */
+    int32_t *order2;        /**< memory of the sort [n] */
+    int32_t *start;         /**< first boid of each cell [cells^3 + 1] */
+    char *temporary;        /**< memory of the sort [temporary_bytes] */
+    size_t temporary_bytes; /**< size of the memory of the sort [byte] */
+    kith_ctx *ctx;          /**< context of the library, backend "cuda" */
+    kith_flock *flock;      /**< flock of the library */
 };
 
-/** Bring boids to the device. @return false without memory */
+/** Copy boids to the device. @return false if memory is exhausted */
 bool rung_flock_gpu_put(rung_flock_gpu *state, const rung_herd *herd);
 
-/** Copy them back, in the order in which they were put. */
+/** Copy boids from the device, in the order in which they were put. */
 bool rung_flock_gpu_get(const rung_flock_gpu *state, rung_herd *herd);
 
-/** Free everything. @return the bytes of device memory that were held */
+/** Free the state. @return the amount of device memory that was held [byte] */
 int64_t rung_flock_gpu_free(rung_flock_gpu *state);
 
-/** Go some steps; complete on return. @return false when the device or the library failed */
+/** Make some steps, and wait for them. @return false if the device or the library fails */
 bool rung_flock_gpu_go(rung_flock_gpu *state, int64_t steps);
 
 bool rung_flock_gpu_naive(rung_flock_gpu *state);
@@ -59,22 +61,22 @@ bool rung_flock_gpu_shared_cells(rung_flock_gpu *state);
 bool rung_flock_gpu_shared_rows(rung_flock_gpu *state);
 bool rung_flock_gpu_mainline(rung_flock_gpu *state, int64_t steps);
 
-/** Check the rungs, and time them where there is a GPU, in the box of CIS 565: 5000 boids, and ten
- *  times as many again up to `most`. @return false when one is wrong */
+/** Check and time the rungs, if there is a GPU, in the box of CIS 565: 5000 boids, and ten times as
+ *  many up to `most`. @return false if a rung is wrong */
 bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most);
 
 /* -------------------------------------------------------------------------------- for the rungs */
 
-/** Open the mainline's flock. @return false, after saying why, when the library failed */
+/** Open the flock of the library. @return false on failure, with a message printed */
 bool rung_flock_gpu_open(rung_flock_gpu *state, const rung_herd *herd);
 
-/** Sort boids by cell; `order` says where they are. @return false when the device failed */
+/** Sort the indices of boids by cell. @return false if the device fails */
 bool rung_flock_gpu_sort(rung_flock_gpu *state);
 
-/** And bring them into that order. */
+/** Copy positions, velocities and ids into the order of the cells. */
 bool rung_flock_gpu_arrange(rung_flock_gpu *state);
 
-/** The state to come is the state. @return false when what was to make it could not be launched */
+/** Swap the arrays before and after the step. @return false if a kernel could not be launched */
 bool rung_flock_gpu_turn(rung_flock_gpu *state);
 
 #ifdef __cplusplus

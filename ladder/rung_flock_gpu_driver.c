@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The GPU's part of the ladder of flocks: ways to step boids that stay in device memory, from naive
- * to fast, in the box of UPenn's CIS 565, [-100, 100)^3 but for its origin. Each rung is checked
- * against everybody looking at everybody on the CPU, step for step, then timed beside the library.
- * How many neighbours boids have changes with time, so all rungs are timed over the same steps.
+ * The ladder of flocks on a GPU: ways to step boids that stay in device memory, from naive to fast,
+ * in the box of UPenn's CIS 565, [-100, 100)^3 but for its origin. Each rung is checked against all
+ * pairs on the CPU, step for step, then timed beside the library. The number of neighbours changes
+ * with time, so all rungs are timed over equal steps.
  *
- *   1  naive         everybody looks at everybody                      rung_flock_gpu_naive.cu
+ *   1  naive         each boid tests all others                        rung_flock_gpu_naive.cu
  *   2  scattered     a uniform grid of indices                         rung_flock_gpu_grid.cu
  *   3  coherent      boids in the order of the cells                   rung_flock_gpu_grid.cu
- *   4  rows          three cells are one stretch of boids              rung_flock_gpu_grid.cu
- *   5  shared        tiles in shared memory, a block for each cell     rung_flock_gpu_shared.cu
- *   6  shared, rows  the same, a block for 64 boids of a row of cells  rung_flock_gpu_shared.cu
+ *   4  rows          three cells are one range of boids                rung_flock_gpu_grid.cu
+ *   5  shared        tiles in shared memory, one block for each cell   rung_flock_gpu_shared.cu
+ *   6  shared, rows  rung 5, one block for 64 boids of a row of cells  rung_flock_gpu_shared.cu
  *   7  mainline      kith_flock_step                                   rung_flock_gpu_mainline.c
  */
 #include "climb.h"
@@ -68,7 +68,7 @@ static bool check(const rung_truth *truth)
     return ok;
 }
 
-/* A rung at work. */
+/* A rung that is being timed. */
 typedef struct job {
     rung_flock_gpu gpu;
     int64_t at_once; /* steps that are timed together */
@@ -80,7 +80,7 @@ static bool do_steps(void *user)
     return rung_flock_gpu_go(&j->gpu, j->at_once);
 }
 
-/* Mean neighbours of boids as they are; below 0 when the library failed. */
+/* Mean number of neighbours of a boid; below 0 if the library fails. */
 static double count_neighbours(kith_ctx *ctx, const rung_herd *herd)
 {
     const kith_points r = kith_points_packed(herd->r, herd->n, KITH_FLOAT);
@@ -93,7 +93,7 @@ static double count_neighbours(kith_ctx *ctx, const rung_herd *herd)
     return 2 * (double)pairs / (double)herd->n;
 }
 
-/* Time a rung. herd: from where it starts, and then where it is. */
+/* Time a rung. herd: the state before the steps, and then after them. */
 static bool measure(kith_ctx *ctx, const struct way *way, int64_t at_once, rung_herd *herd)
 {
     job j = {.gpu = {.one = way->one}, .at_once = at_once};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 2 to 4 on a GPU: a thread for each boid, which looks at the 27 cells around it. In rung 2
- * positions and velocities stay where they are, and are found through sorted indices. From rung 3
- * on they are kept in the order of the cells. In rung 4 the three cells beside each other along x
- * are one stretch of boids: 9 loops in place of 27.
+ * Rungs 2 to 4 on a GPU: one thread for each boid, which tests the boids of the 27 cells around it.
+ * In rung 2 positions and velocities are not moved, and are read through sorted indices. From rung
+ * 3 on they are kept in the order of the cells. In rung 4 three adjacent cells along x are one
+ * range of boids: 9 loops, not 27.
  */
 #include "rung_flock_gpu.cuh"
 

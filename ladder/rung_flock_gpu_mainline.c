@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 7 on a GPU: the library. It counts boids into cells as they are moved, so that nothing is
- * sorted; a warp tests a tile of candidates for the boids of some cells at a time, and a matrix
- * unit sums for eight of them; sums are of integers, so that the bits do not depend on chance.
+ * Rung 7 on a GPU: the library. It counts boids into cells as they are moved, without a sort; a
+ * warp tests a tile of candidates against the boids of some cells, and a matrix unit sums for eight
+ * boids at a time. Sums are of integers, so that their bits do not depend on the order of threads.
  */
 #include "rung_flock_gpu.h"
 

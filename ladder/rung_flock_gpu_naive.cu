@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 1 on a GPU: a thread for each boid, which looks at everybody: O(n^2).
+ * Rung 1 on a GPU: one thread for each boid, which tests all others: O(n^2).
  */
 #include "rung_flock_gpu.cuh"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 5 and 6 on a GPU: rung 4 through shared memory. The threads of a block bring a tile of the
- * boids around them there together, and each looks at those in its own nine stretches: the very
- * tests of rung 4. In rung 5, as lectures have it, a block has one cell; there most threads have no
- * boid. In rung 6 it has the next 64 boids of a row of cells.
+ * Rungs 5 and 6 on a GPU: rung 4 with shared memory. The threads of a block load a tile of the
+ * boids around them together, and each tests those in its own nine ranges: the tests of rung 4. In
+ * rung 5, as in lectures, a block has one cell, and most threads have no boid. In rung 6 it has the
+ * next 64 boids of a row of cells.
  */
 #include "rung_flock_gpu.cuh"
 
@@ -14,7 +14,8 @@ struct tile {
     float r[TILE][3], v[TILE][3];
 };
 
-/* Look at those of a stretch that are in the tile, which holds slots [first, end). */
+/* Add the neighbours of boid i in a range of boids, as far as the tile, slots [first, end), has
+   them. */
 static __device__ __forceinline__ void add_tile(const rung_flock_gpu &g, const tile &t,
                                                 int32_t first, int32_t end, stretch w,
                                                 const float beside[3], const float own[3],

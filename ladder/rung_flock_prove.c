@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Boids at random, the same for every rung; and the proof of a rung of the ladder of flocks: it
- * must go where everybody goes who looks at everybody, and it must not with a fault in it.
+ * Random boids from a fixed seed, and the check of a rung of the ladder of flocks: it must
+ * reproduce the steps of rung_flock_naive, and must not reproduce them with a fault.
  */
 #include "rung_flock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From trees to numbered groups, by a counting sort of their sizes.
+ * Numbering the groups of union-find trees, by a counting sort of their sizes.
  */
 #include "rung_fof.h"
 

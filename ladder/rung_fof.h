@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rungs of the ladder of groups share. Every rung answers the same question: which points
- * are friends of friends, where friends are points within the cutoff. Labels are those of
- * kith_fof_find: groups numbered by falling size, then by their smallest point.
+ * Types and functions that the rungs of the ladder of groups share. Every rung finds the groups of
+ * friends of friends, where friends are points within the cutoff. Labels are those of
+ * kith_fof_find: groups are numbered by descending size, then by the smallest index of their
+ * points.
  */
 #ifndef KITH_RUNG_FOF_H
 #define KITH_RUNG_FOF_H
@@ -15,17 +16,17 @@ extern "C" {
 
 /**
  * A rung.
- * @param least         points from which a group is kept; those of smaller ones get label 0
- * @param[out] labels   [n]; in device memory for a GPU's rung
- * @param[out] scratch  bytes held at the peak, beside the labels
- * @return false when memory could not be had, or the library failed
+ * @param least         least number of points of a group; points of smaller groups get label 0
+ * @param[out] labels   [n]; in device memory for a rung on a GPU
+ * @param[out] scratch  largest amount of memory held, without the labels [byte]
+ * @return false if memory is exhausted or the library fails
  */
 typedef bool (*rung_label)(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
 
 /** A rung and its name. */
 typedef struct rung_way {
-    const char *name;
-    rung_label find;
+    const char *name; /**< name of the rung */
+    rung_label find;  /**< the rung */
 } rung_way;
 
 bool rung_fof_all_pairs(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
@@ -33,13 +34,13 @@ bool rung_fof_tree(const rung_input *in, int64_t least, int32_t *labels, int64_t
 bool rung_fof_cells(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
 bool rung_fof_mainline(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
 
-/* Trees: each point names another of its group, up to the root, which names itself and is the
- * smallest of its tree. */
+/* Union-find: parent[p] is another point of the group of p, up to the root, which is its own parent
+   and * has the smallest index of its tree. */
 
-/** Plant n trees of one point. @return [n] to be freed; NULL without memory */
+/** Make n trees of one point. @return parent [n], to be freed; NULL if memory is exhausted */
 int32_t *rung_plant(int64_t n);
 
-/** Find the root of a point; on the way every second point is moved to its grandparent. */
+/** Find the root of a point, with path halving: points each visited node at its grandparent. */
 static inline int32_t rung_root(int32_t *parent, int32_t p)
 {
     while (parent[p] != p) {
@@ -61,9 +62,9 @@ static inline void rung_unite(int32_t *parent, int32_t a, int32_t b)
     }
 }
 
-/** Number the trees of at least that many points, and label the points; 0 in smaller ones.
- *  @param[in,out] scratch  grows by what this takes
- *  @return how many were numbered; -1 without memory */
+/** Number the trees of at least `least` points, and label the points; 0 in smaller trees.
+ *  @param[in,out] scratch  grows by the memory that is used [byte]
+ *  @return the number of groups; -1: memory is exhausted */
 int64_t rung_number(int32_t *parent, int64_t n, int64_t least, int32_t *labels, int64_t *scratch);
 
 #ifdef __cplusplus

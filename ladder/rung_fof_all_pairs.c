@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 1: all pairs. Compare everything with everything and unite what is near: O(n^2) distances,
- * no cells, and nothing that could be wrong. The oracle of the other rungs.
+ * Rung 1: all pairs. Compute all distances and unite the points within the cutoff: O(n^2), without
+ * cells. The algorithm is too simple to be wrong: it is the oracle of the other rungs.
  */
 #include "rung_fof.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 3: cells no narrower than the cutoff. Points are sorted by cell, each meets those ahead of
- * it in 14 cells, and friends are united in trees that are shortened as they are climbed.
+ * Rung 3: cells that are not narrower than the cutoff. Points are sorted by cell, each is tested
+ * against those of 14 cells ahead of it, and friends are united by union-find with path halving.
  *
- * No search from a root, and neighbours lie together. But a cell says nothing about who is in it:
- * in a halo, where hundreds of points share a cell and long are one group, each is still compared
- * with each. Cells with a diagonal of one cutoff (side b / sqrt 3) hold friends by construction,
- * which is what the mainline adds.
+ * There is no search from a root, and neighbours are adjacent in memory. But in a halo, hundreds of
+ * points share a cell and soon are one group, and still every pair of them is tested. All points of
+ * a cell with a diagonal of one cutoff (side b / sqrt 3) are friends; the library uses this.
  */
 #include "rung_fof.h"
 

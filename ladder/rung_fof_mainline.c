@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 4: the library. Particles are sorted by parts whose diagonal is no longer than the cutoff:
- * those of a part are one group without a distance. Parts that are near are united at the first
- * pair found, and are not looked at where they already are one group.
+ * Rung 4: the library. Particles are sorted by subcells whose diagonal is at most the cutoff: all
+ * particles of a subcell are one group, without a distance. Subcells that are near are united at
+ * the first pair found, and are not tested if they are one group already.
  */
 #include "rung_fof.h"
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 2: a kd-tree and chains, the algorithm of the GPU halo finder that kith grew from
+ * Rung 2: a kd-tree and union-find, the algorithm of the GPU halo finder that kith grew from
  * (github.com/danielkylewood/gpu-halo-finder), here on one core:
  *
  *   build     put the median of a range in its middle (quickselect), as the node that splits the
  *             range along x, then y, then z; its halves are its children;
- *   search    each point walks through the tree for all within the cutoff, without a stack: links
- *             to the parent lead back up, and where it came from says what is left to do;
- *   link      each point names another of its group, or itself: a chain, followed to its end. The
- *             larger of two ends is hooked under the smaller by compare-and-swap, so that threads
- *             need no locks.
+ *   search    each point traverses the tree for all points within the cutoff, without a stack:
+ *             links to the parent lead back up, and the node before determines the next one;
+ *   link      union-find without path compression: the parent of a point is another point of its
+ *             group, or itself. The larger of two roots is hooked under the smaller by
+ *             compare-and-swap, so that threads need no locks.
  *
- * The original has three faults, which are mended here:
+ * The original has three faults, which are corrected here:
  *
  *   coincident points never link: a distance of 0 is taken for the point itself. Here a point is
- *     known by its place, and meets only places after its own, so that each pair is met once;
+ *     identified by its index, and is tested against larger indices alone, each pair once;
  *   equal coordinates break the median split: the selection ends as soon as a coordinate equals
  *     that in the middle, which may leave larger ones below it. Here each round leaves one side of
  *     a partition that holds, and a search goes down on both sides of an equal coordinate;
- *   identity is lost: coordinates are swapped into the order of the tree, and nothing says which
- *     point is where. Here the index moves with them, and chains are of indices.
+ *   identity is lost: coordinates are swapped into the order of the tree, without the indices of
+ *     the points. Here the index moves with them, and trees are of indices.
  *
- * Slow, because of n searches from the root, about log2 n nodes down and up again, each a cache
- * miss away from the last and none of them vectorised; because every pair is looked at, also within
- * a group that is already one; and because chains are never shortened.
+ * It is slow, because there are n searches from the root, about log2 n nodes down and up again,
+ * each a cache miss and none of them vectorised; because every pair is tested, also within one
+ * group; and because paths are not compressed.
  */
 #include "rung_fof.h"
 #include "rung_tree.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points and lists in device memory, and points sorted by cell. Scratch comes from the device's
- * pool of memory, which keeps what was freed: a call like the last one asks the driver for nothing.
+ * Points and lists in device memory, and points sorted by cell. Scratch is allocated from the
+ * memory pool of the device, which keeps freed blocks: a repeated call needs no allocation by the
+ * driver.
  */
 #include "rung_gpu.h"
 

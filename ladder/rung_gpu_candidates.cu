@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 6: list the candidates, then compact. Rung 3 where it belongs: every step is one call of a
- * library such as Thrust or CUB, or a kernel of a few lines.
+ * Rung 6: list the candidates, then compact: rung 3 on the hardware that it suits. Every step is
+ * one call of a library, Thrust or CUB, or a kernel of a few lines.
  *
  *   sort      points by cell;
- *   scan      how many candidates each point has in its own cell and the 13 ahead;
- *   transform write every candidate (i, j) with a flag, 1 within the cutoff: a warp for each point,
- *             so that the writes of its lanes are neighbours;
- *   compact   keep what is flagged.
+ *   scan      the numbers of candidates of each point in its own cell and the 13 ahead;
+ *   transform write every candidate (i, j) with a flag: 1 if it is within the cutoff. One warp for
+ *             each point, so that the writes of its lanes are coalesced;
+ *   compact   keep the candidates with flag 1.
  *
- * All work is even and all memory is read and written in order, at the price of rung 3: about 6.5
- * candidates for each pair, which pass through memory twice.
+ * Work is balanced and memory accesses are coalesced. The cost is that of rung 3: about 6.5
+ * candidates for each pair, which are written to memory and read again.
  */
 #include "rung_gpu.h"
 

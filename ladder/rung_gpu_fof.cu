@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From trees to numbered groups on a GPU: roots are sorted by falling size, then by place.
+ * Numbering the groups of union-find trees on a GPU: roots are sorted by descending size, then by
+ * index.
  */
 #include "rung_gpu_fof.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the GPU's rungs of the ladder of groups share: trees, and numbers for them. A call of a rung
- * begins with points in device memory and ends when the labels are there.
+ * Types and functions that the rungs of the ladder of groups on a GPU share: union-find, and
+ * numbering the trees. The points are in device memory before a rung is called, and the labels are
+ * complete in device memory when it returns.
  */
 #ifndef KITH_RUNG_GPU_FOF_H
 #define KITH_RUNG_GPU_FOF_H
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/** The GPU's rungs, from naive to fast, the library last; none in a build without CUDA. */
+/** The rungs on a GPU, from naive to fast, the library last; none in a build without CUDA. */
 extern const rung_way rung_gpu_ways[];
 extern const int rung_gpu_ways_n;
 
@@ -24,11 +25,14 @@ bool rung_gpu_fof_mainline(const rung_input *in, int64_t least, int32_t *labels,
 
 /* ------------------------------------------------------------------------------ for the kernels */
 
-/** What a rung does in the scratch it gets: unite friends. @param parent  [n] trees of one point,
- *  in device memory. @return false without memory */
+/** Unite the trees of all friends.
+ *  @param memory  for scratch
+ *  @param parent  [n] trees of one point, in device memory
+ *  @return false if memory is exhausted */
 typedef bool (*rung_gpu_link)(const rung_input *in, rung_gpu_memory *memory, int32_t *parent);
 
-/** Plant trees, link them, and number them as rung_number does; a whole rung. */
+/** A complete rung: make trees of one point, unite them by `link`, and number them as
+ *  rung_number. */
 bool rung_gpu_label(const rung_input *in, rung_gpu_link link, int64_t least, int32_t *labels,
                     int64_t *scratch);
 
@@ -37,7 +41,7 @@ bool rung_gpu_label(const rung_input *in, rung_gpu_link link, int64_t least, int
 #endif
 
 #ifdef __CUDACC__
-/** Find the root of a point's tree. */
+/** Find the root of the tree of a point, without changing the tree. */
 static inline __device__ int32_t rung_gpu_root(const volatile int32_t *parent, int32_t p)
 {
     for (int32_t up; (up = parent[p]) != p;) {
@@ -46,8 +50,8 @@ static inline __device__ int32_t rung_gpu_root(const volatile int32_t *parent, i
     return p;
 }
 
-/** Find the root of a point, and move every second point on the way to its grandparent. Another
- *  thread may do so too: what either writes is above the point, for good. */
+/** Find the root of the tree of a point, with path halving. Threads may do this concurrently: each
+ *  writes an ancestor of the point, which stays one. */
 static inline __device__ int32_t rung_gpu_find_root(volatile int32_t *parent, int32_t p)
 {
     for (int32_t up; (up = parent[p]) != p;) {
@@ -60,7 +64,8 @@ static inline __device__ int32_t rung_gpu_find_root(volatile int32_t *parent, in
     return p;
 }
 
-/** Hook the larger of two roots under the smaller. @return false when it no longer was a root */
+/** Make the smaller of two roots the parent of the larger, by compare-and-swap.
+ *  @return false if the larger is no root any more */
 static inline __device__ bool rung_gpu_hook(int32_t *parent, int32_t a, int32_t b)
 {
     const int32_t larger = a > b ? a : b;
@@ -68,7 +73,7 @@ static inline __device__ bool rung_gpu_hook(int32_t *parent, int32_t a, int32_t 
     return larger == smaller || atomicCAS(&parent[larger], larger, smaller) == larger;
 }
 
-/** Unite the trees of two points, in which paths are shortened. */
+/** Unite the trees of two points, without locks. */
 static inline __device__ void rung_gpu_unite(int32_t *parent, int32_t a, int32_t b)
 {
     do {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 5: all pairs on a GPU. A thread for each point compares it with all after it; the lanes of a
- * warp read the same point at a time. O(n^2), but thousands of distances at once.
+ * Rung 5: all pairs on a GPU. One thread for each point tests it against all later points; all
+ * lanes of a warp read one point at a time, a broadcast. O(n^2), but thousands of distances at
+ * once.
  */
 #include "rung_gpu_fof.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 7: cells no narrower than the cutoff, on a GPU. Points are sorted by cell; a thread for each
- * takes it through its own cell and the 13 ahead, and unites friends by compare-and-swap, in trees
- * that are shortened as they are climbed.
+ * Rung 7: cells that are not narrower than the cutoff, on a GPU. Points are sorted by cell; one
+ * thread for each point tests its own cell and the 13 ahead, and unites friends by
+ * compare-and-swap, with path halving.
  *
- * As on the CPU, a cell says nothing about who is in it: in a halo each is compared with each, and
- * for each friend found two trees are climbed. And one full cell keeps a warp while others idle.
+ * As on the CPU, every pair of points of a halo is tested, and for each friend two roots are
+ * searched. And a full cell keeps one warp busy while others are idle.
  */
 #include "rung_gpu_fof.h"
 

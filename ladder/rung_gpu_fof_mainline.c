@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 8: the library on a GPU: parts that are one group without a distance, as in rung 4. Its
- * labels are copied to where the others write theirs.
+ * Rung 8: the library on a GPU, with subcells that are one group without a distance, as in rung 4.
+ * Its labels are copied to the array that the other rungs write.
  */
 #include "rung_gpu_fof.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 7 and 8: the library on a GPU. Points sorted by cell as before, but a warp takes up to 32
- * points beside each other, and each of its lanes decides one candidate, held in registers, against
- * all of them; hits are packed in shared memory and written in full lines; no candidate is ever
- * stored. A list that is the same in each run takes two passes, one in any order a single one.
+ * Rungs 7 and 8: the library on a GPU. Points are sorted by cell, but a warp has up to 32 adjacent
+ * points, and each of its lanes holds one candidate in registers and tests it against all of them.
+ * Hits are packed in shared memory and written as complete cache lines; candidates are never
+ * stored. A list with a reproducible order takes two passes, a list in any order one.
  */
 #include "rung_gpu.h"
 

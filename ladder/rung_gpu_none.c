@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * In place of the GPU's rungs in a build without CUDA.
+ * Stubs of the rungs on a GPU, for a build without CUDA.
  */
 #include "climb.h"
 #include "rung_flock_gpu.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 4: the library. Points sorted by cell as in rung 3, but what is ahead of a row of cells is
- * read as whole ranges, several distances are computed at once in vector registers, and what is
- * within the cutoff is compacted inside the registers and written once: no candidate is ever
- * stored. See docs/design.md.
+ * Rung 4: the library. Points are sorted by cell as in rung 3, but the candidates ahead of a row of
+ * cells are read as contiguous ranges, several distances are computed at once in vector registers,
+ * and the hits are compacted in registers and written once: candidates are never stored. See
+ * docs/design.md.
  */
 #include "rung.h"
 

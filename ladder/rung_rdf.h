@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rungs of the ladder of pair distributions share. Every rung answers the same question:
- * how many pairs of points, each once, have their distance in each of some bins of equal width from
- * 0 to the cutoff. A pair is in bin k when e[k]^2 <= r2 < e[k + 1]^2; the last bin holds the cutoff
- * too.
+ * Types and functions that the rungs of the ladder of pair distributions share. Every rung counts
+ * the pairs of points, each once, whose distance is in each of n bins of equal width from 0 to the
+ * cutoff. A pair is in bin k if e[k]^2 <= r2 < e[k + 1]^2; the last bin includes the cutoff.
  */
 #ifndef KITH_RUNG_RDF_H
 #define KITH_RUNG_RDF_H
@@ -14,16 +13,16 @@
 
 /** Bins of equal width. */
 typedef struct rung_bins {
-    int32_t n;
-    double per_length; /**< bins in a unit of length */
-    double *edge2;     /**< [n + 1] squared edges */
+    int32_t n;         /**< number of bins */
+    double per_length; /**< 1 / width of a bin */
+    double *edge2;     /**< squared edges of the bins [n + 1] */
 } rung_bins;
 
 /**
  * A rung.
  * @param[out] counts   [bins->n]
- * @param[out] scratch  bytes held at the peak, beside the counts
- * @return false when memory could not be had, or the library failed
+ * @param[out] scratch  largest amount of memory held, without the counts [byte]
+ * @return false if memory is exhausted or the library fails
  */
 typedef bool (*rung_count)(const rung_input *in, const rung_bins *bins, int64_t *counts,
                            int64_t *scratch);
@@ -35,16 +34,18 @@ bool rung_rdf_cells(const rung_input *in, const rung_bins *bins, int64_t *counts
 bool rung_rdf_mainline(const rung_input *in, const rung_bins *bins, int64_t *counts,
                        int64_t *scratch);
 
-/** Count by the library in bins up to r_max: all pairs in reach; with a box, nearest images alone.
- *  @param[out] counts  [bins]. @return false when that failed */
+/** Count by the library in bins up to r_max: all pairs in open space; in a box, nearest images
+ *  alone.
+ *  @param[out] counts  [bins]
+ *  @return false on failure */
 bool rung_rdf_ask(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t bins,
                   double r_max, int64_t *counts);
 
-/** Make bins up to the cutoff. Free edge2. @return false without memory */
+/** Make bins up to the cutoff. Free edge2. @return false if memory is exhausted */
 bool rung_bins_make(rung_bins *bins, int32_t n, double cutoff);
 
-/** Find the bin of a pair: the root is right but for rounding, the edges decide.
- *  @return -1 beyond the cutoff */
+/** Find the bin of a pair: an estimate by the square root is corrected by the squared edges.
+ *  @return -1: beyond the cutoff */
 RUNG_FN int32_t rung_bin(const rung_bins *bins, double r2)
 {
     if (r2 > bins->edge2[bins->n]) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 2: every distance again, and whole numbers of 64 bits to count in. O(n^2). Nothing here can
- * go wrong: the oracle.
+ * Rung 2: all pairs, O(n^2), with counters of 64-bit integers. The algorithm is too simple to be
+ * wrong: it is the oracle.
  */
 #include "rung_rdf.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 3: points sorted by cell, each meets those of 14 cells ahead, and is counted in one of a few
- * private histograms by turns: a pair that falls into the bin of the one before need not wait for
- * its counter to be written.
+ * Rung 3: points are sorted by cell, each is tested against those of 14 cells ahead, and pairs are
+ * counted in a few private histograms in turn: two successive pairs of one bin increment different
+ * counters, without a store-to-load dependency.
  *
- * O(n). But four of five candidates are too far, which is a branch that cannot be guessed, and
- * every pair takes its root by itself.
+ * O(n). But four of five candidates are too far, an unpredictable branch, and square roots are not
+ * vectorised.
  */
 #include "rung_rdf.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 1: the kernel of the lectures. Every distance, its root, and one added to a histogram of
- * floats.
+ * Rung 1: the kernel of lectures. For all pairs, compute the square root of the squared distance
+ * and add 1 to a histogram of floats.
  *
- * O(n^2). And a float that has reached 2^24 = 16,777,216 stays there: one more is rounded away. The
- * histogram is then too low without a word; 6,000 points in one bin are enough.
+ * O(n^2). A float that has reached 2^24 = 16,777,216 stays there, since adding 1 is rounded away.
+ * The histogram is then silently too low; 6,000 points in one bin are enough.
  */
 #include "rung_rdf.h"
 

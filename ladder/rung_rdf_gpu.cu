@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points and counters in device memory, and the rungs below the library.
+ * Points and counters in device memory, and rungs 1 to 3.
  *
- * Rung 1 is the kernel of lectures. A thread takes a point to all that come later, and adds 1 to a
- * histogram of floats in device memory. A float stands still at 2^24 = 16,777,216, where 1 more is
- * half of what it can tell: beyond, pairs are lost without a word.
+ * Rung 1 is the kernel of lectures. One thread tests a point against all later points, and adds 1
+ * to a histogram of floats in device memory. A float stays at 2^24 = 16,777,216, where 1 is half of
+ * its spacing: further pairs are silently lost.
  *
- * Rung 2 is the same with integers of 64 bits. Nothing is lost, and it is no slower: what takes the
- * time is that all threads of the device add to a few counters in its memory.
+ * Rung 2 has counters of 64-bit integers. No pair is lost, and it is not slower: the time is that
+ * of atomic additions of all threads to a few counters in device memory.
  *
- * Rung 3 has a histogram for each block, in its shared memory, added to that in device memory at
- * the end; points, too, pass through shared memory. A block counts 256 n pairs at most: 32 bits do
- * up to n = 2^24.
+ * Rung 3 has a histogram for each block in shared memory, which is added to that in device memory
+ * at the end; points are loaded through shared memory, too. A block counts at most 256 n pairs, so
+ * that 32 bits suffice up to n = 2^24.
  */
 #include "rung_rdf_gpu.h"
 

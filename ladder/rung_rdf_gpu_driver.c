@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The GPU's part of the ladder of pair distributions: all pairs under minimum image, from naive to
- * fast, with points in device memory. Rungs 1 to 3 round as floats do: pairs may be in a bin beside
- * the right one. The library's counts are those of its CPU backend.
+ * The ladder of pair distributions on a GPU: all pairs under minimum image, from naive to fast,
+ * with points in device memory. Rungs 1 to 3 compute distances in float: pairs may be in a bin next
+ * to the right one. The counts of the library equal those of its CPU backend.
  *
  *   1  float atomics     a thread for each point, floats in device memory     rung_rdf_gpu.cu
- *   2  integer atomics   the same with integers                              rung_rdf_gpu.cu
+ *   2  integer atomics   rung 1 with integers                                rung_rdf_gpu.cu
  *   3  private           a histogram for each block in shared memory         rung_rdf_gpu.cu
  *   4  mainline          kith_rdf_count                                     rung_rdf_gpu_mainline.c
  */

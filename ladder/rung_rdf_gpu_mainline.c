@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 4: the library. A thread holds some points in registers, so that each point that passes
- * through shared memory is read for all of them; bins are decided exactly; counters in shared
- * memory have copies, so that the lanes of a warp seldom meet in a bank.
+ * Rung 4: the library. A thread holds some points in registers, so that each point in shared memory
+ * is read once for all of them; bins are exact; counters in shared memory are replicated, so that
+ * the lanes of a warp seldom have bank conflicts.
  */
 #include "rung_rdf.h"
 #include "rung_rdf_gpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 4: the library. Hits are packed in registers, and turned into bins 16 at a time; what an
- * error bound leaves open is decided by the squared edges. Counters are private to each lane as
- * long as they fit the nearest cache.
+ * Rung 4: the library. Hits are packed in registers and converted to bins 16 at a time; where an
+ * error bound leaves two bins possible, the squared edges decide. Counters are private to each lane
+ * if they fit the first-level cache.
  */
 #include "rung_rdf.h"
 

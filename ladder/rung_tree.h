@@ -12,24 +12,26 @@
 extern "C" {
 #endif
 
-/** A point that splits those below it; links are places in the array of nodes, -1 is none. */
+/** A node of a kd-tree: a point that splits those below it. Links are indices of nodes; -1:
+ *  none. */
 typedef struct rung_node {
-    double x[3];
-    int32_t id; /**< index of the point */
-    int32_t up, low, high;
-    int32_t axis;
+    double x[3];  /**< position of the point */
+    int32_t id;   /**< index of the point */
+    int32_t up;   /**< parent */
+    int32_t low;  /**< child with the lower coordinates along axis */
+    int32_t high; /**< child with the higher coordinates along axis */
+    int32_t axis; /**< axis along which the point splits: 0, 1 or 2 */
 } rung_node;
 
-/** Make a tree of the points. @param[out] nodes  [n]. @return the place of its root; -1 of none */
+/** Build a tree of the points. @param[out] nodes  [n] @return the root; -1: there are no points */
 int32_t rung_tree_build(const rung_input *in, rung_node *nodes);
 
-/**
- * Step to the next node that may be within the cutoff of x. A node is met once, on the way down,
- * when from is what is above it. Subtrees are left out only where the rounded difference along one
- * axis already is too large: by that of all three the pair is none.
- * @param from  the node before; -1 at the root
- * @return -1 at the end
- */
+/** Step to the next node of a traversal without a stack, of the nodes that may be within the cutoff
+ *  of x. A node is visited first on the way down, when `from` is its parent. A subtree is skipped
+ *  only if the rounded difference along one axis is too large: the rounded distance is then too
+ *  large, too.
+ *  @param from  the node before; -1 at the root
+ *  @return -1: the traversal is complete */
 RUNG_FN int32_t rung_tree_step(const rung_node *here, int32_t from, const double x[3],
                                double cutoff)
 {

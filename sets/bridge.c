@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two halos that a thread of particles joins: what friends-of-friends takes for one.
+ * Two halos that are joined by a thin bridge of particles: friends-of-friends finds one group.
  */
 #include "random.h"
 #include "sets.h"
 
 #include <math.h>
 
-/** Where the halos are: beside the middle of the box, along x. */
+/** Distance of the centre of each halo from the centre of the box, along x. */
 static const double APART = 0.17;
 
 /** A velocity of a distribution that is uniform in a ball, with a dispersion of 1 along each axis,

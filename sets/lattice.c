@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cubic lattices: the sets with distances that are exactly a cutoff and points exactly on faces.
+ * Cubic lattices: sets with distances that equal a cutoff exactly, and with points on faces of
+ * cells.
  */
 #include "sets.h"
 

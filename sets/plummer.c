@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/** A point of a Plummer sphere of scale radius 1, cut where r2 = cut2. */
+/** Draw a point of a Plummer sphere of scale radius 1, truncated where r^2 = cut2. */
 static void plummer_point(random_state *random, double cut2, double v[3])
 {
     const double s2 = random_in_ball(random, cut2 / (1 + cut2), v);
@@ -33,7 +33,8 @@ void sets_plummer(double *xyz, int64_t n, uint64_t seed)
     }
 }
 
-/** Cube root of 0 < x <= 1 by Newton's iteration, which falls from 1 until it no longer can. */
+/** Compute the cube root of 0 < x <= 1 by Newton's iteration from 1, which decreases monotonically
+ *  until it is limited by rounding. */
 static double cube_root(double x)
 {
     double root = 1;

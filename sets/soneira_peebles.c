@@ -10,7 +10,8 @@
 enum { ETA = 4 };
 static const double LAMBDA = 1.9;
 
-/** Share n points among the sphere's children, down to single points. Depth: log4 of n. */
+/** Distribute n points among the child spheres, recursively down to single points; depth
+ *  log4(n). */
 static double *fill_sphere(random_state *random, double *out, const double centre[3], double radius,
                            int64_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Particles as a message: a fixed random choice of them, in few bytes each.
+ * Messages of points: a fixed random choice of particles, in 8 or 16 bytes each.
  */
 #include "web.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A permutation of the numbers below 2^bits: steps that can each be undone. */
+/** A pseudo-random permutation of the integers below 2^bits, composed of invertible steps. */
 static uint64_t scatter(uint64_t k, int bits)
 {
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -65,7 +65,7 @@ static void get(const void *array, kith_precision precision, int64_t p, double o
     }
 }
 
-/** The rows of the inverse: fraction k of r is inverse[k] . (r - origin). */
+/** Compute the rows of the inverse of the box: fraction k of r is inverse[k] . (r - origin). */
 static void invert(const kith_box *box, double inverse[3][3])
 {
     double row[3][3];
@@ -153,7 +153,7 @@ static uint16_t colour_of(const web_scene *scene, int64_t p)
     return (uint16_t)(t > 0 ? (t < 1 ? t * most : most) : 0);
 }
 
-/** Where a particle is, as fractions of the rows, 0 to 1. */
+/** Compute the position of a particle as fractions of the rows of the box, 0 to 1. */
 static void fractions(const web_scene *scene, double inverse[3][3], int64_t p, double f[3])
 {
     double r[3];
@@ -214,13 +214,13 @@ static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
     memcpy(at + 96, last, sizeof last);
 }
 
-/** The loop over the points of a message. */
+/** State of the parallel loop over the points of a message. */
 struct point_loop {
-    const web_scene *scene;
-    const web_choice *choice;
-    double inverse[3][3];
-    unsigned char *points;
-    size_t item; /**< bytes of a point */
+    const web_scene *scene;   /**< the particles */
+    const web_choice *choice; /**< the chosen particles; NULL: all of the arrays */
+    double inverse[3][3];     /**< rows of the inverse of the box [1 / length] */
+    unsigned char *points;    /**< first byte of the points in the message */
+    size_t item;              /**< size of a point [byte] */
 };
 
 static void put_points(void *state, int64_t begin, int64_t end)

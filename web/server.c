@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The server of the live view, by civetweb: who may ask, and what is answered.
+ * The HTTP server of the live view, by civetweb: which requests are accepted, and their responses.
  */
 #include "hub.h"
 
@@ -14,19 +14,20 @@
 
 enum { TOKEN_BYTES = 16, TOKEN_LENGTH = 2 * TOKEN_BYTES, CHUNK = 1 << 18 };
 
+/** A server. */
 typedef struct site {
-    web_server server; /* first: a web_server is one of these */
-    struct mg_context *mg;
-    char token[TOKEN_LENGTH + 1];
-    char address[128];
-    bool open; /* to other machines */
-    int port;
-    char host[96];
-    char trouble[256]; /* what civetweb said first */
-    atomic_bool stopped;
+    web_server server;            /* the hub; the first member, so that a web_server can be cast */
+    struct mg_context *mg;        /* state of civetweb */
+    char token[TOKEN_LENGTH + 1]; /* random token in the address, hexadecimal */
+    char address[128];            /* address of the page */
+    bool open;                    /* other machines can reach the server */
+    int port;                     /* port that the server listens at */
+    char host[96];                /* host that the server listens at */
+    char trouble[256];            /* first message of civetweb */
+    atomic_bool stopped;          /* civetweb has stopped */
 } site;
 
-/* The page loads nothing from elsewhere, runs nothing inline and stands in no other page. */
+/* The page loads nothing from other hosts, runs no inline code, and is not shown in frames. */
 #define SAFETY \
     "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; base-uri 'none'\r\n" \
     "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n" \
@@ -42,7 +43,7 @@ static int answer(struct mg_connection *to, int status, const char *text)
     return status;
 }
 
-/** A number of the query; 0 where there is none. */
+/** Get a number of the query string; 0: it has none of this name. */
 static int64_t query(const struct mg_request_info *request, const char *name)
 {
     char value[24];
@@ -55,8 +56,8 @@ static int64_t query(const struct mg_request_info *request, const char *name)
     return *end == '\0' && number > 0 ? (int64_t)number : 0;
 }
 
-/** Is the host that the browser thinks it talks to this machine? A page elsewhere whose name was
- *  made to point here has another. */
+/** Whether the Host header names this machine. After DNS rebinding, a page of another origin sends
+ *  the name of its own host. */
 static bool is_here(const site *s, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -78,8 +79,9 @@ static bool is_own_origin(const char *origin, const char *host)
            (strncmp(origin, "https://", 8) == 0 && strcmp(origin + 8, host) == 0);
 }
 
-/** The part of the path behind the token; NULL: without it, or not to be answered at all. The time
- *  it takes does not depend on how much of a wrong token is right. */
+/** Find the part of the path behind the token. The comparison takes constant time, so that it does
+ *  not reveal how many characters of a wrong token are right.
+ *  @return NULL: the token is wrong, or the request must be refused */
 static const char *find_path(const site *s, const struct mg_connection *from)
 {
     const struct mg_request_info *request = mg_get_request_info(from);
@@ -152,7 +154,7 @@ static int send_frames(site *s, struct mg_connection *to, const struct mg_reques
     return 200;
 }
 
-/** The parser calls itself for each bracket, on the small stack of a worker of civetweb. */
+/** Limit the depth of JSON: the parser recurses at each bracket, on the small stack of a worker. */
 static bool is_shallow(const char *text, int size)
 {
     enum { DEEPEST = 16 };
