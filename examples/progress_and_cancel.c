@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A long search that is asked to stop, as after Ctrl-C. The watch callback hears of progress a few
- * times a second and may cancel; the context stays usable.
+ * Cancelling a long search, as after Ctrl-C. The watch callback is called with the progress a few
+ * times a second and may cancel the call. The context stays usable.
  */
 #include <kith.h>
 #include <stdio.h>

@@ -46,7 +46,7 @@ static bool check(kith_ctx *ctx, const rung_truth *truth)
     return ok;
 }
 
-/* A rung at work: there and back. */
+/* A rung that is being timed, between two states. */
 typedef struct job {
     rung_step step;
     rung_flock state;

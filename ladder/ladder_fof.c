@@ -36,7 +36,7 @@ static const rung_way cpu_rungs[CPU_RUNGS] = {
     {"4 mainline: kith_fof_find", rung_fof_mainline},
 };
 
-/* The rungs that can run here: the GPU's come after the CPU's. */
+/* The rungs that can run here: those of the CPU, then those of the GPU. */
 typedef struct ladder {
     int n;
     kith_ctx *ctx;
@@ -48,7 +48,7 @@ static const rung_way *rung_at(int r)
     return r < CPU_RUNGS ? &cpu_rungs[r] : &rung_gpu_ways[r - CPU_RUNGS];
 }
 
-/* A rung at work. */
+/* A rung that is being timed. */
 typedef struct job {
     const rung_way *way;
     bool on_gpu;
@@ -64,7 +64,7 @@ static bool do_job(void *user)
     return j->way->find(j->in, j->least, j->on_gpu ? j->in->gpu->labels : j->labels, &j->scratch);
 }
 
-/* Do it once. @return false, after saying why, when that fails */
+/* Run a rung once. @return false on failure, with a message printed */
 static bool find_labels(job *j)
 {
     const bool ok = do_job(j) &&
@@ -76,14 +76,14 @@ static bool find_labels(job *j)
     return ok;
 }
 
-/* The question for all rungs. @return false when the GPU has no memory for it */
+/* Make the input of all rungs. @return false if device memory is exhausted */
 static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
 {
     *in = (rung_input){xyz, n, cutoff, l->ctx, l->n > CPU_RUNGS ? &l->gpu : NULL};
     return rung_gpu_put(in);
 }
 
-/* Compare the labels of a rung with those that are right. */
+/* Compare the labels of a rung with the right labels. */
 static bool is_right(const char *set, const job *j, const int32_t *right)
 {
     for (int64_t p = 0; p < j->in->n; p++) {
@@ -98,7 +98,7 @@ static bool is_right(const char *set, const job *j, const int32_t *right)
     return true;
 }
 
-/* Compare every rung with the first, groups of one point included. */
+/* Compare every rung with the first, including groups of one point. */
 static bool check(void *user, const char *set, const double *xyz, int64_t n, double cutoff)
 {
     ladder *const l = user;
@@ -120,7 +120,7 @@ static void print_line(const char *name, const job *j, double seconds, double ma
            (double)j->scratch / (double)j->in->n, seconds / mainline);
 }
 
-/* Time rungs [first, last), the last of them the library, whose time the others are held to. */
+/* Time rungs [first, last). The last is the library, to whose time the others are compared. */
 static bool run_range(const char *set, const rung_input *in, int first, int last, int32_t *labels,
                       const int32_t *right)
 {
@@ -151,7 +151,8 @@ static bool run_range(const char *set, const rung_input *in, int first, int last
     return true;
 }
 
-/* The mainline first, whose labels the others are held to. labels: [2][n] */
+/* Time all rungs. The library runs first; the labels of the others must equal its labels.
+   labels: [2][n] */
 static bool run_rungs(const ladder *l, const char *set, const rung_input *in, int32_t *labels)
 {
     job mainline = {.way = &cpu_rungs[CPU_RUNGS - 1], .in = in, .least = LEAST, .labels = labels};

@@ -38,7 +38,7 @@ static const rung cpu_rungs[CPU_RUNGS] = {
     {"4 mainline: kith_pairs_find", rung_mainline},
 };
 
-/* The rungs that can run here: the GPU's come after the CPU's. */
+/* The rungs that can run here: those of the CPU, then those of the GPU. */
 typedef struct ladder {
     int n;
     kith_ctx *ctx;
@@ -63,7 +63,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Pairs as sorted numbers i * 2^32 + j. NULL without memory. */
+/* Make a sorted array of i * 2^32 + j of all pairs. @return NULL: memory is exhausted */
 static uint64_t *sorted_keys(const kith_pairs *list)
 {
     uint64_t *const keys = malloc(((size_t)list->n + 1) * sizeof *keys);
@@ -76,7 +76,7 @@ static uint64_t *sorted_keys(const kith_pairs *list)
     return keys;
 }
 
-/* The question for all rungs. @return false when the GPU has no memory for it */
+/* Make the input of all rungs. @return false if device memory is exhausted */
 static bool ask(ladder *l, const double *xyz, int64_t n, double cutoff, rung_input *in)
 {
     *in = (rung_input){xyz, n, cutoff, l->ctx, l->n > CPU_RUNGS ? &l->gpu : NULL};
@@ -118,7 +118,7 @@ static bool check_exactly(void *user, const char *set, const double *xyz, int64_
     return ok;
 }
 
-/* A rung at work. */
+/* A rung that is being timed. */
 typedef struct job {
     rung_find find;
     const rung_input *in;
@@ -132,7 +132,7 @@ static bool do_job(void *user)
     return j->find(j->in, &j->list, &j->scratch);
 }
 
-/* The first call makes the list; the repeats reuse its memory and are timed. */
+/* Time a rung. The first call, which allocates the list, is not timed. */
 static bool measure(const rung *way, const rung_input *in, result *out)
 {
     job j = {.find = way->find, .in = in};
@@ -162,7 +162,7 @@ static bool agree(const ladder *l, const result results[MOST_RUNGS])
     return true;
 }
 
-/* Rungs [first, last), beside the mainline among them. */
+/* Time rungs [first, last), and compare them with the library, which is one of them. */
 static void print_table(const result results[MOST_RUNGS], int first, int last,
                         const result *mainline)
 {

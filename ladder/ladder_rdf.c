@@ -38,7 +38,7 @@ static const struct way {
     {"4 mainline: kith_rdf_count", false, rung_rdf_mainline},
 };
 
-/* A rung at work. */
+/* A rung that is being timed. */
 typedef struct job {
     const struct way *way;
     const rung_input *in;
@@ -67,7 +67,7 @@ static bool do_job(void *user)
     return j->way->count(j->in, &j->bins, j->counts, &j->scratch);
 }
 
-/* Do a job, and say why when that fails. */
+/* Run a job. @return false on failure, with a message printed */
 static bool try_job(job *j, int r)
 {
     j->way = &ways[r];
@@ -78,7 +78,7 @@ static bool try_job(job *j, int r)
     return false;
 }
 
-/* Compare the counts of a rung with those that are right. */
+/* Compare the counts of a rung with the right counts. */
 static bool is_right(const char *set, const job *j, const int64_t *right)
 {
     for (int32_t k = 0; k < j->bins.n; k++) {
@@ -112,7 +112,7 @@ static bool check(void *user, const char *set, const double *xyz, int64_t n, dou
     return ok;
 }
 
-/* Points in one place: more pairs than a float can count. Rung 1 must stop there, others not. */
+/* Check coincident points with more pairs than a float can count: rung 1 alone must be wrong. */
 static bool show_overflow(kith_ctx *ctx)
 {
     enum { N = 5900, FLOAT_STOPS = 1 << 24 };
@@ -141,7 +141,7 @@ static void print_line(const job *j, int64_t pairs, double seconds, double mainl
            seconds / mainline);
 }
 
-/* The mainline first, whose counts and time the others are held to. */
+/* Time all rungs. The library runs first; the others are compared with its counts and time. */
 static bool run_rungs(const rung_input *in, int32_t bins)
 {
     job mainline, j;

@@ -18,7 +18,7 @@
 
 typedef struct candidates {
     int64_t n;
-    int64_t *offset; /* [points]: where the candidates of a point begin */
+    int64_t *offset; /* first candidate of each point [points] */
     int32_t *i, *j;  /* [n] */
     uint8_t *flag;   /* [n]: 1 within the cutoff */
 } candidates;

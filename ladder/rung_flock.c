@@ -86,7 +86,7 @@ bool rung_flock_naive(rung_flock *state, const rung_herd *now, rung_herd *next)
     return true;
 }
 
-/* Memory for n boids; once. */
+/* Allocate memory for n boids in the first step. */
 static bool prepare(rung_flock *state, const rung_herd *now)
 {
     if (state->start) {
@@ -113,7 +113,7 @@ static int64_t cell_of(const rung_flock *state, const rung_herd *now, const floa
     return (c[2] * state->cells + c[1]) * state->cells + c[0];
 }
 
-/* Counting sort of the indices: order[start[c]] to order[start[c + 1] - 1] are in cell c. */
+/* Sort the indices by counting sort: order[start[c]] to order[start[c + 1] - 1] are in cell c. */
 static bool sort(rung_flock *state, const rung_herd *now)
 {
     const bool stale = state->start && state->fault == RUNG_STALE;

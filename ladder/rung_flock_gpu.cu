@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const float radius[2] = {3, 5};
-static const double cell_side = 5.01; /* a little more: boids are dealt to cells in float */
+static const double cell_side =
+    5.01; /* slightly more than the radius: cells of boids are computed in float */
 
 template <typename T> static bool need(T **array, int64_t n)
 {
@@ -145,7 +146,7 @@ bool rung_flock_gpu_put(rung_flock_gpu *g, const rung_herd *herd)
     g->side = (float)herd->side;
     g->cells = (int32_t)(herd->side / cell_side);
     g->left_out = g->fault == RUNG_LAST;
-    for (int k = 0; k < 2; k++) { /* r <= radius^2 where r^2 <= radius^2 should be asked */
+    for (int k = 0; k < 2; k++) { /* the fault tests r <= radius^2, not r^2 <= radius^2 */
         const float square = radius[k] * radius[k];
         g->reach2[k] = g->fault == RUNG_SQUARE ? square * square : square;
     }

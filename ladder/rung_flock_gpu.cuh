@@ -88,14 +88,14 @@ static __device__ __forceinline__ int32_t row_beside(const rung_flock_gpu &g, in
     return (to + cell_beside(g, y, step % 3 - 1, &shift[1])) * g.cells;
 }
 
-/** Boids of one part of a row: slots from `from` to before `to`. */
+/** A range of boids in a row of cells: slots [from, to). */
 struct stretch {
     int32_t from, to;
-    float shift; /**< along x, to their image */
+    float shift; /**< offset along x of their periodic image */
 };
 
-/** Those of the cells x0 - 1 to x1 + 1 of a row, each once. part 0: those within the box; 1: what
- *  lies over its edge, which is one cell or none. */
+/** Find the boids of the cells x0 - 1 to x1 + 1 of a row, each once.
+ *  @param part  0: the cells within the box; 1: the cell beyond its edge, if there is one */
 static __device__ __forceinline__ stretch find_stretch(const rung_flock_gpu &g, int32_t row,
                                                        int32_t x0, int32_t x1, int part)
 {

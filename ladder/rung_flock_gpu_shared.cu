@@ -9,7 +9,7 @@
 
 enum { THREADS = 64, TILE = 128 };
 
-/* Boids that follow each other in the order of the cells. */
+/* A tile: boids that are adjacent in the order of the cells. */
 struct tile {
     float r[TILE][3], v[TILE][3];
 };
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void add_tile(const rung_flock_gpu &g, const t
     }
 }
 
-/* Bring boids to shared memory. */
+/* Load boids into shared memory. */
 static __device__ __forceinline__ void fill(const rung_flock_gpu &g, tile *t, int32_t first,
                                             int32_t end)
 {
@@ -42,7 +42,7 @@ static __device__ __forceinline__ void fill(const rung_flock_gpu &g, tile *t, in
     __syncthreads();
 }
 
-/* Boids [first, end), at most one for each thread, of the row of cells at y, z. */
+/* Step the boids [first, end), at most one for each thread, of the row of cells at y, z. */
 static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int32_t end, int32_t y,
                             int32_t z)
 {
@@ -76,7 +76,7 @@ static __device__ void take(const rung_flock_gpu &g, tile *t, int32_t first, int
     }
 }
 
-/* Block x has `width` cells of a row; it shares them with the others of its column of the grid. */
+/* Block x has `width` cells of a row, shared with the other blocks of its column of the grid. */
 static __global__ void step_shared(rung_flock_gpu g, int32_t width)
 {
     __shared__ tile t;

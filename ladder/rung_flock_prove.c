@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double rounding = 5e-5; /* of sums of floats, after some steps */
+static const double rounding = 5e-5; /* tolerance for sums of floats after RUNG_STEPS steps */
 static const double wrong = 5e-4;    /* at least, by a fault */
 static const int64_t boids = 1200;
 /* 23 and 182 neighbours; 6 and 3 cells along an axis, a little wider than the radius, so that a
@@ -76,7 +76,7 @@ void rung_truth_free(rung_truth *truth)
     }
 }
 
-/* The largest difference of a velocity after each of some steps. */
+/* Compute the largest difference of a velocity over all steps. */
 static bool compare(const rung_herd at[RUNG_STEPS + 1], rung_step step, rung_flock *state,
                     double *worst)
 {

@@ -17,8 +17,8 @@ int32_t *rung_plant(int64_t n)
 
 int64_t rung_number(int32_t *parent, int64_t n, int64_t least, int32_t *labels, int64_t *scratch)
 {
-    int32_t *const size = calloc((size_t)n + 1, sizeof *size); /* of the tree, at its root */
-    int32_t *const next = calloc((size_t)n + 2, sizeof *next); /* number, by size */
+    int32_t *const size = calloc((size_t)n + 1, sizeof *size); /* size of each tree, at its root */
+    int32_t *const next = calloc((size_t)n + 2, sizeof *next); /* next number of a group, by size */
     int64_t groups = size && next ? 0 : -1;
     *scratch += n * (int64_t)(sizeof *size + sizeof *next);
     for (int32_t p = 0; groups == 0 && p < n; p++) {

@@ -61,7 +61,7 @@ static void select_kth(rung_node *nodes, int32_t low, int32_t high, int32_t k, i
     }
 }
 
-/* Make a tree of the nodes low to high - 1; depth: log2 n. @return its root, -1 of none */
+/* Build a tree of the nodes low to high - 1; depth log2 n. @return its root; -1: no nodes */
 static int32_t build(rung_node *nodes, int32_t low, int32_t high, int32_t up, int axis)
 {
     if (low >= high) {
@@ -107,7 +107,7 @@ int32_t rung_tree_build(const rung_input *in, rung_node *nodes)
     return build(nodes, 0, (int32_t)in->n, -1, 0);
 }
 
-/* Link a place to all after it that are friends. */
+/* Link a node to all friends with larger indices. */
 static void search(const rung_node *nodes, int32_t root, int32_t place, double cutoff,
                    _Atomic int32_t *chain)
 {

@@ -19,7 +19,7 @@
 
 typedef struct candidates {
     int64_t n;
-    int64_t *offset; /* [points + 1]: where the candidates of a point begin */
+    int64_t *offset; /* first candidate of each point [points + 1] */
     int32_t *i, *j;  /* [n] */
     uint8_t *flag;   /* [n]: 1 within the cutoff */
 } candidates;
@@ -68,7 +68,7 @@ static __global__ void write_candidates(const rung_gpu_cells cells, double cutof
     }
 }
 
-/* kept: in device memory, for a count. */
+/* kept: a counter in device memory. */
 static bool compact(const candidates *all, rung_gpu_memory *memory, int64_t *kept, kith_pairs *list)
 {
     size_t sum = 0, select = 0;

@@ -25,7 +25,7 @@ static __global__ void plant(int32_t *parent, int64_t n)
     }
 }
 
-/* parent: becomes the root of each point. size: at the roots. */
+/* Set parent to the root of each point, and size, at roots, to the number of points of the tree. */
 static __global__ void measure(int32_t *parent, int64_t n, int32_t *size)
 {
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +46,7 @@ static __global__ void write_keys(const int32_t *parent, const int32_t *size, in
     }
 }
 
-/* Sizes become numbers; 0 is none. */
+/* Replace sizes by the numbers of the groups; 0: no group. */
 static __global__ void number_roots(const uint64_t *key, int64_t n, int32_t *number)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

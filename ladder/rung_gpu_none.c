@@ -17,7 +17,7 @@ const int rung_gpu_ways_n = 0;
 
 bool rung_gpu_open(rung_gpu *gpu)
 {
-    gpu->ctx = climb_open_gpu(); /* says why there is none */
+    gpu->ctx = climb_open_gpu(); /* prints why there is none */
     return gpu->ctx != NULL;
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 5: a thread for each point. Points are sorted by cell; each thread goes alone through its
- * own cell and the 13 ahead, once to count its pairs and, after a scan, once more to write them.
+ * Rung 5: one thread for each point. Points are sorted by cell; each thread tests the points of its
+ * own cell and the 13 ahead, once to count its pairs and, after a prefix sum, once more to write
+ * them.
  *
- * No scratch beyond the cells and a count for each point. But the lanes of a warp walk through
- * cells of different fill and wait for the fullest, every distance loads its three coordinates
- * anew, and each lane writes to a place of its own: a line of memory for every pair.
+ * Scratch is the cells and a count for each point. But the lanes of a warp have cells of different
+ * occupancy and wait for the fullest, every distance loads its three coordinates again, and writes
+ * are not coalesced: a cache line for every pair.
  */
 #include "rung_gpu.h"
 
-/* count[p]: the pairs of p, when i is NULL; else where they go. */
+/* If i is NULL, set count[p] to the number of pairs of p; else write them from index count[p]
+   on. */
 static __global__ void meet(const rung_gpu_cells cells, double cutoff, int64_t *count, int32_t *i,
                             int32_t *j)
 {

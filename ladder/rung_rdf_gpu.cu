@@ -36,7 +36,7 @@ void rung_rdf_gpu_free(rung_rdf_gpu *in)
     in->counts_device = NULL;
 }
 
-/* The bin of a pair, or one beyond the last. */
+/* The bin of a pair; beyond r_max, a number beyond the last bin. */
 static __device__ int bin_of(const float *a, const float *b, float per_width)
 {
     float r2 = 0;

@@ -29,7 +29,7 @@ static const struct way {
     {"4 mainline: kith_rdf_count", rung_rdf_gpu_mainline},
 };
 
-/* A rung at work. */
+/* A rung that is being timed. */
 typedef struct job {
     rung_rdf_gpu_count count;
     const rung_rdf_gpu *in;
@@ -42,7 +42,7 @@ static bool do_job(void *user)
     return j->count(j->in, j->counts);
 }
 
-/* Counts by the CPU backend. @return false when it fails */
+/* Count by the CPU backend. @return false on failure */
 static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
 {
     kith_ctx *const ctx = climb_open("ladder_rdf", "cpu", 1);
@@ -53,11 +53,11 @@ static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
     return ok;
 }
 
-/* Are the counts right? Exactly, or but for some that are in a bin beside their own. */
+/* Whether counts are right: exactly, or except some pairs that are in an adjacent bin. */
 static bool is_right(const rung_rdf_gpu *in, bool exact, const int64_t *counts,
                      const int64_t *right)
 {
-    int64_t before = 0; /* how many too many up to here */
+    int64_t before = 0; /* surplus of pairs in the bins so far */
     for (int64_t k = 0; k < in->bins; k++) {
         before += counts[k] - right[k];
         const int64_t may = exact ? 0 : 3 + right[k] / 10;

@@ -21,7 +21,7 @@ static void put_velocity(random_state *random, double mean, double v[3])
     v[1] += mean;
 }
 
-/** A Plummer sphere, cut at 4 scale radii (plummer.c says how it is drawn). */
+/** Draw the points of a Plummer sphere that is truncated at 4 scale radii (see plummer.c). */
 static void put_halo(random_state *random, double side, int64_t n, double *xyz, double *velocity)
 {
     const double radius = 0.025, cut2 = 16;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The live view in a build without civetweb: it says so. No server is ever open.
+ * Stubs of the live view for a build without civetweb: web_open fails.
  */
 #include "web.h"
 

@@ -3,7 +3,7 @@
  * Gadget-4's layout: catalogues of groups, and snapshots sorted by group.
  *
  * A catalogue, which yt, pynbody and many scripts read, has /Group with a dataset for each
- * property, an empty /Subhalo, and counts in /Header. yt wants signed counts, and the name
+ * property, an empty /Subhalo, and counts in /Header. yt expects signed counts, and the name
  * fof_subhalo_tab_NNN.0.hdf5. Units are Gadget's where units are known: lengths comoving and masses
  * with a factor 1/h, velocities peculiar and divided by sqrt(a), with which yt and pynbody multiply
  * them.
@@ -11,8 +11,8 @@
  * A sorted snapshot has of each type the members of group 1 first, then those of group 2, and so
  * on, those in no group last; within a group in the order of the input. Positions outside of the
  * box are wrapped into it, as those of the catalogue are; all others are those of the input.
- * GroupOffsetType says where a group begins among the particles of a type so sorted; /IDs/ID has
- * the ids in this order.
+ * GroupOffsetType is the index of the first member of a group among the particles of a type in this
+ * order; /IDs/ID has the ids of the members in this order.
  */
 #include "catalogue_internal.h"
 #include "hdf5/io_hdf5.h"

@@ -100,7 +100,7 @@ io_status io__lines_next(io_lines *lines, char **line);
  *  changes. */
 void io__lines_back(io_lines *lines);
 
-/** io__fail about the line handed out last. */
+/** io__fail about the line returned last. */
 io_status io__lines_fail(const io_lines *lines, io_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -270,7 +270,7 @@ io_status io__set_resolve(const char *path, char **out, io_error *error);
 typedef struct io_header {
     int64_t files;                           /* number of files of the snapshot */
     int64_t n[IO_MOST_TYPES];                /* particles of each type in this file */
-    int64_t total[IO_MOST_TYPES];            /* particles of each type in all files; -1: not said */
+    int64_t total[IO_MOST_TYPES];            /* particles of each type in all files; -1: unknown */
     double mass[IO_MOST_TYPES];              /* mass of every particle of a type; 0: they differ */
     unsigned fields[IO_MOST_TYPES];          /* fields of each type in this file: IO_MASSES | ... */
     double length_h[IO_MOST_TYPES];          /* exponent of h in the lengths of each type */

@@ -36,7 +36,7 @@ static bool scale(uint64_t value, int64_t power, double *out)
         uint64_t mantissa;
         memcpy(&mantissa, &wide, sizeof mantissa);
         *out = (double)wide;
-        /* wide is rounded once; rounding it again is right unless it lies by a halfway point */
+        /* wide is rounded once; rounding it again is correct unless it is near a halfway point */
         return (mantissa & 0x7ff) < 0x3ff || (mantissa & 0x7ff) > 0x401;
     }
 #endif

@@ -23,7 +23,7 @@ io_status io__hdf5_inspect(io_file *file, io_summary *out)
 int64_t io__hdf5_files(io_file *file)
 {
     (void)file;
-    return 1; /* the reader then says that HDF5 is not in this build */
+    return 1; /* the reader then fails with IO_UNSUPPORTED */
 }
 
 io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gadget's binary snapshots: Fortran records, each between two markers of its length modulo 2^32,
- * in either byte order. The first holds the header of 256 bytes. Format 1 then has positions,
- * velocities, ids and masses in this order, and others whose meaning the file does not say; format
- * 2 puts a record with a label of four letters before each. In a record the types follow each
- * other; masses are only of those types whose mass the header does not say.
- * Springel, User guide for GADGET-2, section 6.
+ * Binary snapshots of Gadget-1 and Gadget-2: Fortran records, each between two markers of its
+ * length modulo 2^32, in either byte order. The first record is the header of 256 bytes. In format
+ * 1, records of positions, velocities, ids and masses follow in this order; later records have no
+ * known meaning and are not read. In format 2, a record with a label of four letters precedes each.
+ * A record holds one type after the other; that of masses has only the types whose mass is not in
+ * the header. A file whose records do not fit its header is refused. Springel, User guide for
+ * GADGET-2, section 6.
  */
 #include "core/io_internal.h"
 

@@ -7,8 +7,8 @@
  * of columns 77-78 of PDB, but the atom's name in GRO and in PDB files without these columns: there
  * the element follows from columns 13-14, or from the name and the residue.
  *
- * Names, elements and residues are asked for atom by atom, once for a file whose format cannot
- * change them.
+ * Names, elements and residues are read atom by atom, but only once if the format of the file
+ * cannot change them between frames.
  */
 #include "chemfiles_load.h"
 #include "core/foreign.h"

@@ -4,8 +4,8 @@
  *
  * A file has a header, a list of names of chunks, and an index of chunks that is sorted by frame:
  * https://gsd.readthedocs.io/en/stable/file-layer.html (versions 1 and 2 are read, 2.0 is written).
- * The schema "hoomd" says what the chunks mean; files of other schemas are refused. Of a chunk that
- * a frame lacks, that of frame 0 is taken; where frame 0 lacks it too, it has a default value:
+ * The schema "hoomd" defines the chunks; files of other schemas are refused. If a frame lacks a
+ * chunk, that of frame 0 is used; if frame 0 lacks it, too, a default value:
  * https://gsd.readthedocs.io/en/stable/schema-hoomd.html
  *
  * Written are step, dimensions, box, N, position and velocity. What does not change is written with

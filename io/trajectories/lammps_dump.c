@@ -222,7 +222,7 @@ static io_status read_head(io_frames *frames, char *line)
     io_lines *lines = &state->rows.lines;
     io_rows_head *head = &state->rows.head;
     const char *names;
-    head->n = -1; /* not said yet */
+    head->n = -1; /* not yet read */
     while (!(names = after(line, "ITEM: ATOMS")) || head->n < 0) {
         IO_TRY(read_section(frames, line));
         IO_TRY(next_line(lines, &line));
