@@ -287,27 +287,30 @@ static void check_two_places(kith_ctx *ctx)
     }
 }
 
-/** Two cells side by side of which one has more particles near the other than are compared at once,
- *  none of them a friend of those: the only link is between two others. */
+/** Two cells side by side. One holds a group and a stray particle, the other many particles in a
+ *  place that is near the first cell, but too far from its particles, and one that is a friend of
+ *  the stray: the only link between the cells. */
 static void check_border(kith_ctx *ctx)
 {
-    enum { FIRST = 700, MANY = 1100, CLUMPS = 32, N = MANY + CLUMPS + 3 };
-    for (int beside = 0; beside < 2; beside++) {
-        double xyz[N][3] = {{0}}; /* the cells begin at 0, where most particles are */
-        for (int p = FIRST; p < MANY && beside; p++) {
+    enum { MANY = 1100, FIRST = 700, FEW = 40, CLUMPS = 32 };
+    for (int form = 0; form < 3; form++) {
+        const int many = form == 2 ? FEW : MANY; /* more than are compared at once, or fewer */
+        const int n = many + CLUMPS + 3;
+        double xyz[MANY + CLUMPS + 3][3] = {{0}}; /* cells begin at 0, where most particles are */
+        for (int p = FIRST; p < many && form == 1; p++) {
             xyz[p][1] = xyz[p][2] = 0.5;
         }
         for (int p = 0; p < CLUMPS; p++) {
-            xyz[MANY + p][0] = -0.2 - 0.57 * (p % 4);
-            xyz[MANY + p][1] = 1.3 + 0.7 * (p / 4 % 2);
-            xyz[MANY + p][2] = 0.2 + 0.57 * (p / 8);
+            xyz[many + p][0] = -0.2 - 0.57 * (p % 4);
+            xyz[many + p][1] = 1.3 + 0.7 * (p / 4 % 2);
+            xyz[many + p][2] = 0.2 + 0.57 * (p / 8);
         }
-        xyz[N - 3][2] = 2.2;
-        xyz[N - 2][0] = -0.5;
-        xyz[N - 2][2] = 2.2;
-        xyz[N - 1][0] = beside ? -0.9 : -2; /* near the block around the many, but none of them */
-        xyz[N - 1][1] = beside ? 0.5 : 2;
-        fof_check(ctx, &(fof_case){.name = "border", .xyz = xyz[0], .n = N, .length = 1});
+        xyz[n - 3][2] = 2.2;
+        xyz[n - 2][0] = -0.5;
+        xyz[n - 2][2] = 2.2;
+        xyz[n - 1][0] = form == 1 ? -0.9 : -2; /* near the block around the many, or far from it */
+        xyz[n - 1][1] = form == 1 ? 0.5 : 2;
+        fof_check(ctx, &(fof_case){.name = "border", .xyz = xyz[0], .n = n, .length = 1});
     }
 }
 

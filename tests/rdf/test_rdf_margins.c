@@ -69,12 +69,44 @@ static void check_rows(kith_ctx *ctx, rng *r)
     }
 }
 
+/** Across the faces of a box of hundreds of cutoffs: in float the definition rounds differences of a
+ *  box, which is more than all that vectors round. */
+static void check_faces(kith_ctx *ctx, rng *r)
+{
+    enum { BINS = 200 };
+    static double edges[BINS + 1], centre[CENTRES][3], around[N][3];
+    for (int round = 0; round < 24; round++) {
+        const double r_max = rng_uniform(r, 0.6, 1.9);
+        kith_box box = kith_box_periodic(4, 4, 4);
+        box.row[round % 3][round % 3] = r_max * rng_uniform(r, 100, 800);
+        for (int p = 0; p < CENTRES; p++) {
+            for (int k = 0; k < 3; k++) {
+                centre[p][k] = 0.3 * rng_uniform(r, 0, 1);
+            }
+        }
+        rdf_case c = {.name = "faces",
+                      .xyz = centre[0],
+                      .n = CENTRES,
+                      .against = around[0],
+                      .m = N,
+                      .box = &box};
+        c.options = rdf_linear(BINS, r_max);
+        for (int k = 0; k <= BINS; k++) {
+            edges[k] = r_max * (round / 3 % 2 ? (double)k / BINS : sqrt((k + 1.0) / (BINS + 1)));
+        }
+        c.options.edges = round / 3 % 2 ? NULL : edges;
+        surround(r, edges, BINS, centre, around);
+        rdf_check(ctx, &c);
+    }
+}
+
 /** Nearest images beyond half a box. */
 static void check_nearest(kith_ctx *ctx, rng *r)
 {
     static const int64_t sizes[] = {60, 500, MOST_BINS};
+    static const double starts[] = {0, 0, 0.5, 0.9, 0.97};
     static double edges[MOST_BINS + 1], centre[CENTRES][3], around[N][3];
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 120; round++) {
         const kith_box box = kith_box_periodic(rng_uniform(r, 1, 2), rng_uniform(r, 1, 2),
                                                rng_uniform(r, 1, 2));
         const int64_t bins = sizes[rng_below(r, 3)];
@@ -86,8 +118,10 @@ static void check_nearest(kith_ctx *ctx, rng *r)
                       .box = &box};
         c.options = rdf_linear(bins, rng_uniform(r, 0.6, 1));
         c.options.minimum_image = 1;
+        c.options.r_min = starts[round % 5] * c.options.r_max;
         for (int64_t k = 0; k <= bins; k++) {
-            edges[k] = (double)k / (double)bins * c.options.r_max;
+            const double part = (double)k / (double)bins;
+            edges[k] = c.options.r_min + part * (c.options.r_max - c.options.r_min);
         }
         for (int p = 0; p < CENTRES; p++) {
             for (int k = 0; k < 3; k++) {
@@ -110,6 +144,7 @@ int main(int argc, char **argv)
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     rng r = {20261124};
     check_rows(ctx, &r);
+    check_faces(ctx, &r);
     check_nearest(ctx, &r);
     kith_close(ctx);
     return check_done();
