@@ -237,30 +237,29 @@ static void check_far_parts(kith_ctx *ctx, rng *r)
     }
 }
 
-/** Particles of one part of a cell are friends without being compared, also in a plane and far from
- *  the origin of the cells, where two corners of a part are more often a rounding error too far
- *  apart than in space. */
-static void check_far_flat_parts(kith_ctx *ctx, rng *r)
+/** In a plane, parts of which five make a cell: coordinates in parts are rounded, so that opposite
+ *  corners of a square whose diagonal is the length, or a little more, may be in one part. The last
+ *  particle is so far away that a cell of four parts would be too small. */
+static void check_flat_parts(kith_ctx *ctx, rng *r)
 {
-    enum { N = 80, PAIRS = 18 };
+    enum { PAIRS = 25, N = 120, ALONG = 7000, ACROSS = 8 };
     kith_box box = kith_box_open();
     box.dim = 2;
-    for (int round = 0; round < 150; round++) {
-        double xyz[N][3] = {{0}};
+    for (int round = 0; round < 100; round++) {
+        double xyz[N][3] = {{0}}; /* most at the origin, where cells then begin */
         const double length = rng_uniform(r, 0.7, 1.4), side = length / sqrt(2);
         for (int p = 0; p < PAIRS; p++) {
             for (int k = 0; k < 2; k++) {
-                const double from = floor(ldexp(rng_uniform(r, 1, 2), 10 + round % 30));
-                const double ulp = nextafter(from * side, INFINITY) - from * side;
-                xyz[2 * p][k] = from * side + ulp * (double)(rng_below(r, 4) - 1);
-                xyz[2 * p + 1][k] = (from + 1) * side + ulp * (double)(rng_below(r, 4) - 2);
+                const double from = 1 + (double)rng_below(r, k ? ACROSS : ALONG);
+                xyz[2 * p][k] = from * side;
+                xyz[2 * p + 1][k] = (from + 1) * side;
             }
         }
-        fof_check(ctx, &(fof_case){.name = "far parts of a plane",
-                                   .xyz = xyz[0],
-                                   .n = N,
-                                   .box = &box,
-                                   .length = length});
+        xyz[N - 1][0] = (ALONG + 2) * side;
+        fof_check(
+            ctx,
+            &(fof_case){
+                .name = "parts of a plane", .xyz = xyz[0], .n = N, .box = &box, .length = length});
     }
 }
 
@@ -353,7 +352,7 @@ int main(int argc, char **argv)
     check_ties(ctx, &r);
     check_image_links(ctx);
     check_far_parts(ctx, &r);
-    check_far_flat_parts(ctx, &r);
+    check_flat_parts(ctx, &r);
     check_two_places(ctx);
     check_border(ctx);
     check_sites(ctx, &r);
