@@ -33,12 +33,12 @@ static void check_rounded_distances(kith_ctx *ctx)
 }
 
 /* Far from the origin of the cells a coordinate in cells is rounded by more than the distances
- * differ: pairs at the cutoff, or one unit in the last place more or less, up to 2^38 cutoffs
+ * differ: pairs at the cutoff, or one unit in the last place more or less, up to 2^50 cutoffs
  * away. */
 static void check_far_cells(kith_ctx *ctx, rng *r)
 {
     enum { PAIRS = 60, N = 2 * PAIRS + PAIRS };
-    for (int power = 20; power <= 38; power += 3) {
+    for (int power = 20; power <= 50; power += 3) {
         double xyz[N][3];
         const double cutoff = rng_uniform(r, 0.7, 1.4);
         for (int p = 0; p < N; p++) {
@@ -61,6 +61,39 @@ static void check_far_cells(kith_ctx *ctx, rng *r)
                                      .xyz = xyz[0],
                                      .n = N,
                                      .cutoff = cutoff,
+                                     .precisions = CASE_DOUBLE});
+    }
+}
+
+/* Far along two open axes that are nearly parallel, coordinates are large and the distances from the
+ * planes of the axes small: these are rounded as the coordinates are. */
+static void check_far_skewed(kith_ctx *ctx, rng *r)
+{
+    enum { PAIRS = 40, N = 200 };
+    kith_box box = kith_box_open();
+    box.row[0][0] = 0.999;
+    box.row[0][2] = box.row[1][1] = box.row[2][0] = box.row[2][2] = 1;
+    for (int power = 44; power <= 48; power++) {
+        double xyz[N][3];
+        for (int p = 0; p < N; p++) {
+            for (int k = 0; k < 3; k++) { /* most are near 0, where the cells' origin is */
+                xyz[p][k] = 3 * rng_uniform(r, -1, 1);
+            }
+        }
+        for (int p = 0; p < PAIRS; p++) { /* across the planes, a little less than the cutoff */
+            const double t = ldexp(1 + rng_uniform(r, 0, 0.9), power);
+            const double ulp = nextafter(t, INFINITY) - t;
+            double *i = xyz[2 * p], *j = xyz[2 * p + 1];
+            i[0] = i[2] = t;
+            j[0] = t + floor(0.7 / ulp) * ulp;
+            j[1] = i[1];
+            j[2] = t - floor(0.7 / ulp) * ulp;
+        }
+        case_check(ctx, &(pair_case){.name = "far and skewed",
+                                     .xyz = xyz[0],
+                                     .n = N,
+                                     .box = &box,
+                                     .cutoff = 1,
                                      .precisions = CASE_DOUBLE});
     }
 }
@@ -196,6 +229,7 @@ int main(int argc, char **argv)
     rng r = {20261123};
     check_rounded_distances(ctx);
     check_far_cells(ctx, &r);
+    check_far_skewed(ctx, &r);
     check_upper_face(ctx, &r, KITH_DOUBLE);
     check_upper_face(ctx, &r, KITH_FLOAT);
     check_farthest_images(ctx, KITH_DOUBLE);
