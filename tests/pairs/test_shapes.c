@@ -156,6 +156,29 @@ static void check_offset(kith_ctx *ctx, rng *r, double offset)
     free(xyz);
 }
 
+/* So many particles so far apart that a cell's number and a particle's index together have more than
+ * 64 bits. Particles come in twos, and no others are near each other. */
+static void check_scattered(kith_ctx *ctx, rng *r)
+{
+    enum { TWOS = 40000 };
+    double(*xyz)[3] = check_malloc(2 * TWOS * sizeof *xyz);
+    for (int p = 0; p < TWOS; p++) {
+        for (int k = 0; k < 3; k++) {
+            xyz[2 * p][k] = rng_uniform(r, 0, 1e6);
+            xyz[2 * p + 1][k] = xyz[2 * p][k] + rng_uniform(r, -0.5, 0.5);
+        }
+    }
+    const kith_points points = kith_points_packed(xyz, 2 * TWOS, KITH_DOUBLE);
+    kith_pairs list = {0};
+    CHECK(kith_pairs_find(ctx, &points, NULL, 1, NULL, &list) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(list.n == TWOS, "scattered: %lld pairs, expected %d", (long long)list.n, TWOS);
+    for (int64_t p = 0; p < list.n; p++) {
+        CHECK(list.i[p] / 2 == list.j[p] / 2, "scattered: %d and %d", list.i[p], list.j[p]);
+    }
+    kith_pairs_free(&list);
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -164,6 +187,7 @@ int main(int argc, char **argv)
     check_coincident(ctx, &r);
     check_sparse(ctx, &r);
     check_sparse_periodic(ctx, &r);
+    check_scattered(ctx, &r);
     const double any[4] = {1e-15, 1e-6, 1e6, 1e15};
     for (int s = 0; s < 4; s++)
         check_scale(ctx, &r, any[s], CASE_BOTH);
