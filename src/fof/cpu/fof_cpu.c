@@ -105,14 +105,14 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     return kith__proceed(ctx);
 }
 
-/** Find the dense cell whose first clump c has c / KITH_DENSE == place; .n is 0 if there is
+/** Find the dense cell whose first clump c has c / KITH_DENSE == entry; .n is 0 if there is
  *  none. */
 static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, const uint64_t *key,
-                                             const uint32_t *first, int64_t place)
+                                             const uint32_t *first, int64_t entry)
 {
     const int bits = f->subcells.bits;
-    /* A dense cell that begins in [place, place + 1) * KITH_DENSE holds the last clump of it. */
-    const int64_t inside = (place + 1) * KITH_DENSE - 1;
+    /* A dense cell that begins in [entry, entry + 1) * KITH_DENSE holds the last clump of it. */
+    const int64_t inside = (entry + 1) * KITH_DENSE - 1;
     struct kith__dense_cell out = {.n = 0};
     const uint64_t cell = key[first[inside]] >> bits;
     int64_t begin = inside;
@@ -147,10 +147,10 @@ static void number_dense_cells(void *state, int64_t begin, int64_t end)
 {
     struct key_loop *loop = state;
     struct kith__friends *f = loop->friends;
-    for (int64_t place = begin; place < end; place++) {
-        f->dense[place] = dense_cell_at(f, loop->key, loop->first, place);
-        if (f->dense[place].n > 0) {
-            f->dense[place].index = atomic_fetch_add(&loop->n_dense, 1);
+    for (int64_t entry = begin; entry < end; entry++) {
+        f->dense[entry] = dense_cell_at(f, loop->key, loop->first, entry);
+        if (f->dense[entry].n > 0) {
+            f->dense[entry].index = atomic_fetch_add(&loop->n_dense, 1);
         }
     }
 }
@@ -171,9 +171,9 @@ static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const ui
     const int64_t n_dense = loop.n_dense;
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
                                (size_t)n_dense * (size_t)f->subcells.rows * sizeof *f->index);
-    const size_t block = 6 * (size_t)f->question->precision;
-    f->blocks = kith__work_need(&ctx->work, KITH_FOF_BLOCKS, (size_t)n_dense * block);
-    KITH_CHECK(ctx, f->index && f->blocks, KITH_NO_MEMORY, "out of memory for %lld dense cells",
+    const size_t bbox = 6 * (size_t)f->question->precision;
+    f->bboxes = kith__work_need(&ctx->work, KITH_FOF_BBOXES, (size_t)n_dense * bbox);
+    KITH_CHECK(ctx, f->index && f->bboxes, KITH_NO_MEMORY, "out of memory for %lld dense cells",
                (long long)n_dense);
     return KITH_OK;
 }

@@ -32,7 +32,7 @@ struct kith__dense_cell {
     /** First clump of its largest tree, counted from `begin`; KITH_ONE_TREE: all its clumps are in
      *  one tree. */
     uint16_t tree;
-    uint32_t index; /**< its number among the dense cells, in friends->index and friends->blocks */
+    uint32_t index; /**< its number among the dense cells, in friends->index and friends->bboxes */
 };
 /** State of one search on the CPU. */
 struct kith__friends {
@@ -60,7 +60,7 @@ struct kith__friends {
     struct kith__dense_cell *dense;
     /** [dense cells] bounding boxes of their particles: struct bbox of link_real.h, in the points'
      *  precision [length]. */
-    void *blocks;
+    void *bboxes;
     struct kith__subcell_row *index; /**< [dense cells][rows] clumps in each row of subcells */
 };
 
@@ -78,12 +78,12 @@ struct kith__image {
 };
 
 /** A cell that holds clumps, at one of its images. */
-struct kith__place {
+struct kith__cell_image {
     int64_t begin, end;       /**< range of its clumps */
     struct kith__image image; /**< the image */
-    int64_t at[3];            /**< coordinates of the cell; set by kith__walk_locate alone */
-    bool inside;  /**< all 26 neighbours are in the box; set by kith__walk_locate alone */
-    int64_t cell; /**< number of the cell; set by kith__walk_next alone */
+    int64_t at[3];            /**< coordinates of the cell; set by cells_locate alone */
+    bool inside;              /**< all 26 neighbours are in the box; set by cells_locate alone */
+    int64_t cell;             /**< number of the cell; set by cells_next alone */
 };
 
 /** Root of a node: the smallest node of its tree. Path halving: points each visited node at its
@@ -136,7 +136,7 @@ enum {
     KITH_FOF_AHEAD = KITH_WORK_OF(fof),
     KITH_FOF_DENSE,
     KITH_FOF_INDEX,
-    KITH_FOF_BLOCKS,
+    KITH_FOF_BBOXES,
     KITH_FOF_GROUPS,
     KITH_FOF_GROUPS_SPARE,
     KITH_FOF_IDS,

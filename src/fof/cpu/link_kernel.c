@@ -18,9 +18,9 @@ enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 /* AT_HOME: pseudo step to the cell itself. ALL_STEPS: mask of all forward neighbours. */
 enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 
-/* POOL: largest number of particles in a flood fill or border. SOURCES: particles of the queue that
-   one pass of a flood fill expands. */
-enum { POOL = 1024, SOURCES = 8 };
+/* CAPACITY: largest number of particles in a flood fill or border. SOURCES: particles of the
+   queue that one pass of a flood fill expands. */
+enum { CAPACITY = 1024, SOURCES = 8 };
 
 /* A cell of so many particles is linked with its neighbours by borders, if it is not dense. */
 enum { TOGETHER = 24 };
@@ -49,8 +49,8 @@ static inline int at_most(int a, int b)
 
 /** Find the clumps of a cell. @param near  a clump nearby, where the search begins without a table
  *  @return false when the cell is empty. */
-KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near,
-                       struct kith__place *out)
+KITH_INLINE bool find_cell(const struct kith__friends *f, int64_t cell, int64_t near,
+                           struct kith__cell_image *out)
 {
     if (f->start) {
         out->begin = f->start[cell];
@@ -66,8 +66,8 @@ KITH_INLINE bool enter(const struct kith__friends *f, int64_t cell, int64_t near
 
 /** Find the cell that is `away` from home, and its image. @return false when there is none, or it
  *  is empty. */
-static bool go(const struct kith__friends *f, const struct kith__place *home, const int away[3],
-               struct kith__place *out)
+static bool find_cell_away(const struct kith__friends *f, const struct kith__cell_image *home,
+                           const int away[3], struct kith__cell_image *out)
 {
     const struct kith__axis *axis = f->grid->axis;
     int64_t to[3];
@@ -86,22 +86,22 @@ static bool go(const struct kith__friends *f, const struct kith__place *home, co
             return false;
         }
     }
-    return enter(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
+    return find_cell(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
 /** Find forward neighbour number `step`. @return false when there is none, or it is empty. */
-KITH_INLINE bool take_step(const struct kith__friends *f, const struct kith__place *home, int step,
-                           struct kith__place *out)
+KITH_INLINE bool find_forward(const struct kith__friends *f, const struct kith__cell_image *home,
+                              int step, struct kith__cell_image *out)
 {
     if (!home->inside) {
-        return go(f, home, f->subcells.step[step].away, out);
+        return find_cell_away(f, home, f->subcells.step[step].away, out);
     }
     out->image.moved = false;
-    return enter(f, home->cell + f->subcells.step[step].cells, home->begin, out);
+    return find_cell(f, home->cell + f->subcells.step[step].cells, home->begin, out);
 }
 
 /** Bit k is set when parent[k] is not root, for n of at most 16 nodes. */
-KITH_INLINE unsigned unlike(_Atomic int32_t *parent, int n, int32_t root)
+KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t root)
 {
     unsigned mask = 0;
 #if defined(KITH_THREAD_SANITIZER)
@@ -130,9 +130,9 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
     int32_t root = kith__root(f->parent, node);
     for (int64_t from = begin; from < end; from += LANES) {
         const int n = end - from < LANES ? (int)(end - from) : LANES;
-        unsigned strangers = unlike(f->parent + from, n, root);
-        for (; strangers; strangers &= strangers - 1) {
-            const int64_t b = from + __builtin_ctz(strangers);
+        unsigned in_other_trees = mask_other_parents(f->parent + from, n, root);
+        for (; in_other_trees; in_other_trees &= in_other_trees - 1) {
+            const int64_t b = from + __builtin_ctz(in_other_trees);
             const int64_t low = (int64_t)f->first[b] - j;
             const int64_t high = (int64_t)f->first[b + 1] - j;
             const unsigned below = low < 0 ? 0 : low < LANES ? (1u << low) - 1 : ALL_LANES;
@@ -146,9 +146,10 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
 }
 
 /** Point each clump of a cell at its root, and find the most frequent root by a majority vote
- *  (Boyer and Moore 1981). @param[out] strays  clumps with another root
+ *  (Boyer and Moore 1981). @param[out] outside  clumps with another root
  *  @return the root; any root where none has a majority. */
-static int32_t common_root(struct kith__friends *f, const struct kith__place *home, int64_t *strays)
+static int32_t majority_root(struct kith__friends *f, const struct kith__cell_image *home,
+                             int64_t *outside)
 {
     int32_t common = -1;
     int64_t votes = 0;
@@ -157,23 +158,24 @@ static int32_t common_root(struct kith__friends *f, const struct kith__place *ho
         common = votes == 0 ? root : common;
         votes += root == common ? 1 : -1;
     }
-    *strays = 0;
+    *outside = 0;
     for (int64_t c = home->begin; c < home->end; c++) {
-        *strays += atomic_load_explicit(&f->parent[c], memory_order_relaxed) != common;
+        *outside += atomic_load_explicit(&f->parent[c], memory_order_relaxed) != common;
     }
     return common;
 }
 
 /** Whether the clumps of a cell are known to be all in one tree. */
-KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__place *place)
+KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__cell_image *target)
 {
-    const int64_t n = place->end - place->begin;
-    return n == 1 || (n >= KITH_DENSE && f->dense[place->begin / KITH_DENSE].tree == KITH_ONE_TREE);
+    const int64_t n = target->end - target->begin;
+    return n == 1 ||
+           (n >= KITH_DENSE && f->dense[target->begin / KITH_DENSE].tree == KITH_ONE_TREE);
 }
 
 /** Write the index of a dense cell. @return the index. */
 static const struct kith__subcell_row *make_index(struct kith__friends *f,
-                                                  const struct kith__place *home)
+                                                  const struct kith__cell_image *home)
 {
     struct kith__subcell_row *rows = f->index + (int64_t)f->dense[home->begin / KITH_DENSE].index *
                                                     f->subcells.rows;
@@ -190,7 +192,7 @@ static const struct kith__subcell_row *make_index(struct kith__friends *f,
 
 /** Mask of the forward neighbours that hold clumps, of a cell inside the box; without a table, all
  *  forward neighbours. */
-KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
+KITH_INLINE unsigned forward_with_clumps(const struct kith__friends *f, int64_t cell)
 {
     if (!f->start) {
         return ALL_STEPS;
@@ -210,7 +212,7 @@ KITH_INLINE unsigned filled_ahead(const struct kith__friends *f, int64_t cell)
  * clumps. */
 
 /** Iterator over the cells whose first clump lies in one block of clumps. */
-struct kith__walk {
+struct cell_iterator {
     int64_t limit;     /**< first clump of the next block */
     int64_t clump;     /**< without a table: first clump of the next cell */
     int64_t cell;      /**< with a table: first of the W cells that `filled` describes */
@@ -222,17 +224,18 @@ struct kith__walk {
 };
 
 /** Bit k is set when cell + k holds clumps; W cells. */
-static inline uint16_t kith__walk_filled(const struct kith__friends *f, int64_t cell)
+static inline uint16_t cells_filled(const struct kith__friends *f, int64_t cell)
 {
     const int32_t *start = (const int32_t *)f->start + cell;
     return (uint16_t)vi_ne(vi_load(start), vi_load(start + 1));
 }
 /** Start at the first cell whose first clump is in a block. Binary search, O(log cells). */
 
-static inline struct kith__walk kith__walk_start(const struct kith__friends *f, int64_t block)
+static inline struct cell_iterator cells_begin(const struct kith__friends *f, int64_t block)
 {
     const int64_t begin = block * KITH_LINK_BLOCK;
-    struct kith__walk w = {.limit = begin + KITH_LINK_BLOCK, .clump = begin, .row_at = {0, -1, -1}};
+    struct cell_iterator w = {
+        .limit = begin + KITH_LINK_BLOCK, .clump = begin, .row_at = {0, -1, -1}};
     w.limit = w.limit < f->n ? w.limit : f->n;
     if (f->start) {
         for (int64_t n = f->grid->cells; n > 0;) { /* lower bound of begin in the table */
@@ -241,7 +244,7 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
             w.cell += before ? half + 1 : 0;
             n = before ? n - half - 1 : half;
         }
-        w.filled = kith__walk_filled(f, w.cell);
+        w.filled = cells_filled(f, w.cell);
     } else {
         const int bits = f->subcells.bits;
         while (w.clump < w.limit && w.clump > 0 &&
@@ -254,8 +257,8 @@ static inline struct kith__walk kith__walk_start(const struct kith__friends *f, 
 
 /** Advance to the next cell that holds clumps; sets *home but for at and inside.
  *  @return false at the end of the block. */
-static inline bool kith__walk_next(const struct kith__friends *f, struct kith__walk *w,
-                                   struct kith__place *home)
+static inline bool cells_next(const struct kith__friends *f, struct cell_iterator *w,
+                              struct kith__cell_image *home)
 {
     home->image.moved = false;
     if (f->start) {
@@ -264,7 +267,7 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
             if (w->cell >= f->grid->cells) {
                 return false;
             }
-            w->filled = kith__walk_filled(f, w->cell);
+            w->filled = cells_filled(f, w->cell);
         }
         home->cell = w->cell + __builtin_ctz(w->filled);
         w->filled = (uint16_t)(w->filled & (w->filled - 1));
@@ -285,9 +288,9 @@ static inline bool kith__walk_next(const struct kith__friends *f, struct kith__w
     return true;
 }
 
-/** Set the coordinates of the cell that kith__walk_next returned last. */
-static inline void kith__walk_locate(const struct kith__friends *f, struct kith__walk *w,
-                                     struct kith__place *home)
+/** Set the coordinates of the cell that cells_next returned last. */
+static inline void cells_locate(const struct kith__friends *f, struct cell_iterator *w,
+                                struct kith__cell_image *home)
 {
     const struct kith__axis *axis = f->grid->axis;
     if (home->cell >= w->row + axis[0].n || w->row_at[1] < 0) {
@@ -308,17 +311,17 @@ static inline void kith__walk_locate(const struct kith__friends *f, struct kith_
 /* ----------------------------------------------------------------------------------- work items */
 
 /** A work item: a clump, and the cells that it is to be tested with. */
-struct errand {
+struct work_item {
     int32_t clump;  /**< the clump */
     unsigned steps; /**< mask of forward neighbours and AT_HOME */
     int64_t cell;   /**< number of the clump's cell */
 };
 
 /** A clump in the largest tree of a dense cell; of another cell, its first clump. */
-KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__place *place)
+KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__cell_image *target)
 {
-    const bool some = place->end - place->begin < KITH_DENSE || is_one_tree(f, place);
-    return (int32_t)place->begin + (some ? 0 : f->dense[place->begin / KITH_DENSE].tree);
+    const bool some = target->end - target->begin < KITH_DENSE || is_one_tree(f, target);
+    return (int32_t)target->begin + (some ? 0 : f->dense[target->begin / KITH_DENSE].tree);
 }
 
 /** Whether n > 0 roots differ. */
@@ -339,10 +342,11 @@ void KITH_OF_ISA(link_dense_cells)(struct kith__sweep *sweep, int64_t block)
     struct kith__friends *f = sweep->job;
     const bool in_float = f->question->precision == KITH_FLOAT;
     const int64_t first = block * KITH_DENSE_BLOCK;
-    for (int64_t place = first; place < first + KITH_DENSE_BLOCK && place < f->dense_entries;
-         place++) {
-        const struct kith__dense_cell *dense = &f->dense[place];
-        const struct kith__place home = {.begin = dense->begin, .end = dense->begin + dense->n};
+    for (int64_t entry = first; entry < first + KITH_DENSE_BLOCK && entry < f->dense_entries;
+         entry++) {
+        const struct kith__dense_cell *dense = &f->dense[entry];
+        const struct kith__cell_image home = {.begin = dense->begin,
+                                              .end = dense->begin + dense->n};
         if (dense->n > 0 && f->by_clump) {
             (in_float ? link_dense_cell_f : link_dense_cell_d)(f, sweep, &home);
         } else if (dense->n > 0) {

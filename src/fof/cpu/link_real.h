@@ -8,7 +8,7 @@
 /* ------------------------------------------------------------------------------- distance tests */
 
 /** Bounding box of some particles. */
-struct KITH_REAL(block) {
+struct KITH_REAL(bbox) {
     real lo[3], hi[3]; /**< lower and upper corner [length] */
 };
 
@@ -27,11 +27,11 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const r
 }
 
 /** Bounding box of n > 0 particles. */
-static struct KITH_REAL(block)
-    KITH_REAL(block_around)(const real *x, const real *y, const real *z, int64_t n)
+static struct KITH_REAL(bbox)
+    KITH_REAL(bbox_around)(const real *x, const real *y, const real *z, int64_t n)
 {
     const real *const axis[3] = {x, y, z};
-    struct KITH_REAL(block) e;
+    struct KITH_REAL(bbox) e;
     for (int k = 0; k < 3; k++) {
         e.lo[k] = e.hi[k] = axis[k][0];
         int64_t p = 0;
@@ -57,7 +57,7 @@ static struct KITH_REAL(block)
 }
 
 /** Squared distance of two bounding boxes; 0 when they overlap [length^2]. */
-KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(block) *a, const struct KITH_REAL(block) *b)
+KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(bbox) *a, const struct KITH_REAL(bbox) *b)
 {
     real sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -72,7 +72,7 @@ KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(block) *a, const struct 
 /* ----------------------------------------------------------------------------------- traversals */
 
 /** Traversal of the cells near one clump. */
-struct KITH_REAL(seeker) {
+struct KITH_REAL(traversal) {
     struct kith__friends *f;   /**< the search */
     struct kith__sweep *sweep; /**< state of the thread */
     const real *x, *y, *z;     /**< [particles] coordinates by slot [length] */
@@ -85,14 +85,14 @@ struct KITH_REAL(seeker) {
 };
 
 /** Squared distance of the particle in slot i and an image of the one in slot j [length^2]. */
-KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i, int64_t j,
+KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(traversal) *t, int64_t i, int64_t j,
                                   const struct kith__image *image)
 {
-    const real ri[3] = {me->x[i], me->y[i], me->z[i]};
-    const real rj[3] = {me->x[j], me->y[j], me->z[j]};
+    const real ri[3] = {t->x[i], t->y[i], t->z[i]};
+    const real rj[3] = {t->x[j], t->y[j], t->z[j]};
     real d[3];
     static const int32_t none[3] = {0, 0, 0};
-    return KITH_REAL(kith__separation)(&me->f->question->KITH_REAL(box), ri, rj,
+    return KITH_REAL(kith__separation)(&t->f->question->KITH_REAL(box), ri, rj,
                                        image->moved ? image->shift : none, d);
 }
 
@@ -103,20 +103,21 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(seeker) *me, int64_t i,
  small * enough to test all pairs. */
 
 /** A set of particles and its bounding box. */
-struct KITH_REAL(flock) {
-    int32_t *place;    /**< [n] slots */
+struct KITH_REAL(particle_set) {
+    int32_t *slot;     /**< [n] slots */
     int64_t n;         /**< particles */
     real lo[3], hi[3]; /**< corners of the bounding box [length] */
 };
 
 /** Set the bounding box of a set. */
-static void KITH_REAL(enclose)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a)
+static void KITH_REAL(set_bounds)(const struct KITH_REAL(traversal) *t,
+                                  struct KITH_REAL(particle_set) *a)
 {
-    const real *const axis[3] = {me->x, me->y, me->z};
+    const real *const axis[3] = {t->x, t->y, t->z};
     for (int k = 0; k < 3; k++) {
-        a->lo[k] = a->hi[k] = axis[k][a->place[0]];
+        a->lo[k] = a->hi[k] = axis[k][a->slot[0]];
         for (int64_t p = 1; p < a->n; p++) {
-            const real x = axis[k][a->place[p]];
+            const real x = axis[k][a->slot[p]];
             a->lo[k] = x < a->lo[k] ? x : a->lo[k];
             a->hi[k] = x > a->hi[k] ? x : a->hi[k];
         }
@@ -125,12 +126,13 @@ static void KITH_REAL(enclose)(const struct KITH_REAL(seeker) *me, struct KITH_R
 
 /** Halve a set at the middle of the longest side of its bounding box; the upper half goes to
  *  *upper. Of coincident particles one is kept. */
-static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) *a,
-                             struct KITH_REAL(flock) *upper)
+static void KITH_REAL(halve)(const struct KITH_REAL(traversal) *t,
+                             struct KITH_REAL(particle_set) *a,
+                             struct KITH_REAL(particle_set) *upper)
 {
     int k = a->hi[1] - a->lo[1] > a->hi[0] - a->lo[0] ? 1 : 0;
     k = a->hi[2] - a->lo[2] > a->hi[k] - a->lo[k] ? 2 : k;
-    const real *const axis[3] = {me->x, me->y, me->z};
+    const real *const axis[3] = {t->x, t->y, t->z};
     const real middle = a->lo[k] + (a->hi[k] - a->lo[k]) / 2;
     upper->n = 0;
     if (!(a->lo[k] < a->hi[k])) {
@@ -140,26 +142,27 @@ static void KITH_REAL(halve)(const struct KITH_REAL(seeker) *me, struct KITH_REA
     int64_t low = 0;
     int64_t high = a->n;
     while (low < high) {
-        const int32_t p = a->place[low];
+        const int32_t p = a->slot[low];
         if (axis[k][p] <= middle && axis[k][p] < a->hi[k]) {
             low++;
         } else {
-            a->place[low] = a->place[--high];
-            a->place[high] = p;
+            a->slot[low] = a->slot[--high];
+            a->slot[high] = p;
         }
     }
-    upper->place = a->place + low;
+    upper->slot = a->slot + low;
     upper->n = a->n - low;
     a->n = low;
-    KITH_REAL(enclose)(me, a);
-    KITH_REAL(enclose)(me, upper);
+    KITH_REAL(set_bounds)(t, a);
+    KITH_REAL(set_bounds)(t, upper);
 }
 
 /** Whether some particle of a is within the cutoff of one of b, which is shifted by `moved`
  *  [length]. */
-static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(flock) a,
-                                    struct KITH_REAL(flock) b, const struct kith__image *image,
-                                    const double moved[3])
+static bool KITH_REAL(sets_touch)(const struct KITH_REAL(traversal) *t,
+                                  struct KITH_REAL(particle_set) a,
+                                  struct KITH_REAL(particle_set) b, const struct kith__image *image,
+                                  const double moved[3])
 {
     double gap2 = 0;
     for (int k = 0; k < 3; k++) {
@@ -168,14 +171,13 @@ static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct K
         const double gap = above > below ? above : below;
         gap2 += gap > 0 ? gap * gap : 0;
     }
-    if (gap2 > me->f->grid->near * me->f->grid->near ||
-        !kith__sweep_goes_on(me->sweep, a.n + b.n)) {
+    if (gap2 > t->f->grid->near * t->f->grid->near || !kith__sweep_goes_on(t->sweep, a.n + b.n)) {
         return false;
     }
     if (a.n * b.n <= MANY_PAIRS) {
         for (int64_t i = 0; i < a.n; i++) {
             for (int64_t j = 0; j < b.n; j++) {
-                if (KITH_REAL(apart)(me, a.place[i], b.place[j], image) <= me->cutoff2) {
+                if (KITH_REAL(apart)(t, a.slot[i], b.slot[j], image) <= t->cutoff2) {
                     return true;
                 }
             }
@@ -183,59 +185,59 @@ static bool KITH_REAL(flocks_touch)(const struct KITH_REAL(seeker) *me, struct K
         return false;
     }
     const bool first = a.n > b.n;
-    struct KITH_REAL(flock) upper;
-    KITH_REAL(halve)(me, first ? &a : &b, &upper);
-    return KITH_REAL(flocks_touch)(me, a, b, image, moved) ||
+    struct KITH_REAL(particle_set) upper;
+    KITH_REAL(halve)(t, first ? &a : &b, &upper);
+    return KITH_REAL(sets_touch)(t, a, b, image, moved) ||
            (upper.n > 0 &&
-            KITH_REAL(flocks_touch)(me, first ? upper : a, first ? b : upper, image, moved));
+            KITH_REAL(sets_touch)(t, first ? upper : a, first ? b : upper, image, moved));
 }
 
 /** Whether some particle of the clump is a friend of one of slots [begin, end): for many pairs. */
-static bool KITH_REAL(touches_many)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                    const struct kith__image *image)
+static bool KITH_REAL(touches_many)(const struct KITH_REAL(traversal) *t, int64_t begin,
+                                    int64_t end, const struct kith__image *image)
 {
-    struct KITH_REAL(flock) a = {.n = me->end - me->begin};
-    struct KITH_REAL(flock) b = {.n = end - begin};
+    struct KITH_REAL(particle_set) a = {.n = t->end - t->begin};
+    struct KITH_REAL(particle_set) b = {.n = end - begin};
     /* enough for any two clumps, so that what a call allocates does not depend on the threads */
-    const int64_t all = me->f->grid->a.n;
-    const int64_t most = 2 * me->f->largest < all ? 2 * me->f->largest : all;
-    int32_t *place = kith__buffer_need(&me->sweep->memory[KITH_SWEEP_ORDER],
-                                       (size_t)most * sizeof *place);
-    if (!place) {
-        me->sweep->failed = KITH_NO_MEMORY;
+    const int64_t all = t->f->grid->a.n;
+    const int64_t most = 2 * t->f->largest < all ? 2 * t->f->largest : all;
+    int32_t *slot = kith__buffer_need(&t->sweep->memory[KITH_SWEEP_ORDER],
+                                      (size_t)most * sizeof *slot);
+    if (!slot) {
+        t->sweep->failed = KITH_NO_MEMORY;
         return false;
     }
     for (int64_t p = 0; p < a.n; p++) {
-        place[p] = (int32_t)(me->begin + p);
+        slot[p] = (int32_t)(t->begin + p);
     }
     for (int64_t p = 0; p < b.n; p++) {
-        place[a.n + p] = (int32_t)(begin + p);
+        slot[a.n + p] = (int32_t)(begin + p);
     }
-    a.place = place;
-    b.place = place + a.n;
-    KITH_REAL(enclose)(me, &a);
-    KITH_REAL(enclose)(me, &b);
+    a.slot = slot;
+    b.slot = slot + a.n;
+    KITH_REAL(set_bounds)(t, &a);
+    KITH_REAL(set_bounds)(t, &b);
     double moved[3] = {0, 0, 0};
     for (int k = 0; k < 3 && image->moved; k++) {
         for (int m = 0; m < 3; m++) {
-            moved[m] += image->shift[k] * me->f->question->box_d.row[k][m];
+            moved[m] += image->shift[k] * t->f->question->box_d.row[k][m];
         }
     }
-    return KITH_REAL(flocks_touch)(me, a, b, image, moved);
+    return KITH_REAL(sets_touch)(t, a, b, image, moved);
 }
 
 /* -------------------------------------------------------------------------- clumps near a clump */
 
 /** Whether some particle of the clump is a friend of one of slots [begin, end). */
-static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
+static bool KITH_REAL(touches)(const struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
                                const struct kith__image *image)
 {
-    if ((me->end - me->begin) * (end - begin) > MANY_PAIRS) {
-        return KITH_REAL(touches_many)(me, begin, end, image);
+    if ((t->end - t->begin) * (end - begin) > MANY_PAIRS) {
+        return KITH_REAL(touches_many)(t, begin, end, image);
     }
-    for (int64_t i = me->begin; i < me->end; i++) {
+    for (int64_t i = t->begin; i < t->end; i++) {
         for (int64_t j = begin; j < end; j++) {
-            if (KITH_REAL(apart)(me, i, j, image) <= me->cutoff2) {
+            if (KITH_REAL(apart)(t, i, j, image) <= t->cutoff2) {
                 return true;
             }
         }
@@ -244,33 +246,33 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(seeker) *me, int64_t begin
 }
 
 /** Unite the clump with clump b if they hold a pair of friends. */
-static void KITH_REAL(meet)(struct KITH_REAL(seeker) *me, int64_t b,
-                            const struct kith__image *image)
+static void KITH_REAL(link_clump)(struct KITH_REAL(traversal) *t, int64_t b,
+                                  const struct kith__image *image)
 {
-    struct kith__friends *f = me->f;
+    struct kith__friends *f = t->f;
     const int32_t root = kith__root(f->parent, (int32_t)b);
-    if (root == me->root) {
+    if (root == t->root) {
         atomic_store_explicit(&f->parent[b], root, memory_order_relaxed);
-    } else if (KITH_REAL(touches)(me, f->first[b], f->first[b + 1], image)) {
-        me->root = kith__unite(f->parent, me->root, root);
+    } else if (KITH_REAL(touches)(t, f->first[b], f->first[b + 1], image)) {
+        t->root = kith__unite(f->parent, t->root, root);
     }
 }
 
 /** Test every particle of the clump with every one of slots [begin, end), and unite friends: where
  *  nodes are particles. */
-static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                 const struct kith__image *image)
+static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
+                                      const struct kith__image *image)
 {
-    struct kith__friends *f = me->f;
+    struct kith__friends *f = t->f;
     const real *v = f->velocities;
     const real length = (real)f->question->cutoff;
-    for (int64_t i = me->begin; i < me->end && kith__sweep_goes_on(me->sweep, 8 * (end - begin));
+    for (int64_t i = t->begin; i < t->end && kith__sweep_goes_on(t->sweep, 8 * (end - begin));
          i++) {
         for (int64_t j = begin; j < end; j++) {
-            const real r2 = KITH_REAL(apart)(me, i, j, image);
+            const real r2 = KITH_REAL(apart)(t, i, j, image);
             if (v ? KITH_REAL(kith__phase)(r2, length, &v[3 * i], &v[3 * j],
                                            (real)f->velocity_length) <= 1
-                  : r2 <= me->cutoff2) {
+                  : r2 <= t->cutoff2) {
                 kith__unite(f->parent, (int32_t)i, (int32_t)j);
             }
         }
@@ -279,30 +281,30 @@ static void KITH_REAL(meet_each)(struct KITH_REAL(seeker) *me, int64_t begin, in
 
 /** Test the clump with the n clumps from `begin` on, at most KITH_MOST_PARTS. Skips those that were
  *  in the clump's tree when last read. */
-KITH_INLINE void KITH_REAL(meet_row)(struct KITH_REAL(seeker) *me, int64_t begin, int n,
+KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t begin, int n,
                                      const struct kith__image *image)
 {
-    if (!me->f->by_clump) {
+    if (!t->f->by_clump) {
         for (int64_t b = begin; b < begin + n; b++) {
-            KITH_REAL(meet_each)(me, me->f->first[b], me->f->first[b + 1], image);
+            KITH_REAL(link_particles)(t, t->f->first[b], t->f->first[b + 1], image);
         }
         return;
     }
-    unsigned strangers = unlike(me->f->parent + begin, n, me->root);
-    for (; strangers; strangers &= strangers - 1) {
-        KITH_REAL(meet)(me, begin + __builtin_ctz(strangers), image);
+    unsigned in_other_trees = mask_other_parents(t->f->parent + begin, n, t->root);
+    for (; in_other_trees; in_other_trees &= in_other_trees - 1) {
+        KITH_REAL(link_clump)(t, begin + __builtin_ctz(in_other_trees), image);
     }
 }
 
 /** Test the clump with the clumps of a dense cell within `reach` subcells.
  *  @param subcell  coordinates of the clump's subcell, counted from the first of the dense cell
  *  @param own   it is the clump's own cell: only later clumps are tested */
-static void KITH_REAL(link_dense)(struct KITH_REAL(seeker) *me, const int subcell[3],
-                                  const struct kith__place *place,
+static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subcell[3],
+                                  const struct kith__cell_image *target,
                                   const struct kith__subcell_row *index, bool own,
                                   const int reach[3])
 {
-    const struct kith__friends *f = me->f;
+    const struct kith__friends *f = t->f;
     const int ny = f->grid->axis[1].parts;
     const int nz = f->grid->axis[2].parts;
     const int z_end = at_most(subcell[2] + reach[2], nz - 1);
@@ -328,81 +330,81 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(seeker) *me, const int subcel
             const struct kith__subcell_row row = index[z * ny + y];
             /* in the clump's own row only what follows it */
             const unsigned before = level && y == subcell[1] ? (2u << subcell[0]) - 1 : below[dx];
-            KITH_REAL(meet_row)(me,
-                                place->begin + row.first + __builtin_popcount(row.mask & before),
-                                __builtin_popcount(row.mask & span[dx] & ~before), &place->image);
+            KITH_REAL(link_row)(t,
+                                target->begin + row.first + __builtin_popcount(row.mask & before),
+                                __builtin_popcount(row.mask & span[dx] & ~before), &target->image);
         }
     }
 }
 
 /** Unite the clump with those of clumps [begin, end), at no image, that hold a friend. Their
  *  particles are in slots [first, last). */
-KITH_INLINE void KITH_REAL(meet_lanes)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                       int64_t first, int64_t last)
+KITH_INLINE void KITH_REAL(link_by_lanes)(struct KITH_REAL(traversal) *t, int64_t begin,
+                                          int64_t end, int64_t first, int64_t last)
 {
     for (int64_t j = first; j < last; j += LANES) {
         unsigned hits = 0;
-        for (int64_t i = me->begin; i < me->end; i++) {
-            const real at[3] = {me->x[i], me->y[i], me->z[i]};
-            hits |= KITH_REAL(near_lanes)(me->x + j, me->y + j, me->z + j, at, me->cutoff2,
-                                          last - j);
+        for (int64_t i = t->begin; i < t->end; i++) {
+            const real at[3] = {t->x[i], t->y[i], t->z[i]};
+            hits |= KITH_REAL(near_lanes)(t->x + j, t->y + j, t->z + j, at, t->cutoff2, last - j);
         }
         if (hits) {
-            me->root = unite_hits(me->f, me->root, begin, end, j, hits);
+            t->root = unite_hits(t->f, t->root, begin, end, j, hits);
         }
     }
 }
 
 /** Unite the clump with those of clumps [begin, end) of one cell that hold a friend. */
-KITH_INLINE void KITH_REAL(meet_few)(struct KITH_REAL(seeker) *me, int64_t begin, int64_t end,
-                                     const struct kith__image *image)
+KITH_INLINE void KITH_REAL(link_range)(struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
+                                       const struct kith__image *image)
 {
-    const struct kith__friends *f = me->f;
+    const struct kith__friends *f = t->f;
     const int64_t first = f->first[begin];
     const int64_t last = f->first[end];
-    if (image->moved || !f->by_clump || (me->end - me->begin) * (last - first) > MANY_PAIRS) {
+    if (image->moved || !f->by_clump || (t->end - t->begin) * (last - first) > MANY_PAIRS) {
         for (int64_t b = begin; b < end; b++) {
-            KITH_REAL(meet_row)(me, b, 1, image);
+            KITH_REAL(link_row)(t, b, 1, image);
         }
         return;
     }
-    KITH_REAL(meet_lanes)(me, begin, end, first, last);
+    KITH_REAL(link_by_lanes)(t, begin, end, first, last);
 }
 
 /** Test the clump with the clumps of the cell that is `away` from its own. */
-KITH_INLINE void KITH_REAL(meet_place)(struct KITH_REAL(seeker) *me, const int away[3],
-                                       const struct kith__place *place)
+KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int away[3],
+                                      const struct kith__cell_image *target)
 {
-    const struct kith__friends *f = me->f;
+    const struct kith__friends *f = t->f;
     const struct kith__axis *axis = f->grid->axis;
-    const struct kith__subcell_row *index = index_of(f, place->begin, place->end);
+    const struct kith__subcell_row *index = index_of(f, target->begin, target->end);
     if (index) {
-        const int seen[3] = {me->subcell[0] - away[0] * axis[0].parts,
-                             me->subcell[1] - away[1] * axis[1].parts,
-                             me->subcell[2] - away[2] * axis[2].parts};
-        KITH_REAL(link_dense)(me, seen, place, index, false, f->subcells.reach);
+        const int relative[3] = {t->subcell[0] - away[0] * axis[0].parts,
+                                 t->subcell[1] - away[1] * axis[1].parts,
+                                 t->subcell[2] - away[2] * axis[2].parts};
+        KITH_REAL(link_dense)(t, relative, target, index, false, f->subcells.reach);
     } else {
-        KITH_REAL(meet_few)(me, place->begin, place->end, &place->image);
+        KITH_REAL(link_range)(t, target->begin, target->end, &target->image);
     }
 }
 
 /** Test the clump with all forward cells within reach, where there are more than the 26 around. */
-static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+static void KITH_REAL(link_forward)(struct KITH_REAL(traversal) *t,
+                                    const struct kith__cell_image *home)
 {
-    const struct kith__friends *f = me->f;
-    const int low[2] = {f->subcells.cell_low[0][me->subcell[0]],
-                        f->subcells.cell_low[1][me->subcell[1]]};
-    const int high[2] = {f->subcells.cell_high[0][me->subcell[0]],
-                         f->subcells.cell_high[1][me->subcell[1]]};
+    const struct kith__friends *f = t->f;
+    const int low[2] = {f->subcells.cell_low[0][t->subcell[0]],
+                        f->subcells.cell_low[1][t->subcell[1]]};
+    const int high[2] = {f->subcells.cell_high[0][t->subcell[0]],
+                         f->subcells.cell_high[1][t->subcell[1]]};
     int away[3];
-    for (away[2] = 0; away[2] <= f->subcells.cell_high[2][me->subcell[2]]; away[2]++) {
+    for (away[2] = 0; away[2] <= f->subcells.cell_high[2][t->subcell[2]]; away[2]++) {
         for (away[1] = away[2] ? low[1] : 0;
-             away[1] <= high[1] && kith__sweep_goes_on(me->sweep, 16 * (high[0] - low[0] + 1));
+             away[1] <= high[1] && kith__sweep_goes_on(t->sweep, 16 * (high[0] - low[0] + 1));
              away[1]++) {
             for (away[0] = away[2] || away[1] ? low[0] : 1; away[0] <= high[0]; away[0]++) {
-                struct kith__place place;
-                if (go(f, home, away, &place)) {
-                    KITH_REAL(meet_place)(me, away, &place);
+                struct kith__cell_image target;
+                if (find_cell_away(f, home, away, &target)) {
+                    KITH_REAL(link_cell)(t, away, &target);
                 }
             }
         }
@@ -410,40 +412,41 @@ static void KITH_REAL(meet_around)(struct KITH_REAL(seeker) *me, const struct ki
 }
 
 /** Start the traversal of a clump. */
-static void KITH_REAL(seek)(struct KITH_REAL(seeker) *me, int64_t clump)
+static void KITH_REAL(set_clump)(struct KITH_REAL(traversal) *t, int64_t clump)
 {
-    const struct kith__friends *f = me->f;
-    me->begin = f->first[clump];
-    me->end = f->first[clump + 1];
-    me->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f->grid->axis, f->subcell[clump], me->subcell);
+    const struct kith__friends *f = t->f;
+    t->begin = f->first[clump];
+    t->end = f->first[clump + 1];
+    t->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
+    kith__part_of(f->grid->axis, f->subcell[clump], t->subcell);
 }
 
 /** Initialise a traversal, of no clump yet. */
-static struct KITH_REAL(seeker) KITH_REAL(start)(struct kith__friends *f, struct kith__sweep *sweep)
+static struct KITH_REAL(traversal)
+    KITH_REAL(new_traversal)(struct kith__friends *f, struct kith__sweep *sweep)
 {
     const struct kith__sorted *a = &f->grid->a;
     const real cutoff = (real)f->question->cutoff;
     const real near = (real)f->grid->near;
-    return (struct KITH_REAL(seeker)){.f = f,
-                                      .sweep = sweep,
-                                      .x = a->x,
-                                      .y = a->y,
-                                      .z = a->z,
-                                      .cutoff2 = cutoff * cutoff,
-                                      .near2 = near * near};
+    return (struct KITH_REAL(traversal)){.f = f,
+                                         .sweep = sweep,
+                                         .x = a->x,
+                                         .y = a->y,
+                                         .z = a->z,
+                                         .cutoff2 = cutoff * cutoff,
+                                         .near2 = near * near};
 }
 
 /** Link the particles of a dense cell with each other, where nodes are particles. */
 static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith__sweep *sweep,
-                                            const struct kith__place *home)
+                                            const struct kith__cell_image *home)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
     const struct kith__subcell_row *index = make_index(f, home);
     for (int64_t c = home->begin; c < home->end; c++) {
-        KITH_REAL(seek)(&me, c);
-        KITH_REAL(meet_each)(&me, me.begin, me.end, &home->image);
-        KITH_REAL(link_dense)(&me, me.subcell, home, index, true, f->subcells.reach);
+        KITH_REAL(set_clump)(&t, c);
+        KITH_REAL(link_particles)(&t, t.begin, t.end, &home->image);
+        KITH_REAL(link_dense)(&t, t.subcell, home, index, true, f->subcells.reach);
     }
 }
 
@@ -454,80 +457,84 @@ static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith
  * the list of candidates, so a cell whose particles are all in one tree takes few passes. */
 
 /** The particles of a cell: candidates that are not reached yet, and a queue of those reached. */
-struct KITH_REAL(pool) {
-    int64_t left;                                           /**< particles not reached yet */
-    int64_t reached;                                        /**< particles in the queue */
-    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [left] coordinates [length] */
-    int32_t place[POOL + LANES]; /**< [left] slot of each, less the first slot of the cell */
-    int32_t queue[POOL + LANES]; /**< [reached] slots, less the first, in the order of reaching */
+struct KITH_REAL(flood_state) {
+    int64_t left;    /**< particles not reached yet */
+    int64_t reached; /**< particles in the queue */
+    /** [left] coordinates [length]. */
+    real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
+    int32_t slot[CAPACITY + LANES]; /**< [left] slot of each, less the first slot of the cell */
+    /** [reached] slots, less the first, in the order of reaching. */
+    int32_t queue[CAPACITY + LANES];
 };
 
 /** Move the candidates within the cutoff of one of SOURCES points to the queue. */
-KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(pool) *pool, real at[3][SOURCES], real cutoff2)
+KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(flood_state) *state, real at[3][SOURCES],
+                                  real cutoff2)
 {
     int64_t kept = 0;
-    for (int64_t l = 0; l < pool->left; l += W) {
+    for (int64_t l = 0; l < state->left; l += W) {
         unsigned hits = 0;
         for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
-            const KITH_REAL(vector) x = KITH_REAL(load)(pool->x + l + h);
-            const KITH_REAL(vector) y = KITH_REAL(load)(pool->y + l + h);
-            const KITH_REAL(vector) z = KITH_REAL(load)(pool->z + l + h);
+            const KITH_REAL(vector) x = KITH_REAL(load)(state->x + l + h);
+            const KITH_REAL(vector) y = KITH_REAL(load)(state->y + l + h);
+            const KITH_REAL(vector) z = KITH_REAL(load)(state->z + l + h);
             for (int s = 0; s < SOURCES; s++) {
                 const KITH_REAL(vector) dx = x - at[0][s], dy = y - at[1][s], dz = z - at[2][s];
                 hits |= KITH_REAL(lanes_to)((dx * dx + dy * dy) + dz * dz, cutoff2) << h;
             }
         }
-        const unsigned all = lanes_before(pool->left - l);
+        const unsigned all = lanes_before(state->left - l);
         hits &= all;
         if (hits) {
-            vi_compress(pool->queue + pool->reached, vi_load(pool->place + l), hits);
-            pool->reached += __builtin_popcount(hits);
+            vi_compress(state->queue + state->reached, vi_load(state->slot + l), hits);
+            state->reached += __builtin_popcount(hits);
         }
         const unsigned rest = all & ~hits;
         if (hits || kept < l) {
-            KITH_REAL(pack)(pool->x + kept, pool->x + l, rest);
-            KITH_REAL(pack)(pool->y + kept, pool->y + l, rest);
-            KITH_REAL(pack)(pool->z + kept, pool->z + l, rest);
-            vi_compress(pool->place + kept, vi_load(pool->place + l), rest);
+            KITH_REAL(pack)(state->x + kept, state->x + l, rest);
+            KITH_REAL(pack)(state->y + kept, state->y + l, rest);
+            KITH_REAL(pack)(state->z + kept, state->z + l, rest);
+            vi_compress(state->slot + kept, vi_load(state->slot + l), rest);
         }
         kept += __builtin_popcount(rest);
     }
-    pool->left = kept;
+    state->left = kept;
 }
 
 /** Append to the queue all particles of the tree of the first candidate. Of the queue the last
- *  particles are taken first: they are the farthest from the start, so that candidates are reached
- *  in fewest passes. */
-static void KITH_REAL(reach_tree)(struct KITH_REAL(pool) *pool, const real *const axis[3],
+ *  particles are taken first: they are the farthest from the start, so that candidates are
+ *  reached in fewest passes. */
+static void KITH_REAL(reach_tree)(struct KITH_REAL(flood_state) *state, const real *const axis[3],
                                   real cutoff2)
 {
-    int64_t next = pool->reached;
+    int64_t next = state->reached;
     int64_t end = next + 1;
-    pool->queue[next] = pool->place[0]; /* which is within the cutoff of itself */
+    state->queue[next] = state->slot[0]; /* which is within the cutoff of itself */
     do {
-        int32_t *queue = pool->queue + next;
+        int32_t *queue = state->queue + next;
         real at[3][SOURCES];
         if (end - next >= 2 * SOURCES) {
             int32_t first[SOURCES];
             memcpy(first, queue, sizeof first);
-            memcpy(queue, pool->queue + end - SOURCES, sizeof first);
-            memcpy(pool->queue + end - SOURCES, first, sizeof first);
+            memcpy(queue, state->queue + end - SOURCES, sizeof first);
+            memcpy(state->queue + end - SOURCES, first, sizeof first);
         }
         for (int s = 0; s < SOURCES; s++) {
-            const int32_t place = queue[next + s < end ? s : end - 1 - next];
+            const int32_t slot = queue[next + s < end ? s : end - 1 - next];
             for (int k = 0; k < 3; k++) {
-                at[k][s] = axis[k][place];
+                at[k][s] = axis[k][slot];
             }
         }
-        KITH_REAL(reach)(pool, at, cutoff2);
+        KITH_REAL(reach)(state, at, cutoff2);
         next = next + SOURCES < end ? next + SOURCES : end;
-        end = pool->reached;
-    } while (next < end && pool->left > 0);
+        end = state->reached;
+    } while (next < end && state->left > 0);
 }
 
-/** Link the clumps of a cell that holds at most POOL particles. @return the first clump of its
- *  largest tree, counted from its first clump; KITH_ONE_TREE: all its clumps are in one tree. */
-static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__place *home,
+/** Link the clumps of a cell that holds at most CAPACITY particles. @return the first clump of
+ *  its largest tree, counted from its first clump; KITH_ONE_TREE: all its clumps are in one
+ *  tree. */
+static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__cell_image *home,
                                  real cutoff2)
 {
     const struct kith__sorted *a = &f->grid->a;
@@ -535,26 +542,27 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
     const int64_t n = f->first[home->end] - first;
     const real *const axis[3] = {(const real *)a->x + first, (const real *)a->y + first,
                                  (const real *)a->z + first};
-    struct KITH_REAL(pool) pool;
-    pool.left = n;
-    pool.reached = 0;
-    memcpy(pool.x, axis[0], (size_t)n * sizeof *pool.x);
-    memcpy(pool.y, axis[1], (size_t)n * sizeof *pool.y);
-    memcpy(pool.z, axis[2], (size_t)n * sizeof *pool.z);
+    struct KITH_REAL(flood_state) state;
+    state.left = n;
+    state.reached = 0;
+    memcpy(state.x, axis[0], (size_t)n * sizeof *state.x);
+    memcpy(state.y, axis[1], (size_t)n * sizeof *state.y);
+    memcpy(state.z, axis[2], (size_t)n * sizeof *state.z);
     for (int32_t p = 0; p < n; p++) {
-        pool.place[p] = p;
+        state.slot[p] = p;
     }
-    int32_t tree[POOL];  /* of each particle the first particle of its tree, which begins a clump */
-    int32_t clump[POOL]; /* clump that begins with a particle; undefined for other particles */
+    /* tree: first particle of the tree of each particle, which begins a clump. */
+    int32_t tree[CAPACITY];
+    int32_t clump[CAPACITY]; /* clump that begins with a particle; undefined for other particles */
     int32_t largest = 0;
     int64_t most = 0;
-    for (int64_t from = 0; pool.left > 0;) {
-        const int32_t least = pool.place[0];
-        KITH_REAL(reach_tree)(&pool, axis, cutoff2);
-        largest = pool.reached - from > most ? least : largest;
-        most = pool.reached - from > most ? pool.reached - from : most;
-        for (; from < pool.reached; from++) {
-            tree[pool.queue[from]] = least;
+    for (int64_t from = 0; state.left > 0;) {
+        const int32_t least = state.slot[0];
+        KITH_REAL(reach_tree)(&state, axis, cutoff2);
+        largest = state.reached - from > most ? least : largest;
+        most = state.reached - from > most ? state.reached - from : most;
+        for (; from < state.reached; from++) {
+            tree[state.queue[from]] = least;
         }
     }
     for (int64_t c = home->begin; c < home->end; c++) {
@@ -567,51 +575,51 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__pla
 
 /** Link the clumps of a dense cell with each other. */
 static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__sweep *sweep,
-                                       const struct kith__place *home)
+                                       const struct kith__cell_image *home)
 {
     /* First the adjacent subcells, which are mostly linked. Most clumps are then in one tree, and
        of each pair of clumps in two trees at least one is outside that tree. */
     static const int beside[3] = {1, 1, 1};
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
+    struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
     const struct kith__subcell_row *index = make_index(f, home);
     struct kith__dense_cell *dense = &f->dense[home->begin / KITH_DENSE];
     const int64_t first = f->first[home->begin], last = f->first[home->end];
-    struct KITH_REAL(block) *blocks = f->blocks;
-    blocks[dense->index] = KITH_REAL(block_around)(me.x + first, me.y + first, me.z + first,
-                                                   last - first);
-    if (last - first <= POOL) {
-        dense->tree = KITH_REAL(flood)(f, home, me.cutoff2);
+    struct KITH_REAL(bbox) *bboxes = f->bboxes;
+    bboxes[dense->index] = KITH_REAL(bbox_around)(t.x + first, t.y + first, t.z + first,
+                                                  last - first);
+    if (last - first <= CAPACITY) {
+        dense->tree = KITH_REAL(flood)(f, home, t.cutoff2);
         return;
     }
     for (int64_t c = home->begin; c < home->end; c++) {
-        KITH_REAL(seek)(&me, c);
-        KITH_REAL(link_dense)(&me, me.subcell, home, index, true, beside);
+        KITH_REAL(set_clump)(&t, c);
+        KITH_REAL(link_dense)(&t, t.subcell, home, index, true, beside);
     }
-    int64_t strays;
-    const int32_t common = common_root(f, home, &strays);
-    const bool few = 2 * strays < home->end - home->begin;
-    for (int64_t c = home->begin; c < home->end && strays; c++) {
-        KITH_REAL(seek)(&me, c);
-        if (!few || me.root != common) {
-            KITH_REAL(link_dense)(&me, me.subcell, home, index, !few, f->subcells.reach);
+    int64_t outside;
+    const int32_t common = majority_root(f, home, &outside);
+    const bool few = 2 * outside < home->end - home->begin;
+    for (int64_t c = home->begin; c < home->end && outside; c++) {
+        KITH_REAL(set_clump)(&t, c);
+        if (!few || t.root != common) {
+            KITH_REAL(link_dense)(&t, t.subcell, home, index, !few, f->subcells.reach);
         }
     }
-    if (strays) {
-        (void)common_root(f, home, &strays);
+    if (outside) {
+        (void)majority_root(f, home, &outside);
     }
-    dense->tree = strays == 0 ? KITH_ONE_TREE : (uint16_t)(common - home->begin);
+    dense->tree = outside == 0 ? KITH_ONE_TREE : (uint16_t)(common - home->begin);
 }
 
 /** Link the clumps of a cell that is not dense with each other. */
-static void KITH_REAL(link_few)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+static void KITH_REAL(link_few)(struct KITH_REAL(traversal) *t, const struct kith__cell_image *home)
 {
     for (int64_t c = home->begin; c < home->end; c++) {
-        KITH_REAL(seek)(me, c);
-        if (!me->f->by_clump) {
-            KITH_REAL(meet_each)(me, me->begin, me->end, &home->image);
+        KITH_REAL(set_clump)(t, c);
+        if (!t->f->by_clump) {
+            KITH_REAL(link_particles)(t, t->begin, t->end, &home->image);
         }
         if (c + 1 < home->end) {
-            KITH_REAL(meet_few)(me, c + 1, home->end, &home->image);
+            KITH_REAL(link_range)(t, c + 1, home->end, &home->image);
         }
     }
 }
@@ -626,47 +634,51 @@ struct KITH_REAL(border) {
     int64_t n;  /**< particles */
     bool full;  /**< the buffer was too small: the cell has more particles near the other */
     bool mixed; /**< the particles are not all known to be in one tree */
-    real x[POOL + LANES], y[POOL + LANES], z[POOL + LANES]; /**< [n] coordinates [length] */
-    int32_t place[POOL + LANES];                            /**< [n] slots, ascending */
-    int32_t root[POOL + LANES]; /**< [n] root of the tree of each, when it was last read */
+    /** [n] coordinates [length]. */
+    real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
+    int32_t slot[CAPACITY + LANES]; /**< [n] slots, ascending */
+    int32_t root[CAPACITY + LANES]; /**< [n] root of the tree of each, when it was last read */
 };
 
 /** Bounding box of a dense cell; NULL: the cell is not dense. */
-KITH_INLINE const struct KITH_REAL(block) *KITH_REAL(block_of)(const struct kith__friends *f,
-                                                               const struct kith__place *place)
+KITH_INLINE const struct KITH_REAL(bbox) *KITH_REAL(bbox_of_cell)(
+    const struct kith__friends *f, const struct kith__cell_image *target)
 {
-    const struct KITH_REAL(block) *all = f->blocks;
-    return place->end - place->begin < KITH_DENSE ? NULL
-                                                  : &all[f->dense[place->begin / KITH_DENSE].index];
+    const struct KITH_REAL(bbox) *all = f->bboxes;
+    return target->end - target->begin < KITH_DENSE
+               ? NULL
+               : &all[f->dense[target->begin / KITH_DENSE].index];
 }
 
 /** Select the particles of a cell whose distance from a bounding box is at most near2. */
-static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kith__place *place,
-                            const struct KITH_REAL(block) *block, struct KITH_REAL(border) *out)
+static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
+                                   const struct kith__cell_image *target,
+                                   const struct KITH_REAL(bbox) *bbox,
+                                   struct KITH_REAL(border) *out)
 {
-    const int64_t end = me->f->first[place->end];
+    const int64_t end = t->f->first[target->end];
     const KITH_REAL(vector) zero = {0};
-    const real *const axis[3] = {me->x, me->y, me->z};
+    const real *const axis[3] = {t->x, t->y, t->z};
     out->n = 0;
-    int64_t p = me->f->first[place->begin];
-    for (; p < end && out->n <= POOL - W; p += W) {
+    int64_t p = t->f->first[target->begin];
+    for (; p < end && out->n <= CAPACITY - W; p += W) {
         unsigned near = 0;
         for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
             KITH_REAL(vector) gap2 = zero;
             for (int k = 0; k < 3; k++) {
                 const KITH_REAL(vector) x = KITH_REAL(load)(axis[k] + p + h);
                 const KITH_REAL(vector) gap = KITH_REAL(larger)(
-                    KITH_REAL(larger)(block->lo[k] - x, x - block->hi[k]), zero);
+                    KITH_REAL(larger)(bbox->lo[k] - x, x - bbox->hi[k]), zero);
                 gap2 += gap * gap;
             }
-            near |= KITH_REAL(lanes_to)(gap2, me->near2) << h;
+            near |= KITH_REAL(lanes_to)(gap2, t->near2) << h;
         }
         near &= lanes_before(end - p);
         if (near) {
-            KITH_REAL(pack)(out->x + out->n, me->x + p, near);
-            KITH_REAL(pack)(out->y + out->n, me->y + p, near);
-            KITH_REAL(pack)(out->z + out->n, me->z + p, near);
-            vi_compress(out->place + out->n, vi_lanes() + (int32_t)p, near);
+            KITH_REAL(pack)(out->x + out->n, t->x + p, near);
+            KITH_REAL(pack)(out->y + out->n, t->y + p, near);
+            KITH_REAL(pack)(out->z + out->n, t->z + p, near);
+            vi_compress(out->slot + out->n, vi_lanes() + (int32_t)p, near);
             out->n += __builtin_popcount(near);
         }
     }
@@ -675,33 +687,35 @@ static void KITH_REAL(pick)(const struct KITH_REAL(seeker) *me, const struct kit
 
 /** Find the root of each selected particle: of the largest tree of its cell, or of its own
  *  clump. */
-static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
-                                  const struct kith__place *place, struct KITH_REAL(border) *out)
+static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
+                                  const struct kith__cell_image *target,
+                                  struct KITH_REAL(border) *out)
 {
-    struct kith__friends *f = me->f;
-    const int32_t most = main_clump(f, place);
+    struct kith__friends *f = t->f;
+    const int32_t most = main_clump(f, target);
     const int32_t root = kith__root(f->parent, most);
     for (int64_t i = 0; i < out->n; i += W) {
         vi_store(out->root + i, vi_set(root));
     }
     out->mixed = false;
-    if (is_one_tree(f, place)) {
+    if (is_one_tree(f, target)) {
         return;
     }
     const int32_t *first = (const int32_t *)f->first;
-    const vi from = vi_set(out->place[0]), to = vi_set(out->place[out->n - 1]);
-    for (int64_t at = place->begin; at < place->end; at += W) {
-        const int n = place->end - at < W ? (int)(place->end - at) : W;
+    const vi from = vi_set(out->slot[0]), to = vi_set(out->slot[out->n - 1]);
+    for (int64_t at = target->begin; at < target->end; at += W) {
+        const int n = target->end - at < W ? (int)(target->end - at) : W;
         /* clumps that are not known to be in the largest tree, and hold a particle of the border */
-        unsigned strangers = unlike(f->parent + at, n, most) & unlike(f->parent + at, n, root);
-        /* lanes beyond place->end are off: other threads may be writing what they read */
-        strangers &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
-        for (; strangers; strangers &= strangers - 1) {
-            const int64_t c = at + __builtin_ctz(strangers);
+        unsigned in_other_trees = mask_other_parents(f->parent + at, n, most) &
+                                  mask_other_parents(f->parent + at, n, root);
+        /* lanes beyond target->end are off: other threads may be writing what they read */
+        in_other_trees &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
+        for (; in_other_trees; in_other_trees &= in_other_trees - 1) {
+            const int64_t c = at + __builtin_ctz(in_other_trees);
             const vi low = vi_set(first[c]), high = vi_set(first[c + 1]);
             const vi other = vi_set(kith__root(f->parent, (int32_t)c));
             for (int64_t i = 0; i < out->n; i += W) {
-                const vi here = vi_load(out->place + i);
+                const vi here = vi_load(out->slot + i);
                 const vi mine = (here >= low) & (here < high);
                 vi_store(out->root + i, (other & mine) | (vi_load(out->root + i) & ~mine));
             }
@@ -711,8 +725,8 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(seeker) *me,
 }
 
 /** Update the roots of a border after trees a and b were united in the tree `root`. */
-static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, int32_t b,
-                                  int32_t root)
+static void KITH_REAL(update_roots)(struct KITH_REAL(border) *border, int32_t a, int32_t b,
+                                    int32_t root)
 {
     for (int64_t i = 0; i < border->n; i += W) {
         const vi now = vi_load(border->root + i);
@@ -723,8 +737,8 @@ static void KITH_REAL(note_union)(struct KITH_REAL(border) *border, int32_t a, i
 }
 
 /** Unite the trees of all pairs of friends of two borders. Early exit once all are in one tree. */
-static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REAL(border) *a,
-                             struct KITH_REAL(border) *b)
+static void KITH_REAL(link_pairs)(const struct KITH_REAL(traversal) *t, struct KITH_REAL(border) *a,
+                                  struct KITH_REAL(border) *b)
 {
     for (int64_t i = 0; i < a->n && (a->mixed || b->mixed || a->root[0] != b->root[0]); i++) {
         if (!b->mixed && a->root[i] == b->root[0]) {
@@ -735,14 +749,14 @@ static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REA
             const int64_t n = b->n - l < W ? b->n - l : W;
             unsigned hits = vi_ne(vi_load(b->root + l), vi_set(a->root[i])) & lanes_before(n);
             if (hits) {
-                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, me->cutoff2, n);
+                hits &= KITH_REAL(near_lanes)(b->x + l, b->y + l, b->z + l, at, t->cutoff2, n);
             }
             while (hits) {
                 const int32_t here = a->root[i];
                 const int32_t there = b->root[l + __builtin_ctz(hits)];
-                const int32_t root = kith__unite(me->f->parent, here, there);
-                KITH_REAL(note_union)(a, here, there, root);
-                KITH_REAL(note_union)(b, here, there, root);
+                const int32_t root = kith__unite(t->f->parent, here, there);
+                KITH_REAL(update_roots)(a, here, there, root);
+                KITH_REAL(update_roots)(b, here, there, root);
                 hits &= vi_ne(vi_load(b->root + l), vi_set(root));
             }
         }
@@ -751,59 +765,58 @@ static void KITH_REAL(match)(const struct KITH_REAL(seeker) *me, struct KITH_REA
 
 /** Link two cells, of which the first has a bounding box. @return false when a border was too
  *  small, so that clumps have yet to be tested one by one. */
-static bool KITH_REAL(link_border)(const struct KITH_REAL(seeker) *me,
-                                   const struct kith__place *home,
-                                   const struct KITH_REAL(block) *block,
-                                   const struct kith__place *place)
+static bool KITH_REAL(link_border)(const struct KITH_REAL(traversal) *t,
+                                   const struct kith__cell_image *home,
+                                   const struct KITH_REAL(bbox) *bbox,
+                                   const struct kith__cell_image *target)
 {
-    struct kith__friends *f = me->f;
+    struct kith__friends *f = t->f;
     struct KITH_REAL(border) here, there;
-    const bool wholes = is_one_tree(f, home) && is_one_tree(f, place);
+    const bool wholes = is_one_tree(f, home) && is_one_tree(f, target);
     if (wholes && kith__root(f->parent, (int32_t)home->begin) ==
-                      kith__root(f->parent, (int32_t)place->begin)) {
+                      kith__root(f->parent, (int32_t)target->begin)) {
         return true;
     }
-    const struct KITH_REAL(block) *other = KITH_REAL(block_of)(f, place);
-    if (other && KITH_REAL(gap2)(block, other) > me->near2) {
+    const struct KITH_REAL(bbox) *other = KITH_REAL(bbox_of_cell)(f, target);
+    if (other && KITH_REAL(gap2)(bbox, other) > t->near2) {
         return true;
     }
-    KITH_REAL(pick)(me, place, block, &there);
+    KITH_REAL(select_near)(t, target, bbox, &there);
     if (there.n == 0) {
         return true;
     }
-    const struct KITH_REAL(block) rest = KITH_REAL(block_around)(there.x, there.y, there.z,
-                                                                 there.n);
-    KITH_REAL(pick)(me, home, &rest, &here);
+    const struct KITH_REAL(bbox) rest = KITH_REAL(bbox_around)(there.x, there.y, there.z, there.n);
+    KITH_REAL(select_near)(t, home, &rest, &here);
     if (here.n == 0) {
         return !there.full;
     }
-    KITH_REAL(find_roots)(me, home, &here);
-    KITH_REAL(find_roots)(me, place, &there);
+    KITH_REAL(find_roots)(t, home, &here);
+    KITH_REAL(find_roots)(t, target, &there);
     const bool swap = there.mixed && !here.mixed;
-    KITH_REAL(match)(me, swap ? &there : &here, swap ? &here : &there);
+    KITH_REAL(link_pairs)(t, swap ? &there : &here, swap ? &here : &there);
     return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
 }
 
 /** Link a cell with its forward neighbours in the mask `filled` that are no periodic images.
  *  @return mask of the neighbours that have yet to be tested clump by clump. */
-static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
-                                        const struct kith__place *home, unsigned filled)
+static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(traversal) *t,
+                                        const struct kith__cell_image *home, unsigned filled)
 {
-    const struct kith__friends *f = me->f;
-    const struct KITH_REAL(block) *block = KITH_REAL(block_of)(f, home);
+    const struct kith__friends *f = t->f;
+    const struct KITH_REAL(bbox) *bbox = KITH_REAL(bbox_of_cell)(f, home);
     const int64_t first = f->first[home->begin];
-    struct KITH_REAL(block) own;
-    if (!block) {
-        own = KITH_REAL(block_around)(me->x + first, me->y + first, me->z + first,
-                                      f->first[home->end] - first);
-        block = &own;
+    struct KITH_REAL(bbox) own;
+    if (!bbox) {
+        own = KITH_REAL(bbox_around)(t->x + first, t->y + first, t->z + first,
+                                     f->first[home->end] - first);
+        bbox = &own;
     }
     unsigned left = 0;
     for (; filled; filled &= filled - 1) {
         const int step = __builtin_ctz(filled);
-        struct kith__place place;
-        if (take_step(f, home, step, &place) &&
-            (place.image.moved || !KITH_REAL(link_border)(me, home, block, &place))) {
+        struct kith__cell_image target;
+        if (find_forward(f, home, step, &target) &&
+            (target.image.moved || !KITH_REAL(link_border)(t, home, bbox, &target))) {
             left |= 1u << step;
         }
     }
@@ -813,129 +826,133 @@ static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(seeker) *me,
 /* ----------------------------------------------------------------------------------- work items */
 
 /** Link the clumps of a cell with those of its forward neighbours. */
-static void KITH_REAL(link_ahead)(struct KITH_REAL(seeker) *me, const struct kith__place *home)
+static void KITH_REAL(link_forward_cells)(struct KITH_REAL(traversal) *t,
+                                          const struct kith__cell_image *home)
 {
-    const struct kith__friends *f = me->f;
-    const unsigned filled = home->inside ? filled_ahead(f, home->cell) : ALL_STEPS;
+    const struct kith__friends *f = t->f;
+    const unsigned filled = home->inside ? forward_with_clumps(f, home->cell) : ALL_STEPS;
     const bool is_dense = f->by_clump && home->end - home->begin >= KITH_DENSE;
-    const unsigned steps = is_dense ? KITH_REAL(link_borders)(me, home, filled) : filled;
+    const unsigned steps = is_dense ? KITH_REAL(link_borders)(t, home, filled) : filled;
     for (int64_t c = home->begin; c < home->end && steps; c++) {
         unsigned ahead = f->ahead[f->subcell[c]] & steps;
         if (ahead) {
-            KITH_REAL(seek)(me, c);
+            KITH_REAL(set_clump)(t, c);
         }
         for (; ahead; ahead &= ahead - 1) {
             const int step = __builtin_ctz(ahead);
-            struct kith__place place;
-            if (take_step(f, home, step, &place)) {
-                KITH_REAL(meet_place)(me, f->subcells.step[step].away, &place);
+            struct kith__cell_image target;
+            if (find_forward(f, home, step, &target)) {
+                KITH_REAL(link_cell)(t, f->subcells.step[step].away, &target);
             }
         }
     }
 }
 
 /** Link a clump with clumps [begin, end) of a forward neighbour, when they are many. A function of
- *  its own, to keep run_errand short. */
-static void KITH_REAL(run_long_errand)(struct KITH_REAL(seeker) *me, int64_t clump, int step,
-                                       int64_t begin, int64_t end)
+ *  its own, to keep run_work_item short. */
+static void KITH_REAL(run_long_work_item)(struct KITH_REAL(traversal) *t, int64_t clump, int step,
+                                          int64_t begin, int64_t end)
 {
-    const struct kith__place place = {.begin = begin, .end = end};
-    static const int nowhere[3] = {0, 0, 0};
-    KITH_REAL(seek)(me, clump);
-    KITH_REAL(meet_place)(me, step == AT_HOME ? nowhere : me->f->subcells.step[step].away, &place);
+    const struct kith__cell_image target = {.begin = begin, .end = end};
+    static const int no_offset[3] = {0, 0, 0};
+    KITH_REAL(set_clump)(t, clump);
+    KITH_REAL(link_cell)(t, step == AT_HOME ? no_offset : t->f->subcells.step[step].away, &target);
 }
 
 /** Link a clump with those of a forward neighbour whose number is `cells` larger; with AT_HOME,
  *  with the clumps behind it in its own cell. */
-KITH_INLINE void KITH_REAL(run_errand)(struct KITH_REAL(seeker) *me, const struct errand *errand,
-                                       int step, int64_t cells)
+KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
+                                          const struct work_item *work_item, int step,
+                                          int64_t cells)
 {
-    const struct kith__friends *f = me->f;
-    const uint32_t *start = f->start + errand->cell + cells;
-    const int64_t behind = (int64_t)errand->clump + 1;
+    const struct kith__friends *f = t->f;
+    const uint32_t *start = f->start + work_item->cell + cells;
+    const int64_t behind = (int64_t)work_item->clump + 1;
     const int64_t begin = start[0] > behind ? start[0] : behind;
     const int64_t end = start[1];
     const int64_t first = f->first[begin];
     const int64_t last = f->first[end];
-    me->begin = f->first[errand->clump];
-    me->end = f->first[behind];
-    if (end - begin < KITH_DENSE && (me->end - me->begin) * (last - first) <= MANY_PAIRS) {
-        me->root = errand->clump; /* any node of the tree serves: hits look up the root */
-        KITH_REAL(meet_lanes)(me, begin, end, first, last);
+    t->begin = f->first[work_item->clump];
+    t->end = f->first[behind];
+    if (end - begin < KITH_DENSE && (t->end - t->begin) * (last - first) <= MANY_PAIRS) {
+        t->root = work_item->clump; /* any node of the tree serves: hits look up the root */
+        KITH_REAL(link_by_lanes)(t, begin, end, first, last);
     } else {
-        KITH_REAL(run_long_errand)(me, errand->clump, step, begin, end);
+        KITH_REAL(run_long_work_item)(t, work_item->clump, step, begin, end);
     }
 }
 
-/** Run n work items; errand[n] has no steps. All steps of all items are taken in one loop, whose
+/** Run n work items; work_item[n] has no steps. All steps of all items are taken in one loop, whose
  *  only branch that may be mispredicted is its end: most items have one step, and no hits. Not
  *  inlined: its caller would leave it too few registers. */
-static __attribute__((noinline)) void KITH_REAL(run_errands)(struct KITH_REAL(seeker) *me,
-                                                             const struct errand *errand, int64_t n)
+static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL(traversal) *t,
+                                                                const struct work_item *work_item,
+                                                                int64_t n)
 {
-    const struct errand *const last = errand + n;
+    const struct work_item *const last = work_item + n;
     int64_t cells[KITH_STEPS + 1];
     for (int step = 0; step < KITH_STEPS; step++) {
-        cells[step] = me->f->subcells.step[step].cells;
+        cells[step] = t->f->subcells.step[step].cells;
     }
     cells[AT_HOME] = 0;
-    unsigned steps = errand->steps;
-    while (errand < last) {
+    unsigned steps = work_item->steps;
+    while (work_item < last) {
         const int step = __builtin_ctz(steps);
-        KITH_REAL(run_errand)(me, errand, step, cells[step]);
+        KITH_REAL(run_work_item)(t, work_item, step, cells[step]);
         steps &= steps - 1;
-        errand += steps == 0;
-        steps |= steps == 0 ? errand->steps : 0;
+        work_item += steps == 0;
+        steps |= steps == 0 ? work_item->steps : 0;
     }
 }
 
 /** Append work items for the clumps of a cell inside the box: to link them with each other, and
  *  with the forward neighbours in the mask `filled`. @return the end of the list. */
-KITH_INLINE struct errand *KITH_REAL(note_errands)(const struct kith__friends *f,
-                                                   const struct kith__place *home, unsigned filled,
-                                                   struct errand *errand)
+KITH_INLINE struct work_item *KITH_REAL(append_work_items)(const struct kith__friends *f,
+                                                           const struct kith__cell_image *home,
+                                                           unsigned filled,
+                                                           struct work_item *work_item)
 {
     for (int64_t c = home->begin; c < home->end; c++) {
         const unsigned others = c + 1 < home->end;
         const unsigned steps = (f->ahead[f->subcell[c]] & filled) | others << AT_HOME;
-        *errand = (struct errand){(int32_t)c, steps, home->cell};
-        errand += steps != 0;
+        *work_item = (struct work_item){(int32_t)c, steps, home->cell};
+        work_item += steps != 0;
     }
-    return errand;
+    return work_item;
 }
 
 /** Link the cells whose first clump lies in one block, but for the insides of dense cells. */
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
-    struct KITH_REAL(seeker) me = KITH_REAL(start)(f, sweep);
-    struct errand errands[KITH_LINK_BLOCK + KITH_DENSE];
-    struct errand *end = errands;
-    struct kith__walk walk = kith__walk_start(f, block);
-    struct kith__place home;
+    struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
+    struct work_item items[KITH_LINK_BLOCK + KITH_DENSE];
+    struct work_item *end = items;
+    struct cell_iterator iterator = cells_begin(f, block);
+    struct kith__cell_image home;
     const bool simple = f->ahead && f->start && f->by_clump;
-    while (kith__walk_next(f, &walk, &home)) {
+    while (cells_next(f, &iterator, &home)) {
         const bool is_dense = home.end - home.begin >= KITH_DENSE;
-        kith__walk_locate(f, &walk, &home);
+        cells_locate(f, &iterator, &home);
         if (simple && home.inside && !is_dense) {
-            unsigned filled = filled_ahead(f, home.cell);
+            unsigned filled = forward_with_clumps(f, home.cell);
             if (f->first[home.end] - f->first[home.begin] >= TOGETHER) {
-                filled = KITH_REAL(link_borders)(&me, &home, filled);
+                filled = KITH_REAL(link_borders)(&t, &home, filled);
             }
-            end = KITH_REAL(note_errands)(f, &home, filled, end);
+            end = KITH_REAL(append_work_items)(f, &home, filled, end);
             continue;
         }
         if (!is_dense) {
-            KITH_REAL(link_few)(&me, &home);
+            KITH_REAL(link_few)(&t, &home);
         }
         if (f->ahead) {
-            KITH_REAL(link_ahead)(&me, &home);
+            KITH_REAL(link_forward_cells)(&t, &home);
             continue;
         }
         for (int64_t c = home.begin; c < home.end; c++) {
-            KITH_REAL(seek)(&me, c);
-            KITH_REAL(meet_around)(&me, &home);
+            KITH_REAL(set_clump)(&t, c);
+            KITH_REAL(link_forward)(&t, &home);
         }
     }
     end->steps = 0;
-    KITH_REAL(run_errands)(&me, errands, end - errands);
+    KITH_REAL(run_work_items)(&t, items, end - items);
 }
