@@ -20,16 +20,18 @@ struct fof_search {
     int64_t n_groups; /**< number of groups */
 };
 
-/** Allocate f->later. Labels are written last, so their memory serves where it is on the device. */
-static void need_later(struct fof_search *w)
+/** Allocate f->deferred. Labels are written last, so their memory serves where it is on the
+ *  device. */
+static void need_deferred(struct fof_search *w)
 {
     struct kith__gpu_friends *f = &w->f;
     if (w->out->memory == KITH_DEVICE) {
-        f->later = (struct kith__gpu_two *)(void *)w->out->labels;
-        f->room_later = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->later;
+        f->deferred = (struct kith__gpu_clump_pair *)(void *)w->out->labels;
+        f->deferred_room = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->deferred;
     } else {
-        f->room_later = (unsigned long long)f->particles / 8 + 1024;
-        f->later = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER, f->room_later * sizeof *f->later);
+        f->deferred_room = (unsigned long long)f->particles / 8 + 1024;
+        f->deferred = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER,
+                                     f->deferred_room * sizeof *f->deferred);
     }
 }
 
@@ -50,8 +52,8 @@ static kith_status list_clumps(struct fof_search *w)
     w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY,
                                     bytes > dense_bytes ? bytes : dense_bytes);
     f->dense = w->s.temporary; /* used until groups are sorted */
-    need_later(w);
-    KITH_CHECK(ctx, f->dense && f->parent && f->later, KITH_NO_MEMORY,
+    need_deferred(w);
+    KITH_CHECK(ctx, f->dense && f->parent && f->deferred, KITH_NO_MEMORY,
                "out of device memory for groups of %lld particles", (long long)f->particles);
     f->first = first;
     f->key = key;
@@ -62,7 +64,7 @@ static kith_status list_clumps(struct fof_search *w)
                  kith__gpu_list_runs(w->s.temporary, &bytes, grid->a.key, f->particles,
                                      grid->a.id_bits, key, first, &f->small->n_clumps,
                                      gpu->stream));
-    KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_plant_trees(f, first, gpu->stream));
+    KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_make_trees(f, first, gpu->stream));
     return kith__gpu_ask_small(&w->s);
 }
 
@@ -74,7 +76,7 @@ static kith_status link_clumps(struct fof_search *w)
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
     const struct kith__gpu_fof_small *small = &gpu->small->fof;
-    KITH_GPU_TRY(ctx, "linking", kith__gpu_link_thin(f, gpu->stream));
+    KITH_GPU_TRY(ctx, "linking", kith__gpu_link_without_dense(f, gpu->stream));
     KITH_TRY(kith__gpu_learn_small(&w->s));
     f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
@@ -211,8 +213,8 @@ static kith_status send_groups(kith_ctx *ctx, const kith_groups *from, kith_grou
     return KITH_OK;
 }
 
-/** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is being
- *  sorted; what is queued of it ends first, as all work is queued on one stream. */
+/** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is
+ *  being sorted; what is queued of it ends first, as all work is queued on one stream. */
 static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__fof *fof, kith_groups *out)
 {

@@ -31,7 +31,7 @@ static __device__ bool begins_dense_cell(const struct kith__gpu_friends &f, int6
 
 /** Fill the table of cells, make every node a tree, and number the dense cells. The number of
  *  clumps is read on the device, as the host does not have it yet. */
-static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
+static __global__ void make_trees(const struct kith__gpu_friends f, uint32_t *first)
 {
     const int64_t c = my_item();
     const int64_t n = f.small->n_clumps;
@@ -49,10 +49,10 @@ static __global__ void plant(const struct kith__gpu_friends f, uint32_t *first)
     }
 }
 
-gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *f, uint32_t *first,
-                                 gpuStream_t stream)
+gpuError_t kith__gpu_make_trees(const struct kith__gpu_friends *f, uint32_t *first,
+                                gpuStream_t stream)
 {
-    KITH_LAUNCH(plant, blocks_for(f->particles + 1), THREADS, stream, *f, first);
+    KITH_LAUNCH(make_trees, blocks_for(f->particles + 1), THREADS, stream, *f, first);
     return gpuGetLastError();
 }
 
@@ -268,8 +268,8 @@ static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
     for (int64_t s = from_lane(begin, 0); s < last; s += LANES) {
         int owner = 0; /* binary search: last lane whose node begins at or before this slot */
         for (int step = LANES / 2; step > 0; step /= 2) {
-            const int64_t theirs = from_lane(begin, owner + step);
-            owner += theirs <= s + lane ? step : 0;
+            const int64_t other = from_lane(begin, owner + step);
+            owner += other <= s + lane ? step : 0;
         }
         const int32_t value = from_lane(mine, owner);
         if (s + lane < last && value > 0) {

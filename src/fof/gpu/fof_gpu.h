@@ -11,17 +11,17 @@
 #include "engine/gpu/gpu_grid.h"
 
 /** Two clumps that may hold a pair of friends. */
-struct kith__gpu_two {
+struct kith__gpu_clump_pair {
     int32_t a, b;   /**< the clumps */
     uint32_t shift; /**< periodic image of b, packed by pack() */
 };
 
 /** Counters in device memory that the host reads. */
 struct kith__gpu_fof_small {
-    int32_t n_clumps, n_groups; /**< clumps; groups */
-    unsigned n_dense;           /**< dense cells */
-    unsigned long long n_later; /**< pairs of clumps deferred to the end of a pass; may exceed
-                                     room_later, when the rest was tested at once */
+    int32_t n_clumps, n_groups;    /**< clumps; groups */
+    unsigned n_dense;              /**< dense cells */
+    unsigned long long n_deferred; /**< pairs of clumps deferred to the end of a pass; may exceed
+                                        deferred_room, when the rest was tested at once */
 };
 
 /** State of one search, as kernels see it. */
@@ -54,8 +54,9 @@ struct kith__gpu_friends {
     int32_t *below;  /**< [nodes] at a root: particles of the tree's other nodes */
     int32_t *mark;   /**< [nodes] at a root: INT32_MAX less the smallest particle index of the other
                           nodes, 0 when there are none; later -1 - g at the root of group g */
-    struct kith__gpu_two *later;       /**< [room_later] pairs deferred to the end of a pass */
-    unsigned long long room_later;     /**< capacity of `later` */
+    /** [deferred_room] pairs deferred to the end of a pass. */
+    struct kith__gpu_clump_pair *deferred;
+    unsigned long long deferred_room;  /**< capacity of `deferred` */
     struct kith__gpu_fof_small *small; /**< counters */
     const unsigned *stop; /**< KITH_GPU_STOP or more: the host asks the kernels to end early */
 };
@@ -66,17 +67,18 @@ extern "C" {
 
 /** Fill the table of cells, make every node a tree, number and count the dense cells. Of *friends
  *  all is set but n and nodes, which kernels read from small. Sets first[n] too. */
-gpuError_t kith__gpu_plant_trees(const struct kith__gpu_friends *friends, uint32_t *first,
-                                 gpuStream_t stream);
+gpuError_t kith__gpu_make_trees(const struct kith__gpu_friends *friends, uint32_t *first,
+                                gpuStream_t stream);
 
 /** Fill the index of dense cells, which is zeroed. */
 gpuError_t kith__gpu_index_dense_cells(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Unite the trees of all friends, if no cell is dense and there is a table of at most 2^31 cells;
  *  otherwise do nothing. Of *friends n, nodes, any_dense and index need not be set. */
-gpuError_t kith__gpu_link_thin(const struct kith__gpu_friends *friends, gpuStream_t stream);
+gpuError_t kith__gpu_link_without_dense(const struct kith__gpu_friends *friends,
+                                        gpuStream_t stream);
 
-/** Unite the trees of all friends in the cases that kith__gpu_link_thin leaves out. */
+/** Unite the trees of all friends in the cases that kith__gpu_link_without_dense leaves out. */
 gpuError_t kith__gpu_link(const struct kith__gpu_friends *friends, gpuStream_t stream);
 
 /** Point every node at its root; fill below and mark. List the roots of the groups, in any order,

@@ -3,8 +3,8 @@
  * Tests of pairs of clumps: the union-find forest, which all threads change concurrently, and the
  * test of a pair of clumps for each lane of a warp.
  */
-#ifndef KITH_MEETING_CUH
-#define KITH_MEETING_CUH
+#ifndef KITH_CLUMP_PAIRS_CUH
+#define KITH_CLUMP_PAIRS_CUH
 
 #include "engine/gpu/gpu_cells.cuh"
 #include "fof_gpu.h"
@@ -18,7 +18,7 @@ enum {
 /* -------------------------------------------------------------------------------------- forest */
 
 /** Parent of a node, read from memory: other threads write it. */
-static __device__ __forceinline__ int32_t up(int32_t *parent, int32_t node)
+static __device__ __forceinline__ int32_t parent_of(int32_t *parent, int32_t node)
 {
     return *(volatile int32_t *)&parent[node];
 }
@@ -27,15 +27,15 @@ static __device__ __forceinline__ int32_t up(int32_t *parent, int32_t node)
  *  grandparent. */
 static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
 {
-    int32_t above = up(parent, node);
+    int32_t above = parent_of(parent, node);
     while (above != node) {
-        const int32_t next = up(parent, above);
+        const int32_t next = parent_of(parent, above);
         if (next == above) {
             return above;
         }
         *(volatile int32_t *)&parent[node] = next;
         node = next;
-        above = up(parent, node);
+        above = parent_of(parent, node);
     }
     return node;
 }
@@ -96,24 +96,24 @@ static __device__ __forceinline__ real square_of_cutoff(const struct kith__gpu_f
 
 /** Number of pairs of particles of two clumps. */
 static __device__ __forceinline__ int64_t pairs_of(const struct kith__gpu_friends &f,
-                                                   const struct kith__gpu_two &two)
+                                                   const struct kith__gpu_clump_pair &pair)
 {
-    return (int64_t)(f.first[two.a + 1] - f.first[two.a]) *
-           (int64_t)(f.first[two.b + 1] - f.first[two.b]);
+    return (int64_t)(f.first[pair.a + 1] - f.first[pair.a]) *
+           (int64_t)(f.first[pair.b + 1] - f.first[pair.b]);
 }
 
 /** Whether some particle of clump a is within the cutoff of one of clump b, of at most `most`
  *  pairs.
  *  @param[out] all  set to whether these were all pairs, if none is within the cutoff */
 template <typename real>
-static __device__ __forceinline__ bool few_touch(const struct kith__gpu_friends &f,
-                                                 const struct kith__gpu_two &two, int64_t most,
-                                                 bool *all)
+static __device__ __forceinline__ bool few_are_near(const struct kith__gpu_friends &f,
+                                                    const struct kith__gpu_clump_pair &pair,
+                                                    int64_t most, bool *all)
 {
-    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
-    const int64_t begin = f.first[two.b], end = f.first[two.b + 1];
-    const int64_t last = f.first[two.a + 1];
-    int64_t i = f.first[two.a];
+    const int32_t shift[3] = {unpack(pair.shift, 0), unpack(pair.shift, 1), unpack(pair.shift, 2)};
+    const int64_t begin = f.first[pair.b], end = f.first[pair.b + 1];
+    const int64_t last = f.first[pair.a + 1];
+    int64_t i = f.first[pair.a];
     int64_t j = begin;
     for (int64_t k = 0; k < most && i < last; k++) {
         if (apart<real>(f, i, j, shift) <= square_of_cutoff<real>(f)) {
@@ -132,12 +132,12 @@ static __device__ __forceinline__ bool few_touch(const struct kith__gpu_friends 
 /** Whether some particle of clump a is within the cutoff of one of clump b. The lanes of a warp
  *  share the particles of the larger clump. */
 template <typename real>
-static __device__ bool warp_touches(const struct kith__gpu_friends &f,
-                                    const struct kith__gpu_two &two)
+static __device__ bool warp_is_near(const struct kith__gpu_friends &f,
+                                    const struct kith__gpu_clump_pair &pair)
 {
-    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
-    const int64_t a = f.first[two.a], b = f.first[two.b];
-    const int64_t n_a = f.first[two.a + 1] - a, n_b = f.first[two.b + 1] - b;
+    const int32_t shift[3] = {unpack(pair.shift, 0), unpack(pair.shift, 1), unpack(pair.shift, 2)};
+    const int64_t a = f.first[pair.a], b = f.first[pair.b];
+    const int64_t n_a = f.first[pair.a + 1] - a, n_b = f.first[pair.b + 1] - b;
     const bool along_b = n_b >= n_a;
     const int64_t n_outer = along_b ? n_a : n_b;
     const int64_t n_inner = along_b ? n_b : n_a;
@@ -168,13 +168,13 @@ static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends
 /** Test particle i of clump a with every particle of clump b, and unite friends. */
 template <typename real>
 static __device__ __noinline__ void compare_with_all(const struct kith__gpu_friends &f,
-                                                     struct kith__gpu_two two, int64_t i)
+                                                     struct kith__gpu_clump_pair pair, int64_t i)
 {
     enum { ASK_EACH = 4096 }; /* pairs between two tests of the stop word */
     typedef definition<real> def;
     const real *v = (const real *)f.velocities;
-    const int32_t shift[3] = {unpack(two.shift, 0), unpack(two.shift, 1), unpack(two.shift, 2)};
-    const int64_t begin = f.first[two.b], end = f.first[two.b + 1];
+    const int32_t shift[3] = {unpack(pair.shift, 0), unpack(pair.shift, 1), unpack(pair.shift, 2)};
+    const int64_t begin = f.first[pair.b], end = f.first[pair.b + 1];
     for (int64_t j = begin; j < end; j++) {
         if ((j - begin) % ASK_EACH == ASK_EACH - 1 && is_stopped(f)) {
             return;
@@ -192,57 +192,59 @@ static __device__ __noinline__ void compare_with_all(const struct kith__gpu_frie
 /** Test every particle of clump a with every one of clump b, where particles of one subcell need
  *  not be friends. */
 template <typename real>
-static __device__ void meet_each(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
+static __device__ void test_particles(const struct kith__gpu_friends &f,
+                                      const struct kith__gpu_clump_pair &pair)
 {
-    for (int64_t i = f.first[two.a]; i < f.first[two.a + 1]; i++) {
-        compare_with_all<real>(f, two, i);
+    for (int64_t i = f.first[pair.a]; i < f.first[pair.a + 1]; i++) {
+        compare_with_all<real>(f, pair, i);
     }
 }
 
 /** Unite two clumps that are in two trees if they hold a pair of friends; one call of a warp. */
 template <typename real>
-static __device__ __forceinline__ void warp_meet(const struct kith__gpu_friends &f,
-                                                 const struct kith__gpu_two &two)
+static __device__ __forceinline__ void warp_test(const struct kith__gpu_friends &f,
+                                                 const struct kith__gpu_clump_pair &pair)
 {
-    const bool strangers = root_of(f.parent, two.a) != root_of(f.parent, two.b);
-    if (from_lane((int)strangers, 0) && warp_touches<real>(f, two) && my_lane() == 0) {
-        unite(f.parent, two.a, two.b);
+    const bool in_two_trees = root_of(f.parent, pair.a) != root_of(f.parent, pair.b);
+    if (from_lane((int)in_two_trees, 0) && warp_is_near<real>(f, pair) && my_lane() == 0) {
+        unite(f.parent, pair.a, pair.b);
     }
 }
 
 /** Defer two clumps to the end of the pass. @return false when there is no room. */
-static __device__ bool leave(const struct kith__gpu_friends &f, const struct kith__gpu_two &two)
+static __device__ bool defer(const struct kith__gpu_friends &f,
+                             const struct kith__gpu_clump_pair &pair)
 {
-    const unsigned long long at = atomicAdd(&f.small->n_later, 1ull);
-    if (at < f.room_later) {
-        f.later[at] = two;
+    const unsigned long long at = atomicAdd(&f.small->n_deferred, 1ull);
+    if (at < f.deferred_room) {
+        f.deferred[at] = pair;
     }
-    return at < f.room_later;
+    return at < f.deferred_room;
 }
 
-/** Unite the two clumps of each lane that has them, if they hold a pair of friends. Each lane first
- *  tests a few pairs of particles itself, which mostly finds the friends. The rest is tested by all
- *  lanes together, one pair of clumps after the other. */
+/** Unite the two clumps of each lane that has them, if they hold a pair of friends. Each lane
+ *  first tests a few pairs of particles itself, which mostly finds the friends. The rest is tested
+ *  by all lanes together, one pair of clumps after the other. */
 template <typename real>
-static __device__ __forceinline__ void meet(const struct kith__gpu_friends &f,
-                                            struct kith__gpu_two two, bool has)
+static __device__ __forceinline__ void test_pair(const struct kith__gpu_friends &f,
+                                                 struct kith__gpu_clump_pair pair, bool has)
 {
-    if (has && !f.by_clump && !(pairs_of(f, two) > MANY_PAIRS && leave(f, two))) {
-        meet_each<real>(f, two);
+    if (has && !f.by_clump && !(pairs_of(f, pair) > MANY_PAIRS && defer(f, pair))) {
+        test_particles<real>(f, pair);
     }
     bool rest = false;
-    if (has && f.by_clump && root_of(f.parent, two.a) != root_of(f.parent, two.b)) {
+    if (has && f.by_clump && root_of(f.parent, pair.a) != root_of(f.parent, pair.b)) {
         bool all = true;
-        if (few_touch<real>(f, two, FEW_PAIRS, &all)) {
-            unite(f.parent, two.a, two.b);
+        if (few_are_near<real>(f, pair, FEW_PAIRS, &all)) {
+            unite(f.parent, pair.a, pair.b);
         }
-        rest = !all && !(pairs_of(f, two) > MANY_PAIRS && leave(f, two));
+        rest = !all && !(pairs_of(f, pair) > MANY_PAIRS && defer(f, pair));
     }
     for (lanes_t left = which_lanes(rest); left; left &= left - 1) {
         const int lane = first_lane(left);
-        const struct kith__gpu_two theirs = {from_lane(two.a, lane), from_lane(two.b, lane),
-                                             from_lane(two.shift, lane)};
-        warp_meet<real>(f, theirs);
+        const struct kith__gpu_clump_pair other = {from_lane(pair.a, lane), from_lane(pair.b, lane),
+                                                   from_lane(pair.shift, lane)};
+        warp_test<real>(f, other);
     }
 }
 
