@@ -8,7 +8,7 @@
 #ifndef KITH_COUNTER_H
 #define KITH_COUNTER_H
 
-#include "push.h"
+#include "pair_force.h"
 
 #define KITH_TWICE "rdf/counter_real.h"
 #include "core/twice.h"

@@ -28,7 +28,7 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     const size_t bins = (size_t)h->bins;
     const size_t partials = (size_t)h->partials;
     const size_t all = bins * partials;
-    const size_t pushes = 2 * partials * (bins + 1);
+    const size_t force_sums = 2 * partials * (bins + 1);
     const bool weights = options->weights != NULL;
     const bool forces = options->forces != NULL;
     size_t at = 0;
@@ -37,15 +37,15 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     h->sums = weights ? next(memory, &at, all) : NULL;
     h->ideal = next(memory, &at, all);
     h->pairs = next(memory, &at, partials);
-    h->pushes = forces ? next(memory, &at, pushes) : NULL;
+    h->pushes = forces ? next(memory, &at, force_sums) : NULL;
     h->density = forces ? next(memory, &at, partials) : NULL;
     h->centres = next(memory, &at, (size_t)h->n_species);
     frame->edge2 = next(memory, &at, bins + 1);
     frame->volumes = next(memory, &at, bins);
     frame->counts = next(memory, &at, all); /* from here on the memory is zeroed for each frame */
     frame->sums = weights ? next(memory, &at, all) : NULL;
-    frame->pushes = forces ? next(memory, &at, pushes) : NULL;
-    frame->push_over = forces ? next(memory, &at, bins + 1) : NULL;
+    frame->force_sums = forces ? next(memory, &at, force_sums) : NULL;
+    frame->force_over = forces ? next(memory, &at, bins + 1) : NULL;
     frame->members = next(memory, &at, 2 * (size_t)h->n_species);
     return at;
 }

@@ -9,13 +9,13 @@
 
 /** Arrays of one frame, before it is added to the histogram. */
 struct kith__frame {
-    void *edge2;       /**< [bins + 1] squared edges, in the points' precision [length^2] */
-    double *volumes;   /**< [bins] volume of each shell; area in 2-D [length^dim] */
-    int64_t *counts;   /**< [partials][bins] pairs */
-    double *sums;      /**< [partials][bins] sums of products of weights; NULL without weights */
-    double *pushes;    /**< [partials][2][bins + 1] pair-force sums; NULL without forces */
-    double *push_over; /**< [bins + 1] kith__push_units.over; NULL without forces */
-    int64_t *members;  /**< [2][n_species] particles of each species in each set */
+    void *edge2;        /**< [bins + 1] squared edges, in the points' precision [length^2] */
+    double *volumes;    /**< [bins] volume of each shell; area in 2-D [length^dim] */
+    int64_t *counts;    /**< [partials][bins] pairs */
+    double *sums;       /**< [partials][bins] sums of products of weights; NULL without weights */
+    double *force_sums; /**< [partials][2][bins + 1] pair-force sums; NULL without forces */
+    double *force_over; /**< [bins + 1] kith__force_units.over; NULL without forces */
+    int64_t *members;   /**< [2][n_species] particles of each species in each set */
 };
 
 /** Edge k of the options' bins [length]. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "histogram.h"
-#include "push.h"
+#include "pair_force.h"
 
 enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
@@ -186,13 +186,13 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
 }
 
 /** Add the pair-force sums of a partial, and the density of its pairs [1 / length^dim]. */
-static void add_pushes(const struct kith__rdf *rdf, const struct kith__frame *frame,
-                       int32_t partial, double density, kith_histogram *out)
+static void add_force_sums(const struct kith__rdf *rdf, const struct kith__frame *frame,
+                           int32_t partial, double density, kith_histogram *out)
 {
-    const int64_t begin = kith__push_at(rdf, partial, 0, 0);
-    const int64_t end = kith__push_at(rdf, partial + 1, 0, 0);
+    const int64_t begin = kith__force_sum_at(rdf, partial, 0, 0);
+    const int64_t end = kith__force_sum_at(rdf, partial + 1, 0, 0);
     for (int64_t at = begin; at < end && out->pushes; at++) {
-        out->pushes[at] += frame->pushes[at];
+        out->pushes[at] += frame->force_sums[at];
     }
     if (out->density) {
         out->density[partial] += density;
@@ -218,7 +218,7 @@ static void add_frame(const struct kith__question *q, const struct kith__rdf *rd
             const int64_t pairs = !q->cross && a == b ? here[a] * (here[a] - 1) / 2
                                                       : here[a] * there[b];
             out->pairs[partial] += pairs;
-            add_pushes(rdf, frame, partial, (double)pairs / volume, out);
+            add_force_sums(rdf, frame, partial, (double)pairs / volume, out);
             for (int64_t k = 0; k < out->bins; k++) {
                 const int64_t at = partial * out->bins + k;
                 out->counts[at] += frame->counts[at];
@@ -259,7 +259,7 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
     struct kith__rdf rdf;
     KITH_TRY(check_options(ctx, options, &q, &rdf));
     KITH_TRY(check_nearest(ctx, options, &q, &rdf));
-    KITH_TRY(options->forces ? kith__push_check(ctx, options, &q, &rdf) : KITH_OK);
+    KITH_TRY(options->forces ? kith__forces_check(ctx, options, &q, &rdf) : KITH_OK);
     KITH_CHECK(ctx, ctx->backend->rdf->count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count pairs by distance", ctx->name);
     const kith_histogram shape = {.bins = rdf.bins,
@@ -275,9 +275,9 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
     rdf.edge2 = frame.edge2;
     rdf.counts = frame.counts;
     rdf.sums = frame.sums;
-    rdf.pushes = frame.pushes;
+    rdf.force_sums = frame.force_sums;
     if (options->forces) {
-        kith__push_units(&q, out->edges, frame.push_over, &rdf);
+        kith__force_units(&q, out->edges, frame.force_over, &rdf);
     }
     KITH_TRY(kith__leave(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
     add_frame(&q, &rdf, &frame, out);

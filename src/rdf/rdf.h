@@ -9,8 +9,8 @@
 #include "engine/pieces.h"
 #include "engine/question.h"
 
-/** Fixed-point units of pair-force sums; see push.h. */
-struct kith__push_units {
+/** Fixed-point units of pair-force sums; see pair_force.h. */
+struct kith__force_units {
     double plain;  /**< 1 / unit of p; a power of 2 [1 / (force length)] */
     double least2; /**< smaller squared distances are replaced by this one [length^2] */
     /** [bins + 1] e^dim / unit of p (e / r)^dim, e the upper edge: below the first edge, then of
@@ -30,20 +30,21 @@ struct kith__rdf {
     double width;        /**< width of linear bins [length] */
     const double *edges; /**< [bins + 1] edges [length] */
     const void *edge2;   /**< [bins + 1] squared edges in the points' precision [length^2] */
-    const int32_t *species[2];    /**< [n] species of each particle; NULL: all are 0 */
-    const int32_t *molecules[2];  /**< [n] pairs of one molecule >= 0 are left out; or NULL */
-    const int64_t *bond_offsets;  /**< [n + 1] where the partners of each particle begin in `bonds`;
-                                       NULL: no bonds */
-    const int32_t *bonds;         /**< partners of each particle; bonded pairs are left out */
-    const double *weights[2];     /**< [n] weight of each particle; NULL: no weights */
-    double weight_scale;          /**< power of 2 that brings every product of weights below 2^62 */
-    int dim;                      /**< 2 or 3 dimensions */
-    const void *forces[2];        /**< [n][3] in the points' precision [force]; NULL: none */
-    double most_force;            /**< sum of the largest components of both [force] */
-    struct kith__push_units push; /**< fixed-point units of pair-force sums */
+    const int32_t *species[2];   /**< [n] species of each particle; NULL: all are 0 */
+    const int32_t *molecules[2]; /**< [n] pairs of one molecule >= 0 are left out; or NULL */
+    const int64_t *bond_offsets; /**< [n + 1] where the partners of each particle begin in `bonds`;
+                                      NULL: no bonds */
+    const int32_t *bonds;        /**< partners of each particle; bonded pairs are left out */
+    const double *weights[2];    /**< [n] weight of each particle; NULL: no weights */
+    double weight_scale;         /**< power of 2 that brings every product of weights below 2^62 */
+    int dim;                     /**< 2 or 3 dimensions */
+    const void *forces[2];       /**< [n][3] in the points' precision [force]; NULL: none */
+    double most_force;           /**< sum of the largest components of both [force] */
+    struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
     int64_t *counts; /**< [partials][bins] zero; the backend writes them on success alone */
     double *sums;    /**< [partials][bins] zero, written on success; NULL without weights */
-    double *pushes;  /**< [partials][2][bins + 1] zero, written on success; NULL without forces */
+    /** [partials][2][bins + 1] zero, written on success; NULL without forces. */
+    double *force_sums;
 };
 
 /** Operations that a backend offers; NULL: not offered. */

@@ -12,12 +12,12 @@
 
 /** State of the loops that copy data of particles to the order of slots. */
 struct order_loop {
-    const struct kith__sorted *sorted; /**< the particles by slot */
-    const int32_t *species;            /**< [n] species in the caller's order */
-    int32_t *ordered;                  /**< [n] species by slot */
-    kith_precision precision;          /**< of coordinates and forces */
-    const void *forces;                /**< [n][3] in the caller's order */
-    double (*pushed)[KITH_PUSHED];     /**< [n] records of position and force, by slot */
+    const struct kith__sorted *sorted;          /**< the particles by slot */
+    const int32_t *species;                     /**< [n] species in the caller's order */
+    int32_t *ordered;                           /**< [n] species by slot */
+    kith_precision precision;                   /**< of coordinates and forces */
+    const void *forces;                         /**< [n][3] in the caller's order */
+    double (*force_records)[KITH_FORCE_RECORD]; /**< [n] records of position and force, by slot */
 };
 
 /** Copy the species of slots [begin, end). */
@@ -30,13 +30,13 @@ static void gather_species_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Write the records of slots [begin, end). */
-static void gather_pushed_range(void *state, int64_t begin, int64_t end)
+static void gather_record_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
     const struct kith__sorted *sorted = loop->sorted;
     const void *const xyz[3] = {sorted->x, sorted->y, sorted->z};
     for (int64_t s = begin; s < end; s++) {
-        double *to = loop->pushed[s];
+        double *to = loop->force_records[s];
         for (int k = 0; k < 3; k++) {
             const int64_t at = 3 * (int64_t)sorted->id[s] + k;
             to[k] = kith__real_at(xyz[k], s, loop->precision);
@@ -65,22 +65,23 @@ static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sort
 }
 
 /** Write a record of position and force for each slot; *out is NULL when there are no forces. */
-static kith_status gather_pushed(kith_ctx *ctx, const struct kith__sorted *sorted,
-                                 kith_precision precision, const void *forces, int slot,
-                                 const double (**out)[KITH_PUSHED])
+static kith_status gather_records(kith_ctx *ctx, const struct kith__sorted *sorted,
+                                  kith_precision precision, const void *forces, int slot,
+                                  const double (**out)[KITH_FORCE_RECORD])
 {
     *out = NULL;
     if (!forces) {
         return KITH_OK;
     }
-    double(*to)[KITH_PUSHED] = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    double(*to)[KITH_FORCE_RECORD] = kith__work_need(&ctx->work, slot,
+                                                     (size_t)sorted->n * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the forces on %lld particles",
                (long long)sorted->n);
     struct order_loop loop = {
-        .sorted = sorted, .precision = precision, .forces = forces, .pushed = to};
-    kith__loop(ctx, sorted->n, gather_pushed_range, &loop);
+        .sorted = sorted, .precision = precision, .forces = forces, .force_records = to};
+    kith__loop(ctx, sorted->n, gather_record_range, &loop);
     KITH_TRY(kith__proceed(ctx));
-    *out = (const double(*)[KITH_PUSHED])to;
+    *out = (const double(*)[KITH_FORCE_RECORD])to;
     return KITH_OK;
 }
 
@@ -115,21 +116,22 @@ static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 }
 
 /** Add the pair-force sums of all threads to the histogram. */
-static void add_threads_pushes(kith_ctx *ctx, const struct kith__scale *scale)
+static void add_threads_forces(kith_ctx *ctx, const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    for (int t = 0; t < ctx->threads && rdf->pushes; t++) {
-        kith__tally_flush_pushes(scale, kith__tally_of(kith__sweep_of(ctx, t)));
+    for (int t = 0; t < ctx->threads && rdf->force_sums; t++) {
+        kith__tally_flush_forces(scale, kith__tally_of(kith__sweep_of(ctx, t)));
     }
-    for (int64_t at = 0; at < 2 * (int64_t)rdf->partials * (rdf->bins + 1) && rdf->pushes; at++) {
+    for (int64_t at = 0; at < 2 * (int64_t)rdf->partials * (rdf->bins + 1) && rdf->force_sums;
+         at++) {
         const int64_t row = at / (rdf->bins + 1);
         const int64_t counter = row / 2 * scale->stride + at % (rdf->bins + 1);
         kith__wide sum = 0;
         for (int t = 0; t < ctx->threads; t++) {
             const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
-            sum += tally->pushes[counter][row % 2];
+            sum += tally->force_sums[counter][row % 2];
         }
-        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
+        rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
     }
 }
 
@@ -142,12 +144,12 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
         const struct kith__sorted *sorted = set ? &grid->b : &grid->a;
         KITH_TRY(gather_species(ctx, sorted, rdf->species[set], KITH_RDF_SPECIES + set,
                                 &scale->species[set]));
-        KITH_TRY(gather_pushed(ctx, sorted, q->precision, rdf->forces[set], KITH_RDF_FORCES + set,
-                               &scale->pushed[set]));
+        KITH_TRY(gather_records(ctx, sorted, q->precision, rdf->forces[set], KITH_RDF_FORCES + set,
+                                &scale->force_records[set]));
     }
     if (!q->cross) {
         scale->species[1] = scale->species[0];
-        scale->pushed[1] = scale->pushed[0];
+        scale->force_records[1] = scale->force_records[0];
     }
     static kith__block_fn *const tally[] = {KITH_EACH_ISA(tally)};
     struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
@@ -168,7 +170,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
     KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)
                           : sweep_cells(ctx, q, &grid, &scale));
     add_tallies(ctx, &scale);
-    add_threads_pushes(ctx, &scale);
+    add_threads_forces(ctx, &scale);
     return KITH_OK;
 }
 

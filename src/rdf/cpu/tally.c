@@ -77,19 +77,19 @@ static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
     return KITH_OK;
 }
 
-/** Fill scale->push_over: the factor of the second pair-force sum, for each counter. */
-static kith_status make_push_units(kith_ctx *ctx, struct kith__scale *scale)
+/** Fill scale->force_over: the factor of the second pair-force sum, for each counter. */
+static kith_status make_force_units(kith_ctx *ctx, struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    double *over = kith__work_need(&ctx->work, KITH_RDF_PUSH_UNITS,
+    double *over = kith__work_need(&ctx->work, KITH_RDF_FORCE_UNITS,
                                    (size_t)scale->size * sizeof *over);
     KITH_CHECK(ctx, over != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
                (long long)scale->size);
     for (int64_t c = 0; c < scale->size; c++) {
         const int64_t k = c % scale->stride;
-        over[c] = k <= rdf->bins ? rdf->push.over[k] : 0;
+        over[c] = k <= rdf->bins ? rdf->force_units.over[k] : 0;
     }
-    scale->push_over = over;
+    scale->force_over = over;
     return KITH_OK;
 }
 
@@ -109,7 +109,7 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         scale->copies *= 2;
     }
     KITH_TRY(make_rows(ctx, scale));
-    KITH_TRY(rdf->forces[0] ? make_push_units(ctx, scale) : KITH_OK);
+    KITH_TRY(rdf->forces[0] ? make_force_units(ctx, scale) : KITH_OK);
     if (!rdf->linear) {
         return make_table(ctx, scale);
     }
@@ -124,8 +124,8 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
     struct kith__tally *tally = kith__tally_of(sweep);
     const size_t size = (size_t)scale->size;
     const size_t sums = scale->rdf->weights[0] ? size * sizeof *tally->sums : 0;
-    const size_t pushes = scale->rdf->forces[0] ? size * sizeof *tally->pushes : 0;
-    const size_t wide = sums + pushes + pushes / 2;
+    const size_t force_sums = scale->rdf->forces[0] ? size * sizeof *tally->force_sums : 0;
+    const size_t wide = sums + force_sums + force_sums / 2;
     const size_t totals = size * sizeof *tally->total;
     const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->fine;
     char *memory = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN], bytes);
@@ -133,9 +133,9 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
                (long long)scale->size);
     memset(memory, 0, bytes);
     tally->sums = sums ? (kith__wide *)(void *)memory : NULL;
-    tally->pushes = pushes ? (void *)(memory + sums) : NULL;
-    tally->fine_pushes = pushes ? (void *)(memory + sums + pushes) : NULL;
-    tally->pushed = 0;
+    tally->force_sums = force_sums ? (void *)(memory + sums) : NULL;
+    tally->fine_force_sums = force_sums ? (void *)(memory + sums + force_sums) : NULL;
+    tally->n_force_terms = 0;
     tally->total = (int64_t *)(void *)(memory + wide);
     tally->fine = (uint32_t *)(void *)(memory + wide + totals);
     tally->since = 0;
@@ -156,15 +156,15 @@ void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tall
     tally->since = 0;
 }
 
-void kith__tally_flush_pushes(const struct kith__scale *scale, struct kith__tally *tally)
+void kith__tally_flush_forces(const struct kith__scale *scale, struct kith__tally *tally)
 {
     for (int64_t c = 0; c < scale->size; c++) {
         for (int which = 0; which < 2; which++) {
-            tally->pushes[c][which] += tally->fine_pushes[c][which];
-            tally->fine_pushes[c][which] = 0;
+            tally->force_sums[c][which] += tally->fine_force_sums[c][which];
+            tally->fine_force_sums[c][which] = 0;
         }
     }
-    tally->pushed = 0;
+    tally->n_force_terms = 0;
 }
 
 void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,

@@ -17,21 +17,22 @@
 
 enum {
     KITH_MOST_COPIES = 8, /**< most copies of a thread's counters */
-    KITH_PUSHED = 8       /**< numbers in a particle's record: position, 0, force, 0 */
+    KITH_FORCE_RECORD = 8 /**< numbers in a particle's record: position, 0, force, 0 */
 };
 
 /** Tables from distances to counters, shared by all threads. */
 struct kith__scale {
-    const struct kith__rdf *rdf;            /**< what is counted */
-    const struct kith__question *question;  /**< points, box and cutoff */
-    const int32_t *species[2];              /**< [n] by slot; NULL: all are 0 */
-    const double (*pushed[2])[KITH_PUSHED]; /**< [n] records by slot; NULL: no forces */
-    const double *push_over; /**< [size] rdf->push.over by counter; 0 beyond the last bin */
-    const int32_t *rows;     /**< [n_species][n_species] first counter of each partial */
-    int64_t stride;          /**< counters of one partial */
-    int64_t size;            /**< counters of one copy */
-    int copies;              /**< copies of the counters; a power of 2 */
-    bool plain;              /**< every pair counts, and there are no weights */
+    const struct kith__rdf *rdf;           /**< what is counted */
+    const struct kith__question *question; /**< points, box and cutoff */
+    const int32_t *species[2];             /**< [n] by slot; NULL: all are 0 */
+    /** [n] records of position and force, by slot; NULL: no forces. */
+    const double (*force_records[2])[KITH_FORCE_RECORD];
+    const double *force_over; /**< [size] rdf->force_units.over by counter; 0 beyond the last bin */
+    const int32_t *rows;      /**< [n_species][n_species] first counter of each partial */
+    int64_t stride;           /**< counters of one partial */
+    int64_t size;             /**< counters of one copy */
+    int copies;               /**< copies of the counters; a power of 2 */
+    bool plain;               /**< every pair counts, and there are no weights */
 
     float factor; /**< linear bins: the counter is floor(r / cutoff * factor + offset) */
     float offset; /**< linear bins: see factor */
@@ -49,20 +50,19 @@ struct kith__scale {
 /** Counters of one thread: sweep->state. */
 struct kith__tally {
     const struct kith__scale *scale; /**< shared tables */
-    double (
-        *near)[KITH_PUSHED];   /**< [tile.n] with forces: records of the tile's candidates, shifted
-                                    to their images */
-    uint32_t *fine;            /**< [copies][size] pairs since the last flush */
-    int64_t *total;            /**< [size] pairs */
-    kith__wide *sums;          /**< [size] products of weights; NULL without weights */
-    kith__wide (*pushes)[2];   /**< [size] pair-force sums; NULL without forces */
-    int64_t (*fine_pushes)[2]; /**< [size] pair-force sums since the last flush; NULL without
-                                    forces */
-    int64_t pushed;            /**< pairs in `fine_pushes` */
-    int64_t since;             /**< most pairs in `fine` */
+    /** [tile.n] with forces: records of the tile's candidates, shifted to their images. */
+    double (*near)[KITH_FORCE_RECORD];
+    uint32_t *fine;                /**< [copies][size] pairs since the last flush */
+    int64_t *total;                /**< [size] pairs */
+    kith__wide *sums;              /**< [size] products of weights; NULL without weights */
+    kith__wide (*force_sums)[2];   /**< [size] pair-force sums; NULL without forces */
+    int64_t (*fine_force_sums)[2]; /**< [size] pair-force sums since the last flush; NULL without
+                                        forces */
+    int64_t n_force_terms;         /**< pairs in `fine_force_sums` */
+    int64_t since;                 /**< most pairs in `fine` */
 };
 
-/** Fill the tables for a question, but for species and pushed, which the caller sets.
+/** Fill the tables for a question, but for species and force_records, which the caller sets.
  *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf, struct kith__scale *scale);
@@ -80,8 +80,8 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
 /** Flush: add `fine` to `total`, and zero it. */
 void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally);
 
-/** Flush: add `fine_pushes` to `pushes`, and zero them. */
-void kith__tally_flush_pushes(const struct kith__scale *scale, struct kith__tally *tally);
+/** Flush: add `fine_force_sums` to `force_sums`, and zero them. */
+void kith__tally_flush_forces(const struct kith__scale *scale, struct kith__tally *tally);
 
 /** Make room to count n more pairs: flush `fine` if it might overflow. */
 static inline void kith__tally_room(const struct kith__scale *scale, struct kith__tally *tally,
@@ -108,7 +108,7 @@ void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally,
 enum {
     KITH_RDF_TABLE = KITH_WORK_OF(rdf),
     KITH_RDF_ROWS,
-    KITH_RDF_PUSH_UNITS,
+    KITH_RDF_FORCE_UNITS,
     KITH_RDF_SPECIES, /* SPECIES, FORCES and POINTS have two slots each, one for each set */
     KITH_RDF_FORCES = KITH_RDF_SPECIES + 2,
     KITH_RDF_POINTS = KITH_RDF_FORCES + 2

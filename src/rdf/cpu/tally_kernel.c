@@ -4,7 +4,7 @@
  * into counters and counts them. Compiled once for each instruction set.
  */
 #include "bins.h"
-#include "pushes.h"
+#include "pair_forces.h"
 #include "engine/cpu/visit.h"
 
 /** Counter by the definition, of a row's particle and candidate `place` of the tile. */
@@ -75,8 +75,8 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
         }
         k = end;
     }
-    if (scale->pushed[0]) {
-        add_pushes(sweep, &start, first, n, batch.counter);
+    if (scale->force_records[0]) {
+        add_force_sums(sweep, &start, first, n, batch.counter);
     }
     if (scale->plain) {
         for (int k = 0; k < n; k += W) {
@@ -96,7 +96,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         0, 1);
     kith__tally_room(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
-    for (int k = 0; k < FOUR && sweep->n_hits > 0; k++) { /* padding: pair forces read by FOUR */
+    for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0;
+         k++) { /* padding: pair forces read by PAIR_BLOCK */
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
     for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* padding: distances are read by W */
@@ -154,8 +155,8 @@ static void enter_tile(struct kith__sweep *sweep)
     for (int k = 0; species && k < tile->n; k++) {
         tile->rank[k] = species[tile->slot[k]];
     }
-    if (scale->pushed[1]) {
-        load_pushes(sweep);
+    if (scale->force_records[1]) {
+        gather_tile_records(sweep);
     }
 }
 

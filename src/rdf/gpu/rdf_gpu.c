@@ -52,7 +52,7 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
             rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t), NULL};
     }
     if (rdf->forces[0]) {
-        array[OVER] = (struct kith__gpu_array){rdf->push.over,
+        array[OVER] = (struct kith__gpu_array){rdf->force_units.over,
                                                (size_t)(rdf->bins + 1) * sizeof(double), NULL};
     }
     array[EDGES] = (struct kith__gpu_array){rdf->edge2,
@@ -86,7 +86,7 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     rdf->bond_offsets = array[OFFSETS].at;
     rdf->bonds = array[BONDS].at;
     rdf->edge2 = array[EDGES].at;
-    rdf->push.over = array[OVER].at;
+    rdf->force_units.over = array[OVER].at;
     return KITH_OK;
 }
 
@@ -157,8 +157,9 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
     const struct kith__gpu *gpu = c->s.gpu;
     const struct kith__rdf *rdf = c->rdf;
     const size_t n = (size_t)(rdf->partials * rdf->bins);
-    const size_t pushes = rdf->pushes ? (size_t)kith__push_at(rdf, rdf->partials, 0, 0) : 0;
-    const size_t bytes = ((rdf->sums ? 3 : 1) * n + 2 * pushes) * sizeof *c->scale.counts;
+    const size_t force_sums = rdf->force_sums ? (size_t)kith__force_sum_at(rdf, rdf->partials, 0, 0)
+                                              : 0;
+    const size_t bytes = ((rdf->sums ? 3 : 1) * n + 2 * force_sums) * sizeof *c->scale.counts;
     c->scale = (struct kith__gpu_scale){
         .rdf = *rdf,
         .cross = q->cross,
@@ -168,7 +169,7 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
     KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
                "out of device memory for %lld counters", (long long)n);
     c->scale.sums = rdf->sums ? c->scale.counts + n : NULL;
-    c->scale.pushes = c->scale.counts + (rdf->sums ? 3 : 1) * n;
+    c->scale.force_sums = c->scale.counts + (rdf->sums ? 3 : 1) * n;
     KITH_TRY(bring_arrays(c, q));
     set_scale(&c->scale, q);
     KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(c->scale.counts, 0, bytes, gpu->stream));
@@ -197,17 +198,18 @@ static kith_status fetch(struct count *c)
     kith_ctx *ctx = c->s.ctx;
     const struct kith__rdf *rdf = c->rdf;
     const int64_t n = rdf->partials * rdf->bins;
-    const int64_t m = rdf->pushes ? kith__push_at(rdf, rdf->partials, 0, 0) : 0;
+    const int64_t m = rdf->force_sums ? kith__force_sum_at(rdf, rdf->partials, 0, 0) : 0;
     const size_t bytes = (size_t)n * sizeof(int64_t);
     uint64_t *sums = rdf->sums ? need_wide(ctx, 0, n) : NULL;
-    uint64_t *pushes = m > 0 ? need_wide(ctx, 1, m) : NULL;
-    KITH_CHECK(ctx, (sums || !rdf->sums) && (pushes || m == 0), KITH_NO_MEMORY,
+    uint64_t *force_sums = m > 0 ? need_wide(ctx, 1, m) : NULL;
+    KITH_CHECK(ctx, (sums || !rdf->sums) && (force_sums || m == 0), KITH_NO_MEMORY,
                "out of memory for %lld sums", (long long)(n + m));
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
         kith__gpu_copy_of_plan(&c->s),
         {(char *)rdf->counts, (const char *)c->scale.counts, bytes},
         {(char *)sums, (const char *)c->scale.sums, sums ? 2 * bytes : 0},
-        {(char *)pushes, (const char *)c->scale.pushes, 2 * (size_t)m * sizeof *pushes}};
+        {(char *)force_sums, (const char *)c->scale.force_sums,
+         2 * (size_t)m * sizeof *force_sums}};
     KITH_TRY(kith__gpu_download(ctx, copies));
     KITH_TRY(kith__gpu_judge_plan(&c->s));
     for (int64_t at = 0; at < n && sums; at++) {
@@ -215,14 +217,14 @@ static kith_status fetch(struct count *c)
     }
     for (int64_t at = 0; at < m; at++) {
         const int64_t row = at / (rdf->bins + 1);
-        rdf->pushes[at] = kith__push_sum(rdf, (int)(row % 2), at % (rdf->bins + 1),
-                                         wide_at(pushes, m, at));
+        rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1),
+                                                    wide_at(force_sums, m, at));
     }
     return KITH_OK;
 }
 
 /** Count all images within reach, by the sweep over cells, and add pair forces. */
-static kith_status sweep_pushes(struct count *c)
+static kith_status sweep_forces(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
     const struct kith__gpu *gpu = c->s.gpu;
@@ -236,8 +238,9 @@ static kith_status sweep_pushes(struct count *c)
         }
         *from = c->scale.forces[set];
     }
-    KITH_GPU_TRY(ctx, "summing pushes",
-                 kith__gpu_push(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
+    KITH_GPU_TRY(
+        ctx, "summing pair forces",
+        kith__gpu_force_sums(&c->s.sweep, &c->scale, (size_t)gpu->shared / 2, gpu->stream));
     return KITH_OK;
 }
 
@@ -343,7 +346,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
         return KITH_OK; /* the counts are 0 */
     }
     KITH_TRY(rdf->nearest     ? tally_nearest(&c)
-             : rdf->forces[0] ? sweep_pushes(&c)
+             : rdf->forces[0] ? sweep_forces(&c)
                               : sweep_cells(&c));
     return fetch(&c);
 }

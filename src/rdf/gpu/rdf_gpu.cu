@@ -3,7 +3,7 @@
  * The sweep's operations that count pairs by distance, for all images within reach of cells, and
  * the table for bins that are not linear.
  */
-#include "crowd.cuh"
+#include "candidate_batch.cuh"
 
 /** Counters of a warp. */
 struct tally_state {

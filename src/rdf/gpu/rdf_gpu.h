@@ -40,7 +40,7 @@ struct kith__gpu_scale {
     unsigned long long *counts; /**< [partials][bins] pairs */
     unsigned long long *sums; /**< [2][partials][bins] products of weights, low words, then high */
     /** [2][partials][2][bins + 1] pair-force sums, low words, then high. */
-    unsigned long long *pushes;
+    unsigned long long *force_sums;
     void *forces[2]; /**< [n][3] forces by slot */
     int copies; /**< copies of a block's counters in shared memory, a power of 2; 0: they do not
                      fit, and pairs are counted in device memory */
@@ -102,8 +102,8 @@ gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, 
 
 /** Count the pairs of a sweep, and add their pair-force sums; forces are by slot.
  *  @param most  shared memory that a block may have [bytes] */
-gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
-                          size_t most, gpuStream_t stream);
+gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
+                                size_t most, gpuStream_t stream);
 
 /** Write the positions of set 0 (a) or 1 (b). */
 gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStream_t stream);

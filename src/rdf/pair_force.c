@@ -7,7 +7,7 @@
  * grad n = <sum of (F_j - F_i) / (2 kT) delta(R - d)>, so that over all directions
  * dg/dr = <sum of p / r delta(r - |d|)> / (2 kT density S r^(dim - 1)), S r^(dim - 1) the sphere.
  */
-#include "push.h"
+#include "pair_force.h"
 
 #include "core/atomics.h"
 
@@ -76,8 +76,8 @@ static double edge_of(const double *edges, int64_t k)
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
 }
 
-kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *o,
-                             const struct kith__question *q, struct kith__rdf *rdf)
+kith_status kith__forces_check(kith_ctx *ctx, const kith_rdf_options *o,
+                               const struct kith__question *q, struct kith__rdf *rdf)
 {
     double most[2];
     KITH_CHECK(ctx, !q->cross || o->forces_against, KITH_INVALID,
@@ -98,8 +98,8 @@ kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *o,
     return KITH_OK;
 }
 
-void kith__push_units(const struct kith__question *q, const double *edges, double *over,
-                      struct kith__rdf *rdf)
+void kith__force_units(const struct kith__question *q, const double *edges, double *over,
+                       struct kith__rdf *rdf)
 {
     /* |F_j - F_i| is less than twice the sum of the largest components. A term is at most r times
      * that, and in the second sum (e / r)^dim times more; r exceeds the cutoff by rounding
@@ -116,7 +116,7 @@ void kith__push_units(const struct kith__question *q, const double *edges, doubl
     for (int64_t k = 0; k <= rdf->bins; k++) {
         over[k] *= scale;
     }
-    rdf->push = (struct kith__push_units){
+    rdf->force_units = (struct kith__force_units){
         .plain = scale_below(force * q->cutoff), .least2 = least * least, .over = over};
 }
 
@@ -129,20 +129,20 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     }
     const double density = h->pushes && h->density[partial] > 0 ? h->density[partial] : (double)NAN;
     const double unit = 1 / ((h->dim == 3 ? 8 : 4) * pi * kT * density);
-    const double *push = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
-    const double *over = push ? push + h->bins + 1 : NULL;
-    double below = push ? over[0] : 0; /* sum over the pairs below the bin */
+    const double *sums = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
+    const double *over = sums ? sums + h->bins + 1 : NULL;
+    double below = sums ? over[0] : 0; /* sum over the pairs below the bin */
     double all = 0;
-    for (int64_t k = 0; k <= h->bins && push; k++) {
+    for (int64_t k = 0; k <= h->bins && sums; k++) {
         all += over[k];
     }
     for (int64_t k = 0; k < h->bins; k++) {
         const double low = pow(h->edges[k], h->dim);
         const double high = pow(h->edges[k + 1], h->dim);
         /* A pair at r contributes to the part of its bin's volume that lies beyond r. */
-        const double own = push ? (high * over[k + 1] - push[k + 1]) / (high - low) : 0;
+        const double own = sums ? (high * over[k + 1] - sums[k + 1]) / (high - low) : 0;
         zero[k] = unit * (below + own);
         infinity[k] = 1 - unit * (all - below - own);
-        below += push ? over[k + 1] : 0;
+        below += sums ? over[k + 1] : 0;
     }
 }

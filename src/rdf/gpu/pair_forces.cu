@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for histograms with forces: counts, and pair-force sums (push.h). A block
- * adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in device memory
- * before they can overflow.
+ * The sweep's operation for histograms with forces: counts, and pair-force sums (pair_force.h). A
+ * block adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in device
+ * memory before they can overflow.
  */
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
 /** Layout of a block's sums: n counts, low words of 2 m pair-force sums, then their high words. */
-struct push_counters {
+struct force_counters {
     int32_t n;   /**< counts: partials * bins */
     int32_t m;   /**< pair-force sums of one kind: partials * (bins + 1) */
     int32_t row; /**< pair-force sums of one kind in a partial: bins + 1 */
@@ -24,7 +24,7 @@ struct push_counters {
 };
 
 /** Add a term to sum `at`. */
-static __device__ __forceinline__ void add_term(const struct push_counters &c, int32_t at,
+static __device__ __forceinline__ void add_term(const struct force_counters &c, int32_t at,
                                                 int64_t term)
 {
     const uint32_t add = (uint32_t)term;
@@ -37,16 +37,16 @@ static __device__ __forceinline__ void add_term(const struct push_counters &c, i
 
 /** Flush: add the block's sums to those in device memory, and zero them. Called by any `of`
  *  threads, each with its number `me`; others may add meanwhile. */
-static __device__ __noinline__ void flush_pushes(const struct push_counters c,
-                                                 unsigned long long *counts,
-                                                 unsigned long long *pushes, int me, int of)
+static __device__ __noinline__ void flush_force_sums(const struct force_counters c,
+                                                     unsigned long long *counts,
+                                                     unsigned long long *force_sums, int me, int of)
 {
     flush_counters(block_counters, c.n, 1, counts, me, of);
     for (int32_t at = me; at < 2 * c.m; at += of) {
         const int64_t low = (int64_t)atomicExch(&c.low()[at], 0u);
         const int64_t high = (int64_t)(int32_t)atomicExch(&c.high()[at], 0u);
         if (low != 0 || high != 0) {
-            add_wide(&pushes[at], 2 * c.m, high * ((int64_t)1 << 32) + low);
+            add_wide(&force_sums[at], 2 * c.m, high * ((int64_t)1 << 32) + low);
         }
     }
 }
@@ -64,7 +64,7 @@ static __device__ __forceinline__ double square_beside(const double[3], const do
 }
 
 /** N particles and the forces on them, in shared memory. */
-template <typename real, int N> struct pushed {
+template <typename real, int N> struct force_records {
     real r[3][N];       /**< coordinates [length] */
     double x[3][N];     /**< coordinates, shifted to their images [length] */
     double force[3][N]; /**< forces */
@@ -107,15 +107,15 @@ template <typename real, int N> struct pushed {
 /** The operation. The hits of a home with one candidate for each lane are listed, and the list is
  *  shared by all lanes: if each lane took its own hits, all would wait for the lane with the
  *  most. */
-template <typename real, int WAY> struct push_tally {
+template <typename real, int WAY> struct force_tally {
     struct shared {
-        pushed<real, KITH_GPU_HOME> home;    /**< particles of the home */
-        pushed<real, LANES> candidate;       /**< one candidate for each lane */
-        uint16_t hit[LANES * KITH_GPU_HOME]; /**< lane * KITH_GPU_HOME + particle of the home */
+        force_records<real, KITH_GPU_HOME> home; /**< particles of the home */
+        force_records<real, LANES> candidate;    /**< one candidate for each lane */
+        uint16_t hit[LANES * KITH_GPU_HOME];     /**< lane * KITH_GPU_HOME + particle of the home */
     };
-    struct kith__gpu_scale scale;  /**< from distances to counters, with forces by slot */
-    struct push_counters counters; /**< layout of the block's sums */
-    int64_t since;                 /**< most pairs that this warp has added since its last flush */
+    struct kith__gpu_scale scale;   /**< from distances to counters, with forces by slot */
+    struct force_counters counters; /**< layout of the block's sums */
+    int64_t since;                  /**< most pairs that this warp has added since its last flush */
 
     /** Read the particles of a home. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
@@ -131,8 +131,8 @@ template <typename real, int WAY> struct push_tally {
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
-        if ((WAY != WITH_CARE || scale.copies > 0) && since > KITH_PUSH_TERMS / WARPS) {
-            flush_pushes(counters, scale.counts, scale.pushes, v.lane, LANES);
+        if ((WAY != WITH_CARE || scale.copies > 0) && since > KITH_FORCE_TERMS / WARPS) {
+            flush_force_sums(counters, scale.counts, scale.force_sums, v.lane, LANES);
             since = (int64_t)DEEP * LANES * v.n;
         }
     }
@@ -160,20 +160,20 @@ template <typename real, int WAY> struct push_tally {
             }
             return;
         }
-        add_wide(&scale.pushes[at], 2 * counters.m, term[0]);
-        add_wide(&scale.pushes[at + counters.row], 2 * counters.m, term[1]);
+        add_wide(&scale.force_sums[at], 2 * counters.m, term[0]);
+        add_wide(&scale.force_sums[at + counters.row], 2 * counters.m, term[1]);
         if (counter > 0) {
             atomicAdd(&scale.counts[bin], 1ull);
         }
     }
 
     /** Count the pair of the home's particle k and candidate l, and add its pair force. */
-    __device__ __forceinline__ void push(const struct kith__question &question, const shared *all,
-                                         int k, int l, bool simple)
+    __device__ __forceinline__ void add_pair(const struct kith__question &question,
+                                             const shared *all, int k, int l, bool simple)
     {
         typedef definition<real> def;
-        const pushed<real, KITH_GPU_HOME> &home = all->home;
-        const pushed<real, LANES> &other = all->candidate;
+        const force_records<real, KITH_GPU_HOME> &home = all->home;
+        const force_records<real, LANES> &other = all->candidate;
         double d[3], force[3];
         real ri[3], rj[3];
         for (int m = 0; m < 3; m++) {
@@ -205,8 +205,8 @@ template <typename real, int WAY> struct push_tally {
             KITH_ADD_d(KITH_MUL_d(force[0], d[0]), KITH_MUL_d(force[1], d[1])),
             KITH_MUL_d(force[2], d[2]));
         int64_t term[2];
-        kith__push_terms(&scale.rdf.push, scale.rdf.push.over[counter], scale.rdf.dim, p,
-                         square_of(d[0], d[1], d[2]), term);
+        kith__force_terms(&scale.rdf.force_units, scale.rdf.force_units.over[counter],
+                          scale.rdf.dim, p, square_of(d[0], d[1], d[2]), term);
         add(partial, counter, term);
         if (WAY == WITH_CARE && scale.sums && counter > 0) {
             add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
@@ -239,8 +239,8 @@ template <typename real, int WAY> struct push_tally {
             sync_warp();
             for (int h = v.lane; h < hits; h += LANES) {
                 const uint32_t hit = all->hit[h];
-                push(grid.question, all, (int)(hit % KITH_GPU_HOME), (int)(hit / KITH_GPU_HOME),
-                     simple);
+                add_pair(grid.question, all, (int)(hit % KITH_GPU_HOME), (int)(hit / KITH_GPU_HOME),
+                         simple);
             }
             sync_warp();
         }
@@ -253,22 +253,22 @@ template <typename real, int WAY> struct push_tally {
 
 /** Zero the block's sums. */
 template <typename real, int WAY>
-static __device__ __forceinline__ void begin_block(push_tally<real, WAY> &operation)
+static __device__ __forceinline__ void begin_block(force_tally<real, WAY> &operation)
 {
-    const struct push_counters &c = operation.counters;
+    const struct force_counters &c = operation.counters;
     clear_counters(block_counters, operation.scale.copies > 0 ? c.n + 4 * c.m : 0, 1);
     __syncthreads();
 }
 
 /** Flush the block's sums. */
 template <typename real, int WAY>
-static __device__ __forceinline__ void end_block(push_tally<real, WAY> &operation)
+static __device__ __forceinline__ void end_block(force_tally<real, WAY> &operation)
 {
     const struct kith__gpu_scale &scale = operation.scale;
     __syncthreads();
     if (scale.copies > 0) {
-        flush_pushes(operation.counters, scale.counts, scale.pushes, (int)threadIdx.x,
-                     SWEEP_THREADS);
+        flush_force_sums(operation.counters, scale.counts, scale.force_sums, (int)threadIdx.x,
+                         SWEEP_THREADS);
     }
 }
 
@@ -304,30 +304,31 @@ gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, 
 
 /** Launch the sweep. */
 template <typename real, int WAY>
-static gpuError_t run_pushes(const struct kith__gpu_sweep *sweep,
+static gpuError_t run_forces(const struct kith__gpu_sweep *sweep,
                              const struct kith__gpu_scale *scale,
-                             const struct push_counters *counters, size_t bytes, gpuStream_t stream)
+                             const struct force_counters *counters, size_t bytes,
+                             gpuStream_t stream)
 {
-    const push_tally<real, WAY> operation = {*scale, *counters, 0};
+    const force_tally<real, WAY> operation = {*scale, *counters, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
 
-gpuError_t kith__gpu_push(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
-                          size_t most, gpuStream_t stream)
+gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
+                                size_t most, gpuStream_t stream)
 {
-    const struct push_counters c = {(int32_t)(scale->rdf.partials * scale->rdf.bins),
-                                    (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
-                                    (int32_t)(scale->rdf.bins + 1)};
+    const struct force_counters c = {(int32_t)(scale->rdf.partials * scale->rdf.bins),
+                                     (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
+                                     (int32_t)(scale->rdf.bins + 1)};
     const size_t taken = WARPS * (sizeof(struct visit_shared) +
-                                  sizeof(push_tally<double, WITH_CARE>::shared));
+                                  sizeof(force_tally<double, WITH_CARE>::shared));
     const size_t bytes = (size_t)(c.n + 4 * (int64_t)c.m) * sizeof(uint32_t);
     scale->copies = bytes + taken + 64 <= most ? 1 : 0;
     const size_t shared = scale->copies > 0 ? bytes : 0;
     const bool single = sweep->grid.question.precision == KITH_FLOAT;
     if (way_of(scale) == BY_ROOT) {
-        return single ? run_pushes<float, BY_ROOT>(sweep, scale, &c, shared, stream)
-                      : run_pushes<double, BY_ROOT>(sweep, scale, &c, shared, stream);
+        return single ? run_forces<float, BY_ROOT>(sweep, scale, &c, shared, stream)
+                      : run_forces<double, BY_ROOT>(sweep, scale, &c, shared, stream);
     }
-    return single ? run_pushes<float, WITH_CARE>(sweep, scale, &c, shared, stream)
-                  : run_pushes<double, WITH_CARE>(sweep, scale, &c, shared, stream);
+    return single ? run_forces<float, WITH_CARE>(sweep, scale, &c, shared, stream)
+                  : run_forces<double, WITH_CARE>(sweep, scale, &c, shared, stream);
 }

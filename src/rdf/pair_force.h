@@ -3,12 +3,12 @@
  * Pair-force sums, from which g(r) can be estimated with less noise than from counts. Read by the C
  * and the CUDA compiler. With d the vector from i to j in double, two sums are made over the pairs
  * of each bin: of p = (F_j - F_i).d, and of p (e / r)^dim, e the upper edge of the bin (and r^2 at
- * least push.least2). The sums are in fixed point, so that their order does not matter: terms are
- * rounded to 2^-40 of the next power of 2 above the largest term that the forces allow, and 2^22
- * terms never overflow 63 bits.
+ * least force_units.least2). The sums are in fixed point, so that their order does not matter:
+ * terms are rounded to 2^-40 of the next power of 2 above the largest term that the forces allow,
+ * and 2^22 terms never overflow 63 bits.
  */
-#ifndef KITH_PUSH_H
-#define KITH_PUSH_H
+#ifndef KITH_PAIR_FORCE_H
+#define KITH_PAIR_FORCE_H
 
 #include <string.h>
 
@@ -17,18 +17,19 @@
 /** Integers of 128 bits, for sums of 64-bit integers. */
 __extension__ typedef __int128 kith__wide;
 
-enum { KITH_PUSH_TERMS = 1 << 22 /**< number of terms that never overflow 63 bits */ };
+enum { KITH_FORCE_TERMS = 1 << 22 /**< number of terms that never overflow 63 bits */ };
 
 /** Index of a pair-force sum in [partials][2][bins + 1].
  *  @param which  0: of p; 1: of p (e / r)^dim
  *  @param k      counter: 0 below the first edge, b + 1 in bin b */
-KITH_FN int64_t kith__push_at(const struct kith__rdf *rdf, int32_t partial, int which, int64_t k)
+KITH_FN int64_t kith__force_sum_at(const struct kith__rdf *rdf, int32_t partial, int which,
+                                   int64_t k)
 {
     return (2 * (int64_t)partial + which) * (rdf->bins + 1) + k;
 }
 
 /** Nearest integer of |x| < 2^51: adding 1.5 * 2^52 leaves it in the lower bits of the fraction. */
-KITH_FN int64_t kith__push_whole(double x)
+KITH_FN int64_t kith__nearest_integer(double x)
 {
     const double shifted = KITH_ADD_d(x, 6755399441055744.0);
     int64_t bits;
@@ -39,7 +40,7 @@ KITH_FN int64_t kith__push_whole(double x)
 /** 1 / sqrt(x) to some units in the last place, for x in [1e-150, 1e150]: a guess from the bits of
  *  x, good to 3.5%, then the series of (1 - e)^(-1/2) to second and to third order. It has equal
  *  bits on all processors, as it uses neither a root nor a quotient. */
-KITH_FN double kith__push_over_root(double x)
+KITH_FN double kith__inverse_root(double x)
 {
     uint64_t bits;
     double y;
@@ -53,35 +54,35 @@ KITH_FN double kith__push_over_root(double x)
     return KITH_ADD_d(y, KITH_MUL_d(KITH_MUL_d(y, e), KITH_ADD_d(0.5, more)));
 }
 
-/** The two terms of a pair in fixed point. @param over  push.over of its counter  @param p, r2  of
- *  the pair, in double */
-KITH_FN void kith__push_terms(const struct kith__push_units *unit, double over, int dim, double p,
-                              double r2, int64_t term[2])
+/** The two terms of a pair in fixed point. @param over  force_units.over of its counter  @param p,
+ *  r2  of the pair, in double */
+KITH_FN void kith__force_terms(const struct kith__force_units *unit, double over, int dim, double p,
+                               double r2, int64_t term[2])
 {
     const double least2 = unit->least2;
-    const double one = kith__push_over_root(r2 < least2 ? least2 : r2);
+    const double one = kith__inverse_root(r2 < least2 ? least2 : r2);
     const double square = KITH_MUL_d(one, one);
     const double power = dim == 3 ? KITH_MUL_d(square, one) : square;
-    term[0] = kith__push_whole(KITH_MUL_d(p, unit->plain));
-    term[1] = kith__push_whole(KITH_MUL_d(KITH_MUL_d(p, power), over));
+    term[0] = kith__nearest_integer(KITH_MUL_d(p, unit->plain));
+    term[1] = kith__nearest_integer(KITH_MUL_d(KITH_MUL_d(p, power), over));
 }
 
-/** A pair-force sum in the caller's units. @param which, k  as for kith__push_at */
-static inline double kith__push_sum(const struct kith__rdf *rdf, int which, int64_t k,
-                                    kith__wide sum)
+/** A pair-force sum in the caller's units. @param which, k  as for kith__force_sum_at */
+static inline double kith__force_sum_value(const struct kith__rdf *rdf, int which, int64_t k,
+                                           kith__wide sum)
 {
-    return (double)sum / (which == 0 ? rdf->push.plain : rdf->push.over[k]);
+    return (double)sum / (which == 0 ? rdf->force_units.plain : rdf->force_units.over[k]);
 }
 
 /** Check the forces of the options, and store them in *rdf.
  *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE or KITH_CANCELLED. */
-kith_status kith__push_check(kith_ctx *ctx, const kith_rdf_options *options,
-                             const struct kith__question *question, struct kith__rdf *rdf);
+kith_status kith__forces_check(kith_ctx *ctx, const kith_rdf_options *options,
+                               const struct kith__question *question, struct kith__rdf *rdf);
 
 /** Choose the fixed-point units for forces that were checked.
  *  @param edges  [bins + 1] edges of the bins [length]
- *  @param over   [bins + 1] memory for rdf->push.over */
-void kith__push_units(const struct kith__question *question, const double *edges, double *over,
-                      struct kith__rdf *rdf);
+ *  @param over   [bins + 1] memory for rdf->force_units.over */
+void kith__force_units(const struct kith__question *question, const double *edges, double *over,
+                       struct kith__rdf *rdf);
 
 #endif

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of positions and
- * forces (pushes.h). Both versions round alike.
+ * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of
+ * positions and forces (pair_forces.h). Both versions round alike.
  */
-#ifndef KITH_CPU_FOUR_H
-#define KITH_CPU_FOUR_H
+#ifndef KITH_CPU_PAIR_BLOCK_H
+#define KITH_CPU_PAIR_BLOCK_H
 
 #include "engine/cpu/simd.h"
 
-enum { FOUR = 4 }; /* pairs of a block */
-typedef double four __attribute__((vector_size(8 * FOUR)));
+enum { PAIR_BLOCK = 4 }; /* pairs of a block */
+typedef double block_vector __attribute__((vector_size(8 * PAIR_BLOCK)));
 
 #if defined(__AVX512F__)
-/** Position and force of a particle (KITH_PUSHED), or products of these. */
+/** Position and force of a particle (KITH_FORCE_RECORD), or products of these. */
 typedef struct {
     __m512d both;
-} pushed_vectors;
-static inline pushed_vectors pushed_load(const double *own)
+} record_vectors;
+static inline record_vectors record_load(const double *own)
 {
-    return (pushed_vectors){_mm512_loadu_pd(own)};
+    return (record_vectors){_mm512_loadu_pd(own)};
 }
 /** Products of the differences between i and j along each axis: d d, and force times d. Both
  *  differences are i less j: the signs cancel. */
-static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+static inline record_vectors record_products(record_vectors i, const double *j)
 {
     const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
-    return (pushed_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
+    return (record_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
 }
 /** r^2 and p of the pairs of a block: (x + y) + z of their products. */
-static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR_BLOCK],
+                              double p[PAIR_BLOCK])
 {
     const __m512d a = v[0].both, b = v[1].both, c = v[2].both, d = v[3].both;
     const __m512d x = _mm512_unpacklo_pd(a, b), y = _mm512_unpackhi_pd(a, b); /* x x z z, y y */
@@ -42,25 +43,25 @@ static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], do
 #else
 typedef struct {
     /** Position and force of a particle, or products of these. */
-    four place, force;
-} pushed_vectors;
-static inline pushed_vectors pushed_load(const double *own)
+    block_vector place, force;
+} record_vectors;
+static inline record_vectors record_load(const double *own)
 /** Read a record. */
 {
-    pushed_vectors v;
+    record_vectors v;
     memcpy(&v.place, own, sizeof v.place);
-    memcpy(&v.force, own + FOUR, sizeof v.force);
+    memcpy(&v.force, own + PAIR_BLOCK, sizeof v.force);
     return v;
 }
-static inline pushed_vectors pushed_products(pushed_vectors i, const double *j)
+static inline record_vectors record_products(record_vectors i, const double *j)
 /** Products of the differences between i and j along each axis. */
 {
-    const pushed_vectors v = pushed_load(j);
-    const four d = i.place - v.place;
-    return (pushed_vectors){d * d, (i.force - v.force) * d};
+    const record_vectors v = record_load(j);
+    const block_vector d = i.place - v.place;
+    return (record_vectors){d * d, (i.force - v.force) * d};
 }
 /** Store (x + y) + z of each of four vectors. */
-static inline void four_store_sums(double to[FOUR], const four v[FOUR])
+static inline void store_block_sums(double to[PAIR_BLOCK], const block_vector v[PAIR_BLOCK])
 {
 #if defined(__AVX2__)
     const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
@@ -69,18 +70,19 @@ static inline void four_store_sums(double to[FOUR], const four v[FOUR])
     const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
     _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));
 #else
-    for (int k = 0; k < FOUR; k++) {
+    for (int k = 0; k < PAIR_BLOCK; k++) {
         to[k] = (v[k][0] + v[k][1]) + v[k][2];
     }
 #endif
 }
-static inline void pushed_sums(const pushed_vectors v[FOUR], double r2[FOUR], double p[FOUR])
+static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR_BLOCK],
+                              double p[PAIR_BLOCK])
 /** r^2 and p of the pairs of a block: (x + y) + z of their products. */
 {
-    const four place[FOUR] = {v[0].place, v[1].place, v[2].place, v[3].place};
-    const four force[FOUR] = {v[0].force, v[1].force, v[2].force, v[3].force};
-    four_store_sums(r2, place);
-    four_store_sums(p, force);
+    const block_vector place[PAIR_BLOCK] = {v[0].place, v[1].place, v[2].place, v[3].place};
+    const block_vector force[PAIR_BLOCK] = {v[0].force, v[1].force, v[2].force, v[3].force};
+    store_block_sums(r2, place);
+    store_block_sums(p, force);
 }
 #endif
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair-force sums on CPU cores (push.h): computed for each pair that is counted. Positions and
- * forces of a tile's candidates are gathered once for all particles of its home. Included by
+ * Pair-force sums on CPU cores (pair_force.h): computed for each pair that is counted. Positions
+ * and forces of a tile's candidates are gathered once for all particles of its home. Included by
  * tally_kernel.c.
  */
-#ifndef KITH_CPU_PUSHES_H
-#define KITH_CPU_PUSHES_H
+#ifndef KITH_CPU_PAIR_FORCES_H
+#define KITH_CPU_PAIR_FORCES_H
 
 #include "bins.h"
-#include "four.h"
+#include "pair_block.h"
 #include "engine/cpu/tile.h"
 
-enum { KITH_PUSHES = 256 }; /* pairs whose terms are computed together */
+enum { FORCE_BATCH = 256 }; /* pairs whose terms are computed together */
 
 /** Position of a batch in the list of rows of hits. */
 struct cursor {
@@ -30,14 +30,14 @@ static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 }
 
 /** Gather the records of a tile's candidates, shifted to their images, in tally->near. */
-static void load_pushes(struct kith__sweep *sweep)
+static void gather_tile_records(struct kith__sweep *sweep)
 {
     struct kith__tally *tally = kith__tally_of(sweep);
     const struct kith__tile *tile = &sweep->tile;
     const double(*row)[3] = sweep->question->box_d.row;
-    const double(*from)[KITH_PUSHED] = tally->scale->pushed[1];
-    double(*to)[KITH_PUSHED] = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN_TILE],
-                                                 ((size_t)tile->n + 1) * sizeof *to);
+    const double(*from)[KITH_FORCE_RECORD] = tally->scale->force_records[1];
+    double(*to)[KITH_FORCE_RECORD] = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN_TILE],
+                                                       ((size_t)tile->n + 1) * sizeof *to);
     tally->near = to;
     if (!to) {
         sweep->failed = KITH_NO_MEMORY;
@@ -56,22 +56,23 @@ static void load_pushes(struct kith__sweep *sweep)
 
 /** p = (F_j - F_i).d and r^2 of some pairs. */
 struct products {
-    double p[KITH_PUSHES + FOUR];  /**< [force length] */
-    double r2[KITH_PUSHES + FOUR]; /**< [length^2] */
+    double p[FORCE_BATCH + PAIR_BLOCK];  /**< [force length] */
+    double r2[FORCE_BATCH + PAIR_BLOCK]; /**< [length^2] */
 };
 
-/** p and r^2 of a particle with n hits. Reads and writes up to FOUR - 1 entries beyond n.
- *  @param place  [n + FOUR - 1] index of each hit in the tile */
-KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pushed)[KITH_PUSHED],
-                               int n, const int32_t *place, double *p, double *r2)
+/** p and r^2 of a particle with n hits. Reads and writes up to PAIR_BLOCK - 1 entries beyond n.
+ *  @param place  [n + PAIR_BLOCK - 1] index of each hit in the tile */
+KITH_INLINE void find_products(const double own[KITH_FORCE_RECORD],
+                               const double (*force_records)[KITH_FORCE_RECORD], int n,
+                               const int32_t *place, double *p, double *r2)
 {
-    const pushed_vectors i = pushed_load(own);
-    for (int k = 0; k < n; k += FOUR) {
-        pushed_vectors product[FOUR];
-        for (int l = 0; l < FOUR; l++) {
-            product[l] = pushed_products(i, pushed[(uint32_t)place[k + l]]);
+    const record_vectors i = record_load(own);
+    for (int k = 0; k < n; k += PAIR_BLOCK) {
+        record_vectors product[PAIR_BLOCK];
+        for (int l = 0; l < PAIR_BLOCK; l++) {
+            product[l] = record_products(i, force_records[(uint32_t)place[k + l]]);
         }
-        pushed_sums(product, r2 + k, p + k);
+        block_sums(product, r2 + k, p + k);
     }
 }
 
@@ -79,10 +80,10 @@ KITH_INLINE void find_products(const double own[KITH_PUSHED], const double (*pus
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
                             const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
-    const struct kith__push_units units = scale->rdf->push;
-    const double *restrict over = scale->push_over;
+    const struct kith__force_units units = scale->rdf->force_units;
+    const double *restrict over = scale->force_over;
     for (int l = 0; l < n; l++) {
-        kith__push_terms(&units, over[counter[l]], dim, pair->p[l], pair->r2[l], to[l]);
+        kith__force_terms(&units, over[counter[l]], dim, pair->p[l], pair->r2[l], to[l]);
     }
 }
 
@@ -94,8 +95,8 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
     const int32_t *place = sweep->hit_id + first;
     for (int begin = k; begin < end;) {
         const int to = part_of_row(at, first, begin, end);
-        find_products(scale->pushed[0][at->row->slot],
-                      (const double(*)[KITH_PUSHED])kith__tally_of(sweep)->near, to - begin,
+        find_products(scale->force_records[0][at->row->slot],
+                      (const double(*)[KITH_FORCE_RECORD])kith__tally_of(sweep)->near, to - begin,
                       place + begin, pair->p + (begin - k), pair->r2 + (begin - k));
         for (int l = begin; l < to && !scale->plain; l++) {
             if (kith__is_left_out(scale->rdf, sweep->question->cross, at->row->id,
@@ -108,20 +109,20 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
 }
 
 /** Add the pair forces of n hits, from hit `first` on, to their counters. */
-static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
-                       const int32_t *counter)
+static void add_force_sums(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
+                           const int32_t *counter)
 {
     const struct kith__scale *scale = kith__tally_of(sweep)->scale;
     struct kith__tally *tally = kith__tally_of(sweep);
     struct products pair;
-    int64_t term[KITH_PUSHES][2];
-    tally->pushed += n;
-    if (tally->pushed > KITH_PUSH_TERMS) {
-        kith__tally_flush_pushes(scale, tally);
-        tally->pushed = n;
+    int64_t term[FORCE_BATCH][2];
+    tally->n_force_terms += n;
+    if (tally->n_force_terms > KITH_FORCE_TERMS) {
+        kith__tally_flush_forces(scale, tally);
+        tally->n_force_terms = n;
     }
-    for (int k = 0; k < n; k += KITH_PUSHES) {
-        const int many = n - k < KITH_PUSHES ? n - k : KITH_PUSHES;
+    for (int k = 0; k < n; k += FORCE_BATCH) {
+        const int many = n - k < FORCE_BATCH ? n - k : FORCE_BATCH;
         load_products(sweep, at, first, k, k + many, &pair);
         if (scale->rdf->dim == 3) {
             find_terms(scale, many, &pair, counter + k, 3, term);
@@ -130,7 +131,7 @@ static void add_pushes(struct kith__sweep *sweep, struct cursor *at, int64_t fir
         }
 #pragma GCC unroll 4
         for (int l = 0; l < many; l++) {
-            int64_t *const to = tally->fine_pushes[(uint32_t)counter[k + l]];
+            int64_t *const to = tally->fine_force_sums[(uint32_t)counter[k + l]];
             to[0] += term[l][0];
             to[1] += term[l][1];
         }
