@@ -43,7 +43,8 @@ KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
 }
 
 /** Counter of a pair with this r2, within its partial; fastest when it is `guess` or next to it. */
-KITH_FN int32_t KITH_REAL(kith__settled)(const struct kith__rdf *rdf, real r2, int32_t guess)
+KITH_FN int32_t KITH_REAL(kith__counter_from_guess)(const struct kith__rdf *rdf, real r2,
+                                                    int32_t guess)
 {
     const real *edge2 = (const real *)rdf->edge2;
     const int32_t most = (int32_t)rdf->bins - 1;

@@ -21,23 +21,23 @@ struct open_pairs {
 #include "core/twice.h"
 
 /** Replace guessed counters by those of the definition. */
-static void settle(const struct kith__all_pairs *all, struct open_pairs *open)
+static void resolve(const struct kith__all_pairs *all, struct open_pairs *open)
 {
     if (all->scale->question->precision == KITH_FLOAT) {
-        settle_f(all, open);
+        resolve_f(all, open);
     } else {
-        settle_d(all, open);
+        resolve_d(all, open);
     }
 }
 
 /** Decide open pairs that were counted by their guess: move those that belong elsewhere. */
-static __attribute__((noinline)) void settle_counted(const struct kith__all_pairs *all,
-                                                     int64_t *total, struct open_pairs *open)
+static __attribute__((noinline)) void resolve_counted(const struct kith__all_pairs *all,
+                                                      int64_t *total, struct open_pairs *open)
 {
     for (int o = 0; o < open->n; o++) {
         total[open->counter[o]]--;
     }
-    settle(all, open);
+    resolve(all, open);
     for (int o = 0; o < open->n; o++) {
         total[open->counter[o]]++;
     }
@@ -87,7 +87,7 @@ KITH_INLINE vf squares_of(const struct row *row, int k)
 /* Addresses of the counters of W pairs: of even lanes, then of odd ones. They are computed by
  vectors * and pass through memory, which needs the fewest execution ports. There are two rounds of
  them, as * loads would wait for stores of the iteration before. */
-struct spots {
+struct addresses {
     uint64_t *at;   /**< [2 W] addresses */
     unsigned older; /**< index of the older round: 0 or W */
     vp base[2];     /**< address of the first counter, for even and for odd lanes */
@@ -97,9 +97,9 @@ struct spots {
 
 /** Count one pair at each address of the older round, and replace it by the round of `fine`: bins
  *  in fixed point (start_even), one in each half of 64 bits. */
-KITH_INLINE void count_spots(struct spots *spots, vi fine)
+KITH_INLINE void count_addresses(struct addresses *addresses, vi fine)
 {
-    uint64_t *const older = spots->at + spots->older;
+    uint64_t *const older = addresses->at + addresses->older;
 #pragma GCC unroll 16
     for (int lane = 0; lane < W; lane++) {
         const uintptr_t at = (uintptr_t)older[lane];
@@ -107,28 +107,29 @@ KITH_INLINE void count_spots(struct spots *spots, vi fine)
         memcpy(&counter, &at, sizeof counter);
         ++*counter;
     }
-    const vp even = (vp_shift((vp)fine, spots->shift[0]) & spots->keep) + spots->base[0];
-    const vp odd = (vp_shift((vp)fine, spots->shift[1]) & spots->keep) + spots->base[1];
+    const vp even = (vp_shift((vp)fine, addresses->shift[0]) & addresses->keep) +
+                    addresses->base[0];
+    const vp odd = (vp_shift((vp)fine, addresses->shift[1]) & addresses->keep) + addresses->base[1];
     memcpy(older, &even, sizeof even);
     memcpy(older + W / 2, &odd, sizeof odd);
-    spots->older ^= W;
+    addresses->older ^= W;
 }
 
 /** Start with addresses of the counter below the first edge, which is not reported. */
-KITH_INLINE struct spots start_spots(const struct kith__scale *scale,
-                                     const struct kith__tally *tally, int32_t first, int bits,
-                                     uint64_t at[2 * W])
+KITH_INLINE struct addresses start_addresses(const struct kith__scale *scale,
+                                             const struct kith__tally *tally, int32_t first,
+                                             int bits, uint64_t at[2 * W])
 {
     uint32_t *fine = tally->fine + first;
-    struct spots spots = {.at = at};
+    struct addresses addresses = {.at = at};
     for (int lane = 0; lane < W; lane++) {
-        spots.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
+        addresses.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
         at[lane] = at[W + lane] = (uint64_t)(uintptr_t)fine;
     }
-    spots.shift[0] = (vp){0} + (uint64_t)(bits - 2);
-    spots.shift[1] = spots.shift[0] + 32;
-    spots.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *fine);
-    return spots;
+    addresses.shift[0] = (vp){0} + (uint64_t)(bits - 2);
+    addresses.shift[1] = addresses.shift[0] + 32;
+    addresses.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *fine);
+    return addresses;
 }
 
 /** Distances that bins are found from: r for linear bins, else r^2 / cutoff^2. */
@@ -147,8 +148,8 @@ KITH_INLINE vi fine_of(const struct binner *bins, vf way, bool linear, unsigned 
 /** Count the pairs of i with [begin, end), at most a piece. Software pipelining: each iteration
  *  computes squares, roots, bins and counts of different pairs, as one chain would exceed the
  *  processor's window of instructions. Up to 3 W pairs beyond the end are computed and discarded;
- *  the last 2 W pairs stay in `spots`, to be counted by the caller. */
-KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spots,
+ *  the last 2 W pairs stay in `addresses`, to be counted by the caller. */
+KITH_INLINE void count_row(const struct kith__all_pairs *all, struct addresses *addresses,
                            struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
                            const struct binner *bins, bool linear)
 {
@@ -163,14 +164,14 @@ KITH_INLINE void count_row(const struct kith__all_pairs *all, struct spots *spot
         const vi fine = fine_of(bins, way, linear, &open);
         way = way_of(bins, squares, linear);
         squares = squares_of(&row, k + 2 * W);
-        count_spots(spots, fine);
+        count_addresses(addresses, fine);
         if (__builtin_expect(open != 0, 0)) {
             note_open(pairs, even_counters(bins, fine), open, i, begin + k);
         }
     }
     if (k < n) {
         const vi fine = fine_of(bins, way, linear, &open) & (vi_lanes() < n - k);
-        count_spots(spots, fine);
+        count_addresses(addresses, fine);
         note_open(pairs, even_counters(bins, fine), open & ((1u << (n - k)) - 1), i, begin + k);
     }
 }
@@ -190,7 +191,7 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
         vi_store(counter + k, guess);
         note_open(pairs, guess, n - k < W ? open & ((1u << (n - k)) - 1) : open, i, begin + k);
     }
-    settle(all, pairs);
+    resolve(all, pairs);
     for (int o = 0; o < pairs->n; o++) {
         counter[pairs->j[o] - begin] = pairs->counter[o];
     }
@@ -207,7 +208,7 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
     const struct binner bins = start_bins(all->scale, all->band, all->off, all->unit);
     const int32_t first = kith__row(all->scale, p->species, q->species);
     _Alignas(4 * W) uint64_t at[2 * W];
-    struct spots spots = start_spots(all->scale, tally, first, bins.even_bits, at);
+    struct addresses addresses = start_addresses(all->scale, tally, first, bins.even_bits, at);
     struct open_pairs pairs;
     pairs.n = 0;
     for (int32_t i = p->begin; i < p->end; i++) {
@@ -216,15 +217,15 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
             count_row_each(all, tally, &pairs, i, begin, q->end, &bins, first, linear);
             continue;
         }
-        count_row(all, &spots, &pairs, i, begin, q->end, &bins, linear);
+        count_row(all, &addresses, &pairs, i, begin, q->end, &bins, linear);
         if (pairs.n >= OPEN_AT_ONCE) {
-            settle_counted(all, tally->total + first, &pairs);
+            resolve_counted(all, tally->total + first, &pairs);
         }
     }
     if (all->scale->plain) {
-        count_spots(&spots, vi_set(0));
-        count_spots(&spots, vi_set(0));
-        settle_counted(all, tally->total + first, &pairs);
+        count_addresses(&addresses, vi_set(0));
+        count_addresses(&addresses, vi_set(0));
+        resolve_counted(all, tally->total + first, &pairs);
     }
 }
 

@@ -32,7 +32,7 @@ static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, 
 }
 
 /** Replace guessed counters by those of the definition. */
-static void KITH_REAL(settle)(const struct kith__all_pairs *all, struct open_pairs *open)
+static void KITH_REAL(resolve)(const struct kith__all_pairs *all, struct open_pairs *open)
 {
     enum { AT_ONCE = 64 };
     real r2[AT_ONCE];
@@ -41,7 +41,7 @@ static void KITH_REAL(settle)(const struct kith__all_pairs *all, struct open_pai
         KITH_REAL(squares_by_definition)(all, open->i + first, open->j + first, here, r2);
         for (int o = 0; o < here; o++) {
             int32_t *counter = &open->counter[first + o];
-            *counter = KITH_REAL(kith__settled)(all->scale->rdf, r2[o], *counter);
+            *counter = KITH_REAL(kith__counter_from_guess)(all->scale->rdf, r2[o], *counter);
         }
     }
 }

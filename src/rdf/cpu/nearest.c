@@ -38,8 +38,8 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
 }
 
 /** Write coordinates and fractions of a set; ranked->id is set. */
-static kith_status place(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
-                         struct kith__ranked *ranked)
+static kith_status write_coordinates(kith_ctx *ctx, const struct kith__question *q,
+                                     const kith_points *points, struct kith__ranked *ranked)
 {
     for (int64_t s = 0; s < ranked->n; s++) {
         enum { COST = 50 };
@@ -67,7 +67,7 @@ static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(need(ctx, q, points->n, rdf->n_species, KITH_RDF_POINTS + set, ranked));
     ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
                                       ranked->first, ranked->id, ranked->piece);
-    return place(ctx, q, points, ranked);
+    return write_coordinates(ctx, q, points, ranked);
 }
 
 /**

@@ -43,13 +43,13 @@ static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR
 #else
 typedef struct {
     /** Position and force of a particle, or products of these. */
-    block_vector place, force;
+    block_vector position, force;
 } record_vectors;
 static inline record_vectors record_load(const double *own)
 /** Read a record. */
 {
     record_vectors v;
-    memcpy(&v.place, own, sizeof v.place);
+    memcpy(&v.position, own, sizeof v.position);
     memcpy(&v.force, own + PAIR_BLOCK, sizeof v.force);
     return v;
 }
@@ -57,7 +57,7 @@ static inline record_vectors record_products(record_vectors i, const double *j)
 /** Products of the differences between i and j along each axis. */
 {
     const record_vectors v = record_load(j);
-    const block_vector d = i.place - v.place;
+    const block_vector d = i.position - v.position;
     return (record_vectors){d * d, (i.force - v.force) * d};
 }
 /** Store (x + y) + z of each of four vectors. */
@@ -79,9 +79,10 @@ static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR
                               double p[PAIR_BLOCK])
 /** r^2 and p of the pairs of a block: (x + y) + z of their products. */
 {
-    const block_vector place[PAIR_BLOCK] = {v[0].place, v[1].place, v[2].place, v[3].place};
+    const block_vector position[PAIR_BLOCK] = {v[0].position, v[1].position, v[2].position,
+                                               v[3].position};
     const block_vector force[PAIR_BLOCK] = {v[0].force, v[1].force, v[2].force, v[3].force};
-    store_block_sums(r2, place);
+    store_block_sums(r2, position);
     store_block_sums(p, force);
 }
 #endif

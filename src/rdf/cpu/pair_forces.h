@@ -61,16 +61,16 @@ struct products {
 };
 
 /** p and r^2 of a particle with n hits. Reads and writes up to PAIR_BLOCK - 1 entries beyond n.
- *  @param place  [n + PAIR_BLOCK - 1] index of each hit in the tile */
+ *  @param tile_index  [n + PAIR_BLOCK - 1] index of each hit in the tile */
 KITH_INLINE void find_products(const double own[KITH_FORCE_RECORD],
                                const double (*force_records)[KITH_FORCE_RECORD], int n,
-                               const int32_t *place, double *p, double *r2)
+                               const int32_t *tile_index, double *p, double *r2)
 {
     const record_vectors i = record_load(own);
     for (int k = 0; k < n; k += PAIR_BLOCK) {
         record_vectors product[PAIR_BLOCK];
         for (int l = 0; l < PAIR_BLOCK; l++) {
-            product[l] = record_products(i, force_records[(uint32_t)place[k + l]]);
+            product[l] = record_products(i, force_records[(uint32_t)tile_index[k + l]]);
         }
         block_sums(product, r2 + k, p + k);
     }
@@ -92,15 +92,15 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
                           int end, struct products *pair)
 {
     const struct kith__scale *scale = kith__tally_of(sweep)->scale;
-    const int32_t *place = sweep->hit_id + first;
+    const int32_t *tile_index = sweep->hit_id + first;
     for (int begin = k; begin < end;) {
         const int to = part_of_row(at, first, begin, end);
         find_products(scale->force_records[0][at->row->slot],
                       (const double(*)[KITH_FORCE_RECORD])kith__tally_of(sweep)->near, to - begin,
-                      place + begin, pair->p + (begin - k), pair->r2 + (begin - k));
+                      tile_index + begin, pair->p + (begin - k), pair->r2 + (begin - k));
         for (int l = begin; l < to && !scale->plain; l++) {
             if (kith__is_left_out(scale->rdf, sweep->question->cross, at->row->id,
-                                  sweep->tile.id[place[l]])) {
+                                  sweep->tile.id[tile_index[l]])) {
                 pair->p[l - k] = 0;
             }
         }

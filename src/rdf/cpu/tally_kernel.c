@@ -7,26 +7,26 @@
 #include "pair_forces.h"
 #include "engine/cpu/visit.h"
 
-/** Counter by the definition, of a row's particle and candidate `place` of the tile. */
-static inline int32_t settle(const struct kith__sweep *sweep, const struct kith__row *row,
-                             int place, int32_t guess)
+/** Counter by the definition, of a row's particle and candidate `tile_index` of the tile. */
+static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith__row *row,
+                              int tile_index, int32_t guess)
 {
-    const double r2 = true_square(sweep, row->slot, place);
+    const double r2 = true_square(sweep, row->slot, tile_index);
     return sweep->question->precision == KITH_FLOAT
-               ? kith__settled_f(kith__tally_of(sweep)->scale->rdf, (float)r2, guess)
-               : kith__settled_d(kith__tally_of(sweep)->scale->rdf, r2, guess);
+               ? kith__counter_from_guess_f(kith__tally_of(sweep)->scale->rdf, (float)r2, guess)
+               : kith__counter_from_guess_d(kith__tally_of(sweep)->scale->rdf, r2, guess);
 }
 
 /** Decide the open pairs of a row by the definition: from open[o] on, up to entry `end` of the
  *  batch.
  *  @return the next open pair. */
-KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
-                           const int32_t *place, struct batch *batch, int o)
+KITH_INLINE int resolve_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
+                            const int32_t *tile_index, struct batch *batch, int o)
 {
     for (; o < batch->n_open && batch->open[o] < end; o++) {
         const int k = batch->open[o];
         const int32_t copy = copy_of(kith__tally_of(sweep)->scale, k);
-        batch->counter[k] = copy + settle(sweep, row, place[k], batch->counter[k] - copy);
+        batch->counter[k] = copy + resolve(sweep, row, tile_index[k], batch->counter[k] - copy);
     }
     return o;
 }
@@ -34,11 +34,11 @@ KITH_INLINE int settle_row(const struct kith__sweep *sweep, const struct kith__r
 /** Count hits [k, end) of a row one by one: with weights, or pairs that are left out. */
 static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const struct kith__row *row, int k, int end,
-                                                 const int32_t *counter, const int32_t *place)
+                                                 const int32_t *counter, const int32_t *tile_index)
 {
     for (; k < end; k++) {
         kith__tally_one(kith__tally_of(sweep)->scale, kith__tally_of(sweep), counter[k], row->id,
-                        sweep->tile.id[place[k]]);
+                        sweep->tile.id[tile_index[k]]);
     }
 }
 
@@ -47,7 +47,7 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
                              const struct binner *bins, bool linear)
 {
     const struct kith__scale *scale = kith__tally_of(sweep)->scale;
-    const int32_t *place = sweep->hit_id + first;
+    const int32_t *tile_index = sweep->hit_id + first;
     const float *r2 = sweep->hit_r2 + first;
     struct batch batch;
     batch.n_open = 0;
@@ -62,16 +62,16 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     struct cursor start = *at;
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
         const int end = part_of_row(at, first, k, n);
-        o = settle_row(sweep, at->row, end, place, &batch, o);
+        o = resolve_row(sweep, at->row, end, tile_index, &batch, o);
         if (scale->species[0]) {
             const int32_t kind = scale->species[0][at->row->slot];
             const int32_t *base = scale->rows + (int64_t)kind * scale->rdf->n_species;
             for (int l = k; l < end; l++) {
-                batch.counter[l] += base[sweep->tile.rank[place[l]]];
+                batch.counter[l] += base[sweep->tile.rank[tile_index[l]]];
             }
         }
         if (!scale->plain) {
-            tally_each(sweep, at->row, k, end, batch.counter, place);
+            tally_each(sweep, at->row, k, end, batch.counter, tile_index);
         }
         k = end;
     }

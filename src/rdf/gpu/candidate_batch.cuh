@@ -14,8 +14,8 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/* CROWD: candidates of a batch. QUEUE: room for waiting candidates. */
-enum { CROWD = DEEP * LANES, QUEUE = 2 * CROWD };
+/* BATCH: candidates of a batch. QUEUE: room for waiting candidates. */
+enum { BATCH = DEEP * LANES, QUEUE = 2 * BATCH };
 
 /** Form in which coordinates are held: as the caller has them, or `nearby`: as floats relative to
  *  the home. */
@@ -42,8 +42,8 @@ template <> struct held<double, BY_ROOT> {
 
 /** Particles of a home, in shared memory. */
 template <typename held_type, int MOST> struct members {
-    place<held_type> i[MOST]; /**< coordinates */
-    int32_t species[MOST];    /**< species; undefined when there is one */
+    position<held_type> i[MOST]; /**< coordinates */
+    int32_t species[MOST];       /**< species; undefined when there is one */
 };
 
 /** A coordinate as a float in units of 1 / unit; 0 when unit is 0: floats are too coarse. */
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void load_members(
                 home->species[k] = s.rdf.species[0][grid.a.id[v.begin + k]];
             }
         }
-        const place<typename form::type> i = {at[0], at[1], at[2], 0};
+        const position<typename form::type> i = {at[0], at[1], at[2], 0};
         home->i[k] = i;
     }
     sync_warp();
@@ -109,14 +109,14 @@ struct queue {
 };
 
 /** Particles of a home, and its queue of candidates, in shared memory. */
-template <typename held_type> struct gathering {
+template <typename held_type> struct home_batch {
     members<held_type, KITH_GPU_LARGE_HOME> home; /**< the home's particles */
     int32_t place[QUEUE];                         /**< slot of each candidate in the queue */
     int32_t shift[QUEUE];                         /**< periodic image of each candidate; packed */
 };
 
 /** Candidates of one lane in a batch. */
-template <typename held_type> struct crowd {
+template <typename held_type> struct candidate_batch {
     struct candidate at[DEEP]; /**< slot and image */
     held_type r[DEEP][3];      /**< coordinates */
     int before[DEEP];          /**< a pair is counted with the home's particles before this one */
@@ -130,12 +130,12 @@ enum kind {
     ANYTHING   /**< no restriction */
 };
 
-/** Take up to CROWD candidates from the queue, DEEP for each lane. @return what the batch holds */
+/** Take up to BATCH candidates from the queue, DEEP for each lane. @return what the batch holds */
 template <typename real, int WAY>
-static __device__ __forceinline__ enum kind load_crowd(
-    const visit<real> &v, const gathering<typename held<real, WAY>::type> *all,
+static __device__ __forceinline__ enum kind take_batch(
+    const visit<real> &v, const home_batch<typename held<real, WAY>::type> *all,
     const struct kith__gpu_scale &s, struct queue *queue,
-    crowd<typename held<real, WAY>::type> *crowd)
+    candidate_batch<typename held<real, WAY>::type> *batch)
 {
     typedef held<real, WAY> form;
     const struct kith__gpu_grid &grid = v.sweep->grid;
@@ -145,20 +145,20 @@ static __device__ __forceinline__ enum kind load_crowd(
         const unsigned number = (unsigned)(d * LANES + v.lane);
         const bool some = number < queue->waiting;
         const unsigned mine = (queue->first + (some ? number : 0)) % QUEUE;
-        struct candidate *const at = &crowd->at[d];
+        struct candidate *const at = &batch->at[d];
         at->place = all->place[mine];
         at->shift = all->shift[mine];
-        read_held(v, *at, crowd->r[d]);
+        read_held(v, *at, batch->r[d]);
         if (!some) {
-            crowd->r[d][0] = -form::none(); /* far from padding particles of the home, too */
+            batch->r[d][0] = -form::none(); /* far from padding particles of the home, too */
         }
         const int64_t own = at->place - v.begin;
         const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
-        crowd->before[d] = is_own ? (int)own : v.n;
-        crowd->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->place]] : 0;
+        batch->before[d] = is_own ? (int)own : v.n;
+        batch->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->place]] : 0;
         simple = simple && !is_own && (form::nearby || at->shift == no_shift);
     }
-    const unsigned taken = queue->waiting < CROWD ? queue->waiting : CROWD;
+    const unsigned taken = queue->waiting < BATCH ? queue->waiting : BATCH;
     queue->first = (queue->first + taken) % QUEUE;
     queue->waiting -= taken;
     return s.rdf.species[0]                                   ? ANYTHING
@@ -172,10 +172,10 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     enum { mixed = KIND == ANYTHING, blurred = form::nearby };
-    const visit<real> &v;            /**< the home */
-    const struct kith__gpu_scale &s; /**< from distances to counters */
-    float blur;                      /**< error bound of roots, when blurred */
-    const crowd<type> &candidates;   /**< candidates of the lane */
+    const visit<real> &v;                    /**< the home */
+    const struct kith__gpu_scale &s;         /**< from distances to counters */
+    float blur;                              /**< error bound of roots, when blurred */
+    const candidate_batch<type> &candidates; /**< candidates of the lane */
     const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
     const members<type, KITH_GPU_LARGE_HOME> *home; /**< particles of the home */
     int k;                                          /**< particle of the home of pair 0 */
@@ -190,7 +190,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     /** r^2: by the definition, or of nearby coordinates. */
     __device__ __forceinline__ type square(int d, bool nearly) const
     {
-        const place<type> i = home->i[k + d / DEEP];
+        const position<type> i = home->i[k + d / DEEP];
         const type *const j = candidates.r[d % DEEP];
         type r[3] = {j[0] - i.x, j[1] - i.y, j[2] - i.z};
         if (KIND != ALL_PAIRS && !form::nearby) {
@@ -204,7 +204,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         return nearly ? nearly_square_of(r[0], r[1], r[2]) : square_of(r[0], r[1], r[2]);
     }
     /** r^2 by the definition in a skewed box. */
-    __device__ __forceinline__ real skewed_square(int d, const place<type> &i) const
+    __device__ __forceinline__ real skewed_square(int d, const position<type> &i) const
     {
         typedef definition<real> def;
         const type *const j = candidates.r[d % DEEP];
@@ -231,9 +231,9 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
 
 /** Count the pairs of a batch of some kind with the home's particles. */
 template <typename real, int WAY, int KIND>
-static __device__ __forceinline__ void meet_members(
+static __device__ __forceinline__ void count_members(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
-    const crowd<typename held<real, WAY>::type> &crowd,
+    const candidate_batch<typename held<real, WAY>::type> &batch,
     const members<typename held<real, WAY>::type, KITH_GPU_LARGE_HOME> *home)
 {
     typedef held<real, WAY> form;
@@ -242,19 +242,19 @@ static __device__ __forceinline__ void meet_members(
     type by[DEEP][3];
     for (int d = 0; d < DEEP && KIND != ALL_PAIRS && !form::nearby; d++) {
         int32_t shift[3];
-        kith__unpack_shift(crowd.at[d].shift, shift);
+        kith__unpack_shift(batch.at[d].shift, shift);
         for (int m = 0; m < 3; m++) {
             by[d][m] = (type)shift[m] * definition<type>::box(v.sweep->grid.question).row[m][m];
         }
     }
 #pragma unroll 1
     for (int k = 0; k < v.n; k += at_once) {
-        const lane_pairs<real, WAY, KIND> pairs = {v, s, blur, crowd, by, home, k};
+        const lane_pairs<real, WAY, KIND> pairs = {v, s, blur, batch, by, home, k};
         type r2[at_once * DEEP];
 #pragma unroll
         for (int d = 0; d < at_once * DEEP; d++) {
             const type square = pairs.square(d, WAY == BY_ROOT);
-            const bool counts = KIND == ALL_PAIRS || k + d / DEEP < crowd.before[d % DEEP];
+            const bool counts = KIND == ALL_PAIRS || k + d / DEEP < batch.before[d % DEEP];
             r2[d] = counts ? square : form::none();
         }
         count_pairs<real, WAY, at_once * DEEP>(s, counters, r2, pairs);
@@ -263,18 +263,18 @@ static __device__ __forceinline__ void meet_members(
 
 /** Take a batch from the queue, and count its pairs with the home's particles. */
 template <typename real, int WAY>
-static __device__ __forceinline__ void meet_crowd(
+static __device__ __forceinline__ void count_batch(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
-    const gathering<typename held<real, WAY>::type> *all, struct queue *queue)
+    const home_batch<typename held<real, WAY>::type> *all, struct queue *queue)
 {
-    crowd<typename held<real, WAY>::type> crowd;
-    const enum kind kind = load_crowd<real, WAY>(v, all, s, queue, &crowd);
+    candidate_batch<typename held<real, WAY>::type> batch;
+    const enum kind kind = take_batch<real, WAY>(v, all, s, queue, &batch);
     if (kind == ALL_PAIRS) {
-        meet_members<real, WAY, ALL_PAIRS>(v, s, counters, blur, crowd, &all->home);
+        count_members<real, WAY, ALL_PAIRS>(v, s, counters, blur, batch, &all->home);
     } else if (kind == STRAIGHT) {
-        meet_members<real, WAY, STRAIGHT>(v, s, counters, blur, crowd, &all->home);
+        count_members<real, WAY, STRAIGHT>(v, s, counters, blur, batch, &all->home);
     } else {
-        meet_members<real, WAY, ANYTHING>(v, s, counters, blur, crowd, &all->home);
+        count_members<real, WAY, ANYTHING>(v, s, counters, blur, batch, &all->home);
     }
 }
 

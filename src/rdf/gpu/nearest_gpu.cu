@@ -33,7 +33,7 @@ struct task {
 
 /** Write wrapped positions in the order of species. */
 template <typename real>
-static __global__ void write_places(const struct kith__gpu_nearest all, int set)
+static __global__ void write_positions(const struct kith__gpu_nearest all, int set)
 {
     typedef definition<real> def;
     const struct kith__question &q = all.question;
@@ -44,8 +44,8 @@ static __global__ void write_places(const struct kith__gpu_nearest all, int set)
         real r[3];
         int32_t image[3];
         def::load(def::box(q), points, q.dim, ranked.id[s], r, image);
-        const place<real> at = {r[0], r[1], r[2], 0};
-        ((place<real> *)ranked.place)[s] = at;
+        const position<real> at = {r[0], r[1], r[2], 0};
+        ((position<real> *)ranked.positions)[s] = at;
     }
 }
 
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
     for (int d = 0; d < DEEP; d++) {
         own->x[d] = own->y[d] = own->z[d] = no_pair((real)0);
         if (own->first + d < own->end) {
-            const place<real> at = ((const place<real> *)all.a.place)[own->first + d];
+            const position<real> at = ((const position<real> *)all.a.positions)[own->first + d];
             own->x[d] = at.x;
             own->y[d] = at.y;
             own->z[d] = at.z;
@@ -102,13 +102,13 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
 }
 
 /** Pairs of a thread's particles with particle j, number `at` of b; see count_pairs. */
-template <typename real> struct meeting {
+template <typename real> struct thread_pairs {
     enum { mixed = false, blurred = false }; /* one partial in shared memory; exact roots */
     float blur;                              /**< unused */
     const struct kith__gpu_nearest &all;     /**< all pairs */
     const sides<real> &side;                 /**< sides of the box */
     const holder<real> &own;                 /**< particles of the thread */
-    const place<real> &j;                    /**< the particle of b */
+    const position<real> &j;                 /**< the particle of b */
     int32_t at;                              /**< its number, by species */
     int64_t partial;                         /**< first counter of the partial in device memory */
 
@@ -132,19 +132,19 @@ template <typename real> struct meeting {
     __device__ __forceinline__ void count(const struct kith__gpu_scale &s,
                                           const struct bins &counters, int d, uint32_t k) const
     {
-        count_carefully(s, counters, partial, 0, k, all.a.id[own.first + d], all.b.id[at]);
+        count_single(s, counters, partial, 0, k, all.a.id[own.first + d], all.b.id[at]);
     }
 };
 
 /** Count the pairs of particle j, number `at` of b, with the thread's particles; if LATER only with
  *  those that follow it. */
 template <typename real, int WAY, bool LATER>
-static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
-                                            const sides<real> &side, const holder<real> &own,
-                                            const place<real> &j, int32_t at, int64_t first,
-                                            const struct bins &counters)
+static __device__ __forceinline__ void count_with(const struct kith__gpu_nearest &all,
+                                                  const sides<real> &side, const holder<real> &own,
+                                                  const position<real> &j, int32_t at,
+                                                  int64_t first, const struct bins &counters)
 {
-    const meeting<real> pairs = {0, all, side, own, j, at, first};
+    const thread_pairs<real> pairs = {0, all, side, own, j, at, first};
     real r2[DEEP];
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
@@ -160,14 +160,14 @@ static __device__ __forceinline__ void meet(const struct kith__gpu_nearest &all,
 
 /** Count the pairs of n particles of b from `begin` on, which are in the tile. */
 template <typename real, int WAY, bool LATER>
-static __device__ __forceinline__ void meet_tile(const struct kith__gpu_nearest &all,
-                                                 const sides<real> &side, const holder<real> &own,
-                                                 const place<real> *tile, int32_t begin, int n,
-                                                 int64_t first, const struct bins &counters)
+static __device__ __forceinline__ void count_tile(const struct kith__gpu_nearest &all,
+                                                  const sides<real> &side, const holder<real> &own,
+                                                  const position<real> *tile, int32_t begin, int n,
+                                                  int64_t first, const struct bins &counters)
 {
 #pragma unroll 1
     for (int k = 0; k < n; k++) {
-        meet<real, WAY, LATER>(all, side, own, tile[k], begin + k, first, counters);
+        count_with<real, WAY, LATER>(all, side, own, tile[k], begin + k, first, counters);
     }
 }
 
@@ -190,7 +190,7 @@ static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest 
 /** Count the pairs of one task. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &all,
-                                               const struct task &t, place<real> *tile,
+                                               const struct task &t, position<real> *tile,
                                                const struct bins &counters)
 {
     const sides<real> side = sides_of<real>(all.question);
@@ -202,13 +202,13 @@ static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &a
         const int n = t.end - begin < TILE ? t.end - begin : TILE;
         __syncthreads();
         for (int k = (int)threadIdx.x; k < n; k += THREADS) {
-            tile[k] = ((const place<real> *)all.b.place)[begin + k];
+            tile[k] = ((const position<real> *)all.b.positions)[begin + k];
         }
         __syncthreads();
         if (some && later) {
-            meet_tile<real, WAY, true>(all, side, own, tile, begin, n, t.first, counters);
+            count_tile<real, WAY, true>(all, side, own, tile, begin, n, t.first, counters);
         } else if (some) {
-            meet_tile<real, WAY, false>(all, side, own, tile, begin, n, t.first, counters);
+            count_tile<real, WAY, false>(all, side, own, tile, begin, n, t.first, counters);
         }
     }
 }
@@ -220,7 +220,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     nearest_kernel(const struct kith__gpu_nearest all)
 {
     uint32_t *fine = block_counters;
-    __shared__ place<real> tile[TILE];
+    __shared__ position<real> tile[TILE];
     __shared__ unsigned taken;
     const struct kith__gpu_scale &s = all.scale;
     const int64_t bins = s.rdf.bins;
@@ -259,7 +259,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 size_t kith__gpu_nearest_static_bytes(void)
 {
-    return TILE * sizeof(place<double>) + 64;
+    return TILE * sizeof(position<double>) + 64;
 }
 
 int kith__gpu_nearest_blocks(void)
@@ -267,14 +267,15 @@ int kith__gpu_nearest_blocks(void)
     return BLOCKS;
 }
 
-gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStream_t stream)
+gpuError_t kith__gpu_write_positions(const struct kith__gpu_nearest *all, int set,
+                                     gpuStream_t stream)
 {
     const int64_t n = set ? all->question.b.n : all->question.a.n;
     const int64_t blocks = (n + THREADS - 1) / THREADS;
     if (all->question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(write_places<float>, blocks, THREADS, stream, *all, set);
+        KITH_LAUNCH(write_positions<float>, blocks, THREADS, stream, *all, set);
     } else {
-        KITH_LAUNCH(write_places<double>, blocks, THREADS, stream, *all, set);
+        KITH_LAUNCH(write_positions<double>, blocks, THREADS, stream, *all, set);
     }
     return gpuGetLastError();
 }

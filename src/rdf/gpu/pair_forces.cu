@@ -131,7 +131,7 @@ template <typename real, int WAY> struct force_tally {
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
-        if ((WAY != WITH_CARE || scale.copies > 0) && since > KITH_FORCE_TERMS / WARPS) {
+        if ((WAY != ONE_BY_ONE || scale.copies > 0) && since > KITH_FORCE_TERMS / WARPS) {
             flush_force_sums(counters, scale.counts, scale.force_sums, v.lane, LANES);
             since = (int64_t)DEEP * LANES * v.n;
         }
@@ -142,7 +142,7 @@ template <typename real, int WAY> struct force_tally {
     {
         uint32_t bin;
         if (!find_bin<real, WAY>(scale, r2, &bin)) {
-            bin = settle<real, WAY>(scale, r2, bin);
+            bin = resolve<real, WAY>(scale, r2, bin);
         }
         return (int32_t)(bin + 1);
     }
@@ -152,7 +152,7 @@ template <typename real, int WAY> struct force_tally {
     {
         const int32_t bin = partial * (counters.row - 1) + counter - 1;
         const int32_t at = 2 * partial * counters.row + counter;
-        if (WAY != WITH_CARE || scale.copies > 0) {
+        if (WAY != ONE_BY_ONE || scale.copies > 0) {
             add_term(counters, at, term[0]);
             add_term(counters, at + counters.row, term[1]);
             if (counter > 0) {
@@ -193,7 +193,7 @@ template <typename real, int WAY> struct force_tally {
         }
         const int32_t counter = counter_of(r2);
         if (counter >= counters.row ||
-            (WAY == WITH_CARE && !scale.plain &&
+            (WAY == ONE_BY_ONE && !scale.plain &&
              kith__is_left_out(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
             return;
         }
@@ -208,7 +208,7 @@ template <typename real, int WAY> struct force_tally {
         kith__force_terms(&scale.rdf.force_units, scale.rdf.force_units.over[counter],
                           scale.rdf.dim, p, square_of(d[0], d[1], d[2]), term);
         add(partial, counter, term);
-        if (WAY == WITH_CARE && scale.sums && counter > 0) {
+        if (WAY == ONE_BY_ONE && scale.sums && counter > 0) {
             add_wide(&scale.sums[partial * scale.rdf.bins + counter - 1],
                      scale.rdf.partials * scale.rdf.bins,
                      kith__product(&scale.rdf, home.id[k], other.id[l]));
@@ -274,8 +274,8 @@ static __device__ __forceinline__ void end_block(force_tally<real, WAY> &operati
 
 /** Copy forces to the order of slots. */
 template <typename real>
-static __global__ void place_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
-                                    const real *from, real *to)
+static __global__ void sort_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
+                                   const real *from, real *to)
 {
     const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (plan->status == KITH_OK && at < 3 * set.n) {
@@ -283,19 +283,19 @@ static __global__ void place_forces(const struct kith__gpu_plan *plan, struct ki
     }
 }
 
-/** Launch place_forces. */
+/** Launch sort_forces. */
 template <typename real>
 static gpuError_t run_place(const struct kith__gpu_grid *grid, const struct kith__gpu_set &set,
                             const void *from, void *to, gpuStream_t stream)
 {
     const int threads = 256;
-    KITH_LAUNCH(place_forces<real>, (3 * set.n + threads - 1) / threads, threads, stream,
-                grid->plan, set, (const real *)from, (real *)to);
+    KITH_LAUNCH(sort_forces<real>, (3 * set.n + threads - 1) / threads, threads, stream, grid->plan,
+                set, (const real *)from, (real *)to);
     return gpuGetLastError();
 }
 
-gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
-                                  void *to, gpuStream_t stream)
+gpuError_t kith__gpu_sort_forces(const struct kith__gpu_grid *grid, int which, const void *from,
+                                 void *to, gpuStream_t stream)
 {
     const struct kith__gpu_set &set = which ? grid->b : grid->a;
     return grid->question.precision == KITH_FLOAT ? run_place<float>(grid, set, from, to, stream)
@@ -320,7 +320,7 @@ gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith
                                      (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
                                      (int32_t)(scale->rdf.bins + 1)};
     const size_t taken = WARPS * (sizeof(struct visit_shared) +
-                                  sizeof(force_tally<double, WITH_CARE>::shared));
+                                  sizeof(force_tally<double, ONE_BY_ONE>::shared));
     const size_t bytes = (size_t)(c.n + 4 * (int64_t)c.m) * sizeof(uint32_t);
     scale->copies = bytes + taken + 64 <= most ? 1 : 0;
     const size_t shared = scale->copies > 0 ? bytes : 0;
@@ -329,6 +329,6 @@ gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith
         return single ? run_forces<float, BY_ROOT>(sweep, scale, &c, shared, stream)
                       : run_forces<double, BY_ROOT>(sweep, scale, &c, shared, stream);
     }
-    return single ? run_forces<float, WITH_CARE>(sweep, scale, &c, shared, stream)
-                  : run_forces<double, WITH_CARE>(sweep, scale, &c, shared, stream);
+    return single ? run_forces<float, ONE_BY_ONE>(sweep, scale, &c, shared, stream)
+                  : run_forces<double, ONE_BY_ONE>(sweep, scale, &c, shared, stream);
 }

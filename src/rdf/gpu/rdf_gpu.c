@@ -141,13 +141,13 @@ static int64_t most_shared(const struct kith__gpu *gpu)
 }
 
 /** Whether the sweep counts pairs one by one, for which homes are small. */
-static bool is_careful(const struct kith__gpu *gpu, const struct kith__question *q,
-                       const struct kith__rdf *rdf)
+static bool counts_one_by_one(const struct kith__gpu *gpu, const struct kith__question *q,
+                              const struct kith__rdf *rdf)
 {
     struct kith__gpu_scale scale = {.rdf = *rdf, .plain = is_plain(rdf)};
     set_scale(&scale, q);
     scale.copies = kith__gpu_choose_copies(rdf->partials * rdf->bins, 0, most_shared(gpu));
-    return kith__gpu_is_careful(&scale);
+    return kith__gpu_counts_one_by_one(&scale);
 }
 
 /** Zero the counters in device memory, and set up tables and arrays. */
@@ -233,8 +233,8 @@ static kith_status sweep_forces(struct count *c)
         const void **from = &c->scale.rdf.forces[set];
         if (set == 0 || c->scale.cross) {
             KITH_GPU_TRY(ctx, "placing forces",
-                         kith__gpu_place_forces(&c->s.sweep.grid, set, *from, c->scale.forces[set],
-                                                gpu->stream));
+                         kith__gpu_sort_forces(&c->s.sweep.grid, set, *from, c->scale.forces[set],
+                                               gpu->stream));
         }
         *from = c->scale.forces[set];
     }
@@ -264,7 +264,7 @@ static kith_status sweep_cells(struct count *c)
 /* ------------------------------------------------------------------------------------ nearest */
 
 /** Sort a set by species, cut it into pieces, and upload these. */
-static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int set)
+static kith_status upload_set(struct count *c, struct kith__gpu_nearest *all, int set)
 {
     kith_ctx *ctx = c->s.ctx;
     const int64_t n = set ? all->question.b.n : all->question.a.n;
@@ -286,13 +286,13 @@ static kith_status place_set(struct count *c, struct kith__gpu_nearest *all, int
     char *place = there + (size_t)n * 4 * (size_t)all->question.precision; /* keeps alignment */
     KITH_TRY(kith__gpu_upload(ctx, place, here, ids + (size_t)pieces * sizeof(struct kith__piece)));
     const struct kith__gpu_ranked ranked = {
-        .place = there,
+        .positions = there,
         .id = (const int32_t *)(const void *)place,
         .piece = (const struct kith__piece *)(const void *)(place + ids),
         .pieces = pieces,
     };
     *(set ? &all->b : &all->a) = ranked;
-    KITH_GPU_TRY(ctx, "placing particles", kith__gpu_place(all, set, c->s.gpu->stream));
+    KITH_GPU_TRY(ctx, "placing particles", kith__gpu_write_positions(all, set, c->s.gpu->stream));
     return KITH_OK;
 }
 
@@ -311,10 +311,10 @@ static kith_status tally_nearest(struct count *c)
                                     .next = c->s.sweep.next,
                                     .parts = 1,
                                     .blocks = (int)resident * gpu->processors};
-    KITH_TRY(place_set(c, &all, 0));
+    KITH_TRY(upload_set(c, &all, 0));
     all.b = all.a;
     if (c->scale.cross) {
-        KITH_TRY(place_set(c, &all, 1));
+        KITH_TRY(upload_set(c, &all, 1));
     }
     const int64_t squares = (int64_t)all.a.pieces * all.b.pieces;
     while (all.parts < KITH_GPU_PIECE / 64 && squares * all.parts < 16 * (int64_t)all.blocks) {
@@ -336,8 +336,8 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
                                    const struct kith__rdf *rdf)
 {
     struct count c = {.rdf = rdf, .s = {.ctx = ctx, .gpu = ctx->state}};
-    const int home = rdf->forces[0] || is_careful(ctx->state, q, rdf) ? KITH_GPU_HOME
-                                                                      : KITH_GPU_LARGE_HOME;
+    const int home = rdf->forces[0] || counts_one_by_one(ctx->state, q, rdf) ? KITH_GPU_HOME
+                                                                             : KITH_GPU_LARGE_HOME;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(prepare(&c, q)); /* while coordinates are uploaded */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)

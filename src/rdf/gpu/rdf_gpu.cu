@@ -58,7 +58,7 @@ static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3
 template <typename real, int WAY> struct tally {
     typedef held<real, WAY> form;
     typedef typename form::type type;
-    typedef gathering<type> shared;
+    typedef home_batch<type> shared;
     struct tally_state t; /**< counters */
     struct queue queue;   /**< candidates that wait */
     type low[3], high[3]; /**< bounding box of the home */
@@ -148,17 +148,17 @@ template <typename real, int WAY> struct tally {
     }
 
     /** Count a batch. */
-    __device__ __forceinline__ void meet(const visit<real> &v, const shared *all)
+    __device__ __forceinline__ void count_waiting(const visit<real> &v, const shared *all)
     {
         sync_warp();
-        meet_crowd<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
+        count_batch<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
         sync_warp(); /* before the queue's entries are overwritten */
     }
     /** Count the candidates that are left. */
     __device__ __forceinline__ void end(const visit<real> &v, shared *all)
     {
         if (queue.waiting > 0) {
-            meet(v, all);
+            count_waiting(v, all);
         }
         sync_warp(); /* before the shared memory is reused for another home */
     }
@@ -189,22 +189,22 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         }
         queue.waiting += (unsigned)count_lanes(which);
     }
-    if (queue.waiting >= CROWD) {
-        operation.meet(v, all);
+    if (queue.waiting >= BATCH) {
+        operation.count_waiting(v, all);
     }
 }
 
 /* ------------------------------------------------------------------------------------ with care */
 
 /** Counts pairs one by one: weights, pairs that are left out, counters that do not fit. */
-template <typename real> struct careful_tally {
+template <typename real> struct single_tally {
     typedef members<real, KITH_GPU_HOME> shared;
     struct tally_state t;
 
     /** Read a home's particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
     {
-        load_members<real, WITH_CARE>(v, t.scale, home);
+        load_members<real, ONE_BY_ONE>(v, t.scale, home);
         return true;
     }
     /** Count the hits of a batch of candidates. */
@@ -231,14 +231,14 @@ template <typename real> struct careful_tally {
                 real apart[3];
                 const real r2 = def::separation(def::box(grid.question), ri, rj, s, apart);
                 uint32_t bin;
-                if (!find_bin<real, WITH_CARE>(scale, r2, &bin)) {
-                    bin = settle<real, WITH_CARE>(scale, r2, bin);
+                if (!find_bin<real, ONE_BY_ONE>(scale, r2, &bin)) {
+                    bin = resolve<real, ONE_BY_ONE>(scale, r2, bin);
                 }
                 if (bin < (uint32_t)scale.rdf.bins) {
                     const int64_t first = scale.rdf.species[0]
                                               ? row_of(scale, home->species[k], species)
                                               : 0;
-                    count_carefully(scale, t.counters, first, first, bin, v.shared->id[k], j);
+                    count_single(scale, t.counters, first, first, bin, v.shared->id[k], j);
                 }
             }
         }
@@ -289,24 +289,24 @@ static __device__ __forceinline__ void end_block(tally<real, WAY> &operation)
     end_counting(operation.t);
 }
 template <typename real>
-static __device__ __forceinline__ void begin_block(careful_tally<real> &operation)
+static __device__ __forceinline__ void begin_block(single_tally<real> &operation)
 {
     begin_counting(operation.t);
 }
 template <typename real>
-static __device__ __forceinline__ void end_block(careful_tally<real> &operation)
+static __device__ __forceinline__ void end_block(single_tally<real> &operation)
 {
     end_counting(operation.t);
 }
 
 size_t kith__gpu_tally_static_bytes(void)
 {
-    return WARPS * (sizeof(struct visit_shared) + sizeof(gathering<double>)) + 64;
+    return WARPS * (sizeof(struct visit_shared) + sizeof(home_batch<double>)) + 64;
 }
 
-bool kith__gpu_is_careful(const struct kith__gpu_scale *scale)
+bool kith__gpu_counts_one_by_one(const struct kith__gpu_scale *scale)
 {
-    return way_of(scale) == WITH_CARE;
+    return way_of(scale) == ONE_BY_ONE;
 }
 
 int kith__gpu_tally_blocks(void)
@@ -321,11 +321,11 @@ static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
 {
     const size_t bytes = counter_bytes(scale->rdf.partials * scale->rdf.bins, scale->copies);
     const struct tally_state t = {*scale, {{NULL, 0, 0}, 0, 0}, 0};
-    if (WAY == WITH_CARE) {
-        const careful_tally<real> operation = {t};
+    if (WAY == ONE_BY_ONE) {
+        const single_tally<real> operation = {t};
         return run_sweep<real>(sweep, operation, stream, bytes);
     }
-    const tally<real, WAY == WITH_CARE ? BY_ROOT : WAY> operation = {t, {0, 0}, {0}, {0}, 0, 0};
+    const tally<real, WAY == ONE_BY_ONE ? BY_ROOT : WAY> operation = {t, {0, 0}, {0}, {0}, 0, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
 

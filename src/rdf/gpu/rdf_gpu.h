@@ -48,7 +48,7 @@ struct kith__gpu_scale {
 
 /** A set of particles, sorted by species. */
 struct kith__gpu_ranked {
-    void *place;       /**< [n][4] x, y, z wrapped, and padding, in the points' precision
+    void *positions;   /**< [n][4] x, y, z wrapped, and padding, in the points' precision
                             [length] */
     const int32_t *id; /**< [n] caller's index of each */
     const struct kith__piece *piece; /**< [pieces] */
@@ -81,7 +81,7 @@ size_t kith__gpu_nearest_static_bytes(void);
 
 /** Whether pairs are counted one by one, as they may be left out or weighed, or as counters are in
  *  device memory. */
-bool kith__gpu_is_careful(const struct kith__gpu_scale *scale);
+bool kith__gpu_counts_one_by_one(const struct kith__gpu_scale *scale);
 
 /** Blocks of the sweep that a multiprocessor is meant to hold. */
 int kith__gpu_tally_blocks(void);
@@ -97,8 +97,8 @@ gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kit
                            gpuStream_t stream);
 
 /** Copy the forces on set 0 (a) or 1 (b) to the order of slots. */
-gpuError_t kith__gpu_place_forces(const struct kith__gpu_grid *grid, int which, const void *from,
-                                  void *to, gpuStream_t stream);
+gpuError_t kith__gpu_sort_forces(const struct kith__gpu_grid *grid, int which, const void *from,
+                                 void *to, gpuStream_t stream);
 
 /** Count the pairs of a sweep, and add their pair-force sums; forces are by slot.
  *  @param most  shared memory that a block may have [bytes] */
@@ -106,7 +106,8 @@ gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith
                                 size_t most, gpuStream_t stream);
 
 /** Write the positions of set 0 (a) or 1 (b). */
-gpuError_t kith__gpu_place(const struct kith__gpu_nearest *all, int set, gpuStream_t stream);
+gpuError_t kith__gpu_write_positions(const struct kith__gpu_nearest *all, int set,
+                                     gpuStream_t stream);
 
 /** Count the pairs of tasks [begin, end). */
 gpuError_t kith__gpu_tally_nearest(const struct kith__gpu_nearest *all, gpuStream_t stream);

@@ -12,9 +12,9 @@
 
 /** How a kernel finds bins, known when compiling. */
 enum kith__way {
-    BY_ROOT,  /**< linear bins from 0, plain, counters in shared memory */
-    BY_TABLE, /**< other bins, plain, counters in shared memory */
-    WITH_CARE /**< one by one: no restriction */
+    BY_ROOT,   /**< linear bins from 0, plain, counters in shared memory */
+    BY_TABLE,  /**< other bins, plain, counters in shared memory */
+    ONE_BY_ONE /**< one by one: no restriction */
 };
 
 /* 1.5 * 2^23: floats near it are integers, and differ as their bits do. */
@@ -73,15 +73,15 @@ static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &s, 
     return (float)(r2 * s.inverse2);
 }
 /** Counter by the definition, from a guess. */
-static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, float r2,
-                                                  int32_t guess)
+static __device__ __forceinline__ int32_t counter_from_guess(const struct kith__rdf *rdf, float r2,
+                                                             int32_t guess)
 {
-    return kith__settled_f(rdf, r2, guess);
+    return kith__counter_from_guess_f(rdf, r2, guess);
 }
-static __device__ __forceinline__ int32_t settled(const struct kith__rdf *rdf, double r2,
-                                                  int32_t guess)
+static __device__ __forceinline__ int32_t counter_from_guess(const struct kith__rdf *rdf, double r2,
+                                                             int32_t guess)
 {
-    return kith__settled_d(rdf, r2, guess);
+    return kith__counter_from_guess_d(rdf, r2, guess);
 }
 
 /* ---------------------------------------------------------------------------------------- bins */
@@ -120,8 +120,8 @@ static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale
 
 /** Which of two bins, `bin` and the next, holds r^2, by the definition. */
 template <typename real>
-static __device__ __forceinline__ uint32_t settle_beside(const struct kith__gpu_scale &s, real r2,
-                                                         uint32_t bin)
+static __device__ __forceinline__ uint32_t resolve_beside(const struct kith__gpu_scale &s, real r2,
+                                                          uint32_t bin)
 {
     const uint32_t next = bin + 1;
     const uint32_t bins = (uint32_t)s.rdf.bins;
@@ -144,15 +144,15 @@ static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins,
     rdf.r_min = r_min;
     rdf.width = width;
     const int32_t guess = bin < (uint32_t)bins ? (int32_t)bin + 1 : bins;
-    return r2 == r2 ? (uint32_t)(settled(&rdf, r2, guess) - 1) : 0xffffffffu;
+    return r2 == r2 ? (uint32_t)(counter_from_guess(&rdf, r2, guess) - 1) : 0xffffffffu;
 }
 /** Bin by the definition, of a pair whose bin was left open. */
 template <typename real, int WAY>
-static __device__ __forceinline__ uint32_t settle(const struct kith__gpu_scale &s, real r2,
-                                                  uint32_t bin)
+static __device__ __forceinline__ uint32_t resolve(const struct kith__gpu_scale &s, real r2,
+                                                   uint32_t bin)
 {
     if (WAY == BY_ROOT) {
-        return settle_beside(s, r2, bin);
+        return resolve_beside(s, r2, bin);
     }
     return look_up(s.rdf.edge2, (int32_t)s.rdf.bins, s.rdf.linear, s.rdf.r_min, s.rdf.width, r2,
                    bin);
@@ -188,7 +188,7 @@ static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t
 struct bins {
     struct counters own; /**< the counters */
     uint32_t address; /**< where counter -whole_bits of the lane's copy would be in shared memory */
-    uint32_t vain;    /**< address of the lane's dummy counter */
+    uint32_t dummy;   /**< address of the lane's dummy counter */
 };
 
 /** Counters of n bins for the calling lane. */
@@ -199,9 +199,9 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
 #if defined(__CUDA_ARCH__)
     const uint32_t begin = (uint32_t)__cvta_generic_to_shared(fine);
     b.address = begin + b.own.start - whole_bits * b.own.step;
-    b.vain = begin + (uint32_t)n * b.own.step + 4u * (uint32_t)my_lane();
+    b.dummy = begin + (uint32_t)n * b.own.step + 4u * (uint32_t)my_lane();
 #else
-    b.address = b.vain = 0;
+    b.address = b.dummy = 0;
 #endif
     return b;
 }
@@ -220,7 +220,7 @@ static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin
     const uint32_t at = bin * b.own.step + b.address;
     asm volatile("red.shared.add.u32 [%0], %1;"
                  :
-                 : "r"(!MIXED || bin_and_whole < end ? at : b.vain), "r"(value));
+                 : "r"(!MIXED || bin_and_whole < end ? at : b.dummy), "r"(value));
 #else
     if (bin_and_whole < end) {
         const uint32_t k = bin - whole_bits;
@@ -232,10 +232,10 @@ static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin
 /** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is left out.
  *  @param first       first counter of the partial in device memory
  *  @param first_here  first counter of the partial in shared memory */
-static __device__ __forceinline__ void count_carefully(const struct kith__gpu_scale &s,
-                                                       const struct bins &c, int64_t first,
-                                                       int64_t first_here, uint32_t bin, int32_t i,
-                                                       int32_t j)
+static __device__ __forceinline__ void count_single(const struct kith__gpu_scale &s,
+                                                    const struct bins &c, int64_t first,
+                                                    int64_t first_here, uint32_t bin, int32_t i,
+                                                    int32_t j)
 {
     if (!s.plain && kith__is_left_out(&s.rdf, s.cross, i, j)) {
         return;
@@ -253,7 +253,7 @@ static __device__ __forceinline__ void count_carefully(const struct kith__gpu_sc
 /* --------------------------------------------------------------------------------- coordinates */
 
 /** Position of a particle, aligned so that it is read at once. */
-template <typename real> struct alignas(4 * sizeof(real)) place {
+template <typename real> struct alignas(4 * sizeof(real)) position {
     real x, y, z, nothing; /**< coordinates [length], and padding */
 };
 
@@ -310,7 +310,7 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
             continue;
         }
         const uint32_t guess = bits_of(low[d]) - whole_bits;
-        const uint32_t k = settle<real, way>(s, who.exact(d), guess);
+        const uint32_t k = resolve<real, way>(s, who.exact(d), guess);
         if (k != guess) {
             add_up_to<Who::mixed>(counters, low[d], end, who.first(d), ~0u);
         }
@@ -326,7 +326,7 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
  *     uint32_t first(d)               first counter of pair d's partial in the block's memory
  *     real exact(d)                   r^2 by the definition; r2[d] is within its error bound
  *     blurred                         whether roots, up to 1, are off by up to `blur`
- *     void count(s, counters, d, k)   count pair d in bin k, if WITH_CARE
+ *     void count(s, counters, d, k)   count pair d in bin k, if ONE_BY_ONE
  */
 template <typename real, int WAY, int N, typename number, class Who>
 static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale &s,
@@ -346,7 +346,7 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
         clear[d] = find_bin<real, WAY>(s, r2[d], &bin[d]);
         all_clear = all_clear && clear[d];
     }
-    if (WAY != WITH_CARE) {
+    if (WAY != ONE_BY_ONE) {
 #pragma unroll
         for (int d = 0; d < N; d++) {
             if (clear[d] && bin[d] < bins) {
@@ -359,11 +359,11 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
     }
 #pragma unroll
     for (int d = 0; d < N; d++) {
-        if (WAY != WITH_CARE && clear[d]) {
+        if (WAY != ONE_BY_ONE && clear[d]) {
             continue;
         }
-        const uint32_t k = clear[d] ? bin[d] : settle<real, WAY>(s, r2[d], bin[d]);
-        if (k < bins && WAY == WITH_CARE) {
+        const uint32_t k = clear[d] ? bin[d] : resolve<real, WAY>(s, r2[d], bin[d]);
+        if (k < bins && WAY == ONE_BY_ONE) {
             who.count(s, counters, d, k);
         } else if (k < bins) {
             count_one(counters.own, who.first(d) + k);
@@ -377,7 +377,7 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
 
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
-    return !s->plain || s->wild || s->copies == 0 ? WITH_CARE : s->rooted ? BY_ROOT : BY_TABLE;
+    return !s->plain || s->wild || s->copies == 0 ? ONE_BY_ONE : s->rooted ? BY_ROOT : BY_TABLE;
 }
 
 /** Shared memory of a block's counters [bytes]. */
@@ -393,6 +393,6 @@ static inline size_t counter_bytes(int64_t n, int copies)
 #define RUN_WAY(real, way, run, ...) \
     ((way) == BY_ROOT    ? run<real, BY_ROOT>(__VA_ARGS__) \
      : (way) == BY_TABLE ? run<real, BY_TABLE>(__VA_ARGS__) \
-                         : run<real, WITH_CARE>(__VA_ARGS__))
+                         : run<real, ONE_BY_ONE>(__VA_ARGS__))
 
 #endif
