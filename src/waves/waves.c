@@ -2,7 +2,7 @@
  *
  * Public entry of sums over plane waves: checks the arguments once, then calls the backend.
  */
-#include "turns.h"
+#include "wave_phase.h"
 
 #include "waves.h"
 

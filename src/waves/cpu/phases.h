@@ -22,8 +22,8 @@ static inline int64_t kith__table_size(int32_t most)
 }
 
 /** Fill a table with powers 0 to `most` of the phase factors of n particles; other entries are 0.
- *  @param turns  phases along one axis, at turns[0], turns[3], and so on [turns] */
-typedef void kith__fill_phases_fn(const double *turns, int n, int32_t most, double *table);
+ *  @param phases  phases along one axis, at phases[0], phases[3], and so on [turns] */
+typedef void kith__fill_phases_fn(const double *phases, int n, int32_t most, double *table);
 kith__fill_phases_fn KITH_EACH_ISA(fill_phases);
 
 /** Add A^h B^k C^l over a chunk of particles to the real and imaginary part of a sum. */

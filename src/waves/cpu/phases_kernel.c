@@ -13,11 +13,11 @@ enum { LANES = 8 };
 static const double two_pi = 6.283185307179586;
 
 /* Power m is the product of powers m / 2 and m - m / 2, so that rounding errors grow as log m. */
-void KITH_OF_ISA(fill_phases)(const double *turns, int n, int32_t most, double *table)
+void KITH_OF_ISA(fill_phases)(const double *phases, int n, int32_t most, double *table)
 {
     double *one = table + 2 * (int64_t)KITH_CHUNK;
     for (int p = 0; p < KITH_CHUNK; p++) {
-        const double x = p < n ? two_pi * turns[3 * (int64_t)p] : 0;
+        const double x = p < n ? two_pi * phases[3 * (int64_t)p] : 0;
         table[p] = p < n ? 1 : 0;
         table[KITH_CHUNK + p] = 0;
         if (most > 0) {

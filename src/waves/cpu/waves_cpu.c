@@ -3,7 +3,7 @@
  * Sums over plane waves on CPU cores, chunk by chunk of particles; O(particles * waves). Threads
  * share the waves, so that each sum is added in one order.
  */
-#include "waves/turns.h"
+#include "waves/wave_phase.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +14,33 @@
 #include "waves/waves.h"
 
 /** Slots of the context's scratch memory. */
-enum { KITH_WAVES_PLACES = KITH_WORK_OF(waves), KITH_WAVES_TABLES };
+enum { KITH_WAVES_PHASES = KITH_WORK_OF(waves), KITH_WAVES_TABLES };
 
 /** Phases of the particles by species, and tables of one chunk. */
 struct chunks {
     /** [n] chunks of at most KITH_CHUNK particles of one species. */
     const struct kith__piece *piece;
-    int64_t n;          /**< number of chunks */
-    double (*turns)[3]; /**< [particles] phases, in the order of species [turns] */
-    double *table[3];   /**< powers of phase factors along each axis, see phases.h */
-    int32_t most[3];    /**< largest power along each axis */
+    int64_t n;           /**< number of chunks */
+    double (*phases)[3]; /**< [particles] phases, in the order of species [turns] */
+    double *table[3];    /**< powers of phase factors along each axis, see phases.h */
+    int32_t most[3];     /**< largest power along each axis */
 };
 
 /** Sort the particles by species, cut them into chunks, and compute their phases. */
-static kith_status place(kith_ctx *ctx, const struct kith__question *q,
-                         const struct kith__waves *waves, struct chunks *out)
+static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q,
+                                   const struct kith__waves *waves, struct chunks *out)
 {
     const size_t n = (size_t)q->a.n;
     const size_t kinds = (size_t)waves->n_species;
     const size_t pieces = (size_t)kith__most_pieces(q->a.n, waves->n_species, KITH_CHUNK);
     const size_t firsts = (kinds + 2) * sizeof(int64_t);
-    char *at = kith__work_need(&ctx->work, KITH_WAVES_PLACES,
-                               n * sizeof *out->turns + firsts + n * sizeof(int32_t) +
+    char *at = kith__work_need(&ctx->work, KITH_WAVES_PHASES,
+                               n * sizeof *out->phases + firsts + n * sizeof(int32_t) +
                                    pieces * sizeof *out->piece);
     KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
                (long long)n);
-    out->turns = (double(*)[3])(void *)at;
-    int64_t *first = (int64_t *)(void *)(at + n * sizeof *out->turns);
+    out->phases = (double(*)[3])(void *)at;
+    int64_t *first = (int64_t *)(void *)(at + n * sizeof *out->phases);
     int32_t *id = (int32_t *)(void *)((char *)first + firsts);
     struct kith__piece *piece = (struct kith__piece *)(void *)(id + n);
     out->n = kith__cut_pieces(waves->species, q->a.n, waves->n_species, KITH_CHUNK, first, id,
@@ -53,7 +53,7 @@ static kith_status place(kith_ctx *ctx, const struct kith__question *q,
         if (kith__skip(ctx, (int64_t)s, COST)) {
             return kith__proceed(ctx);
         }
-        const kith_status here = kith__turns(q, id[s], out->turns[s]);
+        const kith_status here = kith__wave_phase(q, id[s], out->phases[s]);
         if (here != KITH_OK && id[s] < bad) {
             bad = id[s];
             status = here;
@@ -113,7 +113,7 @@ static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *q,
     const int isa = kith__isa(ctx);
     const int64_t kinds = waves->n_species;
     struct chunks all = {.n = 0};
-    KITH_TRY(place(ctx, q, waves, &all));
+    KITH_TRY(sort_by_species(ctx, q, waves, &all));
     KITH_TRY(make_tables(ctx, waves, &all));
     const double *const table[3] = {all.table[0], all.table[1], all.table[2]};
     memset(waves->sums, 0, (size_t)(waves->n * kinds) * 2 * sizeof *waves->sums);
@@ -123,7 +123,7 @@ static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *q,
             break;
         }
         for (int k = 0; k < 3; k++) {
-            fill_phases[isa](&all.turns[piece->begin][k], piece->end - piece->begin, all.most[k],
+            fill_phases[isa](&all.phases[piece->begin][k], piece->end - piece->begin, all.most[k],
                              all.table[k]);
         }
         struct wave_loop loop = {add_phases[isa], waves, table, piece->species};

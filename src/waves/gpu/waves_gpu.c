@@ -17,8 +17,8 @@ static size_t aligned(size_t bytes)
 }
 
 /** Sort the particles by species, cut them into pieces, and upload these and the waves. */
-static kith_status place(struct kith__gpu_search *s, const struct kith__waves *waves,
-                         struct kith__gpu_waves *all)
+static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith__waves *waves,
+                                   struct kith__gpu_waves *all)
 {
     kith_ctx *ctx = s->ctx;
     const size_t n = (size_t)all->question.a.n;
@@ -28,11 +28,11 @@ static kith_status place(struct kith__gpu_search *s, const struct kith__waves *w
         (size_t)kith__most_pieces((int64_t)n, waves->n_species, KITH_GPU_WAVE_PIECE) *
         sizeof(struct kith__piece));
     const size_t hkl = 3 * (size_t)waves->n * sizeof *waves->hkl;
-    const size_t turns = aligned(n * sizeof(uint64_t));
+    const size_t phases = aligned(n * sizeof(uint64_t));
     char *here = kith__work_need(&ctx->work, 0, ids + pieces);
     int64_t *first = kith__work_need(&ctx->work, 1, (kinds + 2) * sizeof *first);
     char *there = kith__gpu_need(s->gpu, KITH_GPU_WAVES_PLACES,
-                                 ids + pieces + aligned(hkl) + 3 * turns);
+                                 ids + pieces + aligned(hkl) + 3 * phases);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
                "out of memory to sort %lld particles by species", (long long)n);
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
@@ -46,7 +46,7 @@ static kith_status place(struct kith__gpu_search *s, const struct kith__waves *w
     all->piece = (const struct kith__piece *)(const void *)(there + ids);
     all->hkl = (const int32_t *)(const void *)(there + ids + pieces);
     for (size_t k = 0; k < 3; k++) {
-        all->turns[k] = (uint64_t *)(void *)(there + ids + pieces + aligned(hkl) + k * turns);
+        all->phases[k] = (uint64_t *)(void *)(there + ids + pieces + aligned(hkl) + k * phases);
     }
     return KITH_OK;
 }
@@ -79,7 +79,7 @@ static kith_status sum(struct kith__gpu_search *s, const struct kith__waves *wav
     all->bad = (unsigned long long *)(void *)(at + sums + parts);
     KITH_GPU_TRY(ctx, "preparing sums",
                  gpuMemsetAsync(all->bad, UINT8_MAX, sizeof *all->bad, gpu->stream));
-    KITH_GPU_TRY(ctx, "preparing sums", kith__gpu_take_turns(all, gpu->stream));
+    KITH_GPU_TRY(ctx, "preparing sums", kith__gpu_compute_phases(all, gpu->stream));
     for (all->begin = 0; all->begin < waves->n; all->begin = all->end) {
         all->end = all->begin + run < waves->n ? all->begin + run : waves->n;
         KITH_GPU_TRY(ctx, "summing over waves", kith__gpu_add_waves(all, gpu->stream));
@@ -109,7 +109,7 @@ static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *questio
         memset(waves->sums, 0, (size_t)(waves->n * waves->n_species) * 2 * sizeof *waves->sums);
         return KITH_OK;
     }
-    KITH_TRY(place(&s, waves, &all));
+    KITH_TRY(sort_by_species(&s, waves, &all));
     return sum(&s, waves, &all);
 }
 

@@ -7,7 +7,7 @@
 #include "waves_gpu.h"
 
 #include "engine/gpu/device.cuh"
-#include "waves/turns.h"
+#include "waves/wave_phase.h"
 
 enum {
     THREADS = 128, /**< threads of a block */
@@ -15,7 +15,7 @@ enum {
 };
 
 /** Phases of each particle. */
-static __global__ void turns_kernel(const struct kith__gpu_waves all)
+static __global__ void phases_kernel(const struct kith__gpu_waves all)
 {
     const struct kith__question &q = all.question;
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -24,13 +24,13 @@ static __global__ void turns_kernel(const struct kith__gpu_waves all)
     }
     double t[3];
     const int32_t p = all.id[s];
-    const kith_status status = kith__turns(&q, p, t);
+    const kith_status status = kith__wave_phase(&q, p, t);
     if (status != KITH_OK) {
         atomicMin(all.bad, 2ull * (unsigned long long)p + (status == KITH_LIMIT));
     }
     for (int k = 0; k < 3; k++) {
         const double half_turns = 9223372036854775808.0; /* 2^63 */
-        all.turns[k][s] = status == KITH_OK ? (uint64_t)(int64_t)rint(t[k] * half_turns) << 1 : 0;
+        all.phases[k][s] = status == KITH_OK ? (uint64_t)(int64_t)rint(t[k] * half_turns) << 1 : 0;
     }
 }
 
@@ -53,16 +53,16 @@ static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__
         __syncthreads();
         for (int p = (int)threadIdx.x; p < here; p += THREADS) {
             for (int k = 0; k < 3; k++) {
-                tile[k][p] = all.turns[k][begin + p];
+                tile[k][p] = all.phases[k][begin + p];
             }
         }
         __syncthreads();
 #pragma unroll 2
         for (int p = 0; p < here; p++) {
-            const uint64_t turn = power[0] * tile[0][p] + power[1] * tile[1][p] +
-                                  power[2] * tile[2][p];
+            const uint64_t phase = power[0] * tile[0][p] + power[1] * tile[1][p] +
+                                   power[2] * tile[2][p];
             double s, c;
-            sincospi((double)(int64_t)turn * (1 / 9223372036854775808.0), &s, &c);
+            sincospi((double)(int64_t)phase * (1 / 9223372036854775808.0), &s, &c);
             real += c;
             imaginary += s;
         }
@@ -100,9 +100,9 @@ static int64_t blocks_for(int64_t n)
     return (n + THREADS - 1) / THREADS;
 }
 
-gpuError_t kith__gpu_take_turns(const struct kith__gpu_waves *waves, gpuStream_t stream)
+gpuError_t kith__gpu_compute_phases(const struct kith__gpu_waves *waves, gpuStream_t stream)
 {
-    KITH_LAUNCH(turns_kernel, blocks_for(waves->question.a.n), THREADS, stream, *waves);
+    KITH_LAUNCH(phases_kernel, blocks_for(waves->question.a.n), THREADS, stream, *waves);
     return gpuGetLastError();
 }
 

@@ -21,7 +21,7 @@ struct kith__gpu_waves {
     const int32_t *hkl;              /**< [n_waves][3] waves in units of the reciprocal lattice */
     const int32_t *id;               /**< [n] caller's index of each particle, by species */
     const struct kith__piece *piece; /**< [pieces] particles of one species */
-    uint64_t *turns[3];              /**< [n] phases, by species [2^-64 turns] */
+    uint64_t *phases[3];             /**< [n] phases, by species [2^-64 turns] */
     unsigned long long *bad; /**< smallest 2 p + (too far) of a particle p that is not finite
                                   or too far out; UINT64_MAX: none */
     double (*part)[2];       /**< [pieces][end - begin] sums over each piece */
@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /** Compute the phases, and `bad`, which is UINT64_MAX before. */
-gpuError_t kith__gpu_take_turns(const struct kith__gpu_waves *waves, gpuStream_t stream);
+gpuError_t kith__gpu_compute_phases(const struct kith__gpu_waves *waves, gpuStream_t stream);
 
 /** Compute the sums of waves [begin, end). */
 gpuError_t kith__gpu_add_waves(const struct kith__gpu_waves *waves, gpuStream_t stream);

@@ -2,8 +2,8 @@
  *
  * Phases of a particle for waves that fit the box, for every backend.
  */
-#ifndef KITH_TURNS_H
-#define KITH_TURNS_H
+#ifndef KITH_WAVE_PHASE_H
+#define KITH_WAVE_PHASE_H
 
 #include <kith_waves.h>
 
@@ -15,7 +15,7 @@ enum { KITH_MOST_POWER = 1 << 14 };
 /** Phases of particle p: its fractional coordinates less the nearest integers [turns], so that
  *  exp(i q.r) = exp(2 pi i (h t[0] + k t[1] + l t[2])).
  *  @return KITH_OK, KITH_NOT_FINITE, or KITH_LIMIT: too far out of the box. */
-KITH_FN kith_status kith__turns(const struct kith__question *q, int64_t p, double t[3])
+KITH_FN kith_status kith__wave_phase(const struct kith__question *q, int64_t p, double t[3])
 {
     const double farthest = q->precision == KITH_FLOAT ? (double)kith__farthest_image_f
                                                        : (double)kith__farthest_image_d;
