@@ -35,17 +35,17 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
 }
 
 /** Slot of the context's scratch memory. */
-enum { PLACES = KITH_WORK_OF(debye) };
+enum { SORTED = KITH_WORK_OF(debye) };
 
 /** Sort the particles by species, cut them into pieces, and copy their coordinates in that
  *  order. */
-static kith_status place(kith_ctx *ctx, const struct kith__question *q, const int32_t *species,
-                         struct kith__debye *d)
+static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q,
+                                   const int32_t *species, struct kith__debye *d)
 {
     const size_t room = (size_t)d->n + KITH_ALIGN / sizeof(double);
     const size_t firsts = (size_t)d->n_species + 2;
     const size_t pieces = (size_t)kith__most_pieces(d->n, d->n_species, KITH_DEBYE_PIECE);
-    double *xyz = kith__work_need(&ctx->work, PLACES,
+    double *xyz = kith__work_need(&ctx->work, SORTED,
                                   3 * room * sizeof *xyz + firsts * sizeof *d->first +
                                       pieces * sizeof *d->piece + room * sizeof(int32_t));
     KITH_CHECK(ctx, xyz != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
@@ -108,7 +108,7 @@ static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith
                             .q_min = o->q_min,
                             .q_width = o->q_width,
                             .least = 1e-6 / fmax(q_max, o->q_width)};
-    KITH_TRY(place(ctx, q, o->species, &d));
+    KITH_TRY(sort_by_species(ctx, q, o->species, &d));
     const size_t rows = (size_t)d.pieces * (size_t)o->n_species * (size_t)o->n_q;
     KITH_CHECK(ctx, rows < (size_t)1 << 31, KITH_LIMIT,
                "%lld particles of %d species at %lld q are too many for Debye's sum",

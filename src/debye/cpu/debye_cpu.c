@@ -3,7 +3,7 @@
  * Debye's sums on CPU cores: one task for each piece and run of q.
  */
 #include "engine/cpu/run.h"
-#include "siner.h"
+#include "debye_cpu.h"
 
 static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {

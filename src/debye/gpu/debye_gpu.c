@@ -22,7 +22,7 @@ static void count_pairs(const struct kith__debye *d)
 
 /** Pieces of one launch, which cannot be cancelled: some ten milliseconds of work, but at least 16
  *  blocks for each multiprocessor. */
-static int64_t pieces_at_once(const struct kith__gpu *gpu, const struct kith__debye *d)
+static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;
     const int64_t least = (int64_t)16 * gpu->processors;
@@ -57,7 +57,7 @@ static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
     d.sums = rest;
     KITH_GPU_TRY(ctx, "clearing sums", gpuMemsetAsync(d.sums, 0, sums, gpu->stream));
     const int64_t runs = (d.n_q + KITH_DEBYE_RUN - 1) / KITH_DEBYE_RUN;
-    const int64_t at_once = pieces_at_once(gpu, &d);
+    const int64_t at_once = pieces_per_launch(gpu, &d);
     for (int64_t run = 0; run < runs; run++) {
         for (int64_t piece = 0; piece < d.pieces; piece += at_once) {
             const int64_t left = d.pieces - piece;

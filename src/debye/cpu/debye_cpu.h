@@ -2,8 +2,8 @@
  *
  * The kernel of Debye's sums on CPU cores.
  */
-#ifndef KITH_CPU_SINER_H
-#define KITH_CPU_SINER_H
+#ifndef KITH_CPU_DEBYE_H
+#define KITH_CPU_DEBYE_H
 
 #include "debye/debye.h"
 #include "engine/cpu/isa.h"

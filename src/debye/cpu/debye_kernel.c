@@ -3,7 +3,7 @@
  * Debye's sums: sin(q r) / r of LANES pairs at a time on every instruction set, so that sums are
  * added in one order. Compiled once for each instruction set.
  */
-#include "siner.h"
+#include "debye_cpu.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,27 +14,27 @@ enum { LANES = 8, START = 16 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 /** LANES pairs at one value of q. */
-struct group {
+struct pair_block {
     lanes before, now; /**< sin(q r) / r at the value of q before, and at this one [1 / length] */
     lanes twice;       /**< 2 cos(q_width r) */
 };
 
 /** Start the pairs of particle i with particles [j, j + LANES), of which [begin, end) count. */
-static struct group start(const struct kith__debye *d, double q, int64_t i, int64_t j,
-                          int64_t begin, int64_t end)
+static struct pair_block start_block(const struct kith__debye *d, double q, int64_t i, int64_t j,
+                                     int64_t begin, int64_t end)
 {
-    struct group g;
+    struct pair_block block;
     for (int l = 0; l < LANES; l++) {
         const double x = d->xyz[0][j + l] - d->xyz[0][i];
         const double y = d->xyz[1][j + l] - d->xyz[1][i];
         const double z = d->xyz[2][j + l] - d->xyz[2][i];
         const double r = fmax(sqrt(x * x + y * y + z * z), d->least);
         const double part = j + l >= begin && j + l < end ? 1 / r : 0;
-        g.now[l] = part * sin(q * r);
-        g.before[l] = part * sin((q - d->q_width) * r);
-        g.twice[l] = 2 * cos(d->q_width * r);
+        block.now[l] = part * sin(q * r);
+        block.before[l] = part * sin((q - d->q_width) * r);
+        block.twice[l] = 2 * cos(d->q_width * r);
     }
-    return g;
+    return block;
 }
 
 void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
@@ -55,12 +55,12 @@ void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
             pairs += end - begin;
             for (int64_t j = begin / LANES * LANES;
                  j < end && kith__sweep_goes_on(sweep, LANES * (n_q + START)); j += LANES) {
-                struct group g = start(d, q, i, j, begin, end);
+                struct pair_block block = start_block(d, q, i, j, begin, end);
                 for (int k = 0; k < n_q; k++) {
-                    sums[k] += g.now;
-                    const lanes next = g.twice * g.now - g.before;
-                    g.before = g.now;
-                    g.now = next;
+                    sums[k] += block.now;
+                    const lanes next = block.twice * block.now - block.before;
+                    block.before = block.now;
+                    block.now = next;
                 }
             }
         }
