@@ -17,17 +17,17 @@ static bool lay_out(struct kith_flock *flock)
     const size_t real = (size_t)flock->question.precision;
     const size_t row = (n * real + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN + KITH_ALIGN;
     const size_t ids = (n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
-    const int states = flock->ctx->backend->flock->fetch ? 1 : 2; /* `next` is on the device */
-    char *at = kith__buffer_need(&flock->memory, (size_t)states * (6 * row + ids));
-    struct kith__herd *const herds[2] = {&flock->now, &flock->next};
-    for (int h = 0; h < states && at; h++) {
+    const int n_states = flock->ctx->backend->flock->fetch ? 1 : 2; /* `next` is on the device */
+    char *at = kith__buffer_need(&flock->memory, (size_t)n_states * (6 * row + ids));
+    struct kith__flock_state *const states[2] = {&flock->now, &flock->next};
+    for (int h = 0; h < n_states && at; h++) {
         for (int k = 0; k < 3; k++, at += row) {
-            herds[h]->r[k] = at;
+            states[h]->r[k] = at;
         }
         for (int k = 0; k < 3; k++, at += row) {
-            herds[h]->v[k] = at;
+            states[h]->v[k] = at;
         }
-        herds[h]->id = (int32_t *)(void *)at;
+        states[h]->id = (int32_t *)(void *)at;
         at += ids;
     }
     return at != NULL;
@@ -258,8 +258,8 @@ void kith_flock_close(kith_flock *flock)
             flock->ctx->backend->flock->forget(flock);
         }
         kith__buffer_free(&flock->memory);
-        kith__buffer_free(&flock->glance.rank);
-        kith__buffer_free(&flock->glance.copy);
+        kith__buffer_free(&flock->subset.rank);
+        kith__buffer_free(&flock->subset.copy);
         free(flock);
     }
 }

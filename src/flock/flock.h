@@ -11,14 +11,14 @@
 #include "engine/question.h"
 
 /** State of all particles at one time. Arrays have the precision of the question. */
-struct kith__herd {
+struct kith__flock_state {
     void *r[3];  /**< [n] each: wrapped coordinates [length] */
     void *v[3];  /**< [n] each: velocities [length / time] */
     int32_t *id; /**< [n] index of each particle in the caller's order */
 };
 
 /** A subset of the particles that is read repeatedly, for a live view (kith_glance.h). */
-struct kith__glance {
+struct kith__subset {
     int64_t n;      /**< particles of the subset */
     int64_t choice; /**< number of subsets chosen so far; 0: none */
     bool taken;     /**< a copy was taken of this subset */
@@ -38,10 +38,11 @@ struct kith_flock {
     int64_t step;                   /**< steps done */
     /** Step from which on all particles are inside the walls that were added last. */
     int64_t walled;
-    struct kith__herd now, next; /**< state at `step`, and the state that is being computed */
-    struct kith__buffer memory;  /**< of both states */
-    struct kith__glance glance;  /**< subset for a live view */
-    void *device;                /**< the backend's own state; NULL: none yet */
+    struct kith__flock_state now;  /**< state at `step` */
+    struct kith__flock_state next; /**< state that is being computed */
+    struct kith__buffer memory;    /**< of both states */
+    struct kith__subset subset;    /**< subset for a live view */
+    void *device;                  /**< the backend's own state; NULL: none yet */
 };
 
 /** Make a public call of a flock: KITH_CALL with the flock's context. */
@@ -75,10 +76,10 @@ struct kith__flock_backend {
     /** Copy the state to `now` on the host; NULL: it is always there, and the backend uses `next`.
      *  A backend with this operation has no `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
-    /** Start to copy the subset flock->glance to the host; NULL: the host copies it. */
-    kith_status (*glance)(kith_ctx *ctx, struct kith_flock *flock);
-    /** Wait until the copy has arrived, and set glance.r and v; NULL: nothing to wait for. */
-    kith_status (*glanced)(kith_ctx *ctx, struct kith_flock *flock);
+    /** Start to copy the subset flock->subset to the host; NULL: the host copies it. */
+    kith_status (*subset)(kith_ctx *ctx, struct kith_flock *flock);
+    /** Wait until the copy has arrived, and set subset.r and v; NULL: nothing to wait for. */
+    kith_status (*wait_subset)(kith_ctx *ctx, struct kith_flock *flock);
     /** Free flock->device; NULL: there is none. */
     void (*forget)(struct kith_flock *flock);
 };

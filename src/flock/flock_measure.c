@@ -33,7 +33,7 @@ struct order_loop {
 static void order_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
-    const struct kith__herd *now = &loop->flock->now;
+    const struct kith__flock_state *now = &loop->flock->now;
     const kith_precision precision = loop->flock->question.precision;
     for (int64_t s = begin; s < end; s++) {
         for (int k = 0; k < 3; k++) {

@@ -4,7 +4,7 @@
  * Each particle is moved as soon as its neighbour sums are complete. The next state is in the order
  * of cells, so that the next sort has nearly sorted input, and neighbours are near in memory.
  */
-#include "flight.h"
+#include "flock_step.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -65,21 +65,20 @@ static void find_fastest(void *state, int64_t begin, int64_t end)
 }
 
 /** Set the units of offsets and velocities: powers of 2, from the largest radius and velocity. */
-static void find_units(kith_ctx *ctx, struct kith__flight *flight)
+static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
 {
-    const struct kith_flock *flock = flight->flock;
+    const struct kith_flock *flock = step->flock;
     const struct kith__question *q = &flock->question;
     struct fastest_loop loop = {.flock = flock};
     kith__loop(ctx, flock->n, find_fastest, &loop);
     const int64_t bits = loop.bits;
     double most;
     memcpy(&most, &bits, sizeof most);
-    flight->velocity_unit = kith__flock_unit(most);
-    flight->offset_unit = kith__flock_unit(flight->rules->reach);
+    step->velocity_unit = kith__flock_unit(most);
+    step->offset_unit = kith__flock_unit(step->rules->reach);
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < 3; m++) {
-            flight->cargo.row[k][m] = kith__flock_place(q->box_d.row[k][m],
-                                                        1 / flight->offset_unit);
+            step->cargo.row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / step->offset_unit);
         }
     }
 }
@@ -87,23 +86,23 @@ static void find_units(kith_ctx *ctx, struct kith__flight *flight)
 /** Convert the state of slots [begin, end) to integers. */
 static void round_range(void *state, int64_t begin, int64_t end)
 {
-    struct kith__flight *flight = state;
-    const bool single = flight->flock->question.precision == KITH_FLOAT;
-    (single ? round_state_f : round_state_d)(flight, begin, end);
+    struct kith__flock_step *step = state;
+    const bool single = step->flock->question.precision == KITH_FLOAT;
+    (single ? round_state_f : round_state_d)(step, begin, end);
 }
 
 /** Convert what is summed to integers, in the order of slots. */
-static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
+static kith_status load_cargo(kith_ctx *ctx, struct kith__flock_step *step)
 {
-    const int64_t n = flight->flock->n;
+    const int64_t n = step->flock->n;
     int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_CARGO,
                                   (KITH_COLUMNS * (size_t)n + KITH_LANES) * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a step of %lld particles",
                (long long)n);
     for (int c = 0; c < KITH_COLUMNS; c++) {
-        flight->cargo.of[c] = to + c * n;
+        step->cargo.of[c] = to + c * n;
     }
-    kith__loop(ctx, n, round_range, flight);
+    kith__loop(ctx, n, round_range, step);
     return kith__proceed(ctx);
 }
 
@@ -111,10 +110,10 @@ static kith_status load_cargo(kith_ctx *ctx, struct kith__flight *flight)
 static void alone_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
-    struct kith__flight *flight = kith__flight_of(sweep);
-    const struct kith__herd *now = &flight->flock->now, *next = &flight->flock->next;
-    const kith_precision precision = flight->flock->question.precision;
-    const int64_t n = flight->flock->n;
+    struct kith__flock_step *step = kith__flock_step_of(sweep);
+    const struct kith__flock_state *now = &step->flock->now, *next = &step->flock->next;
+    const kith_precision precision = step->flock->question.precision;
+    const int64_t n = step->flock->n;
     const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
     for (int64_t s = block * KITH_BLOCK; s < end; s++) {
         for (int k = 0; k < 3; k++) {
@@ -122,7 +121,7 @@ static void alone_block(struct kith__sweep *sweep, int64_t block)
             kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
         }
         next->id[s] = now->id[s];
-        flight->move(flight, s, &none);
+        step->move(step, s, &none);
     }
 }
 
@@ -144,31 +143,31 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     const struct kith__flock_rules *rules = &flock->rules;
     static kith__block_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
     struct kith__grid grid = {.cells = 0};
-    struct kith__flight flight = {.flock = flock,
-                                  .rules = rules,
-                                  .grid = rules->reach > 0 ? &grid : NULL,
-                                  .move = q->precision == KITH_FLOAT ? move_f : move_d};
-    if (flight.grid) {
+    struct kith__flock_step step = {.flock = flock,
+                                    .rules = rules,
+                                    .grid = rules->reach > 0 ? &grid : NULL,
+                                    .move = q->precision == KITH_FLOAT ? move_f : move_d};
+    if (step.grid) {
         KITH_TRY(kith__grid_build(ctx, q, &grid));
-        find_units(ctx, &flight);
-        KITH_TRY(load_cargo(ctx, &flight));
+        find_units(ctx, &step);
+        KITH_TRY(load_cargo(ctx, &step));
         for (int rule = 0; rule < KITH_RULES; rule++) {
             const double radius = rules->radius[rule], part = radius / q->cutoff;
-            flight.ratio[rule] = (float)(part * part);
-            flight.whole[rule] = radius == q->cutoff;
-            flight.square[rule] = kith__rounded(radius * radius, q->precision);
+            step.ratio[rule] = (float)(part * part);
+            step.whole[rule] = radius == q->cutoff;
+            step.square[rule] = kith__rounded(radius * radius, q->precision);
         }
     }
-    atomic_store(&flight.lost, false);
+    atomic_store(&step.lost, false);
     KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
     for (int t = 0; t < ctx->threads; t++) {
-        kith__sweep_of(ctx, t)->columns = &flight.cargo;
+        kith__sweep_of(ctx, t)->columns = &step.cargo;
         kith__sweep_of(ctx, t)->home_enough = KITH_FLOCK_ENOUGH;
     }
-    run->block = flight.grid ? step_block[kith__isa(ctx)] : alone_block;
-    run->job = &flight;
+    run->block = step.grid ? step_block[kith__isa(ctx)] : alone_block;
+    run->job = &step;
     KITH_TRY(kith__run(run));
-    return atomic_load(&flight.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
+    return atomic_load(&step.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
 }
 
 /** State of the loop that finds the particle nearest to a predator. */
@@ -221,7 +220,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
         KITH_TRY(kith__proceed(ctx));
         KITH_TRY(step_once(ctx, flock, &run));
         flock->rules = after;
-        const struct kith__herd old = flock->now;
+        const struct kith__flock_state old = flock->now;
         flock->now = flock->next;
         flock->next = old;
         flock->step++;

@@ -5,7 +5,7 @@
  * set.
  */
 #include "engine/cpu/visit.h"
-#include "flight.h"
+#include "flock_step.h"
 
 /* Terms have 24 bits: so many of them never overflow 32 bits. */
 enum { FULL = 230 };
@@ -24,12 +24,12 @@ struct reaches {
 KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const struct visitor *i,
                                          bool usual)
 {
-    const struct kith__flight *flight = kith__flight_of(sweep);
+    const struct kith__flock_step *step = kith__flock_step_of(sweep);
     struct reaches reaches;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        const float middle = flight->ratio[rule] - i->q;
-        reaches.on[rule] = usual || flight->rules->radius[rule] > 0;
-        reaches.whole[rule] = usual ? rule != KITH_SEPARATION : flight->whole[rule];
+        const float middle = step->ratio[rule] - i->q;
+        reaches.on[rule] = usual || step->rules->radius[rule] > 0;
+        reaches.whole[rule] = usual ? rule != KITH_SEPARATION : step->whole[rule];
         reaches.clear[rule] = vf_set(middle - sweep->home.band);
         reaches.most[rule] = vf_set(middle + sweep->home.band);
     }
@@ -120,7 +120,7 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
             inner &= vm_bits(vm_le(all, r2, reaches->most[rule]));
             inner = decide(sweep, i, k, inner,
                            inner & vm_bits(vm_gt(all, r2, reaches->clear[rule])),
-                           kith__flight_of(sweep)->rules->radius[rule]);
+                           kith__flock_step_of(sweep)->rules->radius[rule]);
         }
         for (; inner; inner &= inner - 1) {
             add_one(sweep, here, rule, k + __builtin_ctz(inner), sums);
@@ -150,7 +150,7 @@ KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches,
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, bool usual,
                          struct kith__flock_sums *sums)
 {
-    const struct kith__flight *flight = kith__flight_of(sweep);
+    const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct run run = start_run(sweep, i);
     const struct reaches reaches = start_reaches(sweep, i, usual);
     const int end = sweep->tile.n;
@@ -160,7 +160,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
         cargo[c] = sweep->tile.column[c];
     }
     for (int c = 0; c < 3; c++) {
-        here[c] = flight->cargo.of[c][i->slot];
+        here[c] = step->cargo.of[c][i->slot];
     }
     struct lanes lanes;
     clear_lanes(&lanes);
@@ -193,7 +193,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
         sums->n[rule] -= reaches.on[rule]; /* the query particle itself, at offset 0 */
     }
     for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
-        sums->sum[KITH_ALIGNMENT][c] -= flight->cargo.of[3 + c][i->slot];
+        sums->sum[KITH_ALIGNMENT][c] -= step->cargo.of[3 + c][i->slot];
     }
 }
 
@@ -231,9 +231,9 @@ static int choose(struct chosen *list, int n, int64_t most, const struct chosen 
 static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
                        const struct chosen *one, struct kith__flock_sums *sums)
 {
-    const struct kith__flight *flight = kith__flight_of(sweep);
+    const struct kith__flock_step *step = kith__flock_step_of(sweep);
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        if (flight->rules->radius[rule] > 0 && one->r2 <= flight->square[rule]) {
+        if (step->rules->radius[rule] > 0 && one->r2 <= step->square[rule]) {
             add_one(sweep, here, rule, one->place, sums);
         }
     }
@@ -243,8 +243,8 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
 static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
                        struct kith__flock_sums *sums)
 {
-    const struct kith__flight *flight = kith__flight_of(sweep);
-    const struct kith__flock_rules *rules = flight->rules;
+    const struct kith__flock_step *step = kith__flock_step_of(sweep);
+    const struct kith__flock_rules *rules = step->rules;
     sweep->n_hits = 0;
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
@@ -255,8 +255,8 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
     int32_t here[3];
     double v[3];
     for (int c = 0; c < 3; c++) {
-        here[c] = flight->cargo.of[c][i->slot];
-        v[c] = kith__real_at(flight->flock->next.v[c], i->slot, sweep->question->precision);
+        here[c] = step->cargo.of[c][i->slot];
+        v[c] = kith__real_at(step->flock->next.v[c], i->slot, sweep->question->precision);
     }
     for (int h = 0; h < n; h++) {
         const int place = sweep->hit_id[h];
@@ -268,7 +268,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
             continue;
         }
         const struct chosen one = {.r2 = true_square(sweep, i->slot, place),
-                                   .id = flight->flock->next.id[sweep->tile.slot[place]],
+                                   .id = step->flock->next.id[sweep->tile.slot[place]],
                                    .shift = tile_shift(sweep, place),
                                    .place = place};
         if (rules->nearest > 0) {
@@ -287,7 +287,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct visito
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, true, &sums);
-    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
 }
 
 /** Operation for any radii. */
@@ -295,7 +295,7 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct visitor 
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, false, &sums);
-    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
 }
 
 /** Operation for a blind angle, or a number of nearest neighbours. */
@@ -303,16 +303,16 @@ static void flock_chosen_operation(struct kith__sweep *sweep, const struct visit
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_chosen(sweep, i, &sums);
-    kith__flight_of(sweep)->move(kith__flight_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
 }
 
 void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
 {
-    const struct kith__flight *flight = kith__flight_of(sweep);
-    if (flight->rules->nearest > 0 || !flight->rules->sees_all) {
+    const struct kith__flock_step *step = kith__flock_step_of(sweep);
+    if (step->rules->nearest > 0 || !step->rules->sees_all) {
         visit_block(sweep, block, NULL, flock_chosen_operation, NULL);
-    } else if (flight->whole[KITH_ALIGNMENT] && flight->whole[KITH_COHESION] &&
-               flight->rules->radius[KITH_SEPARATION] > 0) {
+    } else if (step->whole[KITH_ALIGNMENT] && step->whole[KITH_COHESION] &&
+               step->rules->radius[KITH_SEPARATION] > 0) {
         visit_block(sweep, block, NULL, flock_usual_operation, NULL);
     } else {
         visit_block(sweep, block, NULL, flock_all_operation, NULL);

@@ -20,21 +20,21 @@ static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, 
 
 /** Convert positions and velocities of slots [begin, end) to integers, and copy the state to `next`
  *  in the order of slots, so that a particle is moved in place. */
-static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t begin, int64_t end)
+static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t begin, int64_t end)
 {
-    const struct kith__sorted *a = &flight->grid->a;
-    const struct kith_flock *flock = flight->flock;
+    const struct kith__sorted *a = &step->grid->a;
+    const struct kith_flock *flock = step->flock;
     const real *r[3] = {a->x, a->y, a->z};
-    const double offsets = 1 / flight->offset_unit;
-    const double velocities = 1 / flight->velocity_unit;
+    const double offsets = 1 / step->offset_unit;
+    const double velocities = 1 / step->velocity_unit;
     for (int k = 0; k < 3; k++) {
         const real *v = flock->now.v[k];
         real *next_r = flock->next.r[k], *next_v = flock->next.v[k];
         for (int64_t s = begin; s < end; s++) {
             next_r[s] = r[k][s];
             next_v[s] = v[a->id[s]];
-            flight->cargo.of[k][s] = kith__flock_place((double)next_r[s], offsets);
-            flight->cargo.of[3 + k][s] = kith__flock_round((double)next_v[s] * velocities);
+            step->cargo.of[k][s] = kith__flock_place((double)next_r[s], offsets);
+            step->cargo.of[3 + k][s] = kith__flock_round((double)next_v[s] * velocities);
         }
     }
     for (int64_t s = begin; s < end; s++) {
@@ -43,26 +43,25 @@ static void KITH_REAL(round_state)(const struct kith__flight *flight, int64_t be
 }
 
 /** Move the particle in a slot of `next`. */
-static void KITH_REAL(move)(struct kith__flight *flight, int64_t slot,
+static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
                             const struct kith__flock_sums *sums)
 {
-    const struct kith_flock *flock = flight->flock;
-    const struct kith__herd *next = &flock->next;
-    const double unit[KITH_RULES] = {flight->offset_unit, flight->velocity_unit,
-                                     flight->offset_unit};
+    const struct kith_flock *flock = step->flock;
+    const struct kith__flock_state *next = &flock->next;
+    const double unit[KITH_RULES] = {step->offset_unit, step->velocity_unit, step->offset_unit};
     const struct kith__question *q = &flock->question;
     real r[3], v[3];
     for (int k = 0; k < 3; k++) {
         r[k] = ((const real *)next->r[k])[slot];
         v[k] = ((const real *)next->v[k])[slot];
     }
-    const int fits = KITH_REAL(kith__flock_move)(flight->rules, &q->box_d, &q->KITH_REAL(box), sums,
+    const int fits = KITH_REAL(kith__flock_move)(step->rules, &q->box_d, &q->KITH_REAL(box), sums,
                                                  unit, flock->step, next->id[slot], r, v);
     for (int k = 0; k < 3; k++) {
         ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
         ((real *)next->v[k])[slot] = v[k];
     }
     if (!fits) {
-        atomic_store(&flight->lost, true);
+        atomic_store(&step->lost, true);
     }
 }

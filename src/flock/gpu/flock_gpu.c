@@ -82,7 +82,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
                                  const struct kith__gpu_plan *plan)
 {
     const struct kith__gpu *gpu = ctx->state;
-    struct kith__gpu_flight *f = &g->flight;
+    struct kith__gpu_flock_step *f = &g->step;
     struct kith__gpu_flock_small *small = g->buffer[KITH_GPU_FLOCK_SMALL].data;
     f->entries = plan->cells + 1;
     const size_t bytes = (size_t)f->entries * sizeof(uint32_t);
@@ -123,7 +123,7 @@ static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, doubl
 }
 
 /** Choose the kernel of the next steps, from the rules and the number of neighbours. */
-static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
+static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step *f)
 {
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
@@ -146,9 +146,9 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flight *f)
 static void unsettle(struct kith__gpu_flock *g)
 {
     if (!g->there_is_now) {
-        const struct kith__gpu_herd swap = g->flight.here;
-        g->flight.here = g->flight.there;
-        g->flight.there = swap;
+        const struct kith__gpu_flock_state swap = g->step.here;
+        g->step.here = g->step.there;
+        g->step.there = swap;
         g->there_is_now = true;
     }
 }
@@ -156,7 +156,7 @@ static void unsettle(struct kith__gpu_flock *g)
 /** Take over the rules, and choose order and cells of the particles if these change. */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
-    struct kith__gpu_flight *f = &g->flight;
+    struct kith__gpu_flock_step *f = &g->step;
     const struct kith__question *q = &flock->question;
     const double cutoff = flock->rules.reach > 0 ? q->cutoff : 0;
     f->rules = flock->rules;
@@ -196,11 +196,11 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
 }
 
 /** Point the question's points at the positions of a state. */
-static void point_at(const struct kith_flock *flock, const struct kith__gpu_herd *herd,
+static void point_at(const struct kith_flock *flock, const struct kith__gpu_flock_state *state,
                      struct kith__question *q)
 {
     const size_t real = (size_t)flock->question.precision;
-    char *r = herd->r;
+    char *r = state->r;
     q->a = kith_points_split(r, r + real, q->dim == 3 ? r + 2 * real : NULL, flock->n,
                              flock->question.precision);
     q->a.stride = 4;
@@ -213,7 +213,7 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
                            bool stepped)
 {
     const struct kith__gpu *gpu = ctx->state;
-    struct kith__gpu_flight *f = &g->flight;
+    struct kith__gpu_flock_step *f = &g->step;
     if (f->order == KITH_GPU_SORTED) {
         struct kith__question q = flock->question;
         struct kith__gpu_search search;
@@ -243,7 +243,7 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     if (!g->there_is_now) {
         return KITH_OK;
     }
-    const struct kith__gpu_flight *f = &g->flight;
+    const struct kith__gpu_flock_step *f = &g->step;
     KITH_GPU_TRY(ctx, "counting the flock",
                  gpuMemsetAsync(f->turn->fastest, 0, sizeof f->turn->fastest, gpu->stream));
     KITH_GPU_TRY(ctx, "counting the flock",
@@ -261,7 +261,7 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
 static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_turn turn;
-    KITH_TRY(kith__gpu_flock_look_up(ctx, &turn, g->flight.turn, sizeof turn));
+    KITH_TRY(kith__gpu_flock_look_up(ctx, &turn, g->step.turn, sizeof turn));
     flock->step = turn.step;
     if (turn.lost == KITH_GPU_NOBODY) {
         return KITH_OK;
@@ -269,7 +269,7 @@ static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct 
     const int32_t lost = turn.lost;
     turn.lost = KITH_GPU_NOBODY;
     turn.stopped = false;
-    KITH_TRY(kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn));
+    KITH_TRY(kith__gpu_upload(ctx, g->step.turn, &turn, sizeof turn));
     unsettle(g); /* the counts of the failed step are invalid */
     return kith__flock_refuse_lost(flock, lost);
 }
@@ -278,7 +278,7 @@ static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct 
 static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
-    const struct kith__gpu_flight *f = &g->flight;
+    const struct kith__gpu_flock_step *f = &g->step;
     KITH_GPU_TRY(ctx, "stepping the flock",
                  f->way == KITH_GPU_TILES  ? kith__gpu_flock_tiles(f, gpu->stream)
                  : f->way == KITH_GPU_NEAR ? kith__gpu_flock_near(f, gpu->stream)
@@ -296,7 +296,7 @@ static kith_status record(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     const struct kith__gpu *gpu = ctx->state;
     gpuGraph_t graph = NULL;
     kith__gpu_flock_drop_recording(g);
-    g->recorded = g->flight;
+    g->recorded = g->step;
     if (gpuStreamBeginCapture(gpu->stream, gpuStreamCaptureModeThreadLocal) != gpuSuccess) {
         (void)gpuGetLastError();
         return KITH_OK;
@@ -322,9 +322,9 @@ static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct k
 {
     const struct kith__gpu *gpu = ctx->state;
     for (int64_t s = 0; s < steps;) {
-        const bool many = g->flight.order == KITH_GPU_COUNTED && steps - s >= KITH_GPU_RECORDED &&
-                          g->flight.side == 0;
-        if (many && memcmp(&g->flight, &g->recorded, sizeof g->flight) != 0) {
+        const bool many = g->step.order == KITH_GPU_COUNTED && steps - s >= KITH_GPU_RECORDED &&
+                          g->step.side == 0;
+        if (many && memcmp(&g->step, &g->recorded, sizeof g->step) != 0) {
             KITH_TRY(record(ctx, flock, g));
         }
         if (many && g->graph) {
@@ -354,10 +354,10 @@ static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
         struct kith__gpu_prey prey;
         double record[4], r[3], way[3];
         KITH_GPU_TRY(ctx, "hunting",
-                     kith__gpu_flock_hunt(&g->flight, thing->place, &small->prey, gpu->stream));
+                     kith__gpu_flock_hunt(&g->step, thing->place, &small->prey, gpu->stream));
         KITH_TRY(kith__gpu_flock_look_up(ctx, &prey, &small->prey, sizeof prey));
         KITH_TRY(kith__gpu_flock_look_up(
-            ctx, record, (const char *)g->flight.here.r + (size_t)prey.slot * bytes, bytes));
+            ctx, record, (const char *)g->step.here.r + (size_t)prey.slot * bytes, bytes));
         for (int k = 0; k < 3; k++) {
             r[k] = flock->question.precision == KITH_FLOAT ? (double)((const float *)record)[k]
                                                            : record[k];
@@ -404,11 +404,11 @@ static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu
     KITH_TRY(settle(ctx, flock, g));
     for (int64_t s = 0, end; s < steps; s = end) {
         struct kith__flock_rules after = flock->rules;
-        end = s + steps_at_once(flock, g->flight.order);
+        end = s + steps_at_once(flock, g->step.order);
         end = ctx->watch && end > s + g->at_once ? s + g->at_once : end;
         end = end < steps ? end : steps;
         const double start = kith__seconds();
-        set_way(flock, &g->flight);
+        set_way(flock, &g->step);
         KITH_CHECK(ctx, !kith__watch(ctx, s, steps), KITH_CANCELLED,
                    "cancelled by the watch callback");
         KITH_TRY(hunt(ctx, flock, g, &after));
@@ -417,7 +417,7 @@ static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu
         KITH_TRY(look_at_turn(ctx, flock, g));
         choose_at_once(g, end - s, kith__seconds() - start);
         flock->rules = after;
-        g->flight.rules = after;
+        g->step.rules = after;
     }
     return KITH_OK;
 }
@@ -439,7 +439,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
 const struct kith__flock_backend kith__cuda_flock = {
     .step = step_flock,
     .fetch = kith__gpu_flock_fetch,
-    .glance = kith__gpu_flock_glance,
-    .glanced = kith__gpu_flock_glanced,
+    .subset = kith__gpu_flock_subset,
+    .wait_subset = kith__gpu_flock_wait_subset,
     .forget = kith__gpu_flock_forget,
 };

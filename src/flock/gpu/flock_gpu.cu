@@ -17,7 +17,8 @@ static int64_t blocks_for(int64_t n)
 /* ----------------------------------------------------------------------------------- arranging */
 
 /** Find the fastest particle of `there`, and count the cells. */
-template <typename real> static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flight f)
+template <typename real>
+static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const bool any = s < f.sweep.grid.a.n;
@@ -35,7 +36,7 @@ template <typename real> static __global__ void enter(const KITH_IN_PLACE struct
 }
 
 /** Set the units of the next step, and increment the number of steps. */
-static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
+static __device__ void turn(const struct kith__gpu_flock_step &f, bool stepped)
 {
     const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
     const double unit = kith__flock_unit(fastest);
@@ -50,7 +51,7 @@ static __device__ void turn(const struct kith__gpu_flight &f, bool stepped)
 }
 
 /** Append the entries of a warp's lanes to the list of the rim. All lanes of the warp call it. */
-static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f, int64_t slot,
+static __device__ __forceinline__ void list_rim(const struct kith__gpu_flock_step &f, int64_t slot,
                                                 bool listed)
 {
     const lanes_t with = which_lanes(listed);
@@ -67,7 +68,7 @@ static __device__ __forceinline__ void list_rim(const struct kith__gpu_flight &f
 
 /** Move each particle from `there` to `here`, and clear the counts. */
 template <typename real>
-static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flight f, bool stepped)
+static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f, bool stepped)
 {
     const struct kith__gpu_set &a = f.sweep.grid.a;
     int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -138,7 +139,7 @@ static __device__ int choose(struct chosen *list, int n, int most, const struct 
 
 /** Add a neighbour to the sums of the rules whose radius it is within. */
 template <typename real>
-static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, const int32_t d[3],
+static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
 {
     const int3 speed = in_plain_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
@@ -155,7 +156,7 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flight &f, con
 /** Neighbour sums of a particle, by the definition. @tparam MOST  capacity of the list of nearest
  *  neighbours, if only these count; else 0 */
 template <typename real, int MOST>
-static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
+static __device__ void look(const struct kith__gpu_flock_step &f, int64_t slot,
                             const record<real> &mine, const double v[3],
                             struct kith__flock_sums *sums)
 {
@@ -206,7 +207,7 @@ static __device__ void look(const struct kith__gpu_flight &f, int64_t slot,
 
 /** One step of each particle. */
 template <typename real, int MOST>
-static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flight f)
+static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     const int64_t slot = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (!is_well(f)) {
@@ -230,7 +231,7 @@ static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flight f)
 
 /** Distance of a particle from a position. */
 template <typename real>
-static __device__ double way_to(const struct kith__gpu_flight &f, const double place[3],
+static __device__ double way_to(const struct kith__gpu_flock_step &f, const double place[3],
                                 const record<real> &r)
 {
     const double at[3] = {(double)r.x, (double)r.y, (double)r.z};
@@ -247,8 +248,8 @@ struct spot {
 /** Find the nearest particle: round 0 its distance, round 1 the smallest index at that distance,
  *  round 2 its entry in `here`. */
 template <typename real>
-static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flight f, const struct spot spot,
-                            int round, struct kith__gpu_prey *prey)
+static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flock_step f,
+                            const struct spot spot, int round, struct kith__gpu_prey *prey)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < f.sweep.grid.a.n;
@@ -275,7 +276,7 @@ static __global__ void begin_hunt(struct kith__gpu_prey *prey)
 }
 
 template <typename real>
-static void launch_hunt(const struct kith__gpu_flight *f, const double place[3],
+static void launch_hunt(const struct kith__gpu_flock_step *f, const double place[3],
                         struct kith__gpu_prey *prey, gpuStream_t stream)
 {
     const int64_t most = 1024;
@@ -290,12 +291,12 @@ static void launch_hunt(const struct kith__gpu_flight *f, const double place[3],
 
 /* ------------------------------------------------------------------------------------ launches */
 
-static bool is_single(const struct kith__gpu_flight *f)
+static bool is_single(const struct kith__gpu_flock_step *f)
 {
     return f->sweep.grid.question.precision == KITH_FLOAT;
 }
 
-gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     const int64_t blocks = blocks_for(f->sweep.grid.a.n);
     if (is_single(f)) {
@@ -306,7 +307,7 @@ gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *f, gpuStream_t s
     return gpuGetLastError();
 }
 
-gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *f, bool stepped,
+gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool stepped,
                                    gpuStream_t stream)
 {
     const int64_t blocks = blocks_for(f->sweep.grid.a.n);
@@ -319,7 +320,7 @@ gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *f, bool steppe
 }
 
 template <typename real>
-static void launch_fly(const struct kith__gpu_flight *f, gpuStream_t stream)
+static void launch_fly(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     enum { FEW = 8 };
     const int64_t blocks = blocks_for(f->sweep.grid.a.n);
@@ -333,7 +334,7 @@ static void launch_fly(const struct kith__gpu_flight *f, gpuStream_t stream)
     }
 }
 
-gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     if (is_single(f)) {
         launch_fly<float>(f, stream);
@@ -343,7 +344,7 @@ gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *f, gpuStream_t str
     return gpuGetLastError();
 }
 
-gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *f, const double place[3],
+gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flock_step *f, const double place[3],
                                 struct kith__gpu_prey *prey, gpuStream_t stream)
 {
     if (is_single(f)) {

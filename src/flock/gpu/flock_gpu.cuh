@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------- by precision */
 
-/** A record of a state: three components, and a number (see struct kith__gpu_herd). */
+/** A record of a state: three components, and a number (see struct kith__gpu_flock_state). */
 template <typename real> struct record;
 
 template <> struct __align__(16) record<float>
@@ -26,7 +26,7 @@ template <> struct __align__(16) record<double>
 };
 
 /** Move a particle by one time step. @return 0 when it leaves the range of numbers. */
-static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
                                            const struct kith__flock_sums *sums,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
                                            float r[3], float v[3])
@@ -35,7 +35,7 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
     return kith__flock_move_f(&f.rules, &q.box_d, &q.box_f, sums, unit, step, id, r, v);
 }
 
-static __device__ __forceinline__ int move(const struct kith__gpu_flight &f,
+static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
                                            const struct kith__flock_sums *sums,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
                                            double r[3], double v[3])
@@ -53,7 +53,7 @@ static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, 
 /** Number of the cell that holds a position. @param[out] inside  whether all cells within its reach
  *  are in the box */
 template <typename real>
-static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight &f,
+static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flock_step &f,
                                                   const struct kith__axis axis[3], const real r[3],
                                                   bool *inside)
 {
@@ -70,7 +70,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flight 
 }
 
 /** Whether a kernel of the step may run: no earlier step has failed. */
-static __device__ __forceinline__ bool is_well(const struct kith__gpu_flight &f)
+static __device__ __forceinline__ bool is_well(const struct kith__gpu_flock_step &f)
 {
     return !f.turn->stopped && (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
@@ -113,7 +113,7 @@ static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const recor
 }
 
 /** Offset from the query particle to a candidate's image, in units. @param here, there  in units */
-static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &f, int3 here,
+static __device__ __forceinline__ void offset_of(const struct kith__gpu_flock_step &f, int3 here,
                                                  int3 there, int32_t shift, int32_t d[3])
 {
     int32_t s[3];
@@ -130,8 +130,8 @@ static __device__ __forceinline__ void offset_of(const struct kith__gpu_flight &
 }
 
 /** Subtract a particle itself from its neighbour sums. @param speed  its velocity in units */
-static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flight &f, int3 speed,
-                                                     struct kith__flock_sums *sums)
+static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flock_step &f,
+                                                     int3 speed, struct kith__flock_sums *sums)
 {
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flig
 
 /** Add the velocities of a warp to the maximum turn->fastest. */
 template <typename real>
-static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flight &f,
+static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flock_step &f,
                                                     const real v[3])
 {
     const real most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void note_fastest(const struct kith__gpu_fligh
 
 /** Count a particle of `there` in its cell. @return its rank within the cell */
 template <typename real>
-static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flight &f,
+static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flock_step &f,
                                                     const real r[3])
 {
     bool inside;
@@ -175,7 +175,7 @@ static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_fligh
 /** Move a particle, from its neighbour sums, and write it to `there`. @param[out] v  its
  *  velocity */
 template <typename real>
-static __device__ __forceinline__ void leave(const struct kith__gpu_flight &f, int64_t slot,
+static __device__ __forceinline__ void leave(const struct kith__gpu_flock_step &f, int64_t slot,
                                              const record<real> &from, const record<real> &v_from,
                                              const struct kith__flock_sums *sums, real v[3])
 {

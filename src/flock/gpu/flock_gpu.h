@@ -13,7 +13,7 @@
 #include "engine/gpu/gpu_sweep.h"
 
 /** State of all particles. A record has four numbers of the flock's precision. */
-struct kith__gpu_herd {
+struct kith__gpu_flock_state {
     void *r; /**< [n] x, y, z, and the index in the caller's order */
     void *v; /**< [n] velocity x, y, z; in `there` also the rank within the new cell; in `here` the
                   number of the cell if all its neighbours are in the box, else ~cell */
@@ -62,12 +62,12 @@ enum kith__gpu_arrangement {
 enum kith__gpu_way { KITH_GPU_FLY, KITH_GPU_NEAR, KITH_GPU_TILES };
 
 /** Everything that the kernels of a step need. */
-struct kith__gpu_flight {
-    struct kith__gpu_sweep sweep;     /**< grid.a finds the particles of a cell in `here` */
-    struct kith__flock_rules rules;   /**< checked options */
-    enum kith__gpu_arrangement order; /**< order of particles in `here` */
-    struct kith__gpu_herd here;       /**< state at the current step */
-    struct kith__gpu_herd there;      /**< next state, before it is arranged */
+struct kith__gpu_flock_step {
+    struct kith__gpu_sweep sweep;       /**< grid.a finds the particles of a cell in `here` */
+    struct kith__flock_rules rules;     /**< checked options */
+    enum kith__gpu_arrangement order;   /**< order of particles in `here` */
+    struct kith__gpu_flock_state here;  /**< state at the current step */
+    struct kith__gpu_flock_state there; /**< next state, before it is arranged */
     uint32_t *count; /**< [cells + 1] particles of each cell in `there`, and 0; KITH_GPU_COUNTED */
     int32_t *rim;    /**< [n] entries of particles in cells near the faces of the box;
                           KITH_GPU_COUNTED */
@@ -93,34 +93,34 @@ extern "C" {
 #endif
 
 /** Start with particles that were written to `there`: find the fastest, count the cells. */
-gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flight *flight, gpuStream_t stream);
+gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
 /** Move all particles from `there` to `here`, and clear the counts for the next step.
  *  @param stepped  `there` is the result of a step: turn->step is incremented */
-gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flight *flight, bool stepped,
+gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *step, bool stepped,
                                    gpuStream_t stream);
 
-/** Compute the next state in `there`, with few neighbours: flight->way must be KITH_GPU_NEAR. */
-gpuError_t kith__gpu_flock_near(const struct kith__gpu_flight *flight, gpuStream_t stream);
-/** Compute the next state in `there`, with many neighbours: flight->way must be KITH_GPU_TILES. */
-gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *flight, gpuStream_t stream);
+/** Compute the next state in `there`, with few neighbours: step->way must be KITH_GPU_NEAR. */
+gpuError_t kith__gpu_flock_near(const struct kith__gpu_flock_step *step, gpuStream_t stream);
+/** Compute the next state in `there`, with many neighbours: step->way must be KITH_GPU_TILES. */
+gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 /** Compute the next state in `there`, for any rules and order. */
-gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flight *flight, gpuStream_t stream);
+gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
 /** Find the particle of `here` that is nearest to a position. @param[out] prey  device memory */
-gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flight *flight, const double place[3],
+gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flock_step *step, const double place[3],
                                 struct kith__gpu_prey *prey, gpuStream_t stream);
 
 /** Arguments of a subset read. */
-struct kith__gpu_glimpse {
-    struct kith__gpu_herd herd; /**< the state */
-    int64_t n, chosen;          /**< particles, and particles of the subset */
-    const int32_t *rank;        /**< [n] number of each index in the subset; -1: none */
-    void *to;                   /**< [2][chosen][3] positions, then velocities */
-    bool single;                /**< the precision is float */
+struct kith__gpu_subset_read {
+    struct kith__gpu_flock_state state; /**< the state */
+    int64_t n, chosen;                  /**< particles, and particles of the subset */
+    const int32_t *rank;                /**< [n] number of each index in the subset; -1: none */
+    void *to;                           /**< [2][chosen][3] positions, then velocities */
+    bool single;                        /**< the precision is float */
 };
-/** Copy the particles of a subset to glimpse->to. */
-gpuError_t kith__gpu_flock_gather(const struct kith__gpu_glimpse *glimpse, gpuStream_t stream);
+/** Copy the particles of a subset to read->to. */
+gpuError_t kith__gpu_flock_gather(const struct kith__gpu_subset_read *read, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -30,14 +30,14 @@ struct notes {
 
 /** Traversal of the cells around one thread's particle. */
 template <typename real> struct seer {
-    const struct kith__gpu_flight *f;  /**< the step */
-    struct notes *notes;               /**< shared memory of the block */
-    int n;                             /**< masks that wait */
-    real r[3];                         /**< position of the particle [length] */
-    real reach2;                       /**< squared largest radius [length^2] */
-    real close2;                       /**< squared radius of separation [length^2] */
-    int3 here;                         /**< position of the particle [units] */
-    struct kith__gpu_ruler velocities; /**< from velocities to units */
+    const struct kith__gpu_flock_step *f; /**< the step */
+    struct notes *notes;                  /**< shared memory of the block */
+    int n;                                /**< masks that wait */
+    real r[3];                            /**< position of the particle [length] */
+    real reach2;                          /**< squared largest radius [length^2] */
+    real close2;                          /**< squared radius of separation [length^2] */
+    int3 here;                            /**< position of the particle [units] */
+    struct kith__gpu_ruler velocities;    /**< from velocities to units */
 };
 
 /** Neighbour sums over a batch of masks, which fit 32 bits. */
@@ -325,8 +325,9 @@ static __device__ __forceinline__ struct kith__flock_sums gather(const struct no
  *  @param rim  its cell is at the rim
  *  @param any  this thread has a particle */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
-static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flight &f, int64_t at,
-                                                       bool rim, bool any, struct notes *notes)
+static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flock_step &f,
+                                                       int64_t at, bool rim, bool any,
+                                                       struct notes *notes)
 {
     typedef definition<real> def;
     const record<real> mine = ((const record<real> *)f.here.r)[at];
@@ -361,7 +362,7 @@ static __device__ __forceinline__ void look_around_for(const struct kith__gpu_fl
  *  thread moves each. @param rim  particles are those of the list of the rim; else particles at the
  *  rim are skipped */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
-static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f, bool rim,
+static __device__ __forceinline__ void fly_some(const struct kith__gpu_flock_step &f, bool rim,
                                                 int64_t first, int64_t end, struct notes *notes)
 {
     const int share = rim ? RIM_SHARE : SHARE;
@@ -396,7 +397,7 @@ static __device__ __forceinline__ void fly_some(const struct kith__gpu_flight &f
  *  not diverge by images. 2^RIM_SHARE threads share a particle at the rim, 2^SHARE another one. */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flight f, int rim_blocks)
+    fly_near(const KITH_IN_PLACE struct kith__gpu_flock_step f, int rim_blocks)
 {
     __shared__ struct notes notes;
     const bool rim = (int)blockIdx.x < rim_blocks;
@@ -424,7 +425,7 @@ static double part_at_rim(const struct kith__axis axis[3])
 
 /** Launch fly_near. */
 template <typename real, int SHARE, int RIM_SHARE>
-static void launch_share(const struct kith__gpu_flight *f, gpuStream_t stream)
+static void launch_share(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     const int64_t own = NEAR_THREADS >> SHARE, rim_own = NEAR_THREADS >> RIM_SHARE;
     const int64_t n = f->sweep.grid.a.n;
@@ -440,7 +441,8 @@ static void launch_share(const struct kith__gpu_flight *f, gpuStream_t stream)
 }
 
 /** Choose how many threads share a particle, and launch. */
-template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
+template <typename real>
+static void launch(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     static const int64_t few = 200000; /* too few to fill a GPU with one thread each */
     if (f->sweep.grid.a.n < few) {
@@ -450,7 +452,7 @@ template <typename real> static void launch(const struct kith__gpu_flight *f, gp
     }
 }
 
-gpuError_t kith__gpu_flock_near(const struct kith__gpu_flight *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_near(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     if (f->sweep.grid.question.precision == KITH_FLOAT) {
         launch<float>(f, stream);

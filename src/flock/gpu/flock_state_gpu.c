@@ -15,9 +15,9 @@ size_t kith__gpu_record_bytes(const struct kith_flock *flock)
     return (size_t)4 * (size_t)flock->question.precision;
 }
 
-const struct kith__gpu_herd *kith__gpu_flock_now(const struct kith__gpu_flock *g)
+const struct kith__gpu_flock_state *kith__gpu_flock_now(const struct kith__gpu_flock *g)
 {
-    return g->there_is_now ? &g->flight.there : &g->flight.here;
+    return g->there_is_now ? &g->step.there : &g->step.here;
 }
 
 /* ----------------------------------------------------------------------------------- transfers */
@@ -83,10 +83,10 @@ static kith_status upload(kith_ctx *ctx, const struct kith_flock *flock, struct 
     for (int64_t first = 0; first < flock->n; first += PACK) {
         const int64_t n = flock->n - first < PACK ? flock->n - first : PACK;
         pack(flock, flock->now.r, first, n, records);
-        KITH_TRY(kith__gpu_upload(ctx, (char *)g->flight.there.r + (size_t)first * bytes, records,
+        KITH_TRY(kith__gpu_upload(ctx, (char *)g->step.there.r + (size_t)first * bytes, records,
                                   (size_t)n * bytes));
         pack(flock, flock->now.v, first, n, records);
-        KITH_TRY(kith__gpu_upload(ctx, (char *)g->flight.there.v + (size_t)first * bytes, records,
+        KITH_TRY(kith__gpu_upload(ctx, (char *)g->step.there.v + (size_t)first * bytes, records,
                                   (size_t)n * bytes));
     }
     g->there_is_now = true;
@@ -110,13 +110,13 @@ kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
     }
     KITH_TRY(kith__gpu_flock_begin(ctx));
     const size_t bytes = kith__gpu_record_bytes(flock);
-    const struct kith__gpu_herd *herd = kith__gpu_flock_now(g);
+    const struct kith__gpu_flock_state *state = kith__gpu_flock_now(g);
     void *records;
     KITH_TRY(need_records(ctx, flock, &records));
     for (int64_t first = 0; first < flock->n; first += PACK) {
         const int64_t n = flock->n - first < PACK ? flock->n - first : PACK;
         for (int turn = 0; turn < 2; turn++) {
-            const char *from = turn ? herd->v : herd->r;
+            const char *from = turn ? state->v : state->r;
             struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
                 {records, from + (size_t)first * bytes, (size_t)n * bytes}};
             KITH_TRY(kith__gpu_download(ctx, copies));
@@ -157,8 +157,7 @@ static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     const size_t record = kith__gpu_record_bytes(flock);
     const size_t bytes = (size_t)flock->n * record;
     const size_t behind = KITH_GPU_FLOCK_BEHIND * record;
-    void **const wanted[] = {&g->flight.here.r, &g->flight.here.v, &g->flight.there.r,
-                             &g->flight.there.v};
+    void **const wanted[] = {&g->step.here.r, &g->step.here.v, &g->step.there.r, &g->step.there.v};
     for (int b = 0; b < 4; b++) {
         *wanted[b] = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HERE_R + b, bytes + behind);
         if (!*wanted[b]) {
@@ -172,9 +171,9 @@ static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     if (!small) {
         return KITH_NO_MEMORY;
     }
-    g->flight.turn = &small->turn;
+    g->step.turn = &small->turn;
     const struct kith__gpu_turn turn = {.step = flock->step, .lost = KITH_GPU_NOBODY};
-    return kith__gpu_upload(ctx, g->flight.turn, &turn, sizeof turn);
+    return kith__gpu_upload(ctx, g->step.turn, &turn, sizeof turn);
 }
 
 kith_status kith__gpu_flock_open(kith_ctx *ctx, struct kith_flock *flock)
@@ -212,7 +211,7 @@ void kith__gpu_flock_forget(struct kith_flock *flock)
         kith__gpu_buffer_free(&g->buffer[b]);
     }
     kith__gpu_flock_drop_recording(g);
-    kith__gpu_flock_drop_glance(g);
+    kith__gpu_flock_drop_subset(g);
     free(g);
     flock->device = NULL;
 }

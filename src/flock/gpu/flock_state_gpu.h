@@ -30,28 +30,28 @@ enum {
 };
 
 /** A subset read that is being copied to the host, on a stream of its own. */
-struct kith__gpu_glance {
+struct kith__gpu_subset {
     struct kith__buffer rank;   /**< device: int32 [n] number of each particle in the subset; -1 */
     struct kith__buffer out;    /**< device: the subset */
     struct kith__buffer pinned; /**< pinned host memory: the subset */
     gpuStream_t stream;         /**< stream of the copy */
     gpuEvent_t gathered;        /**< the subset is in `out` */
     gpuEvent_t arrived;         /**< the subset is in `pinned` */
-    int64_t choice;             /**< kith__glance.choice that `rank` belongs to */
+    int64_t choice;             /**< kith__subset.choice that `rank` belongs to */
 };
 
 /** A flock on the device, host side. */
 struct kith__gpu_flock {
     struct kith__buffer buffer[KITH_GPU_FLOCK_BUFFERS]; /**< device memory */
-    bool there_is_now;              /**< the state is `there`; else `here`, arranged */
-    bool newer;                     /**< the state is newer than the host's copy */
-    double cutoff;                  /**< cutoff of the cells of `here` [length] */
-    int64_t at_once;                /**< steps to queue between two calls of the watch callback */
-    size_t temporary_bytes;         /**< temporary memory of the prefix sum */
-    struct kith__gpu_flight flight; /**< arguments of kernels */
-    struct kith__gpu_glance glance; /**< subset read */
-    gpuGraphExec_t graph;           /**< KITH_GPU_RECORDED steps that are queued at once; or NULL */
-    struct kith__gpu_flight recorded; /**< arguments with which `graph` was recorded */
+    bool there_is_now;                /**< the state is `there`; else `here`, arranged */
+    bool newer;                       /**< the state is newer than the host's copy */
+    double cutoff;                    /**< cutoff of the cells of `here` [length] */
+    int64_t at_once;                  /**< steps to queue between two calls of the watch callback */
+    size_t temporary_bytes;           /**< temporary memory of the prefix sum */
+    struct kith__gpu_flock_step step; /**< arguments of kernels */
+    struct kith__gpu_subset subset;   /**< subset read */
+    gpuGraphExec_t graph; /**< KITH_GPU_RECORDED steps that are queued at once; or NULL */
+    struct kith__gpu_flock_step recorded; /**< arguments with which `graph` was recorded */
 };
 
 /* Steps in a recorded graph: an even number, as buffers alternate. */
@@ -61,7 +61,7 @@ enum { KITH_GPU_RECORDED = 16 };
 size_t kith__gpu_record_bytes(const struct kith_flock *flock);
 
 /** Where the state is. */
-const struct kith__gpu_herd *kith__gpu_flock_now(const struct kith__gpu_flock *g);
+const struct kith__gpu_flock_state *kith__gpu_flock_now(const struct kith__gpu_flock *g);
 
 /** Allocate one of the buffers. @return NULL when out of memory, which is reported */
 void *kith__gpu_flock_need(kith_ctx *ctx, struct kith__gpu_flock *g, int buffer, size_t bytes);
@@ -80,12 +80,12 @@ kith_status kith__gpu_flock_look_up(kith_ctx *ctx, void *to, const void *from, s
 void kith__gpu_flock_drop_recording(struct kith__gpu_flock *g);
 
 /** Wait for the last subset read, and free what subset reads need. */
-void kith__gpu_flock_drop_glance(struct kith__gpu_flock *g);
+void kith__gpu_flock_drop_subset(struct kith__gpu_flock *g);
 
 /* Operations of struct kith__flock_backend. */
 kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock);
-kith_status kith__gpu_flock_glance(kith_ctx *ctx, struct kith_flock *flock);
-kith_status kith__gpu_flock_glanced(kith_ctx *ctx, struct kith_flock *flock);
+kith_status kith__gpu_flock_subset(kith_ctx *ctx, struct kith_flock *flock);
+kith_status kith__gpu_flock_wait_subset(kith_ctx *ctx, struct kith_flock *flock);
 void kith__gpu_flock_forget(struct kith_flock *flock);
 
 #endif

@@ -75,18 +75,18 @@ struct bytes {
 
 /** An i-cluster: those of a warp's particles that are in one row of cells and near each other. */
 template <typename real> struct party {
-    const struct kith__gpu_flight *f;  /**< the step */
-    struct candidates<real> *c;        /**< shared memory of the warp */
-    int lane;                          /**< lane of this thread */
-    int64_t first;                     /**< entry of the warp's first particle in `here` */
-    int32_t x0, x1, y, z;              /**< cells of the i-cluster: x0 to x1 of one row */
-    real origin[3];                    /**< position of its first particle [length] */
-    float middle;                      /**< centre along x, from the origin [scaled] */
-    int3 place;                        /**< position of its first particle, less 2^31 [units] */
-    struct kith__gpu_ruler velocities; /**< from velocities to units */
-    float unit;                        /**< scale / cutoff */
-    float clear;                       /**< error bound of what judge() returns */
-    float beyond[KITH_RULES];          /**< scale^2 - radius^2 [scaled^2] */
+    const struct kith__gpu_flock_step *f; /**< the step */
+    struct candidates<real> *c;           /**< shared memory of the warp */
+    int lane;                             /**< lane of this thread */
+    int64_t first;                        /**< entry of the warp's first particle in `here` */
+    int32_t x0, x1, y, z;                 /**< cells of the i-cluster: x0 to x1 of one row */
+    real origin[3];                       /**< position of its first particle [length] */
+    float middle;                         /**< centre along x, from the origin [scaled] */
+    int3 place;                           /**< position of its first particle, less 2^31 [units] */
+    struct kith__gpu_ruler velocities;    /**< from velocities to units */
+    float unit;                           /**< scale / cutoff */
+    float clear;                          /**< error bound of what judge() returns */
+    float beyond[KITH_RULES];             /**< scale^2 - radius^2 [scaled^2] */
 };
 
 /** Accumulators of a lane. */
@@ -241,8 +241,8 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
 
 /** Squared distance by the definition, of particle i and a candidate of the listed segments. */
 template <typename real>
-static __device__ double exact(const struct kith__gpu_flight &f, const struct candidates<real> &c,
-                               int64_t i, int32_t candidate)
+static __device__ double exact(const struct kith__gpu_flock_step &f,
+                               const struct candidates<real> &c, int64_t i, int32_t candidate)
 {
     typedef definition<real> def;
     const record<real> *const all = (const record<real> *)f.here.r;
@@ -269,7 +269,7 @@ struct verdicts {
 /** Decide borderline tests by the definition. Cold path, not inlined.
  *  @param slot, candidate  of the lane's first test */
 template <typename real>
-static __device__ __noinline__ void settle(const struct kith__gpu_flight &f,
+static __device__ __noinline__ void settle(const struct kith__gpu_flock_step &f,
                                            const struct candidates<real> &c, int64_t slot,
                                            int32_t candidate, struct verdicts *v)
 {

@@ -12,7 +12,7 @@
 #include "flock_gpu.h"
 
 #ifdef __HIP_PLATFORM_AMD__
-gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     return kith__gpu_flock_fly(f, stream); /* AMD's matrix unit has other shapes */
 }
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int
 
 /** Shift a candidate to its image: d [length] and o [units]. */
 template <typename real>
-static __device__ __forceinline__ void shift_by(const struct kith__gpu_flight &f, int32_t shift,
+static __device__ __forceinline__ void shift_by(const struct kith__gpu_flock_step &f, int32_t shift,
                                                 real d[3], uint32_t o[3])
 {
     int32_t s[3];
@@ -286,7 +286,7 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
 /** One step: a warp moves 32 particles. */
 template <typename real, bool USUAL>
 static __global__ void __launch_bounds__(TILE_THREADS, 8)
-    fly_tiles(const KITH_IN_PLACE struct kith__gpu_flight f)
+    fly_tiles(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     __shared__ struct candidates<real> shared[TILE_WARPS];
     const int64_t n = f.sweep.grid.a.n;
@@ -332,7 +332,8 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
 }
 
 /** Launch fly_tiles. */
-template <typename real> static void launch(const struct kith__gpu_flight *f, gpuStream_t stream)
+template <typename real>
+static void launch(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     const int64_t blocks = (f->sweep.grid.a.n + TILE_THREADS - 1) / TILE_THREADS;
     if (f->usual) {
@@ -342,7 +343,7 @@ template <typename real> static void launch(const struct kith__gpu_flight *f, gp
     }
 }
 
-gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flight *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     if (f->sweep.grid.question.precision == KITH_FLOAT) {
         launch<float>(f, stream);

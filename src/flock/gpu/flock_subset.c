@@ -7,74 +7,74 @@
 
 /** Create stream, events and buffers that are missing, and upload the ranks of a new subset. */
 static kith_status prepare(kith_ctx *ctx, const struct kith_flock *flock,
-                           struct kith__gpu_glance *t, size_t bytes)
+                           struct kith__gpu_subset *t, size_t bytes)
 {
     if (!t->stream) {
-        KITH_GPU_TRY(ctx, "preparing a glance", gpuStreamCreate(&t->stream));
+        KITH_GPU_TRY(ctx, "preparing a subset", gpuStreamCreate(&t->stream));
     }
     gpuEvent_t *const events[] = {&t->gathered, &t->arrived};
     for (int e = 0; e < 2; e++) {
         if (!*events[e]) {
-            KITH_GPU_TRY(ctx, "preparing a glance",
+            KITH_GPU_TRY(ctx, "preparing a subset",
                          gpuEventCreateWithFlags(events[e], gpuEventDisableTiming));
         }
     }
     const size_t ranks = (size_t)flock->n * sizeof(int32_t);
-    KITH_GPU_TRY(ctx, "waiting for a glance", gpuStreamSynchronize(t->stream));
+    KITH_GPU_TRY(ctx, "waiting for a subset", gpuStreamSynchronize(t->stream));
     KITH_CHECK(ctx,
                kith__gpu_buffer_need(&t->rank, ranks) && kith__gpu_buffer_need(&t->out, bytes) &&
                    kith__gpu_pinned_need(&t->pinned, bytes),
-               KITH_NO_MEMORY, "out of memory for a glance at %lld", (long long)flock->glance.n);
-    if (t->choice != flock->glance.choice) {
-        KITH_TRY(kith__gpu_upload(ctx, t->rank.data, flock->glance.rank.data, ranks));
-        t->choice = flock->glance.choice;
+               KITH_NO_MEMORY, "out of memory for a subset of %lld", (long long)flock->subset.n);
+    if (t->choice != flock->subset.choice) {
+        KITH_TRY(kith__gpu_upload(ctx, t->rank.data, flock->subset.rank.data, ranks));
+        t->choice = flock->subset.choice;
     }
     return KITH_OK;
 }
 
-kith_status kith__gpu_flock_glance(kith_ctx *ctx, struct kith_flock *flock)
+kith_status kith__gpu_flock_subset(kith_ctx *ctx, struct kith_flock *flock)
 {
     const struct kith__gpu *gpu = ctx->state;
     KITH_TRY(kith__gpu_flock_begin(ctx));
     KITH_TRY(kith__gpu_flock_open(ctx, flock));
     struct kith__gpu_flock *g = flock->device;
-    struct kith__gpu_glance *t = &g->glance;
-    const size_t bytes = 3 * (size_t)flock->glance.n * (size_t)flock->question.precision;
+    struct kith__gpu_subset *t = &g->subset;
+    const size_t bytes = 3 * (size_t)flock->subset.n * (size_t)flock->question.precision;
     KITH_TRY(prepare(ctx, flock, t, 2 * bytes));
-    const struct kith__gpu_glimpse glimpse = {
-        .herd = *kith__gpu_flock_now(g),
+    const struct kith__gpu_subset_read read = {
+        .state = *kith__gpu_flock_now(g),
         .n = flock->n,
-        .chosen = flock->glance.n,
+        .chosen = flock->subset.n,
         .rank = t->rank.data,
         .to = t->out.data,
         .single = flock->question.precision == KITH_FLOAT,
     };
-    KITH_GPU_TRY(ctx, "glancing at the flock", kith__gpu_flock_gather(&glimpse, gpu->stream));
-    KITH_GPU_TRY(ctx, "glancing at the flock", gpuEventRecord(t->gathered, gpu->stream));
-    KITH_GPU_TRY(ctx, "glancing at the flock", gpuStreamWaitEvent(t->stream, t->gathered, 0));
+    KITH_GPU_TRY(ctx, "copying a subset", kith__gpu_flock_gather(&read, gpu->stream));
+    KITH_GPU_TRY(ctx, "copying a subset", gpuEventRecord(t->gathered, gpu->stream));
+    KITH_GPU_TRY(ctx, "copying a subset", gpuStreamWaitEvent(t->stream, t->gathered, 0));
     KITH_GPU_TRY(
-        ctx, "glancing at the flock",
+        ctx, "copying a subset",
         gpuMemcpyAsync(t->pinned.data, t->out.data, 2 * bytes, gpuMemcpyDeviceToHost, t->stream));
-    KITH_GPU_TRY(ctx, "glancing at the flock", gpuEventRecord(t->arrived, t->stream));
-    flock->glance.r = t->pinned.data;
-    flock->glance.v = (const char *)t->pinned.data + bytes;
+    KITH_GPU_TRY(ctx, "copying a subset", gpuEventRecord(t->arrived, t->stream));
+    flock->subset.r = t->pinned.data;
+    flock->subset.v = (const char *)t->pinned.data + bytes;
     return KITH_OK;
 }
 
-kith_status kith__gpu_flock_glanced(kith_ctx *ctx, struct kith_flock *flock)
+kith_status kith__gpu_flock_wait_subset(kith_ctx *ctx, struct kith_flock *flock)
 {
     const struct kith__gpu_flock *g = flock->device;
     KITH_TRY(kith__gpu_flock_begin(ctx));
-    KITH_GPU_TRY(ctx, "waiting for a glance", gpuEventSynchronize(g->glance.arrived));
+    KITH_GPU_TRY(ctx, "waiting for a subset", gpuEventSynchronize(g->subset.arrived));
     return KITH_OK;
 }
 
-void kith__gpu_flock_drop_glance(struct kith__gpu_flock *g)
+void kith__gpu_flock_drop_subset(struct kith__gpu_flock *g)
 {
     if (!g) {
         return;
     }
-    struct kith__gpu_glance *t = &g->glance;
+    struct kith__gpu_subset *t = &g->subset;
     if (t->stream) {
         (void)gpuStreamSynchronize(t->stream);
         (void)gpuStreamDestroy(t->stream);

@@ -25,7 +25,7 @@ static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64
 static kith_status choose(kith_flock *flock, const int32_t *index, int64_t n)
 {
     kith_ctx *ctx = flock->ctx;
-    struct kith__glance *g = &flock->glance;
+    struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, n >= 0 && n <= flock->n && (index || n == 0), KITH_INVALID,
                "index is NULL, or n is %lld; the flock has %lld", (long long)n,
                (long long)flock->n);
@@ -62,7 +62,7 @@ struct take_loop {
 static void take_range(void *state, int64_t begin, int64_t end)
 {
     const struct take_loop *loop = state;
-    const struct kith__herd *now = &loop->flock->now;
+    const struct kith__flock_state *now = &loop->flock->now;
     const kith_precision precision = loop->flock->question.precision;
     for (int64_t s = begin; s < end; s++) {
         const int64_t at = loop->rank[now->id[s]];
@@ -77,10 +77,10 @@ static void take_range(void *state, int64_t begin, int64_t end)
 /** Copy the subset from the host's state. */
 static kith_status take_here(struct kith_flock *flock)
 {
-    struct kith__glance *g = &flock->glance;
+    struct kith__subset *g = &flock->subset;
     const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
     void *to = kith__buffer_need(&g->copy, 2 * bytes + 1);
-    KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a glance at %lld",
+    KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a subset of %lld",
                (long long)g->n);
     struct take_loop loop = {flock, g->rank.data, to, (char *)to + bytes};
     kith__loop(flock->ctx, flock->n, take_range, &loop);
@@ -93,11 +93,11 @@ static kith_status take_here(struct kith_flock *flock)
 static kith_status take(kith_flock *flock)
 {
     kith_ctx *ctx = flock->ctx;
-    struct kith__glance *g = &flock->glance;
+    struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "no subset was chosen: call kith_glance_choose");
     g->taken = false;
-    const bool there = ctx->backend->flock->glance && g->n > 0;
-    const kith_status status = there ? kith__leave(ctx, ctx->backend->flock->glance(ctx, flock))
+    const bool there = ctx->backend->flock->subset && g->n > 0;
+    const kith_status status = there ? kith__leave(ctx, ctx->backend->flock->subset(ctx, flock))
                                      : take_here(flock);
     g->taken = status == KITH_OK;
     return status;
@@ -113,10 +113,10 @@ kith_status kith_glance_take(kith_flock *flock)
 static kith_status see(kith_flock *flock, const void **positions, const void **velocities)
 {
     kith_ctx *ctx = flock->ctx;
-    const struct kith__glance *g = &flock->glance;
+    const struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
-    if (ctx->backend->flock->glanced && g->n > 0) {
-        KITH_TRY(kith__leave(ctx, ctx->backend->flock->glanced(ctx, flock)));
+    if (ctx->backend->flock->wait_subset && g->n > 0) {
+        KITH_TRY(kith__leave(ctx, ctx->backend->flock->wait_subset(ctx, flock)));
     }
     if (positions) {
         *positions = g->r;

@@ -3,8 +3,8 @@
  * One step of a flock on CPU cores: what the sweep's operation needs to sum over the neighbours of
  * a particle and to move it.
  */
-#ifndef KITH_CPU_FLIGHT_H
-#define KITH_CPU_FLIGHT_H
+#ifndef KITH_CPU_FLOCK_STEP_H
+#define KITH_CPU_FLOCK_STEP_H
 
 #include <stdatomic.h>
 
@@ -19,7 +19,7 @@ enum {
 };
 
 /** State of one step. */
-struct kith__flight {
+struct kith__flock_step {
     const struct kith_flock *flock;        /**< the flock: reads `now`, writes `next` */
     const struct kith__flock_rules *rules; /**< checked options */
     const struct kith__grid *grid; /**< particles by cell; NULL: all rules are off, and slots are
@@ -31,11 +31,11 @@ struct kith__flight {
     bool whole[KITH_RULES];        /**< the radius of the rule is the cutoff */
     double square[KITH_RULES];     /**< radius^2 by the definition [length^2] */
     /** Move the particle in a slot of `next`, from its neighbour sums. */
-    void (*move)(struct kith__flight *flight, int64_t slot, const struct kith__flock_sums *sums);
+    void (*move)(struct kith__flock_step *step, int64_t slot, const struct kith__flock_sums *sums);
     atomic_bool lost; /**< some particle left the range of numbers: its next position is NaN */
 };
 
-static inline struct kith__flight *kith__flight_of(const struct kith__sweep *sweep)
+static inline struct kith__flock_step *kith__flock_step_of(const struct kith__sweep *sweep)
 /** State of the step that a sweep belongs to. */
 {
     return sweep->job;
