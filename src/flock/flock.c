@@ -33,7 +33,7 @@ static bool lay_out(struct kith_flock *flock)
     return at != NULL;
 }
 
-void kith__flock_aim(struct kith_flock *flock)
+void kith__flock_set_points(struct kith_flock *flock)
 {
     struct kith__question *q = &flock->question;
     void **r = flock->now.r;
@@ -110,7 +110,7 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
         KITH_TRY(take_in(flock, points, velocities, p));
     }
     KITH_TRY(kith__proceed(ctx));
-    kith__flock_aim(flock);
+    kith__flock_set_points(flock);
     return KITH_OK;
 }
 

@@ -65,12 +65,12 @@ kith_status kith__flock_fetch(const struct kith_flock *flock);
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle);
 
 /** Point the question's points at the positions of `now`. */
-void kith__flock_aim(struct kith_flock *flock);
+void kith__flock_set_points(struct kith_flock *flock);
 
 /** Operations that a backend offers. */
 struct kith__flock_backend {
     /** Advance by `steps` steps. After each, `now` and `next` are swapped, flock->step is one more,
-     *  and kith__flock_aim was called. On failure `now` and step are those of the last whole
+     *  and kith__flock_set_points was called. On failure `now` and step are those of the last whole
      *  step. */
     kith_status (*step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
     /** Copy the state to `now` on the host; NULL: it is always there, and the backend uses `next`.

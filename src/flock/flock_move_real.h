@@ -19,7 +19,7 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
         x[k] = (double)r[k];
         old[k] = (double)v[k];
     }
-    kith__flock_wish(rules, box, sums, unit, step, id, x, old, u);
+    kith__flock_velocity(rules, box, sums, unit, step, id, x, old, u);
     for (int k = 0; k < 3; k++) {
         u[k] = KITH_ROUND(u[k]);
         x[k] += u[k] * rules->time_step;
@@ -30,7 +30,7 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
     if (rules->n_things > 0) {
         double place[3] = {x[0], x[1], x[2]};
         double speed[3] = {u[0], u[1], u[2]};
-        kith__flock_stop(rules, box, place, speed);
+        kith__flock_keep_outside(rules, box, place, speed);
         for (int k = 0; k < 3; k++) { /* the surface of an obstacle may be outside a wall */
             if (rules->reflecting[k]) {
                 kith__flock_reflect(rules, k, &place[k], &speed[k]);

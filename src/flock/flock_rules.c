@@ -182,7 +182,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
         .seed = o->seed,
     };
     double unused;
-    kith__flock_turn(o->blind_angle / (2 * pi), &rules.blind, &unused);
+    kith__flock_cos_sin(o->blind_angle / (2 * pi), &rules.blind, &unused);
     set_rules(o, &q, &rules);
     KITH_TRY(set_things(ctx, o, &rules));
     KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));

@@ -92,7 +92,7 @@ KITH_FN int32_t kith__flock_round(double t)
 }
 
 /** A coordinate as an integer of units, modulo 2^32: differences of near ones are exact. */
-KITH_FN int32_t kith__flock_place(double x, double inverse)
+KITH_FN int32_t kith__flock_in_units(double x, double inverse)
 {
     return kith__flock_round(x * inverse);
 }
@@ -121,7 +121,7 @@ KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int n
 
 /** Cosine and sine of pi t, for |t| <= 2^30, with an error of 2e-16: Taylor series within an eighth
  *  of a turn. */
-KITH_FN void kith__flock_turn(double t, double *cosine, double *sine)
+KITH_FN void kith__flock_cos_sin(double t, double *cosine, double *sine)
 {
     const double quarter = rint(2 * t);
     const double x = 3.14159265358979323846 * (t - 0.5 * quarter);
@@ -177,11 +177,11 @@ KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const doub
 }
 
 /** A random unit vector, uniform on the circle or the sphere. */
-KITH_RARE_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, int64_t step,
-                                       int64_t id, double x[3])
+KITH_RARE_FN void kith__flock_random_direction(const struct kith__flock_rules *rules, int64_t step,
+                                               int64_t id, double x[3])
 {
     double c, s;
-    kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 0), &c, &s);
+    kith__flock_cos_sin(2 * kith__flock_random(rules->seed, step, id, 0), &c, &s);
     const double z = rules->dim == 3 ? 2 * kith__flock_random(rules->seed, step, id, 1) - 1 : 0;
     const double around = sqrt(1 - z * z);
     x[0] = around * c;
@@ -190,13 +190,13 @@ KITH_RARE_FN void kith__flock_anywhere(const struct kith__flock_rules *rules, in
 }
 
 /** Turn u by a random angle of up to noise pi. */
-KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_t step, int64_t id,
-                                   double u[3])
+KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *rules, int64_t step,
+                                              int64_t id, double u[3])
 {
     const double first = kith__flock_random(rules->seed, step, id, 0);
     double c, s;
     if (rules->dim == 2) {
-        kith__flock_turn(rules->noise * (2 * first - 1), &c, &s);
+        kith__flock_cos_sin(rules->noise * (2 * first - 1), &c, &s);
         const double x = c * u[0] - s * u[1];
         u[1] = s * u[0] + c * u[1];
         u[0] = x;
@@ -204,10 +204,10 @@ KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_
     }
     const double length = kith__flock_length(u);
     double least, unused;
-    kith__flock_turn(rules->noise, &least, &unused);
+    kith__flock_cos_sin(rules->noise, &least, &unused);
     const double along = 1 - first * (1 - least);
     const double aside = sqrt(1 - along * along > 0 ? 1 - along * along : 0);
-    kith__flock_turn(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
+    kith__flock_cos_sin(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
     /* Two vectors at right angles to u: a, from the axis with u's smallest component, and b = u x
        a. */
     double e[3] = {0, 0, 0}, a[3], b[3];
@@ -229,8 +229,8 @@ KITH_RARE_FN void kith__flock_veer(const struct kith__flock_rules *rules, int64_
 }
 
 /** Vector from a to the image of b that is nearest in fractional coordinates [length]. */
-KITH_FN void kith__flock_way(const struct kith__lattice_d *box, const double a[3],
-                             const double b[3], double d[3])
+KITH_FN void kith__flock_nearest_image(const struct kith__lattice_d *box, const double a[3],
+                                       const double b[3], double d[3])
 {
     double f[3];
     for (int k = 0; k < 3; k++) {
@@ -259,7 +259,7 @@ KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flo
         }
         return (d[0] * out[0] + d[1] * out[1]) + d[2] * out[2];
     }
-    kith__flock_way(box, thing->place, r, d);
+    kith__flock_nearest_image(box, thing->place, r, d);
     const double distance = kith__flock_length(d);
     for (int k = 0; k < 3; k++) {
         out[k] = distance > 0 ? d[k] / distance : k == 0;
@@ -268,9 +268,9 @@ KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flo
 }
 
 /** Add the velocities that obstacles and attractors give to a particle at r. */
-KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
-                                   const struct kith__lattice_d *box, const double r[3],
-                                   double u[3])
+KITH_RARE_FN void kith__flock_add_things(const struct kith__flock_rules *rules,
+                                         const struct kith__lattice_d *box, const double r[3],
+                                         double u[3])
 {
     for (int t = 0; t < rules->n_things; t++) {
         const kith_flock_thing *thing = &rules->thing[t];
@@ -282,7 +282,7 @@ KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
                            ? thing->weight * (1 - gap / thing->reach)
                            : 0;
         } else {
-            kith__flock_way(box, r, thing->place, d);
+            kith__flock_nearest_image(box, r, thing->place, d);
             const double distance = kith__flock_length(d);
             const double weight = thing->kind == KITH_PREDATOR ? -thing->weight : thing->weight;
             const int near = distance > 0 && (!(thing->reach > 0) || distance <= thing->reach);
@@ -296,8 +296,9 @@ KITH_RARE_FN void kith__flock_bend(const struct kith__flock_rules *rules,
 
 /** Move a particle that has come to r with velocity u out of obstacles, and reflect its
  *  velocity. */
-KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
-                                   const struct kith__lattice_d *box, double r[3], double u[3])
+KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules,
+                                           const struct kith__lattice_d *box, double r[3],
+                                           double u[3])
 {
     for (int t = 0; t < rules->n_things; t++) {
         const kith_flock_thing *thing = &rules->thing[t];
@@ -315,11 +316,11 @@ KITH_RARE_FN void kith__flock_stop(const struct kith__flock_rules *rules,
 }
 
 /** Velocity u that the rules give to a particle at r with velocity v. @param unit  of the sums */
-KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
-                              const struct kith__lattice_d *box,
-                              const struct kith__flock_sums *sums, const double unit[KITH_RULES],
-                              int64_t step, int64_t id, const double r[3], const double v[3],
-                              double u[3])
+KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
+                                  const struct kith__lattice_d *box,
+                                  const struct kith__flock_sums *sums,
+                                  const double unit[KITH_RULES], int64_t step, int64_t id,
+                                  const double r[3], const double v[3], double u[3])
 {
     const double n_a = (double)sums->n[KITH_ALIGNMENT];
     const double n_c = (double)sums->n[KITH_COHESION];
@@ -342,7 +343,7 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
     }
     if (rules->model == KITH_VICSEK_VECTORIAL) {
         double x[3];
-        kith__flock_anywhere(rules, step, id, x);
+        kith__flock_random_direction(rules, step, id, x);
         for (int k = 0; k < 3; k++) {
             u[k] += rules->noise * (n_a + 1) * rules->max_speed * x[k];
         }
@@ -351,13 +352,13 @@ KITH_FN void kith__flock_wish(const struct kith__flock_rules *rules,
     if (rules->n_things > 0) {
         const double at[3] = {r[0], r[1], r[2]};
         double bent[3] = {u[0], u[1], u[2]};
-        kith__flock_bend(rules, box, at, bent);
+        kith__flock_add_things(rules, box, at, bent);
         memcpy(u, bent, sizeof bent);
     }
     kith__flock_limit(rules, v, u);
     if (rules->model == KITH_VICSEK_ANGULAR) {
         double turned[3] = {u[0], u[1], u[2]};
-        kith__flock_veer(rules, step, id, turned);
+        kith__flock_rotate_randomly(rules, step, id, turned);
         memcpy(u, turned, sizeof turned);
     }
 }

@@ -37,7 +37,7 @@ static struct prey find_nearest(const struct kith_flock *flock, const double pla
         for (int k = 0; k < 3; k++) {
             r[k] = kith__real_at(flock->now.r[k], s, flock->question.precision);
         }
-        kith__flock_way(&flock->question.box_d, place, r, one.way);
+        kith__flock_nearest_image(&flock->question.box_d, place, r, one.way);
         one.distance = kith__flock_length(one.way);
         best = is_nearer(&one, &best) ? one : best;
     }
@@ -78,7 +78,8 @@ static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
     step->offset_unit = kith__flock_unit(step->rules->reach);
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < 3; m++) {
-            step->cargo.row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / step->offset_unit);
+            step->quantized.row[k][m] = kith__flock_in_units(q->box_d.row[k][m],
+                                                             1 / step->offset_unit);
         }
     }
 }
@@ -92,15 +93,15 @@ static void round_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Convert what is summed to integers, in the order of slots. */
-static kith_status load_cargo(kith_ctx *ctx, struct kith__flock_step *step)
+static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
 {
     const int64_t n = step->flock->n;
-    int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_CARGO,
+    int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_QUANTIZED,
                                   (KITH_COLUMNS * (size_t)n + KITH_LANES) * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a step of %lld particles",
                (long long)n);
     for (int c = 0; c < KITH_COLUMNS; c++) {
-        step->cargo.of[c] = to + c * n;
+        step->quantized.of[c] = to + c * n;
     }
     kith__loop(ctx, n, round_range, step);
     return kith__proceed(ctx);
@@ -150,7 +151,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     if (step.grid) {
         KITH_TRY(kith__grid_build(ctx, q, &grid));
         find_units(ctx, &step);
-        KITH_TRY(load_cargo(ctx, &step));
+        KITH_TRY(quantize_state(ctx, &step));
         for (int rule = 0; rule < KITH_RULES; rule++) {
             const double radius = rules->radius[rule], part = radius / q->cutoff;
             step.ratio[rule] = (float)(part * part);
@@ -161,7 +162,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     atomic_store(&step.lost, false);
     KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
     for (int t = 0; t < ctx->threads; t++) {
-        kith__sweep_of(ctx, t)->columns = &step.cargo;
+        kith__sweep_of(ctx, t)->columns = &step.quantized;
         kith__sweep_of(ctx, t)->home_enough = KITH_FLOCK_ENOUGH;
     }
     run->block = step.grid ? step_block[kith__isa(ctx)] : alone_block;
@@ -190,7 +191,8 @@ static void find_prey(void *state, int64_t begin, int64_t end)
 
 /** Move predators towards the particles that are nearest in flock->now. @param rules  of the next
  *  step */
-static void hunt(kith_ctx *ctx, const struct kith_flock *flock, struct kith__flock_rules *rules)
+static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
+                           struct kith__flock_rules *rules)
 {
     for (int t = 0; t < rules->n_things; t++) {
         kith_flock_thing *thing = &rules->thing[t];
@@ -216,7 +218,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
                                 .watch_to = (s + 1) * blocks,
                                 .watch_total = steps * blocks};
         struct kith__flock_rules after = flock->rules;
-        hunt(ctx, flock, &after);
+        move_predators(ctx, flock, &after);
         KITH_TRY(kith__proceed(ctx));
         KITH_TRY(step_once(ctx, flock, &run));
         flock->rules = after;
@@ -224,7 +226,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
         flock->now = flock->next;
         flock->next = old;
         flock->step++;
-        kith__flock_aim(flock);
+        kith__flock_set_points(flock);
     }
     return KITH_OK;
 }

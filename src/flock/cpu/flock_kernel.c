@@ -154,13 +154,13 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
     const struct run run = start_run(sweep, i);
     const struct reaches reaches = start_reaches(sweep, i, usual);
     const int end = sweep->tile.n;
-    const int32_t *cargo[KITH_COLUMNS];
+    const int32_t *quantized[KITH_COLUMNS];
     int32_t here[3];
     for (int c = 0; c < KITH_COLUMNS; c++) {
-        cargo[c] = sweep->tile.column[c];
+        quantized[c] = sweep->tile.column[c];
     }
     for (int c = 0; c < 3; c++) {
-        here[c] = step->cargo.of[c][i->slot];
+        here[c] = step->quantized.of[c][i->slot];
     }
     struct lanes lanes;
     clear_lanes(&lanes);
@@ -181,7 +181,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
             const int first = rule == KITH_ALIGNMENT ? 3 : 0;
             for (int c = 0; c < 3 && reaches.on[rule]; c++) {
                 lanes.sum[rule][c] = vi_add_where(lanes.sum[rule][c], near[rule],
-                                                  vi_load(cargo[first + c] + k));
+                                                  vi_load(quantized[first + c] + k));
             }
             if (reaches.on[rule] && !reaches.whole[rule]) {
                 lanes.n[rule] += __builtin_popcount(vm_bits(near[rule]));
@@ -193,7 +193,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, boo
         sums->n[rule] -= reaches.on[rule]; /* the query particle itself, at offset 0 */
     }
     for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
-        sums->sum[KITH_ALIGNMENT][c] -= step->cargo.of[3 + c][i->slot];
+        sums->sum[KITH_ALIGNMENT][c] -= step->quantized.of[3 + c][i->slot];
     }
 }
 
@@ -255,7 +255,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
     int32_t here[3];
     double v[3];
     for (int c = 0; c < 3; c++) {
-        here[c] = step->cargo.of[c][i->slot];
+        here[c] = step->quantized.of[c][i->slot];
         v[c] = kith__real_at(step->flock->next.v[c], i->slot, sweep->question->precision);
     }
     for (int h = 0; h < n; h++) {

@@ -33,8 +33,8 @@ static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t 
         for (int64_t s = begin; s < end; s++) {
             next_r[s] = r[k][s];
             next_v[s] = v[a->id[s]];
-            step->cargo.of[k][s] = kith__flock_place((double)next_r[s], offsets);
-            step->cargo.of[3 + k][s] = kith__flock_round((double)next_v[s] * velocities);
+            step->quantized.of[k][s] = kith__flock_in_units((double)next_r[s], offsets);
+            step->quantized.of[3 + k][s] = kith__flock_round((double)next_v[s] * velocities);
         }
     }
     for (int64_t s = begin; s < end; s++) {

@@ -26,14 +26,14 @@ static bool is_bounded(const struct kith_flock *flock)
 }
 
 /** Mean number of particles in a cube, or square, with sides of one cutoff. */
-static double crowd(const struct kith_flock *flock)
+static double particles_per_cube(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;
-    double crowd = (double)flock->n;
+    double particles_per_cube = (double)flock->n;
     for (int k = 0; k < q->dim; k++) {
-        crowd *= q->cutoff / q->height[k];
+        particles_per_cube *= q->cutoff / q->height[k];
     }
-    return crowd;
+    return particles_per_cube;
 }
 
 /** Make cells narrower along x by the factor `parts`: rows of cells are read as a whole. */
@@ -65,7 +65,7 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     *plan = (struct kith__gpu_plan){.table = true, .status = KITH_OK};
     plan->near = kith__cell_side(q, &whole);
     plan->cells = kith__choose_axes(q, &whole, anchor, plan->near, plan->axis);
-    const int parts = (int)fmin(most, crowd(flock) / enough + 0.5);
+    const int parts = (int)fmin(most, particles_per_cube(flock) / enough + 0.5);
     if (parts > 1) {
         narrow(q, &whole, parts, plan);
     }
@@ -107,7 +107,7 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
 }
 
 /** Choose how coordinates are converted to units. */
-static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, double unit)
+static struct kith__gpu_quantizer choose_quantizer(const struct kith_flock *flock, double unit)
 {
     const struct kith__lattice_d *box = &flock->question.box_d;
     double most = is_bounded(flock) && flock->step >= flock->walled ? 0 : INFINITY;
@@ -119,7 +119,8 @@ static struct kith__gpu_ruler choose_ruler(const struct kith_flock *flock, doubl
         }
     }
     const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
-    return (struct kith__gpu_ruler){1 / unit, narrow ? (float)(1 / unit) : 0, most / unit < 1e15};
+    return (struct kith__gpu_quantizer){1 / unit, narrow ? (float)(1 / unit) : 0,
+                                        most / unit < 1e15};
 }
 
 /** Choose the kernel of the next steps, from the rules and the number of neighbours. */
@@ -128,10 +129,10 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
     const double many = q->precision == KITH_FLOAT ? 10 : 6; /* particles in a cube of the cutoff */
-    const double crowded = rules->reach > 0 ? crowd(flock) : 0;
+    const double crowded = rules->reach > 0 ? particles_per_cube(flock) : 0;
     const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
-    f->offsets = choose_ruler(flock, f->offset_unit);
-    f->way = !all || !f->offsets.plain ? KITH_GPU_FLY
+    f->offsets = choose_quantizer(flock, f->offset_unit);
+    f->way = !all || !f->offsets.plain ? KITH_GPU_EACH
              : crowded < many          ? KITH_GPU_NEAR
                                        : KITH_GPU_TILES;
     for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -143,7 +144,7 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
 }
 
 /** Make the state `there`, so that it is arranged anew. */
-static void unsettle(struct kith__gpu_flock *g)
+static void mark_unarranged(struct kith__gpu_flock *g)
 {
     if (!g->there_is_now) {
         const struct kith__gpu_flock_state swap = g->step.here;
@@ -171,13 +172,13 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
         bounded == (f->order == KITH_GPU_COUNTED)) {
         return KITH_OK;
     }
-    unsettle(g);
+    mark_unarranged(g);
     kith__gpu_flock_drop_recording(g);
     g->cutoff = cutoff;
     f->offset_unit = kith__flock_unit(flock->rules.reach);
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < 3; m++) {
-            f->row[k][m] = kith__flock_place(q->box_d.row[k][m], 1 / f->offset_unit);
+            f->row[k][m] = kith__flock_in_units(q->box_d.row[k][m], 1 / f->offset_unit);
         }
     }
     struct kith__gpu_plan plan;
@@ -237,7 +238,8 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
 /* --------------------------------------------------------------------------------------- steps */
 
 /** Arrange the state, if it is not. */
-static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+static kith_status arrange_if_needed(kith_ctx *ctx, struct kith_flock *flock,
+                                     struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
     if (!g->there_is_now) {
@@ -245,9 +247,9 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     }
     const struct kith__gpu_flock_step *f = &g->step;
     KITH_GPU_TRY(ctx, "counting the flock",
-                 gpuMemsetAsync(f->turn->fastest, 0, sizeof f->turn->fastest, gpu->stream));
+                 gpuMemsetAsync(f->progress->fastest, 0, sizeof f->progress->fastest, gpu->stream));
     KITH_GPU_TRY(ctx, "counting the flock",
-                 gpuMemsetAsync(f->turn->at_rim, 0, sizeof f->turn->at_rim, gpu->stream));
+                 gpuMemsetAsync(f->progress->at_rim, 0, sizeof f->progress->at_rim, gpu->stream));
     if (f->order == KITH_GPU_COUNTED) {
         KITH_GPU_TRY(
             ctx, "counting the flock",
@@ -258,19 +260,19 @@ static kith_status settle(kith_ctx *ctx, struct kith_flock *flock, struct kith__
 }
 
 /** Read the number of steps done, and whether a particle was lost. */
-static kith_status look_at_turn(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
+static kith_status read_progress(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
-    struct kith__gpu_turn turn;
-    KITH_TRY(kith__gpu_flock_look_up(ctx, &turn, g->step.turn, sizeof turn));
-    flock->step = turn.step;
-    if (turn.lost == KITH_GPU_NOBODY) {
+    struct kith__gpu_flock_progress progress;
+    KITH_TRY(kith__gpu_flock_look_up(ctx, &progress, g->step.progress, sizeof progress));
+    flock->step = progress.step;
+    if (progress.lost == KITH_GPU_NO_PARTICLE) {
         return KITH_OK;
     }
-    const int32_t lost = turn.lost;
-    turn.lost = KITH_GPU_NOBODY;
-    turn.stopped = false;
-    KITH_TRY(kith__gpu_upload(ctx, g->step.turn, &turn, sizeof turn));
-    unsettle(g); /* the counts of the failed step are invalid */
+    const int32_t lost = progress.lost;
+    progress.lost = KITH_GPU_NO_PARTICLE;
+    progress.stopped = false;
+    KITH_TRY(kith__gpu_upload(ctx, g->step.progress, &progress, sizeof progress));
+    mark_unarranged(g); /* the counts of the failed step are invalid */
     return kith__flock_refuse_lost(flock, lost);
 }
 
@@ -282,9 +284,9 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     KITH_GPU_TRY(ctx, "stepping the flock",
                  f->way == KITH_GPU_TILES  ? kith__gpu_flock_tiles(f, gpu->stream)
                  : f->way == KITH_GPU_NEAR ? kith__gpu_flock_near(f, gpu->stream)
-                                           : kith__gpu_flock_fly(f, gpu->stream));
+                                           : kith__gpu_flock_each(f, gpu->stream));
     if (f->order == KITH_GPU_SORTED) {
-        KITH_TRY(look_at_turn(ctx, flock, g));
+        KITH_TRY(read_progress(ctx, flock, g));
     }
     return arrange(ctx, flock, g, true);
 }
@@ -340,8 +342,8 @@ static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct k
 
 /** Move predators towards the particles that are nearest to them. @param after  rules of the next
  *  step */
-static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
-                        const struct kith__gpu_flock *g, struct kith__flock_rules *after)
+static kith_status move_predators(kith_ctx *ctx, const struct kith_flock *flock,
+                                  const struct kith__gpu_flock *g, struct kith__flock_rules *after)
 {
     const struct kith__gpu *gpu = ctx->state;
     const size_t bytes = kith__gpu_record_bytes(flock);
@@ -353,8 +355,8 @@ static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
         }
         struct kith__gpu_prey prey;
         double record[4], r[3], way[3];
-        KITH_GPU_TRY(ctx, "hunting",
-                     kith__gpu_flock_hunt(&g->step, thing->place, &small->prey, gpu->stream));
+        KITH_GPU_TRY(ctx, "finding prey",
+                     kith__gpu_flock_find_prey(&g->step, thing->place, &small->prey, gpu->stream));
         KITH_TRY(kith__gpu_flock_look_up(ctx, &prey, &small->prey, sizeof prey));
         KITH_TRY(kith__gpu_flock_look_up(
             ctx, record, (const char *)g->step.here.r + (size_t)prey.slot * bytes, bytes));
@@ -362,7 +364,7 @@ static kith_status hunt(kith_ctx *ctx, const struct kith_flock *flock,
             r[k] = flock->question.precision == KITH_FLOAT ? (double)((const float *)record)[k]
                                                            : record[k];
         }
-        kith__flock_way(&flock->question.box_d, thing->place, r, way);
+        kith__flock_nearest_image(&flock->question.box_d, thing->place, r, way);
         kith__flock_chase(after, &flock->question.box_d, way, thing);
     }
     return KITH_OK;
@@ -397,11 +399,11 @@ static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seco
 }
 
 /** Advance by `steps` steps. */
-static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
-                       int64_t steps)
+static kith_status advance(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
+                           int64_t steps)
 {
     KITH_TRY(prepare(ctx, flock, g));
-    KITH_TRY(settle(ctx, flock, g));
+    KITH_TRY(arrange_if_needed(ctx, flock, g));
     for (int64_t s = 0, end; s < steps; s = end) {
         struct kith__flock_rules after = flock->rules;
         end = s + steps_at_once(flock, g->step.order);
@@ -411,10 +413,10 @@ static kith_status fly(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu
         set_way(flock, &g->step);
         KITH_CHECK(ctx, !kith__watch(ctx, s, steps), KITH_CANCELLED,
                    "cancelled by the watch callback");
-        KITH_TRY(hunt(ctx, flock, g, &after));
+        KITH_TRY(move_predators(ctx, flock, g, &after));
         g->newer = true;
         KITH_TRY(queue_steps(ctx, flock, g, end - s));
-        KITH_TRY(look_at_turn(ctx, flock, g));
+        KITH_TRY(read_progress(ctx, flock, g));
         choose_at_once(g, end - s, kith__seconds() - start);
         flock->rules = after;
         g->step.rules = after;
@@ -431,7 +433,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
     KITH_TRY(kith__gpu_flock_begin(ctx));
     KITH_TRY(kith__gpu_flock_open(ctx, flock));
     struct kith__gpu_flock *g = flock->device;
-    const kith_status status = fly(ctx, flock, g, steps);
+    const kith_status status = advance(ctx, flock, g, steps);
     point_at(flock, kith__gpu_flock_now(g), &flock->question);
     return status;
 }

@@ -30,24 +30,24 @@ static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
         v[0] = vs->x;
         v[1] = vs->y;
         v[2] = vs->z;
-        vs->number = note_cell(f, at);
+        vs->number = count_in_cell(f, at);
     }
-    note_fastest(f, v);
+    update_fastest(f, v);
 }
 
 /** Set the units of the next step, and increment the number of steps. */
-static __device__ void turn(const struct kith__gpu_flock_step &f, bool stepped)
+static __device__ void begin_step(const struct kith__gpu_flock_step &f, bool stepped)
 {
-    const double fastest = __longlong_as_double((long long)f.turn->fastest[f.side]);
+    const double fastest = __longlong_as_double((long long)f.progress->fastest[f.side]);
     const double unit = kith__flock_unit(fastest);
     const bool fits = unit > 1e-30 && unit < 1e30;
-    f.turn->velocity_unit = unit;
-    f.turn->velocities.inverse = 1 / unit;
-    f.turn->velocities.narrow = fits ? (float)(1 / unit) : 0;
-    f.turn->velocities.plain = true;
-    f.turn->fastest[1 - f.side] = 0;
-    f.turn->at_rim[1 - f.side] = 0;
-    f.turn->step += stepped;
+    f.progress->velocity_unit = unit;
+    f.progress->velocities.inverse = 1 / unit;
+    f.progress->velocities.narrow = fits ? (float)(1 / unit) : 0;
+    f.progress->velocities.plain = true;
+    f.progress->fastest[1 - f.side] = 0;
+    f.progress->at_rim[1 - f.side] = 0;
+    f.progress->step += stepped;
 }
 
 /** Append the entries of a warp's lanes to the list of the rim. All lanes of the warp call it. */
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void list_rim(const struct kith__gpu_flock_ste
     if (with) {
         const int first = first_lane(with);
         const int n = count_lanes(with);
-        const int32_t at = my_lane() == first ? atomicAdd(&f.turn->at_rim[f.side], n) : 0;
+        const int32_t at = my_lane() == first ? atomicAdd(&f.progress->at_rim[f.side], n) : 0;
         const int32_t mine = from_lane(at, first) + count_lanes(with & lanes_below(my_lane()));
         if (listed) {
             f.rim[mine] = (int32_t)slot;
@@ -72,14 +72,14 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f
 {
     const struct kith__gpu_set &a = f.sweep.grid.a;
     int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p == 0 && f.turn->lost != KITH_GPU_NOBODY) {
-        f.turn->stopped = true;
+    if (p == 0 && f.progress->lost != KITH_GPU_NO_PARTICLE) {
+        f.progress->stopped = true;
     }
-    if (!is_well(f) || f.turn->lost != KITH_GPU_NOBODY) {
+    if (!is_well(f) || f.progress->lost != KITH_GPU_NO_PARTICLE) {
         return;
     }
     if (p == 0) {
-        turn(f, stepped);
+        begin_step(f, stepped);
     }
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t cell = p; cell < f.entries; cell += threads) {
@@ -142,7 +142,8 @@ template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
 {
-    const int3 speed = in_plain_units(f.turn->velocities, ((const record<real> *)f.here.v)[slot]);
+    const int3 speed = in_plain_units(f.progress->velocities,
+                                      ((const record<real> *)f.here.v)[slot]);
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
@@ -156,9 +157,9 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f,
 /** Neighbour sums of a particle, by the definition. @tparam MOST  capacity of the list of nearest
  *  neighbours, if only these count; else 0 */
 template <typename real, int MOST>
-static __device__ void look(const struct kith__gpu_flock_step &f, int64_t slot,
-                            const record<real> &mine, const double v[3],
-                            struct kith__flock_sums *sums)
+static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int64_t slot,
+                                      const record<real> &mine, const double v[3],
+                                      struct kith__flock_sums *sums)
 {
     typedef definition<real> def;
     const struct kith__gpu_grid &grid = f.sweep.grid;
@@ -207,7 +208,7 @@ static __device__ void look(const struct kith__gpu_flock_step &f, int64_t slot,
 
 /** One step of each particle. */
 template <typename real, int MOST>
-static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
+static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     const int64_t slot = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (!is_well(f)) {
@@ -220,42 +221,42 @@ static __global__ void fly_each(const KITH_IN_PLACE struct kith__gpu_flock_step 
         const double speed[3] = {(double)old.x, (double)old.y, (double)old.z};
         struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
         if (f.order != KITH_GPU_AS_IT_IS) {
-            look<real, MOST>(f, slot, mine, speed, &sums);
+            sum_neighbours<real, MOST>(f, slot, mine, speed, &sums);
         }
-        leave(f, slot, mine, old, &sums, v);
+        move_particle(f, slot, mine, old, &sums, v);
     }
-    note_fastest(f, v);
+    update_fastest(f, v);
 }
 
 /* ---------------------------------------------------------------------------------- predators */
 
 /** Distance of a particle from a position. */
 template <typename real>
-static __device__ double way_to(const struct kith__gpu_flock_step &f, const double place[3],
-                                const record<real> &r)
+static __device__ double distance_to(const struct kith__gpu_flock_step &f, const double place[3],
+                                     const record<real> &r)
 {
     const double at[3] = {(double)r.x, (double)r.y, (double)r.z};
     double d[3];
-    kith__flock_way(&f.sweep.grid.question.box_d, place, at, d);
+    kith__flock_nearest_image(&f.sweep.grid.question.box_d, place, at, d);
     return kith__flock_length(d);
 }
 
 /** A position, as an argument of kernels. */
-struct spot {
+struct target {
     double place[3]; /**< [length] */
 };
 
 /** Find the nearest particle: round 0 its distance, round 1 the smallest index at that distance,
  *  round 2 its entry in `here`. */
 template <typename real>
-static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flock_step f,
-                            const struct spot spot, int round, struct kith__gpu_prey *prey)
+static __global__ void find_prey(const KITH_IN_PLACE struct kith__gpu_flock_step f,
+                                 const struct target target, int round, struct kith__gpu_prey *prey)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < f.sweep.grid.a.n;
          s += step) {
         const record<real> r = ((const record<real> *)f.here.r)[s];
-        const double far = way_to(f, spot.place, r);
+        const double far = distance_to(f, target.place, r);
         const unsigned long long bits = (unsigned long long)__double_as_longlong(far);
         if (round == 0) {
             atomicMin(&prey->distance, bits);
@@ -268,7 +269,7 @@ static __global__ void hunt(const KITH_IN_PLACE struct kith__gpu_flock_step f,
 }
 
 /** Initialise the search for the nearest particle. */
-static __global__ void begin_hunt(struct kith__gpu_prey *prey)
+static __global__ void clear_prey(struct kith__gpu_prey *prey)
 {
     prey->distance = ~0ull;
     prey->id = INT32_MAX;
@@ -276,16 +277,16 @@ static __global__ void begin_hunt(struct kith__gpu_prey *prey)
 }
 
 template <typename real>
-static void launch_hunt(const struct kith__gpu_flock_step *f, const double place[3],
-                        struct kith__gpu_prey *prey, gpuStream_t stream)
+static void launch_find_prey(const struct kith__gpu_flock_step *f, const double place[3],
+                             struct kith__gpu_prey *prey, gpuStream_t stream)
 {
     const int64_t most = 1024;
     const int64_t wanted = blocks_for(f->sweep.grid.a.n);
-    const struct spot spot = {{place[0], place[1], place[2]}};
-    KITH_LAUNCH(begin_hunt, 1, 1, stream, prey);
+    const struct target target = {{place[0], place[1], place[2]}};
+    KITH_LAUNCH(clear_prey, 1, 1, stream, prey);
     for (int round = 0; round < 3; round++) {
-        KITH_LAUNCH(hunt<real>, wanted < most ? wanted : most, THREADS, stream, *f, spot, round,
-                    prey);
+        KITH_LAUNCH(find_prey<real>, wanted < most ? wanted : most, THREADS, stream, *f, target,
+                    round, prey);
     }
 }
 
@@ -320,37 +321,37 @@ gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool st
 }
 
 template <typename real>
-static void launch_fly(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     enum { FEW = 8 };
     const int64_t blocks = blocks_for(f->sweep.grid.a.n);
     const int64_t nearest = f->rules.nearest;
     if (nearest == 0) {
-        KITH_LAUNCH((fly_each<real, 0>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, 0>), blocks, THREADS, stream, *f);
     } else if (nearest <= FEW) {
-        KITH_LAUNCH((fly_each<real, FEW>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, FEW>), blocks, THREADS, stream, *f);
     } else {
-        KITH_LAUNCH((fly_each<real, KITH_MOST_NEAREST>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, KITH_MOST_NEAREST>), blocks, THREADS, stream, *f);
     }
 }
 
-gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+gpuError_t kith__gpu_flock_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     if (is_single(f)) {
-        launch_fly<float>(f, stream);
+        launch_each<float>(f, stream);
     } else {
-        launch_fly<double>(f, stream);
+        launch_each<double>(f, stream);
     }
     return gpuGetLastError();
 }
 
-gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flock_step *f, const double place[3],
-                                struct kith__gpu_prey *prey, gpuStream_t stream)
+gpuError_t kith__gpu_flock_find_prey(const struct kith__gpu_flock_step *f, const double place[3],
+                                     struct kith__gpu_prey *prey, gpuStream_t stream)
 {
     if (is_single(f)) {
-        launch_hunt<float>(f, place, prey, stream);
+        launch_find_prey<float>(f, place, prey, stream);
     } else {
-        launch_hunt<double>(f, place, prey, stream);
+        launch_find_prey<double>(f, place, prey, stream);
     }
     return gpuGetLastError();
 }

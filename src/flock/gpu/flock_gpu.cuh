@@ -72,44 +72,46 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flock_s
 /** Whether a kernel of the step may run: no earlier step has failed. */
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flock_step &f)
 {
-    return !f.turn->stopped && (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
+    return !f.progress->stopped &&
+           (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** Nearest integers of units, modulo 2^32, for a plain ruler. Cold path, not inlined: floats seldom
- *  need it. */
+/** Nearest integers of units, modulo 2^32, for a plain quantizer. Cold path, not inlined: floats
+ *  seldom need it. */
 static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
     return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
                      kith__flock_round_near(z * inverse));
 }
 
-/** A position or velocity in units, modulo 2^32, for a plain ruler. */
-static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+/** A position or velocity in units, modulo 2^32, for a plain quantizer. */
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_quantizer &quantizer,
                                                       const record<double> &r)
 {
-    return make_int3(kith__flock_round_near(r.x * ruler.inverse),
-                     kith__flock_round_near(r.y * ruler.inverse),
-                     kith__flock_round_near(r.z * ruler.inverse));
+    return make_int3(kith__flock_round_near(r.x * quantizer.inverse),
+                     kith__flock_round_near(r.y * quantizer.inverse),
+                     kith__flock_round_near(r.z * quantizer.inverse));
 }
 
-static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_ruler &ruler,
+static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_quantizer &quantizer,
                                                       const record<float> &r)
 {
-    if (ruler.narrow > 0) {
-        return make_int3(__float2int_rn(r.x * ruler.narrow), __float2int_rn(r.y * ruler.narrow),
-                         __float2int_rn(r.z * ruler.narrow));
+    if (quantizer.narrow > 0) {
+        return make_int3(__float2int_rn(r.x * quantizer.narrow),
+                         __float2int_rn(r.y * quantizer.narrow),
+                         __float2int_rn(r.z * quantizer.narrow));
     }
-    return in_wide_units(ruler.inverse, r.x, r.y, r.z);
+    return in_wide_units(quantizer.inverse, r.x, r.y, r.z);
 }
 
-/** A position or velocity in units, modulo 2^32, for any ruler. */
+/** A position or velocity in units, modulo 2^32, for any quantizer. */
 template <typename real>
-static __device__ int3 in_units(const struct kith__gpu_ruler &ruler, const record<real> &r)
+static __device__ int3 in_units(const struct kith__gpu_quantizer &quantizer, const record<real> &r)
 {
-    return ruler.plain ? in_plain_units(ruler, r)
-                       : make_int3(kith__flock_place((double)r.x, ruler.inverse),
-                                   kith__flock_place((double)r.y, ruler.inverse),
-                                   kith__flock_place((double)r.z, ruler.inverse));
+    return quantizer.plain ? in_plain_units(quantizer, r)
+                           : make_int3(kith__flock_in_units((double)r.x, quantizer.inverse),
+                                       kith__flock_in_units((double)r.y, quantizer.inverse),
+                                       kith__flock_in_units((double)r.z, quantizer.inverse));
 }
 
 /** Offset from the query particle to a candidate's image, in units. @param here, there  in units */
@@ -130,8 +132,8 @@ static __device__ __forceinline__ void offset_of(const struct kith__gpu_flock_st
 }
 
 /** Subtract a particle itself from its neighbour sums. @param speed  its velocity in units */
-static __device__ __forceinline__ void forget_itself(const struct kith__gpu_flock_step &f,
-                                                     int3 speed, struct kith__flock_sums *sums)
+static __device__ __forceinline__ void subtract_itself(const struct kith__gpu_flock_step &f,
+                                                       int3 speed, struct kith__flock_sums *sums)
 {
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
@@ -145,17 +147,17 @@ static __device__ __forceinline__ void forget_itself(const struct kith__gpu_floc
 
 /* -------------------------------------------------------------------------------------- moving */
 
-/** Add the velocities of a warp to the maximum turn->fastest. */
+/** Add the velocities of a warp to the maximum progress->fastest. */
 template <typename real>
-static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flock_step &f,
-                                                    const real v[3])
+static __device__ __forceinline__ void update_fastest(const struct kith__gpu_flock_step &f,
+                                                      const real v[3])
 {
     const real most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
     const uint64_t mine = (uint64_t)__double_as_longlong((double)most);
     const uint32_t upper = max_lanes((uint32_t)(mine >> 32));
     const uint32_t lower = max_lanes(upper == mine >> 32 ? (uint32_t)mine : 0);
     const unsigned long long bits = (unsigned long long)upper << 32 | lower;
-    unsigned long long *fastest = &f.turn->fastest[f.side];
+    unsigned long long *fastest = &f.progress->fastest[f.side];
     if (my_lane() == 0 && bits > *fastest) { /* the value read may be outdated, and too small */
         atomicMax(fastest, bits);
     }
@@ -163,8 +165,8 @@ static __device__ __forceinline__ void note_fastest(const struct kith__gpu_flock
 
 /** Count a particle of `there` in its cell. @return its rank within the cell */
 template <typename real>
-static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flock_step &f,
-                                                    const real r[3])
+static __device__ __forceinline__ int32_t count_in_cell(const struct kith__gpu_flock_step &f,
+                                                        const real r[3])
 {
     bool inside;
     return f.order == KITH_GPU_COUNTED
@@ -175,20 +177,21 @@ static __device__ __forceinline__ int32_t note_cell(const struct kith__gpu_flock
 /** Move a particle, from its neighbour sums, and write it to `there`. @param[out] v  its
  *  velocity */
 template <typename real>
-static __device__ __forceinline__ void leave(const struct kith__gpu_flock_step &f, int64_t slot,
-                                             const record<real> &from, const record<real> &v_from,
-                                             const struct kith__flock_sums *sums, real v[3])
+static __device__ __forceinline__ void move_particle(const struct kith__gpu_flock_step &f,
+                                                     int64_t slot, const record<real> &from,
+                                                     const record<real> &v_from,
+                                                     const struct kith__flock_sums *sums, real v[3])
 {
     real r[3] = {from.x, from.y, from.z};
-    const double unit[KITH_RULES] = {f.offset_unit, f.turn->velocity_unit, f.offset_unit};
+    const double unit[KITH_RULES] = {f.offset_unit, f.progress->velocity_unit, f.offset_unit};
     v[0] = v_from.x;
     v[1] = v_from.y;
     v[2] = v_from.z;
     int32_t place = 0;
-    if (move(f, sums, unit, f.turn->step, from.number, r, v)) {
-        place = note_cell(f, r);
+    if (move(f, sums, unit, f.progress->step, from.number, r, v)) {
+        place = count_in_cell(f, r);
     } else {
-        atomicMin(&f.turn->lost, (int32_t)from.number);
+        atomicMin(&f.progress->lost, (int32_t)from.number);
         v[0] = v[1] = v[2] = 0;
     }
     const record<real> next = {r[0], r[1], r[2], from.number};

@@ -20,27 +20,27 @@ struct kith__gpu_flock_state {
 };
 
 enum {
-    KITH_GPU_NOBODY = INT32_MAX, /**< no particle */
-    KITH_GPU_FLOCK_BEHIND = 4    /**< records after the arrays of a state that kernels may read */
+    KITH_GPU_NO_PARTICLE = INT32_MAX, /**< no particle */
+    KITH_GPU_FLOCK_BEHIND = 4 /**< records after the arrays of a state that kernels may read */
 };
 
 /** Conversion of coordinates to integers. */
-struct kith__gpu_ruler {
+struct kith__gpu_quantizer {
     double inverse; /**< 1 / unit */
     float narrow; /**< 1 / unit where it is a float and all products with it fit 32 bits; else 0 */
     bool plain;   /**< all coordinates are within 2^50 units */
 };
 
 /** State that changes from step to step. */
-struct kith__gpu_turn {
+struct kith__gpu_flock_progress {
     int64_t step;                  /**< steps done */
     unsigned long long fastest[2]; /**< bits of the largest velocity component in `there`: of this
                                         step, and of the next, which is 0; the two alternate */
     int32_t at_rim[2];             /**< particles in the list of the rim; alternates like fastest */
     double velocity_unit;          /**< unit of velocities in sums [length / time] */
-    struct kith__gpu_ruler velocities; /**< from velocities to units */
+    struct kith__gpu_quantizer velocities; /**< from velocities to units */
     int32_t lost; /**< smallest index of a particle that left the range of numbers; else
-                       KITH_GPU_NOBODY */
+                       KITH_GPU_NO_PARTICLE */
     bool stopped; /**< a particle was lost: all later kernels exit early */
 };
 
@@ -59,7 +59,7 @@ enum kith__gpu_arrangement {
 
 /** Kernel that makes a step: one thread for each particle; one thread for each particle and lists
  *  of hits, for few neighbours; matrix unit, for many neighbours. */
-enum kith__gpu_way { KITH_GPU_FLY, KITH_GPU_NEAR, KITH_GPU_TILES };
+enum kith__gpu_way { KITH_GPU_EACH, KITH_GPU_NEAR, KITH_GPU_TILES };
 
 /** Everything that the kernels of a step need. */
 struct kith__gpu_flock_step {
@@ -72,15 +72,15 @@ struct kith__gpu_flock_step {
     int32_t *rim;    /**< [n] entries of particles in cells near the faces of the box;
                           KITH_GPU_COUNTED */
     int64_t entries; /**< cells + 1; 0 when there is no table */
-    struct kith__axis axis[3];   /**< axes of the cells; KITH_GPU_COUNTED */
-    struct kith__gpu_turn *turn; /**< state that changes from step to step */
-    int side;                    /**< index of this step in turn->fastest, and in turn->at_rim when
-                                      particles are arranged */
-    double offset_unit;          /**< unit of offsets in sums [length] */
-    struct kith__gpu_ruler offsets; /**< from coordinates to units */
-    int32_t row[3][3];              /**< rows of the box [units] */
-    double square[KITH_RULES];      /**< radius^2 by the definition [length^2] */
-    float unit;                     /**< 1 / cutoff */
+    struct kith__axis axis[3];                 /**< axes of the cells; KITH_GPU_COUNTED */
+    struct kith__gpu_flock_progress *progress; /**< state that changes from step to step */
+    int side;           /**< index of this step in progress->fastest, and in progress->at_rim when
+                             particles are arranged */
+    double offset_unit; /**< unit of offsets in sums [length] */
+    struct kith__gpu_quantizer offsets; /**< from coordinates to units */
+    int32_t row[3][3];                  /**< rows of the box [units] */
+    double square[KITH_RULES];          /**< radius^2 by the definition [length^2] */
+    float unit;                         /**< 1 / cutoff */
     double blur;              /**< error bound of the definition's r^2 / cutoff^2, for images */
     double own_blur;          /**< error bound of the definition's r^2 / cutoff^2, else */
     float beyond[KITH_RULES]; /**< 1 - radius^2 / cutoff^2; 1e30 when the rule is off */
@@ -96,7 +96,7 @@ extern "C" {
 gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
 /** Move all particles from `there` to `here`, and clear the counts for the next step.
- *  @param stepped  `there` is the result of a step: turn->step is incremented */
+ *  @param stepped  `there` is the result of a step: progress->step is incremented */
 gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *step, bool stepped,
                                    gpuStream_t stream);
 
@@ -105,11 +105,11 @@ gpuError_t kith__gpu_flock_near(const struct kith__gpu_flock_step *step, gpuStre
 /** Compute the next state in `there`, with many neighbours: step->way must be KITH_GPU_TILES. */
 gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 /** Compute the next state in `there`, for any rules and order. */
-gpuError_t kith__gpu_flock_fly(const struct kith__gpu_flock_step *step, gpuStream_t stream);
+gpuError_t kith__gpu_flock_each(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
 /** Find the particle of `here` that is nearest to a position. @param[out] prey  device memory */
-gpuError_t kith__gpu_flock_hunt(const struct kith__gpu_flock_step *step, const double place[3],
-                                struct kith__gpu_prey *prey, gpuStream_t stream);
+gpuError_t kith__gpu_flock_find_prey(const struct kith__gpu_flock_step *step, const double place[3],
+                                     struct kith__gpu_prey *prey, gpuStream_t stream);
 
 /** Arguments of a subset read. */
 struct kith__gpu_subset_read {

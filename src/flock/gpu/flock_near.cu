@@ -9,35 +9,35 @@
 
 enum {
     NEAR_THREADS = 64,                /* threads of a block */
-    NOTES = 10,                       /* masks of a thread */
-    NOTED = 24,                       /* candidates of a mask; sums over all masks fit 32 bits */
+    MASKS = 10,                       /* masks of a thread */
+    MASK_BITS = 24,                   /* candidates of a mask; sums over all masks fit 32 bits */
     AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates that are read at a time */
 };
 
 /** Mask of the candidates that are near, among some consecutive ones. */
-struct __align__(8) note
+struct __align__(8) hit_mask
 {
     int32_t first; /**< entry of candidate 0 in `here` */
     uint32_t near; /**< bit k is set when candidate k is near */
 };
 
 /** Shared memory of a block: each thread has a column. */
-struct notes {
-    struct note note[NOTES][NEAR_THREADS];    /**< masks that wait to be summed */
-    int64_t sum[KITH_RULES][3][NEAR_THREADS]; /**< neighbour sums [units] */
-    int32_t n[KITH_RULES][NEAR_THREADS];      /**< numbers of neighbours */
+struct masks {
+    struct hit_mask hit_mask[MASKS][NEAR_THREADS]; /**< masks that wait to be summed */
+    int64_t sum[KITH_RULES][3][NEAR_THREADS];      /**< neighbour sums [units] */
+    int32_t n[KITH_RULES][NEAR_THREADS];           /**< numbers of neighbours */
 };
 
 /** Traversal of the cells around one thread's particle. */
-template <typename real> struct seer {
-    const struct kith__gpu_flock_step *f; /**< the step */
-    struct notes *notes;                  /**< shared memory of the block */
-    int n;                                /**< masks that wait */
-    real r[3];                            /**< position of the particle [length] */
-    real reach2;                          /**< squared largest radius [length^2] */
-    real close2;                          /**< squared radius of separation [length^2] */
-    int3 here;                            /**< position of the particle [units] */
-    struct kith__gpu_ruler velocities;    /**< from velocities to units */
+template <typename real> struct traversal {
+    const struct kith__gpu_flock_step *f;  /**< the step */
+    struct masks *masks;                   /**< shared memory of the block */
+    int n;                                 /**< masks that wait */
+    real r[3];                             /**< position of the particle [length] */
+    real reach2;                           /**< squared largest radius [length^2] */
+    real close2;                           /**< squared radius of separation [length^2] */
+    int3 here;                             /**< position of the particle [units] */
+    struct kith__gpu_quantizer velocities; /**< from velocities to units */
 };
 
 /** Neighbour sums over a batch of masks, which fit 32 bits. */
@@ -48,15 +48,15 @@ struct short_sums {
 
 /** Add a neighbour to the sums of the rules with on[rule]. @param r, v  its records */
 template <typename real>
-static __device__ __forceinline__ void add(const seer<real> &me, const record<real> &r,
+static __device__ __forceinline__ void add(const traversal<real> &t, const record<real> &r,
                                            const record<real> &v, int32_t shift,
                                            const bool on[KITH_RULES], struct short_sums *s)
 {
     int32_t d[3];
-    const int3 place = in_plain_units(me.f->offsets, r);
-    const int3 speed = in_plain_units(me.velocities, v);
+    const int3 place = in_plain_units(t.f->offsets, r);
+    const int3 speed = in_plain_units(t.velocities, v);
     const int32_t u[3] = {speed.x, speed.y, speed.z};
-    offset_of(*me.f, me.here, place, shift, d);
+    offset_of(*t.f, t.here, place, shift, d);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         s->n[rule] += on[rule];
         for (int c = 0; c < 3; c++) {
@@ -67,24 +67,24 @@ static __device__ __forceinline__ void add(const seer<real> &me, const record<re
 
 /** Add the sums of a batch to those in shared memory. */
 template <typename real>
-static __device__ __forceinline__ void add_up(const seer<real> &me, const struct short_sums &s)
+static __device__ __forceinline__ void add_up(const traversal<real> &t, const struct short_sums &s)
 {
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        me.notes->n[rule][threadIdx.x] += s.n[rule];
+        t.masks->n[rule][threadIdx.x] += s.n[rule];
         for (int c = 0; c < 3; c++) {
-            me.notes->sum[rule][c][threadIdx.x] += s.sum[rule][c];
+            t.masks->sum[rule][c][threadIdx.x] += s.sum[rule][c];
         }
     }
 }
 
 /** Set on[rule] for the rules whose radius r2 is within. */
 template <typename real>
-static __device__ __forceinline__ void which_rules(const seer<real> &me, real r2,
+static __device__ __forceinline__ void which_rules(const traversal<real> &t, real r2,
                                                    bool on[KITH_RULES])
 {
-    const struct kith__flock_rules &rules = me.f->rules;
+    const struct kith__flock_rules &rules = t.f->rules;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        on[rule] = rules.radius[rule] > 0 && (double)r2 <= me.f->square[rule];
+        on[rule] = rules.radius[rule] > 0 && (double)r2 <= t.f->square[rule];
     }
 }
 
@@ -94,16 +94,16 @@ enum kind { ITSELF, STRAIGHT, ANY_IMAGE };
 
 /** Squared distance to a candidate by the definition. */
 template <typename real, enum kind KIND>
-static __device__ __forceinline__ real square_to(const seer<real> &me, const record<real> &r,
+static __device__ __forceinline__ real square_to(const traversal<real> &t, const record<real> &r,
                                                  const int32_t image[3])
 {
     typedef definition<real> def;
-    const typename def::lattice &box = def::box(me.f->sweep.grid.question);
-    const real x = r.x - me.r[0], y = r.y - me.r[1], z = r.z - me.r[2];
+    const typename def::lattice &box = def::box(t.f->sweep.grid.question);
+    const real x = r.x - t.r[0], y = r.y - t.r[1], z = r.z - t.r[2];
     if (KIND == ANY_IMAGE) {
         const real rj[3] = {r.x, r.y, r.z};
         real d[3];
-        return def::separation(box, me.r, rj, image, d);
+        return def::separation(box, t.r, rj, image, d);
     }
     return KIND == ITSELF
                ? square_of(x, y, z)
@@ -114,48 +114,48 @@ static __device__ __forceinline__ real square_to(const seer<real> &me, const rec
 /** Add the first candidate of a mask, and clear its bit. @tparam USUAL  alignment and cohesion have
  *  the largest radius */
 template <typename real, bool USUAL, enum kind KIND>
-static __device__ __forceinline__ void add_first(const seer<real> &me, const int32_t image[3],
-                                                 struct note *note, struct short_sums *s)
+static __device__ __forceinline__ void add_first(const traversal<real> &t, const int32_t image[3],
+                                                 struct hit_mask *hit_mask, struct short_sums *s)
 {
-    const int32_t slot = note->first + __ffs((int)note->near) - 1;
-    note->near &= note->near - 1;
-    const record<real> r = ((const record<real> *)me.f->here.r)[slot];
-    const record<real> v = ((const record<real> *)me.f->here.v)[slot];
-    const real r2 = square_to<real, KIND>(me, r, image);
-    bool on[KITH_RULES] = {r2 <= me.close2, true, true};
+    const int32_t slot = hit_mask->first + __ffs((int)hit_mask->near) - 1;
+    hit_mask->near &= hit_mask->near - 1;
+    const record<real> r = ((const record<real> *)t.f->here.r)[slot];
+    const record<real> v = ((const record<real> *)t.f->here.v)[slot];
+    const real r2 = square_to<real, KIND>(t, r, image);
+    bool on[KITH_RULES] = {r2 <= t.close2, true, true};
     if (!USUAL) {
-        which_rules(me, r2, on);
+        which_rules(t, r2, on);
     }
-    add(me, r, v, kith__pack_shift(image), on, s);
+    add(t, r, v, kith__pack_shift(image), on, s);
 }
 
 /** Add the candidates of all masks of a thread, which are no images, to its sums. */
 template <typename real, bool USUAL>
-static __device__ __forceinline__ void sum_notes(seer<real> &me)
+static __device__ __forceinline__ void sum_masks(traversal<real> &t)
 {
     const int32_t none[3] = {0, 0, 0};
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    struct note note = {0, 0};
-    for (int k = 0; note.near || k < me.n;) {
-        if (!note.near) {
-            note = me.notes->note[k++][threadIdx.x];
+    struct hit_mask hit_mask = {0, 0};
+    for (int k = 0; hit_mask.near || k < t.n;) {
+        if (!hit_mask.near) {
+            hit_mask = t.masks->hit_mask[k++][threadIdx.x];
         }
-        add_first<real, USUAL, ITSELF>(me, none, &note, &s);
+        add_first<real, USUAL, ITSELF>(t, none, &hit_mask, &s);
     }
-    me.n = 0;
-    add_up(me, s);
+    t.n = 0;
+    add_up(t, s);
 }
 
 /** Add the candidates of a mask, which are in an image, to the sums. */
 template <typename real, bool USUAL, enum kind KIND>
-static __device__ __forceinline__ void sum_image(const seer<real> &me, const int32_t image[3],
-                                                 struct note note)
+static __device__ __forceinline__ void sum_image(const traversal<real> &t, const int32_t image[3],
+                                                 struct hit_mask hit_mask)
 {
     struct short_sums s = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    while (note.near) {
-        add_first<real, USUAL, KIND>(me, image, &note, &s);
+    while (hit_mask.near) {
+        add_first<real, USUAL, KIND>(t, image, &hit_mask, &s);
     }
-    add_up(me, s);
+    add_up(t, s);
 }
 
 /** Shift the sign bit of a number into the lowest bit of `bits`. */
@@ -168,15 +168,16 @@ static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, double num
     return __funnelshift_l((uint32_t)__double2hiint(number), bits, 1);
 }
 
-/** Test up to NOTED candidates from *begin on, in one image, and advance *begin past them. The
+/** Test up to MASK_BITS candidates from *begin on, in one image, and advance *begin past them. The
  *  query particle itself is not excluded. Reads up to KITH_GPU_FLOCK_BEHIND records beyond the end.
  *  @return the mask of those that are near */
 template <typename real, enum kind KIND>
-static __device__ __forceinline__ struct note look(const seer<real> &me, const int32_t image[3],
-                                                   int32_t *begin, int32_t end)
+static __device__ __forceinline__ struct hit_mask test_candidates(const traversal<real> &t,
+                                                                  const int32_t image[3],
+                                                                  int32_t *begin, int32_t end)
 {
-    const record<real> *next = (const record<real> *)me.f->here.r + *begin;
-    const int32_t n = max(min(end - *begin, (int)NOTED), 0);
+    const record<real> *next = (const record<real> *)t.f->here.r + *begin;
+    const int32_t n = max(min(end - *begin, (int)MASK_BITS), 0);
     uint32_t far = ~0u; /* the candidate tested last has the lowest bit */
     int32_t tested = 0;
 #pragma unroll 1
@@ -188,25 +189,25 @@ static __device__ __forceinline__ struct note look(const seer<real> &me, const i
         }
 #pragma unroll
         for (int k = 0; k < AT_A_TIME; k++) {
-            far = append_sign(far, me.reach2 - square_to<real, KIND>(me, r[k], image));
+            far = append_sign(far, t.reach2 - square_to<real, KIND>(t, r[k], image));
         }
     }
-    const struct note note = {*begin + tested - 32, __brev(~far) & ~0u >> (tested - n)};
+    const struct hit_mask hit_mask = {*begin + tested - 32, __brev(~far) & ~0u >> (tested - n)};
     *begin += n;
-    return note;
+    return hit_mask;
 }
 
 /** Candidates [*begin, *end) of a row of cells near cell x; none outside an open box.
  *  @param image  image[0] is given; the others are set */
 template <typename real>
-static __device__ __forceinline__ void find_image(const seer<real> &me, int32_t x, int32_t y,
+static __device__ __forceinline__ void find_image(const traversal<real> &t, int32_t x, int32_t y,
                                                   int32_t z, int32_t image[3], int32_t *begin,
                                                   int32_t *end)
 {
-    const struct kith__axis *axis = me.f->axis;
+    const struct kith__axis *axis = t.f->axis;
     const struct row_of_cells r = {(int32_t)axis[0].n, axis[0].reach, axis[0].periodic, x, x};
     if (wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
-        range_of(me.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * r.n, image[0], begin, end);
+        range_of(t.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * r.n, image[0], begin, end);
     }
 }
 
@@ -223,20 +224,20 @@ static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3]
  *  are summed when they are full, or after the last row; those of other images are summed at
  *  once. */
 template <typename real, bool USUAL, enum kind KIND>
-static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t image[3],
+static __device__ __forceinline__ void test_row(traversal<real> &t, const int32_t image[3],
                                                 int32_t begin, int32_t end, bool last)
 {
     for (bool some = true; some;) {
-        struct note note = look<real, KIND>(me, image, &begin, end);
+        struct hit_mask hit_mask = test_candidates<real, KIND>(t, image, &begin, end);
         if (KIND != ITSELF && (image[0] | image[1] | image[2])) {
-            sum_image<real, USUAL, KIND>(me, image, note);
-            note.near = 0;
+            sum_image<real, USUAL, KIND>(t, image, hit_mask);
+            hit_mask.near = 0;
         }
-        me.notes->note[me.n][threadIdx.x] = note;
-        me.n += note.near != 0;
+        t.masks->hit_mask[t.n][threadIdx.x] = hit_mask;
+        t.n += hit_mask.near != 0;
         some = which_lanes(begin < end);
-        if (which_lanes(me.n == NOTES) || (last && !some)) {
-            sum_notes<real, USUAL>(me);
+        if (which_lanes(t.n == MASKS) || (last && !some)) {
+            sum_masks<real, USUAL>(t);
         }
     }
 }
@@ -245,11 +246,11 @@ static __device__ __forceinline__ void take_row(seer<real> &me, const int32_t im
  *  share the rows of one particle. All lanes of the warp call it. @param any  this thread has a
  *  particle */
 template <typename real, bool USUAL, int SHARE>
-static __device__ __forceinline__ void look_inside(seer<real> &me, int32_t cell, bool any)
+static __device__ __forceinline__ void test_rows(traversal<real> &t, int32_t cell, bool any)
 {
-    const struct kith__axis *axis = me.f->axis;
+    const struct kith__axis *axis = t.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
-    const uint32_t *const start = me.f->sweep.grid.a.start;
+    const uint32_t *const start = t.f->sweep.grid.a.start;
     const int32_t none[3] = {0, 0, 0};
     int32_t dy = -axis[1].reach, dz = -axis[2].reach;
     step_rows(axis, my_lane() % (1 << SHARE), &dy, &dz);
@@ -262,7 +263,7 @@ static __device__ __forceinline__ void look_inside(seer<real> &me, int32_t cell,
         }
         step_rows(axis, 1 << SHARE, &dy, &dz);
         more = SHARE > 0 ? which_lanes(dz <= axis[2].reach) != 0 : dz <= axis[2].reach;
-        take_row<real, USUAL, ITSELF>(me, none, begin, end, !more);
+        test_row<real, USUAL, ITSELF>(t, none, begin, end, !more);
     }
 }
 
@@ -280,9 +281,9 @@ static __device__ __forceinline__ void step_images(const struct kith__axis axis[
 /** Test all images of rows around any cell. 2^SHARE threads share those of one particle. All lanes
  *  of the warp call it. @param any  this thread has a particle */
 template <typename real, bool USUAL, int SHARE, enum kind KIND>
-static __device__ __forceinline__ void look_beyond(seer<real> &me, int32_t cell, bool any)
+static __device__ __forceinline__ void test_images(traversal<real> &t, int32_t cell, bool any)
 {
-    const struct kith__axis *axis = me.f->axis;
+    const struct kith__axis *axis = t.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
     const int32_t row = cell / nx;
     const int32_t x = cell - row * nx;
@@ -296,24 +297,24 @@ static __device__ __forceinline__ void look_beyond(seer<real> &me, int32_t cell,
     for (bool more = true; more;) {
         int32_t begin = 0, end = 0, image[3] = {along, 0, 0};
         if (any && dz <= axis[2].reach) {
-            find_image(me, x, y + dy, z + dz, image, &begin, &end);
+            find_image(t, x, y + dy, z + dz, image, &begin, &end);
         }
         step_images(axis, stride, low, high, &along, &dy, &dz);
         more = which_lanes(any && dz <= axis[2].reach);
-        take_row<real, USUAL, KIND>(me, image, begin, end, !more);
+        test_row<real, USUAL, KIND>(t, image, begin, end, !more);
     }
 }
 
 /** Sums of columns [first, end) of the shared memory. */
-static __device__ __forceinline__ struct kith__flock_sums gather(const struct notes &notes,
+static __device__ __forceinline__ struct kith__flock_sums gather(const struct masks &masks,
                                                                  int first, int end)
 {
     struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
     for (int column = first; column < end; column++) {
         for (int rule = 0; rule < KITH_RULES; rule++) {
-            sums.n[rule] += notes.n[rule][column];
+            sums.n[rule] += masks.n[rule][column];
             for (int c = 0; c < 3; c++) {
-                sums.sum[rule][c] += notes.sum[rule][c][column];
+                sums.sum[rule][c] += masks.sum[rule][c][column];
             }
         }
     }
@@ -325,36 +326,36 @@ static __device__ __forceinline__ struct kith__flock_sums gather(const struct no
  *  @param rim  its cell is at the rim
  *  @param any  this thread has a particle */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
-static __device__ __forceinline__ void look_around_for(const struct kith__gpu_flock_step &f,
-                                                       int64_t at, bool rim, bool any,
-                                                       struct notes *notes)
+static __device__ __forceinline__ void sum_for_particle(const struct kith__gpu_flock_step &f,
+                                                        int64_t at, bool rim, bool any,
+                                                        struct masks *masks)
 {
     typedef definition<real> def;
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const int32_t cell = (int32_t)((const record<real> *)f.here.v)[at].number;
-    seer<real> me;
-    me.f = &f;
-    me.notes = notes;
-    me.n = 0;
-    me.r[0] = mine.x;
-    me.r[1] = mine.y;
-    me.r[2] = mine.z;
-    me.reach2 = def::square((real)f.sweep.grid.question.cutoff);
-    me.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
-    me.here = in_plain_units(f.offsets, mine);
-    me.velocities = f.turn->velocities;
+    traversal<real> t;
+    t.f = &f;
+    t.masks = masks;
+    t.n = 0;
+    t.r[0] = mine.x;
+    t.r[1] = mine.y;
+    t.r[2] = mine.z;
+    t.reach2 = def::square((real)f.sweep.grid.question.cutoff);
+    t.close2 = def::square((real)f.rules.radius[KITH_SEPARATION]);
+    t.here = in_plain_units(f.offsets, mine);
+    t.velocities = f.progress->velocities;
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        notes->n[rule][threadIdx.x] = 0;
+        masks->n[rule][threadIdx.x] = 0;
         for (int c = 0; c < 3; c++) {
-            notes->sum[rule][c][threadIdx.x] = 0;
+            masks->sum[rule][c][threadIdx.x] = 0;
         }
     }
     if (!rim) {
-        look_inside<real, USUAL, SHARE>(me, cell, any && cell >= 0);
+        test_rows<real, USUAL, SHARE>(t, cell, any && cell >= 0);
     } else if (def::box(f.sweep.grid.question).orthorhombic) {
-        look_beyond<real, USUAL, RIM_SHARE, STRAIGHT>(me, ~cell, any);
+        test_images<real, USUAL, RIM_SHARE, STRAIGHT>(t, ~cell, any);
     } else {
-        look_beyond<real, USUAL, RIM_SHARE, ANY_IMAGE>(me, ~cell, any);
+        test_images<real, USUAL, RIM_SHARE, ANY_IMAGE>(t, ~cell, any);
     }
 }
 
@@ -362,14 +363,14 @@ static __device__ __forceinline__ void look_around_for(const struct kith__gpu_fl
  *  thread moves each. @param rim  particles are those of the list of the rim; else particles at the
  *  rim are skipped */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
-static __device__ __forceinline__ void fly_some(const struct kith__gpu_flock_step &f, bool rim,
-                                                int64_t first, int64_t end, struct notes *notes)
+static __device__ __forceinline__ void step_some(const struct kith__gpu_flock_step &f, bool rim,
+                                                 int64_t first, int64_t end, struct masks *masks)
 {
     const int share = rim ? RIM_SHARE : SHARE;
     const int64_t looking = first + (threadIdx.x >> share);
     const int64_t at = min(looking, end - 1);
-    look_around_for<real, USUAL, SHARE, RIM_SHARE>(f, rim ? f.rim[at] : at, rim, looking < end,
-                                                   notes);
+    sum_for_particle<real, USUAL, SHARE, RIM_SHARE>(f, rim ? f.rim[at] : at, rim, looking < end,
+                                                    masks);
     if (share > 0) {
         __syncthreads();
     }
@@ -382,11 +383,11 @@ static __device__ __forceinline__ void fly_some(const struct kith__gpu_flock_ste
         real v[3] = {0, 0, 0};
         if (moving < end && (rim || old.number >= 0)) {
             const int column = (int)threadIdx.x << share;
-            struct kith__flock_sums sums = gather(*notes, column, column + (1 << share));
-            forget_itself(f, in_plain_units(f.turn->velocities, old), &sums);
-            leave(f, slot, ((const record<real> *)f.here.r)[slot], old, &sums, v);
+            struct kith__flock_sums sums = gather(*masks, column, column + (1 << share));
+            subtract_itself(f, in_plain_units(f.progress->velocities, old), &sums);
+            move_particle(f, slot, ((const record<real> *)f.here.r)[slot], old, &sums, v);
         }
-        note_fastest(f, v);
+        update_fastest(f, v);
     }
     if (share > 0) {
         __syncthreads();
@@ -397,19 +398,19 @@ static __device__ __forceinline__ void fly_some(const struct kith__gpu_flock_ste
  *  not diverge by images. 2^RIM_SHARE threads share a particle at the rim, 2^SHARE another one. */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
-    fly_near(const KITH_IN_PLACE struct kith__gpu_flock_step f, int rim_blocks)
+    step_near(const KITH_IN_PLACE struct kith__gpu_flock_step f, int rim_blocks)
 {
-    __shared__ struct notes notes;
+    __shared__ struct masks masks;
     const bool rim = (int)blockIdx.x < rim_blocks;
     const int own = NEAR_THREADS >> (rim ? RIM_SHARE : SHARE);
     const int64_t block = rim ? blockIdx.x : blockIdx.x - rim_blocks;
-    const int64_t end = rim ? f.turn->at_rim[1 - f.side] : f.sweep.grid.a.n;
+    const int64_t end = rim ? f.progress->at_rim[1 - f.side] : f.sweep.grid.a.n;
     const int64_t step = rim ? (int64_t)rim_blocks * own : end;
     if (!is_well(f)) {
         return;
     }
     for (int64_t first = block * own; first < end; first += step) {
-        fly_some<real, USUAL, SHARE, RIM_SHARE>(f, rim, first, end, &notes);
+        step_some<real, USUAL, SHARE, RIM_SHARE>(f, rim, first, end, &masks);
     }
 }
 
@@ -423,7 +424,7 @@ static double part_at_rim(const struct kith__axis axis[3])
     return 1 - inside;
 }
 
-/** Launch fly_near. */
+/** Launch step_near. */
 template <typename real, int SHARE, int RIM_SHARE>
 static void launch_share(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
@@ -432,10 +433,10 @@ static void launch_share(const struct kith__gpu_flock_step *f, gpuStream_t strea
     const int rim = (int)(part_at_rim(f->axis) * (double)n / (double)rim_own) + 1;
     const int64_t blocks = rim + (n + own - 1) / own;
     if (f->usual) {
-        KITH_LAUNCH((fly_near<real, true, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
+        KITH_LAUNCH((step_near<real, true, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
                     rim);
     } else {
-        KITH_LAUNCH((fly_near<real, false, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
+        KITH_LAUNCH((step_near<real, false, SHARE, RIM_SHARE>), blocks, NEAR_THREADS, stream, *f,
                     rim);
     }
 }

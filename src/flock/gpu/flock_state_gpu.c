@@ -115,13 +115,13 @@ kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
     KITH_TRY(need_records(ctx, flock, &records));
     for (int64_t first = 0; first < flock->n; first += PACK) {
         const int64_t n = flock->n - first < PACK ? flock->n - first : PACK;
-        for (int turn = 0; turn < 2; turn++) {
-            const char *from = turn ? state->v : state->r;
+        for (int half = 0; half < 2; half++) {
+            const char *from = half ? state->v : state->r;
             struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
                 {records, from + (size_t)first * bytes, (size_t)n * bytes}};
             KITH_TRY(kith__gpu_download(ctx, copies));
-            unpack(flock, records, first, n, turn ? flock->now.v : flock->now.r,
-                   turn ? NULL : flock->now.id);
+            unpack(flock, records, first, n, half ? flock->now.v : flock->now.r,
+                   half ? NULL : flock->now.id);
         }
     }
     g->newer = false;
@@ -171,9 +171,10 @@ static kith_status lay_out(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     if (!small) {
         return KITH_NO_MEMORY;
     }
-    g->step.turn = &small->turn;
-    const struct kith__gpu_turn turn = {.step = flock->step, .lost = KITH_GPU_NOBODY};
-    return kith__gpu_upload(ctx, g->step.turn, &turn, sizeof turn);
+    g->step.progress = &small->progress;
+    const struct kith__gpu_flock_progress progress = {.step = flock->step,
+                                                      .lost = KITH_GPU_NO_PARTICLE};
+    return kith__gpu_upload(ctx, g->step.progress, &progress, sizeof progress);
 }
 
 kith_status kith__gpu_flock_open(kith_ctx *ctx, struct kith_flock *flock)

@@ -10,9 +10,9 @@
 
 /** Small structs in device memory. */
 struct kith__gpu_flock_small {
-    struct kith__gpu_turn turn; /**< state that changes from step to step */
-    struct kith__gpu_prey prey; /**< nearest particle to a predator */
-    struct kith__gpu_plan plan; /**< cells that stay from step to step */
+    struct kith__gpu_flock_progress progress; /**< state that changes from step to step */
+    struct kith__gpu_prey prey;               /**< nearest particle to a predator */
+    struct kith__gpu_plan plan;               /**< cells that stay from step to step */
 };
 
 /** Buffers in device memory. */

@@ -39,7 +39,7 @@ template <typename real> struct stage {
 };
 
 /** A tile's candidates as the matrix unit reads them. */
-struct seats {
+struct tile_records {
     uint4 r[TILE];     /**< as halves: x, y, z, |r|^2, and the remainder of each [scaled] */
     uint4 place[TILE]; /**< offset from the first particle of the i-cluster, plus 2^31 [units]; 1 */
     uint4 speed[TILE]; /**< velocity, plus 2^31 [units]; 1 */
@@ -54,9 +54,9 @@ struct segment {
 };
 
 /** Shared memory of a warp. */
-template <typename real> struct candidates {
-    struct stage<real> stage; /**< candidates that are being loaded */
-    struct seats seats[2];    /**< double buffer of tiles */
+template <typename real> struct cluster_shared {
+    struct stage<real> stage;            /**< candidates that are being loaded */
+    struct tile_records tile_records[2]; /**< double buffer of tiles */
     /** As halves, -2x, -2y, -2z and a factor, and the remainders; of a particle of either home of a
      *  product, those of even lanes and of odd lanes. */
     __align__(16) uint32_t a[HOMES / PAIR][EIGHT][2][FOUR];
@@ -74,23 +74,23 @@ struct bytes {
 };
 
 /** An i-cluster: those of a warp's particles that are in one row of cells and near each other. */
-template <typename real> struct party {
-    const struct kith__gpu_flock_step *f; /**< the step */
-    struct candidates<real> *c;           /**< shared memory of the warp */
-    int lane;                             /**< lane of this thread */
-    int64_t first;                        /**< entry of the warp's first particle in `here` */
-    int32_t x0, x1, y, z;                 /**< cells of the i-cluster: x0 to x1 of one row */
-    real origin[3];                       /**< position of its first particle [length] */
-    float middle;                         /**< centre along x, from the origin [scaled] */
-    int3 place;                           /**< position of its first particle, less 2^31 [units] */
-    struct kith__gpu_ruler velocities;    /**< from velocities to units */
-    float unit;                           /**< scale / cutoff */
-    float clear;                          /**< error bound of what judge() returns */
-    float beyond[KITH_RULES];             /**< scale^2 - radius^2 [scaled^2] */
+template <typename real> struct i_cluster {
+    const struct kith__gpu_flock_step *f;  /**< the step */
+    struct cluster_shared<real> *c;        /**< shared memory of the warp */
+    int lane;                              /**< lane of this thread */
+    int64_t first;                         /**< entry of the warp's first particle in `here` */
+    int32_t x0, x1, y, z;                  /**< cells of the i-cluster: x0 to x1 of one row */
+    real origin[3];                        /**< position of its first particle [length] */
+    float middle;                          /**< centre along x, from the origin [scaled] */
+    int3 place;                            /**< position of its first particle, less 2^31 [units] */
+    struct kith__gpu_quantizer velocities; /**< from velocities to units */
+    float unit;                            /**< scale / cutoff */
+    float clear;                           /**< error bound of what find_hits() returns */
+    float beyond[KITH_RULES];              /**< scale^2 - radius^2 [scaled^2] */
 };
 
 /** Accumulators of a lane. */
-struct looking {
+struct accumulators {
     struct bytes sum[HOMES][KITH_RULES]; /**< sums of bytes, of each home and rule */
 };
 
@@ -217,8 +217,8 @@ static __device__ __forceinline__ void add_product(struct bytes *sum, const uint
  *  radius; hits of cohesion are then not set
  *  @return the smallest magnitude of what decides: below p.clear some hit is borderline */
 template <bool USUAL, typename real>
-static __device__ __forceinline__ uint32_t judge(const party<real> &p, const float t[FOUR],
-                                                 uint32_t least, uint32_t hits[KITH_RULES])
+static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, const float t[FOUR],
+                                                     uint32_t least, uint32_t hits[KITH_RULES])
 {
     if (USUAL) {
         const float far = p.beyond[KITH_SEPARATION];
@@ -242,7 +242,7 @@ static __device__ __forceinline__ uint32_t judge(const party<real> &p, const flo
 /** Squared distance by the definition, of particle i and a candidate of the listed segments. */
 template <typename real>
 static __device__ double exact(const struct kith__gpu_flock_step &f,
-                               const struct candidates<real> &c, int64_t i, int32_t candidate)
+                               const struct cluster_shared<real> &c, int64_t i, int32_t candidate)
 {
     typedef definition<real> def;
     const record<real> *const all = (const record<real> *)f.here.r;
@@ -269,9 +269,9 @@ struct verdicts {
 /** Decide borderline tests by the definition. Cold path, not inlined.
  *  @param slot, candidate  of the lane's first test */
 template <typename real>
-static __device__ __noinline__ void settle(const struct kith__gpu_flock_step &f,
-                                           const struct candidates<real> &c, int64_t slot,
-                                           int32_t candidate, struct verdicts *v)
+static __device__ __noinline__ void resolve(const struct kith__gpu_flock_step &f,
+                                            const struct cluster_shared<real> &c, int64_t slot,
+                                            int32_t candidate, struct verdicts *v)
 {
     uint32_t unclear = 0;
     for (int k = 0; k < PAIR * 2 * FOUR; k++) {
@@ -304,14 +304,15 @@ static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 
 /** Test the tile's candidates, numbered from `base` on, and add the hits. */
 template <typename real, bool USUAL>
-static __device__ __forceinline__ void take_tile(const party<real> &p, const struct seats &seats,
-                                                 int32_t base, struct looking *me)
+static __device__ __forceinline__ void take_tile(const i_cluster<real> &p,
+                                                 const struct tile_records &tile_records,
+                                                 int32_t base, struct accumulators *acc)
 {
     uint32_t b[FOUR][2], place[4], speed[4];
-    load_halves(seats.r, p.lane, b);
-    load_halves(seats.r + BYTES, p.lane, b + 2);
-    load_bytes(seats.place, p.lane, place);
-    load_bytes(seats.speed, p.lane, speed);
+    load_halves(tile_records.r, p.lane, b);
+    load_halves(tile_records.r + BYTES, p.lane, b + 2);
+    load_bytes(tile_records.place, p.lane, place);
+    load_bytes(tile_records.speed, p.lane, speed);
 #pragma unroll
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];
@@ -328,20 +329,21 @@ static __device__ __forceinline__ void take_tile(const party<real> &p, const str
             for (int e = 0; e < FOUR; e++) {
                 v.t[k][e] = d[k % 2 * 2 + e / 2][k / 2 * 2 + e % 2];
             }
-            least = judge<USUAL>(p, v.t[k], least, v.hits[k]);
+            least = find_hits<USUAL>(p, v.t[k], least, v.hits[k]);
         }
         if (is_unclear(least, p.clear)) {
-            struct verdicts settled = v; /* a copy in memory, so that v stays in registers */
-            settle(*p.f, *p.c, p.first + home * EIGHT + p.lane / 4, base + p.lane % 4 * 2,
-                   &settled);
-            v = settled;
+            struct verdicts resolved = v; /* a copy in memory, so that v stays in registers */
+            resolve(*p.f, *p.c, p.first + home * EIGHT + p.lane / 4, base + p.lane % 4 * 2,
+                    &resolved);
+            v = resolved;
         }
 #pragma unroll
         for (int h = 0; h < PAIR; h++) {
             for (int rule = 0; rule < KITH_RULES; rule++) {
                 const int whose = USUAL && rule == KITH_COHESION ? KITH_ALIGNMENT : rule;
                 const uint32_t both[2] = {v.hits[h * 2][whose], v.hits[h * 2 + 1][whose]};
-                add_product(&me->sum[home + h][rule], rule == KITH_ALIGNMENT ? speed : place, both);
+                add_product(&acc->sum[home + h][rule], rule == KITH_ALIGNMENT ? speed : place,
+                            both);
             }
         }
     }
@@ -361,15 +363,15 @@ static __device__ __forceinline__ int64_t put_together(const int32_t bytes[BYTES
 /** Add the sums of bytes to the neighbour sums of the warp's particles, and zero them.
  *  @param own  offset of this lane's particle from the first of the i-cluster [units] */
 template <typename real>
-static __device__ __forceinline__ void add_up(const party<real> &p, const int32_t own[3],
-                                              struct looking *me)
+static __device__ __forceinline__ void add_up(const i_cluster<real> &p, const int32_t own[3],
+                                              struct accumulators *acc)
 {
-    struct candidates<real> *c = p.c;
+    struct cluster_shared<real> *c = p.c;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         sync_warp();
 #pragma unroll
         for (int home = 0; home < HOMES; home++) {
-            int32_t *const d = me->sum[home][rule].d;
+            int32_t *const d = acc->sum[home][rule].d;
             int32_t *const to = &c->bytes[p.lane / 4 * 2][home * EIGHT + p.lane % 4 * 2];
             *(int2 *)to = make_int2(d[0], d[1]);
             *(int2 *)(to + COLUMNS) = make_int2(d[2], d[3]);

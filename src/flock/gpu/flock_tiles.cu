@@ -14,7 +14,7 @@
 #ifdef __HIP_PLATFORM_AMD__
 gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
-    return kith__gpu_flock_fly(f, stream); /* AMD's matrix unit has other shapes */
+    return kith__gpu_flock_each(f, stream); /* AMD's matrix unit has other shapes */
 }
 #else
 #include "flock_tile.cuh"
@@ -29,7 +29,7 @@ struct rows {
 };
 
 /** Count the rows around an i-cluster. */
-template <typename real> static __device__ struct rows count_rows(const party<real> &p)
+template <typename real> static __device__ struct rows count_rows(const i_cluster<real> &p)
 {
     const struct kith__axis *axis = p.f->axis;
     struct rows rows = {(2 * axis[1].reach + 1) * (2 * axis[2].reach + 1), 1, 0};
@@ -46,8 +46,8 @@ template <typename real> static __device__ struct rows count_rows(const party<re
  *  @param[out] images  some candidates are images
  *  @return the number of candidates */
 template <typename real>
-static __device__ int32_t list_rows(const party<real> &p, const struct rows &rows, int32_t first,
-                                    bool *images)
+static __device__ int32_t list_rows(const i_cluster<real> &p, const struct rows &rows,
+                                    int32_t first, bool *images)
 {
     const struct kith__axis *axis = p.f->axis;
     const int32_t s = first + p.lane;
@@ -91,15 +91,15 @@ static __device__ __forceinline__ void wait_for_all()
 }
 
 /** Position of a lane in the list of segments. */
-struct caller {
+struct cursor {
     struct segment segment; /**< the segment */
     int number;             /**< its number in the list */
 };
 
 /** Start to load candidate number c, if there is one. */
 template <typename real>
-static __device__ __forceinline__ void call(const party<real> &p, int32_t c, int32_t total,
-                                            struct caller *at)
+static __device__ __forceinline__ void load_candidate(const i_cluster<real> &p, int32_t c,
+                                                      int32_t total, struct cursor *at)
 {
     if (c >= total) {
         return;
@@ -131,8 +131,8 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flock_ste
 /** Convert this lane's candidate, when it is loaded, and store it in the tile.
  *  @param any  there is a candidate; else padding is stored */
 template <typename real>
-static __device__ __forceinline__ void seat(const party<real> &p, int32_t shift, bool any,
-                                            struct seats *seats)
+static __device__ __forceinline__ void store_candidate(const i_cluster<real> &p, int32_t shift,
+                                                       bool any, struct tile_records *tile_records)
 {
     wait_for_all();
     const record<real> r = p.c->stage.r[p.lane];
@@ -151,18 +151,19 @@ static __device__ __forceinline__ void seat(const party<real> &p, int32_t shift,
     const float square = __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) / square_part;
     const uint4 far = make_uint4(0, two_halves(__floats2half2_rn(0, farthest)), 0, 0);
     const uint4 near = halves(x, y, z, square);
-    seats->r[p.lane] = any && square < farthest ? near : far;
-    seats->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
-    seats->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31),
-                                      (uint32_t)speed.y ^ (1u << 31),
-                                      (uint32_t)speed.z ^ (1u << 31), 1);
+    tile_records->r[p.lane] = any && square < farthest ? near : far;
+    tile_records->place[p.lane] = make_uint4(o[0], o[1], o[2], 1);
+    tile_records->speed[p.lane] = make_uint4((uint32_t)speed.x ^ (1u << 31),
+                                             (uint32_t)speed.y ^ (1u << 31),
+                                             (uint32_t)speed.z ^ (1u << 31), 1);
 }
 
 /* ----------------------------------------------------------------------------------- i-cluster */
 
 /** Process all candidates of an i-cluster, tile by tile; the next tile is loaded meanwhile. */
 template <typename real, bool USUAL>
-static __device__ void meet(party<real> &p, float band, const int32_t own[3], struct looking *me)
+static __device__ void process_candidates(i_cluster<real> &p, float band, const int32_t own[3],
+                                          struct accumulators *acc)
 {
     const struct rows rows = count_rows(p);
     for (int32_t s = 0; s < rows.n * rows.n_sx; s += LANES) {
@@ -174,22 +175,23 @@ static __device__ void meet(party<real> &p, float band, const int32_t own[3], st
         const float trust = band + 2 * scale * scale * (float)blur;
         p.c->band = trust;
         p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
-        struct caller caller = {p.c->segment[0], 0};
+        struct cursor cursor = {p.c->segment[0], 0};
         int side = 0;
-        call(p, p.lane, total, &caller);
-        seat(p, caller.segment.image, p.lane < total, &p.c->seats[side]);
-        call(p, TILE + p.lane, total, &caller);
+        load_candidate(p, p.lane, total, &cursor);
+        store_candidate(p, cursor.segment.image, p.lane < total, &p.c->tile_records[side]);
+        load_candidate(p, TILE + p.lane, total, &cursor);
         for (int32_t first = 0; first < total; first += MOST_HITS) {
             const int32_t end = min(total, first + MOST_HITS);
             for (int32_t base = first; base < end; base += TILE) {
                 const int32_t mine = base + TILE + p.lane;
                 sync_warp();
-                seat(p, caller.segment.image, mine < total, &p.c->seats[1 - side]);
-                call(p, mine + TILE, total, &caller);
-                take_tile<real, USUAL>(p, p.c->seats[side], base, me);
+                store_candidate(p, cursor.segment.image, mine < total,
+                                &p.c->tile_records[1 - side]);
+                load_candidate(p, mine + TILE, total, &cursor);
+                take_tile<real, USUAL>(p, p.c->tile_records[side], base, acc);
                 side = 1 - side;
             }
-            add_up(p, own, me);
+            add_up(p, own, acc);
         }
     }
 }
@@ -216,8 +218,8 @@ static __device__ __forceinline__ float band_of(float most)
 /** Store the factors of this lane's particle for the matrix unit, and zero the accumulators.
  *  @param in  the particle is in the i-cluster; else padding is stored */
 template <typename real>
-static __device__ __forceinline__ void take_seats(const party<real> &p, bool in, const float x[3],
-                                                  struct looking *me)
+static __device__ __forceinline__ void store_factors(const i_cluster<real> &p, bool in,
+                                                     const float x[3], struct accumulators *acc)
 {
     const float square = __fmaf_rn(x[0], x[0], __fmaf_rn(x[1], x[1], x[2] * x[2]));
     const uint4 mine = in ? halves(-2 * x[0], -2 * x[1], -2 * x[2], square_part)
@@ -235,7 +237,7 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
 #pragma unroll
     for (int home = 0; home < HOMES; home++) {
         for (int rule = 0; rule < KITH_RULES; rule++) {
-            me->sum[home][rule] = {{0, 0, 0, 0}};
+            acc->sum[home][rule] = {{0, 0, 0, 0}};
         }
     }
 }
@@ -244,7 +246,7 @@ static __device__ __forceinline__ void take_seats(const party<real> &p, bool in,
  *  ones in the row of cells of the first, and near it. @return whether this lane's particle is
  *  left */
 template <typename real, bool USUAL>
-static __device__ __forceinline__ bool look_around(party<real> &p, const record<real> &mine,
+static __device__ __forceinline__ bool sum_cluster(i_cluster<real> &p, const record<real> &mine,
                                                    int32_t cell, int3 place, bool left)
 {
     static const float wide = 8 * scale, far = 24 * scale;
@@ -277,20 +279,20 @@ static __device__ __forceinline__ bool look_around(party<real> &p, const record<
     p.middle = 0.5f * (low + high);
     const float band = band_of(0.5f * (high - low) + 1.4143f * most_of(in ? aside : 0));
     x[0] -= p.middle;
-    struct looking me;
-    take_seats(p, in, x, &me);
-    meet<real, USUAL>(p, band, own, &me);
+    struct accumulators acc;
+    store_factors(p, in, x, &acc);
+    process_candidates<real, USUAL>(p, band, own, &acc);
     return left && !in;
 }
 
 /** One step: a warp moves 32 particles. */
 template <typename real, bool USUAL>
 static __global__ void __launch_bounds__(TILE_THREADS, 8)
-    fly_tiles(const KITH_IN_PLACE struct kith__gpu_flock_step f)
+    step_tiles(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
-    __shared__ struct candidates<real> shared[TILE_WARPS];
+    __shared__ struct cluster_shared<real> shared[TILE_WARPS];
     const int64_t n = f.sweep.grid.a.n;
-    party<real> p;
+    i_cluster<real> p;
     p.f = &f;
     p.c = &shared[my_warp()];
     p.lane = my_lane();
@@ -311,10 +313,10 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
     const record<real> mine = ((const record<real> *)f.here.r)[at];
     const record<real> old = ((const record<real> *)f.here.v)[at];
     const int3 place = in_plain_units(f.offsets, mine);
-    p.velocities = f.turn->velocities;
+    p.velocities = f.progress->velocities;
     for (bool left = slot < n; which_lanes(left);) {
         const int32_t cell = (int32_t)old.number;
-        left = look_around<real, USUAL>(p, mine, cell < 0 ? ~cell : cell, place, left);
+        left = sum_cluster<real, USUAL>(p, mine, cell < 0 ? ~cell : cell, place, left);
     }
     real v[3] = {0, 0, 0};
     if (slot < n) {
@@ -325,21 +327,21 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
                 sums.sum[rule][k] = p.c->sum[rule][k][p.lane];
             }
         }
-        forget_itself(f, in_plain_units(p.velocities, old), &sums);
-        leave(f, slot, mine, old, &sums, v);
+        subtract_itself(f, in_plain_units(p.velocities, old), &sums);
+        move_particle(f, slot, mine, old, &sums, v);
     }
-    note_fastest(f, v);
+    update_fastest(f, v);
 }
 
-/** Launch fly_tiles. */
+/** Launch step_tiles. */
 template <typename real>
 static void launch(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     const int64_t blocks = (f->sweep.grid.a.n + TILE_THREADS - 1) / TILE_THREADS;
     if (f->usual) {
-        KITH_LAUNCH((fly_tiles<real, true>), blocks, TILE_THREADS, stream, *f);
+        KITH_LAUNCH((step_tiles<real, true>), blocks, TILE_THREADS, stream, *f);
     } else {
-        KITH_LAUNCH((fly_tiles<real, false>), blocks, TILE_THREADS, stream, *f);
+        KITH_LAUNCH((step_tiles<real, false>), blocks, TILE_THREADS, stream, *f);
     }
 }
 
