@@ -38,13 +38,13 @@ struct near {
 };
 
 /** A centre that is to be searched. */
-struct wish {
+struct pending {
     double reach; /**< search radius [length] */
     int32_t halo; /**< number of the halo, from 0 */
 };
 
 /** Particles that one search is given. */
-struct kept {
+struct chosen_set {
     int64_t n;      /**< number of these particles */
     void *xyz;      /**< [n][3] coordinates, in the points' precision [length] */
     int32_t *index; /**< [n] their indices */
@@ -56,27 +56,27 @@ struct search {
     const struct kith__question *question; /**< points and box */
     const kith_halo_input *input;          /**< masses and densities */
     kith_halos *halos;                     /**< the result */
-    struct wish *wish;                     /**< [wishes] centres to search, largest reach first */
-    int64_t wishes;                        /**< number of these */
-    int64_t again;     /**< centres to be searched again, kept at the front of `wish` */
-    double reach;      /**< radius of this search [length] */
-    struct kept kept;  /**< particles of this search */
-    double farthest;   /**< largest search radius [length] */
-    int64_t first;     /**< entry of `wish` that is centre i = 0 of this search */
-    int64_t row;       /**< first centre i of this search that is not finished */
-    struct near *near; /**< [n] particles around the unfinished centres, by centre */
-    int64_t n;         /**< number of these */
-    int64_t room;      /**< capacity of `near` */
-    int64_t *begin;    /**< [halos + 1] where the particles of each centre begin, from `row` on */
-    bool *wider;       /**< [halos] centre i of this search needs a larger radius */
-    kith_ctx *ctx;     /**< context: threads, cancellation */
-    bool no_memory;    /**< an allocation failed */
+    struct pending *pending; /**< [n_pending] centres to search, largest reach first */
+    int64_t n_pending;       /**< number of these */
+    int64_t again;           /**< centres to be searched again, kept at the front of `pending` */
+    double reach;            /**< radius of this search [length] */
+    struct chosen_set chosen_set; /**< particles of this search */
+    double farthest;              /**< largest search radius [length] */
+    int64_t first;                /**< entry of `pending` that is centre i = 0 of this search */
+    int64_t row;                  /**< first centre i of this search that is not finished */
+    struct near *near;            /**< [n] particles around the unfinished centres, by centre */
+    int64_t n;                    /**< number of these */
+    int64_t room;                 /**< capacity of `near` */
+    int64_t *begin; /**< [halos + 1] where the particles of each centre begin, from `row` on */
+    bool *wider;    /**< [halos] centre i of this search needs a larger radius */
+    kith_ctx *ctx;  /**< context: threads, cancellation */
+    bool no_memory; /**< an allocation failed */
 };
 
 enum { MARKS = 1 << 24 }; /* bits of the table: 2 MB fit a level-2 cache */
 
 /** Cells at least as wide as the reach of a search; those next to a centre are marked. */
-struct sieve {
+struct cell_marks {
     const struct kith__question *question; /**< the box */
     double scale[3];                       /**< cells per unit of fractional coordinate */
     int64_t round[3];                      /**< cells along a periodic axis; 0: the axis is open */
@@ -86,7 +86,7 @@ struct sieve {
 /** Order of qsort: largest reach first, ties by halo. */
 static int by_reach(const void *a, const void *b)
 {
-    const struct wish *u = a, *v = b;
+    const struct pending *u = a, *v = b;
     if (u->reach != v->reach) {
         return u->reach < v->reach ? 1 : -1;
     }
@@ -173,7 +173,7 @@ static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spa
  *  @return whether a larger radius must be searched */
 static bool finish_row(const struct search *s, int64_t row, struct near *list, int64_t n)
 {
-    kith_halo *halo = &s->halos->halo[s->wish[s->first + row].halo];
+    kith_halo *halo = &s->halos->halo[s->pending[s->first + row].halo];
     bool wider = false;
     struct near *const spare = n > RUN ? kith__alloc((size_t)n * sizeof *spare) : NULL;
     struct near *near = list;
@@ -223,28 +223,28 @@ static void finish_rows(struct search *s, int64_t last)
 }
 
 /** List the centres of this search that need a larger radius. */
-static void wish_again(struct search *s, int64_t n)
+static void list_again(struct search *s, int64_t n)
 {
     for (int64_t row = 0; row < n && s->reach < s->farthest; row++) {
         if (s->wider[row]) {
-            const int32_t halo = s->wish[s->first + row].halo;
-            s->wish[s->again++] = (struct wish){fmin(s->reach * growth, s->farthest), halo};
+            const int32_t halo = s->pending[s->first + row].halo;
+            s->pending[s->again++] = (struct pending){fmin(s->reach * growth, s->farthest), halo};
         }
     }
 }
 
 /** Cell that holds a position. */
-static void find_cell(const struct sieve *sieve, const double r[3], int64_t cell[3])
+static void find_cell(const struct cell_marks *cell_marks, const double r[3], int64_t cell[3])
 {
-    const struct kith__lattice_d *box = &sieve->question->box_d;
+    const struct kith__lattice_d *box = &cell_marks->question->box_d;
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(box, r, k);
         if (box->periodic[k]) {
-            const int64_t last = sieve->round[k] - 1;
-            const int64_t c = (int64_t)((f - kith__floor(f)) * sieve->scale[k]);
+            const int64_t last = cell_marks->round[k] - 1;
+            const int64_t c = (int64_t)((f - kith__floor(f)) * cell_marks->scale[k]);
             cell[k] = c < last ? c : last;
         } else {
-            double u = f * sieve->scale[k];
+            double u = f * cell_marks->scale[k];
             u = u < farthest_cell ? u : farthest_cell;
             u = u > -farthest_cell ? u : -farthest_cell;
             cell[k] = (int64_t)kith__floor(u);
@@ -262,27 +262,27 @@ static uint32_t bit_of(const int64_t cell[3])
 }
 
 /** Mark the 27 cells around a centre. */
-static void mark_around(struct sieve *sieve, const double centre[3])
+static void mark_around(struct cell_marks *cell_marks, const double centre[3])
 {
     int64_t home[3];
-    find_cell(sieve, centre, home);
+    find_cell(cell_marks, centre, home);
     for (int side = 0; side < 27; side++) {
         int64_t cell[3] = {home[0] + side % 3 - 1, home[1] + side / 3 % 3 - 1,
                            home[2] + side / 9 - 1};
         for (int k = 0; k < 3; k++) {
-            const int64_t round = sieve->round[k];
+            const int64_t round = cell_marks->round[k];
             cell[k] = round > 0 ? (cell[k] + round) % round : cell[k];
         }
         const uint32_t bit = bit_of(cell);
-        sieve->marks[bit / 64] |= (uint64_t)1 << bit % 64;
+        cell_marks->marks[bit / 64] |= (uint64_t)1 << bit % 64;
     }
 }
 
 /** State of the loops that choose and copy the particles near centres. */
-struct sift_loop {
+struct choose_loop {
     const struct kith__question *question; /**< points and box */
-    const struct sieve *sieve;             /**< marked cells */
-    struct kept *kept;                     /**< the particles chosen */
+    const struct cell_marks *cell_marks;   /**< marked cells */
+    struct chosen_set *chosen_set;         /**< the particles chosen */
     _Atomic int64_t n;                     /**< number of particles chosen so far */
     int pieces;                            /**< number of ranges of particles */
     int64_t *chosen; /**< [pieces] particles chosen in each range, then how many precede it */
@@ -291,7 +291,7 @@ struct sift_loop {
 /** Choose those of particles [begin, end) whose cell is marked. */
 static void choose_range(void *state, int64_t begin, int64_t end)
 {
-    struct sift_loop *loop = state;
+    struct choose_loop *loop = state;
     const struct kith__question *q = loop->question;
     int64_t n = 0;
     for (int64_t p = begin; p < end; p++) {
@@ -299,108 +299,110 @@ static void choose_range(void *state, int64_t begin, int64_t end)
         int32_t image[3];
         int64_t cell[3];
         (void)kith__load(q, &q->a, p, r, image);
-        find_cell(loop->sieve, r, cell);
+        find_cell(loop->cell_marks, r, cell);
         const uint32_t bit = bit_of(cell);
-        loop->kept->keep[p] = loop->sieve->marks[bit / 64] >> bit % 64 & 1;
-        n += loop->kept->keep[p];
+        loop->chosen_set->keep[p] = loop->cell_marks->marks[bit / 64] >> bit % 64 & 1;
+        n += loop->chosen_set->keep[p];
     }
     atomic_fetch_add(&loop->n, n);
 }
 
 /** Choose the particles near the centres of a search, by their wrapped coordinates.
  *  @return false when out of memory. */
-static bool sift(kith_ctx *ctx, const struct search *s, const kith_points *centres,
-                 struct kept *out)
+static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_points *centres,
+                             struct chosen_set *out)
 {
     const struct kith__question *q = s->question;
     /* Wider than the reach by the rounding error of a distance in the points' precision. */
     const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->reach;
     double r[3];
     int32_t image[3];
-    struct sieve sieve = {.question = q, .marks = calloc(MARKS / 64, sizeof *sieve.marks)};
+    struct cell_marks cell_marks = {.question = q,
+                                    .marks = calloc(MARKS / 64, sizeof *cell_marks.marks)};
     out->keep = kith__alloc((size_t)q->a.n);
-    if (!sieve.marks || !out->keep) {
-        free(sieve.marks);
+    if (!cell_marks.marks || !out->keep) {
+        free(cell_marks.marks);
         return false;
     }
     for (int k = 0; k < 3; k++) {
-        sieve.scale[k] = q->height[k] / side;
+        cell_marks.scale[k] = q->height[k] / side;
         if (q->box_d.periodic[k]) {
-            sieve.round[k] = sieve.scale[k] > 1 ? (int64_t)sieve.scale[k] : 1;
-            sieve.scale[k] = (double)sieve.round[k];
+            cell_marks.round[k] = cell_marks.scale[k] > 1 ? (int64_t)cell_marks.scale[k] : 1;
+            cell_marks.scale[k] = (double)cell_marks.round[k];
         }
     }
     for (int64_t c = 0; c < centres->n; c++) {
         (void)kith__load(q, centres, c, r, image);
-        mark_around(&sieve, r);
+        mark_around(&cell_marks, r);
     }
-    struct sift_loop loop = {.question = q, .sieve = &sieve, .kept = out};
+    struct choose_loop loop = {.question = q, .cell_marks = &cell_marks, .chosen_set = out};
     kith__loop(ctx, q->a.n, choose_range, &loop);
-    free(sieve.marks);
+    free(cell_marks.marks);
     out->n = loop.n;
     return true;
 }
 
 /** Count the particles chosen in a range. */
-static void count_kept(void *state, int64_t piece, int worker)
+static void count_chosen(void *state, int64_t piece, int worker)
 {
     (void)worker;
-    const struct sift_loop *loop = state;
+    const struct choose_loop *loop = state;
     const int64_t n = loop->question->a.n;
     const int64_t end = kith__piece_begin(n, loop->pieces, piece + 1);
     int64_t chosen = 0;
     for (int64_t p = kith__piece_begin(n, loop->pieces, piece); p < end; p++) {
-        chosen += loop->kept->keep[p];
+        chosen += loop->chosen_set->keep[p];
     }
     loop->chosen[piece] = chosen;
 }
 
 /** Copy the particles chosen in a range. */
-static void write_kept(void *state, int64_t piece, int worker)
+static void write_chosen(void *state, int64_t piece, int worker)
 {
     (void)worker;
-    const struct sift_loop *loop = state;
+    const struct choose_loop *loop = state;
     const struct kith__question *q = loop->question;
     const size_t size = (size_t)q->precision;
     const void *const from[3] = {q->a.x, q->a.y, q->a.z};
-    char *to = loop->kept->xyz;
+    char *to = loop->chosen_set->xyz;
     const int64_t end = kith__piece_begin(q->a.n, loop->pieces, piece + 1);
     int64_t at = loop->chosen[piece];
     for (int64_t p = kith__piece_begin(q->a.n, loop->pieces, piece); p < end; p++) {
-        if (loop->kept->keep[p]) {
+        if (loop->chosen_set->keep[p]) {
             for (size_t k = 0; k < 3; k++) {
                 memcpy(to + (3 * (size_t)at + k) * size,
                        (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
             }
-            loop->kept->index[at++] = (int32_t)p;
+            loop->chosen_set->index[at++] = (int32_t)p;
         }
     }
 }
 
 /** Copy the particles chosen; after cancellation only some. @return false when out of memory. */
-static bool copy_kept(kith_ctx *ctx, const struct kith__question *q, struct kept *out)
+static bool copy_chosen(kith_ctx *ctx, const struct kith__question *q, struct chosen_set *out)
 {
-    struct sift_loop loop = {.question = q, .kept = out, .pieces = kith__threads_for(ctx, q->a.n)};
+    struct choose_loop loop = {
+        .question = q, .chosen_set = out, .pieces = kith__threads_for(ctx, q->a.n)};
     out->xyz = kith__alloc(3 * (size_t)q->precision * (size_t)out->n);
     out->index = kith__alloc((size_t)out->n * sizeof *out->index);
     loop.chosen = kith__alloc((size_t)loop.pieces * sizeof *loop.chosen);
     const bool room = out->xyz && out->index && loop.chosen;
     if (room) {
-        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_kept, &loop);
+        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_chosen, &loop);
     }
     if (room && !kith__cancelled(ctx)) { /* after cancellation counts are missing */
         kith__prefix_sum(loop.chosen, loop.pieces);
-        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_kept, &loop);
+        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_chosen, &loop);
     }
     free(loop.chosen);
     return room;
 }
 
-static void free_kept(struct kept *kept)
+static void free_chosen(struct chosen_set *chosen_set)
 {
-    free(kept->keep);
-    free(kept->index);
-    free(kept->xyz);
+    free(chosen_set->keep);
+    free(chosen_set->index);
+    free(chosen_set->xyz);
 }
 
 /** Reserve room for n more particles. @return false when out of memory. */
@@ -434,7 +436,7 @@ static void copy_near(void *state, int64_t begin, int64_t end)
     const kith_precision precision = s->question->precision;
     const void *masses = s->input->masses;
     for (int64_t p = begin; p < end; p++) {
-        const int32_t j = s->kept.index[loop->block->j[p]];
+        const int32_t j = s->chosen_set.index[loop->block->j[p]];
         loop->to[p] = (struct near){kith__real_at(loop->block->distances, p, precision),
                                     masses ? kith__real_at(masses, j, precision) : 1, j};
     }
@@ -471,13 +473,14 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
 {
     enum { BLOCK_PAIRS = 1 << 20 };
     const struct kith__question *q = s->question;
-    s->no_memory = !sift(ctx, s, centres, &s->kept);
+    s->no_memory = !choose_particles(ctx, s, centres, &s->chosen_set);
     KITH_TRY(kith__proceed(ctx));
-    s->no_memory = s->no_memory || !copy_kept(ctx, q, &s->kept);
+    s->no_memory = s->no_memory || !copy_chosen(ctx, q, &s->chosen_set);
     KITH_TRY(kith__proceed(ctx));
     kith_status status = KITH_OK;
     if (!s->no_memory) {
-        const kith_points near = kith_points_packed(s->kept.xyz, s->kept.n, q->precision);
+        const kith_points near = kith_points_packed(s->chosen_set.xyz, s->chosen_set.n,
+                                                    q->precision);
         kith_pairs_options options;
         kith_pairs_options_init(&options);
         options.against = &near;
@@ -492,7 +495,7 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
     return status;
 }
 
-/** Search around the centres wish[s->first, last).
+/** Search around the centres pending[s->first, last).
  *  @param sorted  0: there is one centre
  *  @param xyz     room for the coordinates of the centres
  *  @return KITH_LIMIT when sorting the pairs would take too much memory; nothing was done then */
@@ -502,13 +505,13 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     const kith_precision precision = s->question->precision;
     const int64_t n = last - s->first;
     for (int64_t c = 0; c < 3 * n; c++) {
-        const double x = s->halos->halo[s->wish[s->first + c / 3].halo].centre[c % 3];
+        const double x = s->halos->halo[s->pending[s->first + c / 3].halo].centre[c % 3];
         kith__set_real(xyz, c, precision, x);
     }
     const kith_points centres = kith_points_packed(xyz, n, precision);
-    s->kept = (struct kept){0};
+    s->chosen_set = (struct chosen_set){0};
     const kith_status status = find_near(ctx, box, s, sorted, &centres);
-    free_kept(&s->kept);
+    free_chosen(&s->chosen_set);
     KITH_TRY(status);
     s->begin[0] = 0;
     for (int64_t row = s->row; row < n; row++) { /* the first takes all that is left */
@@ -516,7 +519,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     }
     finish_rows(s, n);
     KITH_TRY(kith__proceed(ctx));
-    wish_again(s, n);
+    list_again(s, n);
     return KITH_OK;
 }
 
@@ -534,13 +537,13 @@ static bool reaches_far(const struct search *s)
 /** Search for all centres, in batches of similar radius, until no centre needs a larger one. */
 static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
-    while (s->wishes > 0) {
-        qsort(s->wish, (size_t)s->wishes, sizeof *s->wish, by_reach);
+    while (s->n_pending > 0) {
+        qsort(s->pending, (size_t)s->n_pending, sizeof *s->pending, by_reach);
         s->again = 0;
-        for (int64_t last = 0; last < s->wishes;) {
+        for (int64_t last = 0; last < s->n_pending;) {
             s->first = last;
-            s->reach = kith__rounded(s->wish[s->first].reach, s->question->precision);
-            while (last < s->wishes && s->wish[last].reach * shared >= s->reach) {
+            s->reach = kith__rounded(s->pending[s->first].reach, s->question->precision);
+            while (last < s->n_pending && s->pending[last].reach * shared >= s->reach) {
                 last++;
             }
             kith_status status = KITH_LIMIT;
@@ -553,23 +556,23 @@ static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search 
             }
             KITH_TRY(status);
         }
-        s->wishes = s->again;
+        s->n_pending = s->again;
     }
     return KITH_OK;
 }
 
 /** List all halos with their first search radius. */
-static void make_wishes(struct search *s)
+static void list_centres(struct search *s)
 {
     const double *density = s->input->sphere_density;
     double lowest = INFINITY;
     for (int t = 0; t < KITH_SPHERES; t++) {
         lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
     }
-    s->wishes = isfinite(lowest) ? s->halos->n : 0;
-    for (int64_t h = 0; h < s->wishes; h++) {
+    s->n_pending = isfinite(lowest) ? s->halos->n : 0;
+    for (int64_t h = 0; h < s->n_pending; h++) {
         const double alone = radius_of(s->halos->halo[h].mass, lowest);
-        s->wish[h] = (struct wish){fmin(first_reach * alone, s->farthest), (int32_t)h};
+        s->pending[h] = (struct pending){fmin(first_reach * alone, s->farthest), (int32_t)h};
     }
 }
 
@@ -587,18 +590,18 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
     }
     s.farthest = kith__rounded(s.farthest, q->precision);
     void *xyz = kith__alloc(3 * n * (size_t)q->precision);
-    s.wish = kith__alloc(n * sizeof *s.wish);
+    s.pending = kith__alloc(n * sizeof *s.pending);
     s.begin = kith__alloc((n + 1) * sizeof *s.begin);
     s.wider = kith__alloc(n * sizeof *s.wider);
     kith_status status = KITH_NO_MEMORY;
-    if (xyz && s.wish && s.begin && s.wider) {
-        make_wishes(&s);
+    if (xyz && s.pending && s.begin && s.wider) {
+        list_centres(&s);
         status = search_all(ctx, box, &s, xyz);
     } else {
         kith__fail(ctx, status, "out of memory for the centres of %zu halos", n);
     }
     free(s.near);
-    free(s.wish);
+    free(s.pending);
     free(s.begin);
     free(s.wider);
     free(xyz);

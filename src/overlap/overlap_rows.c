@@ -30,7 +30,7 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 #define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
 
 /** Check one replica. @return whether all its values are finite */
-#define LOOK(name, real) \
+#define CHECK(name, real) \
     static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
         real most = 0; \
@@ -47,15 +47,15 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
         seen->not_spins = seen->not_spins || sizes; \
         return broken == 0; \
     }
-LOOK(look_f, float)
-LOOK(look_d, double)
+CHECK(check_row_f, float)
+CHECK(check_row_d, double)
 
 /** Check replica i. */
-static void look_at(const kith_replicas *r, int64_t i, struct findings *seen)
+static void check_row(const kith_replicas *r, int64_t i, struct findings *seen)
 {
     const bool finite = r->type == KITH_FLOAT
-                            ? look_f((const float *)r->values + i * r->stride, r->dim, seen)
-                            : look_d((const double *)r->values + i * r->stride, r->dim, seen);
+                            ? check_row_f((const float *)r->values + i * r->stride, r->dim, seen)
+                            : check_row_d((const double *)r->values + i * r->stride, r->dim, seen);
     if (!finite && i < seen->broken) {
         seen->broken = i;
     }
@@ -82,7 +82,7 @@ static void check_range(void *state, int64_t begin, int64_t end)
     struct check_loop *loop = state;
     struct findings seen = {.broken = loop->replicas->n};
     for (int64_t i = begin; i < end; i++) {
-        look_at(loop->replicas, i, &seen);
+        check_row(loop->replicas, i, &seen);
     }
     pthread_mutex_lock(&loop->lock);
     struct findings *all = &loop->all;

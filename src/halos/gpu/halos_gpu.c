@@ -20,7 +20,7 @@ struct task {
 enum { MASSES, VELOCITIES, TYPES, POTENTIALS, DENSITIES, LABELS, ARRAYS };
 
 /** Upload the arrays that are in host memory. */
-static kith_status bring_members(struct task *t, const struct kith__members *given)
+static kith_status upload_members(struct task *t, const struct kith__members *given)
 {
     struct kith__members *m = &t->h.members;
     const kith_halo_input *input = &given->input;
@@ -55,14 +55,14 @@ static kith_status bring_members(struct task *t, const struct kith__members *giv
 }
 
 /** Check all particles. @return the status of the first fault */
-static kith_status look(struct task *t)
+static kith_status check(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
     const struct kith__gpu *gpu = t->s.gpu;
     const struct kith__gpu_halos_small *small = &gpu->small->halos;
     KITH_GPU_TRY(ctx, "checking particles",
                  gpuMemsetAsync(t->h.small, 0xff, sizeof *small, gpu->stream));
-    KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_look(&t->h, gpu->stream));
+    KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_check(&t->h, gpu->stream));
     KITH_TRY(kith__gpu_ask_small(&t->s));
     KITH_TRY(kith__gpu_learn_small(&t->s));
     if (small->fault == UINT64_MAX) {
@@ -153,9 +153,9 @@ static kith_status measure_halos(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(kith__gpu_search_room(ctx, q, &t.s, t.key, t.id));
     t.h = (struct kith__gpu_halos){
         .small = &((struct kith__gpu_small *)t.s.gpu->slot[KITH_GPU_PLAN].data)->halos};
-    KITH_TRY(bring_members(&t, members));
+    KITH_TRY(upload_members(&t, members));
     if (members->points.n > 0) {
-        KITH_TRY(look(&t));
+        KITH_TRY(check(&t));
     }
     if (members->groups == 0) {
         return KITH_OK;

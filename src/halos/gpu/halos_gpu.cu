@@ -26,7 +26,7 @@ static __device__ __forceinline__ int64_t my_item()
 /* ----------------------------------------------------------------------------------- particles */
 
 /** Check each particle. */
-template <kith_precision precision> static __global__ void look(const struct kith__gpu_halos h)
+template <kith_precision precision> static __global__ void check(const struct kith__gpu_halos h)
 {
     const int64_t p = my_item();
     if (p < h.members.points.n) {
@@ -37,26 +37,26 @@ template <kith_precision precision> static __global__ void look(const struct kit
     }
 }
 
-gpuError_t kith__gpu_halo_look(const struct kith__gpu_halos *h, gpuStream_t stream)
+gpuError_t kith__gpu_halo_check(const struct kith__gpu_halos *h, gpuStream_t stream)
 {
     const int64_t blocks = blocks_for(h->members.points.n, THREADS);
     if (h->members.points.precision == KITH_FLOAT) {
-        KITH_LAUNCH(look<KITH_FLOAT>, blocks, THREADS, stream, *h);
+        KITH_LAUNCH(check<KITH_FLOAT>, blocks, THREADS, stream, *h);
     } else {
-        KITH_LAUNCH(look<KITH_DOUBLE>, blocks, THREADS, stream, *h);
+        KITH_LAUNCH(check<KITH_DOUBLE>, blocks, THREADS, stream, *h);
     }
     return gpuGetLastError();
 }
 
 /** Read the faulty value of a fault. */
-static __global__ void learn_value(const struct kith__gpu_halos h, int64_t fault)
+static __global__ void read_value(const struct kith__gpu_halos h, int64_t fault)
 {
     h.small->value = kith__fault_value(&h.members, fault);
 }
 
 gpuError_t kith__gpu_halo_value(const struct kith__gpu_halos *h, int64_t fault, gpuStream_t stream)
 {
-    KITH_LAUNCH(learn_value, 1, 1, stream, *h, fault);
+    KITH_LAUNCH(read_value, 1, 1, stream, *h, fault);
     return gpuGetLastError();
 }
 
@@ -155,8 +155,8 @@ static __device__ __forceinline__ int64_t first_item(const struct kith__gpu_halo
 }
 
 /** Large group that an item belongs to, by binary search. */
-static __device__ __forceinline__ int64_t whose_item(const struct kith__gpu_halos &h, int64_t item,
-                                                     int64_t unit)
+static __device__ __forceinline__ int64_t group_of_item(const struct kith__gpu_halos &h,
+                                                        int64_t item, int64_t unit)
 {
     int64_t low = 0;
     int64_t high = h.n_large; /* the group is in [low, high) */
@@ -182,7 +182,7 @@ template <kith_precision precision, enum kith__halo_pass pass>
 static __global__ void __launch_bounds__(FEW) sum_pieces(const struct kith__gpu_halos h)
 {
     const int64_t item = my_item();
-    const int64_t k = whose_item(h, item, KITH_HALO_PIECE);
+    const int64_t k = group_of_item(h, item, KITH_HALO_PIECE);
     const struct kith__halo_group group = group_of(h, precision, h.large[k]);
     const int64_t at = (item - first_item(h, k, KITH_HALO_PIECE)) * KITH_HALO_PIECE;
     if (at < group.n) {
@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halo
 {
     const int64_t unit = apart * KITH_HALO_PIECE * KITH_HALO_PIECE;
     const int64_t item = my_item();
-    const int64_t k = whose_item(h, item, unit);
+    const int64_t k = group_of_item(h, item, unit);
     const int64_t size = h.size[h.large[k]];
     const int64_t pieces = (size + KITH_HALO_PIECE - 1) / KITH_HALO_PIECE;
     const int64_t at = (item - first_item(h, k, unit)) * KITH_HALO_PIECE * apart;
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halo
 
 /** Compute the results of a pass for each large group. */
 static __global__ void __launch_bounds__(FEW)
-    conclude(const struct kith__gpu_halos h, kith_precision precision, enum kith__halo_pass pass)
+    finish_pass(const struct kith__gpu_halos h, kith_precision precision, enum kith__halo_pass pass)
 {
     const int64_t k = my_item();
     if (k >= h.n_large) {
@@ -236,7 +236,7 @@ static gpuError_t run(const struct kith__gpu_halos *h, gpuStream_t stream)
             KITH_LAUNCH(gather, blocks_for(items, FEW), FEW, stream, *h, apart);
         }
     }
-    KITH_LAUNCH(conclude, blocks_for(h->n_large, FEW), FEW, stream, *h, precision, pass);
+    KITH_LAUNCH(finish_pass, blocks_for(h->n_large, FEW), FEW, stream, *h, precision, pass);
     return gpuGetLastError();
 }
 

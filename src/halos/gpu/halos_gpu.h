@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /** Check all particles: set small->fault. */
-gpuError_t kith__gpu_halo_look(const struct kith__gpu_halos *halos, gpuStream_t stream);
+gpuError_t kith__gpu_halo_check(const struct kith__gpu_halos *halos, gpuStream_t stream);
 
 /** Set small->value to the faulty value of a fault. */
 gpuError_t kith__gpu_halo_value(const struct kith__gpu_halos *halos, int64_t fault,

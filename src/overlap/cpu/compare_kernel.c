@@ -28,7 +28,7 @@ enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 #endif
 
 /** Counter of a pair by the definition. @param c  its product, used if that is exact */
-static int32_t settle(const struct kith__overlap *o, int64_t i, int64_t j, double c)
+static int32_t resolve(const struct kith__overlap *o, int64_t i, int64_t j, double c)
 {
     const double s = o->exact ? c : kith__overlap_product(o, i, j);
     const double value = kith__overlap_value(o->measure, s, o->square[i], o->square[j]);

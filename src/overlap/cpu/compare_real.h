@@ -121,7 +121,7 @@ static void KITH_REAL(count_block)(const struct kith__compare *compare,
         for (int64_t k = 0; k < n; k++) {
             int32_t counter = low[k];
             if (counter != high[k] && !kith__skip(compare->ctx, k, o->dim)) {
-                counter = settle(o, i, j + k, (double)c[k]);
+                counter = resolve(o, i, j + k, (double)c[k]);
             }
             own->counts[(k & (compare->copies - 1)) * size + counter]++;
         }

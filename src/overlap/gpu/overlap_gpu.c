@@ -15,7 +15,7 @@
 static const int64_t counter_bytes = 12 << 10;
 
 /** Upload the rows, and allocate the panels. */
-static kith_status bring_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
+static kith_status upload_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
     struct kith__overlap *o = &all->overlap;
@@ -33,7 +33,7 @@ static kith_status bring_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
 }
 
 /** Upload squares, scales, weights, edges and the table; zero the counters. */
-static kith_status bring_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
+static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
     struct kith__overlap *o = &all->overlap;
@@ -107,8 +107,8 @@ static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
     all.depth = (per_row + KITH_GPU_SLICE - 1) / KITH_GPU_SLICE * KITH_GPU_SLICE;
     all.n_panels = (o->n + KITH_GPU_PANEL - 1) / KITH_GPU_PANEL;
     all.copies = kith__gpu_choose_copies(o->bins + 2, counter_bytes, counter_bytes);
-    KITH_TRY(bring_rows(ctx, &all));
-    KITH_TRY(bring_arrays(ctx, &all));
+    KITH_TRY(upload_rows(ctx, &all));
+    KITH_TRY(upload_arrays(ctx, &all));
     const struct kith__gpu *gpu = ctx->state;
     KITH_GPU_TRY(ctx, "packing replicas", kith__gpu_pack(&all, gpu->stream));
     KITH_TRY(count_tiles(ctx, &all));

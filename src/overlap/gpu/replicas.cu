@@ -271,8 +271,8 @@ static __device__ __forceinline__ bool find_counter(const scale_of_counters<real
 }
 
 /** Counter of a pair by the definition. @param s  its scalar product */
-static __device__ __noinline__ int32_t settle(const struct kith__overlap &o, int64_t i, int64_t j,
-                                              double s)
+static __device__ __noinline__ int32_t resolve(const struct kith__overlap &o, int64_t i, int64_t j,
+                                               double s)
 {
     const double value = kith__overlap_value(o.measure, s, o.square[i], o.square[j]);
     return kith__overlap_counter(o.edges, (int32_t)o.bins, o.low, o.width, value);
@@ -280,7 +280,7 @@ static __device__ __noinline__ int32_t settle(const struct kith__overlap &o, int
 
 /** Decide the pairs in the queue: 32 lanes sum a scalar product in the order of the definition. */
 template <typename row>
-static __device__ __forceinline__ void settle_waiting(const struct kith__overlap &o,
+static __device__ __forceinline__ void resolve_queued(const struct kith__overlap &o,
                                                       const struct tile_counters &c, int64_t I,
                                                       int64_t J)
 {
@@ -300,7 +300,7 @@ static __device__ __forceinline__ void settle_waiting(const struct kith__overlap
             s = KITH_ADD_d(s, from_partner(s, half));
         }
         if (lane == 0) {
-            count_pair(c, settle(o, i, j, s));
+            count_pair(c, resolve(o, i, j, s));
         }
     }
 }
@@ -327,7 +327,7 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
 
 /** Append pairs to the queue. @param bits  bit m * SIDE + n is set for product (m, n) of a
  *  thread */
-static __device__ __forceinline__ void wait_in_queue(const struct tile_counters &c, uint64_t bits)
+static __device__ __forceinline__ void append_to_queue(const struct tile_counters &c, uint64_t bits)
 {
     for (; bits; bits &= bits - 1) {
         const int at = __ffsll((long long)bits) - 1;
@@ -365,9 +365,9 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
         }
     }
     for (int half = 0; half < 2; half++) { /* the queue holds half of the pairs of a tile */
-        wait_in_queue(c, undecided & ((uint64_t)0xffffffffu << 32 * half));
+        append_to_queue(c, undecided & ((uint64_t)0xffffffffu << 32 * half));
         __syncthreads();
-        settle_waiting<row>(o, c, I, J);
+        resolve_queued<row>(o, c, I, J);
         __syncthreads();
         if (threadIdx.x == 0) {
             *c.waiting = 0;
