@@ -263,7 +263,7 @@ char *io__set_name(const char *path);
 
 /** Find the file that a path stands for: the path itself, or the first file of a snapshot whose
  *  folder, or whose name without number, the path is.
- *  @param[out] out  path of the file, to be freed */
+ *  @param[out] out  path of the file, to be freed, also on failure */
 io_status io__set_resolve(const char *path, char **out, io_error *error);
 
 /** The header of one file of a snapshot. */

@@ -311,11 +311,11 @@ bool io_snapshot_holds(const char *path, const char *other)
     io_error error = {0};
     struct stat file;
     char *first = NULL;
-    if (stat(other, &file) != 0 || !S_ISREG(file.st_mode) ||
-        io__set_resolve(path, &first, &error) != IO_OK) {
+    if (stat(other, &file) != 0 || !S_ISREG(file.st_mode)) {
         return false;
     }
-    const bool found = is_same_file(first, &file) || has_file(first, &file);
+    const bool found = io__set_resolve(path, &first, &error) == IO_OK && first &&
+                       (is_same_file(first, &file) || has_file(first, &file));
     free(first);
     return found;
 }

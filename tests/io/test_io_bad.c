@@ -187,6 +187,20 @@ static void test_system(void)
     free(b.data);
 }
 
+/** A folder of two snapshots stands for neither of them; what was found in it is freed. */
+static void test_two_snapshots(void)
+{
+    char folder[256];
+    bytes b = tipsy_begin(false, 32, (int64_t[3]){0, 1, 0}, 0);
+    for (int k = 0; k < 9; k++)
+        bytes_put_float(&b, 1, false);
+    bytes_save(&b, "first", b.n);
+    const char *path = bytes_save(&b, "second", b.n);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    CHECK(!io_snapshot_holds(folder, path), "a folder of two snapshots stands for one of them");
+    free(b.data);
+}
+
 int main(void)
 {
     setenv("KITH_CHEMFILES", "/nowhere", true);
@@ -200,6 +214,7 @@ int main(void)
     test_tipsy();
     test_text();
     test_xyz();
+    test_two_snapshots();
     test_system();
     return check_done();
 }
