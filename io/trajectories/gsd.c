@@ -440,7 +440,7 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
 {
     const gsd_entry *entry;
     io_scalar type = {0};
-    if (!out->weight) {
+    if (!out->weight || chunk < 0) {
         return IO_OK;
     }
     IO_TRY(find_rows(frames, chunk, out->particles.n, 1, &entry, &type));
