@@ -84,8 +84,8 @@ static void put_target(FILE *out, const char *path, const char *data)
 static int write_text(const char *path, const char *figure, const char *data, gnuplot_put put,
                       const void *what, bool again)
 {
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     if (out) {
         fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", option_command());
     }
@@ -96,7 +96,7 @@ static int write_text(const char *path, const char *figure, const char *data, gn
     if (out) {
         put(out, what);
     }
-    return report_written(path, &text, io_memo_close(&text, out), again);
+    return report_written(path, &text, io_memory_file_close(&text, out), again);
 }
 
 /** Start gnuplot on a script in its folder, without the user's settings (-d): older builds run a
@@ -121,7 +121,7 @@ static int start(const char *folder, const char *script, int output, pid_t *chil
 
 /** Keep all that comes out of a pipe. A signal that comes meanwhile ends the child.
  *  @return 0 or an errno. */
-static int keep_all(int from, pid_t child, io_memo *out)
+static int keep_all(int from, pid_t child, io_memory_file *out)
 {
     enum { TURN = 50 }; /* milliseconds */
     const bool before = progress_interrupted();
@@ -135,7 +135,7 @@ static int keep_all(int from, pid_t child, io_memo *out)
         }
         got = polled > 0 ? read(from, block, sizeof block) : 1;
         if (polled > 0 && got > 0) {
-            (void)io_memo_add(out, block, (size_t)got);
+            (void)io_memory_file_add(out, block, (size_t)got);
         } else if (got < 0 && errno == EINTR) {
             got = 1;
         }
@@ -146,7 +146,7 @@ static int keep_all(int from, pid_t child, io_memo *out)
 /** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
  *  writes no file itself; the script's variable `target` is where its figure goes.
  *  @return 0 or an errno; ECHILD when gnuplot itself failed */
-static int print_figure(const char *folder, const char *script, io_memo *out)
+static int print_figure(const char *folder, const char *script, io_memory_file *out)
 {
     int ends[2], state = -1;
     pid_t child = 0;
@@ -171,7 +171,7 @@ static int print_figure(const char *folder, const char *script, io_memo *out)
 static int draw(const char *path, const char *script, bool again)
 {
     char *folder = NULL, *name = NULL;
-    io_memo figure = {0};
+    io_memory_file figure = {0};
     const bool fits = asprintf(&folder, "%.*s.", (int)(file_of(path) - path), path) >= 0 &&
                       /* gnuplot would read the name -x.gp as an option, so prepend "./" */
                       asprintf(&name, "./%s", file_of(script)) >= 0;

@@ -7,7 +7,7 @@
 
 #include "option_table.h"
 
-#include <core/memo.h>
+#include <core/memory_file.h>
 
 /** Colours of Okabe and Ito, which most colour-blind readers can tell apart. */
 enum { GNUPLOT_COLOURS = 7 };

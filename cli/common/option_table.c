@@ -11,7 +11,7 @@
 #include "report.h"
 
 #include <assert.h>
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <core/quote.h>
 #include <ctype.h>
 #include <errno.h>
@@ -366,15 +366,15 @@ const char *option_command(void)
  *  verb's title. */
 static void keep_command(char **argv)
 {
-    io_memo words = {0};
-    FILE *out = io_memo_open(&words);
+    io_memory_file words = {0};
+    FILE *out = io_memory_file_open(&words);
     for (char **word = argv; out && *word; word++) {
         fputs(word == argv ? *word : " ", out);
         if (word > argv) {
             io_quote_put(out, IO_QUOTE_SHELL, *word);
         }
     }
-    if (!io_memo_close(&words, out)) {
+    if (!io_memory_file_close(&words, out)) {
         exit(report_no_memory("the options"));
     }
     command = words.data;

@@ -154,7 +154,7 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
                         kith_message(ctx));
 }
 
-int report_written(const char *path, io_memo *file, bool whole, bool again)
+int report_written(const char *path, io_memory_file *file, bool whole, bool again)
 {
     io_error error = {0};
     const int status = whole ? report_io((again ? io_rewrite_bytes : io_write_bytes)(

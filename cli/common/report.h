@@ -7,7 +7,7 @@
 
 #include "io.h"
 #include "core/lock.h"
-#include "core/memo.h"
+#include "core/memory_file.h"
 
 #include <jansson.h>
 
@@ -67,7 +67,7 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 /** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
  *  @param again  what a killed command left of it is used (io_rewrite_bytes).
  *  @return exit status, reported. */
-int report_written(const char *path, io_memo *file, bool whole, bool again);
+int report_written(const char *path, io_memory_file *file, bool whole, bool again);
 
 /** Take a lock on an output (io_lock_take), and warn where the file system keeps none.
  *  @return exit status, reported. */

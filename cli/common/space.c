@@ -4,7 +4,7 @@
 #include "report.h"
 
 #include <math.h>
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,12 +77,12 @@ int space_check_volume(const space *s, const char *path)
     if (open || isnormal(volume)) {
         return STATUS_OK;
     }
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     if (out) {
         space_put_box(out, box);
     }
-    const int status = io_memo_close(&text, out)
+    const int status = io_memory_file_close(&text, out)
                            ? report_error(
                                  STATUS_INVALID, "give the box in the unit of the coordinates",
                                  "%s: the box %s, %s, has a volume of %g; expected one "
@@ -150,13 +150,13 @@ void space_print(const space *s)
 
 void space_print_box(const kith_box *box, const char *source)
 {
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     if (out) {
         space_put_box(out, box);
         fputs(source, out);
     }
-    if (io_memo_close(&text, out)) {
+    if (io_memory_file_close(&text, out)) {
         report_wrapped("box", text.data);
     } else {
         (void)report_no_memory("the box");

@@ -36,9 +36,9 @@ void table_add_whole(table *t, table_role role, const char *label, const char *f
     }
 }
 
-FILE *table_open_notes(io_memo *notes, const char *input, const char *description)
+FILE *table_open_notes(io_memory_file *notes, const char *input, const char *description)
 {
-    FILE *out = io_memo_open(notes);
+    FILE *out = io_memory_file_open(notes);
     if (out) {
         fputs("input: ", out);
         io_quote_put(out, IO_QUOTE_SHOWN, input);
@@ -240,12 +240,13 @@ static void put(FILE *out, table_format format, const table *t, json_t *facts)
 
 static int write_file(const char *path, table_format format, const table *t, json_t *facts)
 {
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     if (out) {
         put(out, format, t, facts);
     }
-    return report_written(path, &text, io_memo_close(&text, out) && report_json_whole(), false);
+    return report_written(path, &text, io_memory_file_close(&text, out) && report_json_whole(),
+                          false);
 }
 
 int table_write(const char *path, table_format format, table *t, json_t *facts)

@@ -7,7 +7,7 @@
 
 #include "options.h"
 
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <jansson.h>
 
 typedef enum table_format {
@@ -46,8 +46,8 @@ typedef struct table {
 } table;
 
 /** Begin the notes of a table with the file that was read. @return the stream for further lines, to
- *  be closed by io_memo_close; NULL: no memory */
-FILE *table_open_notes(io_memo *notes, const char *input, const char *description);
+ *  be closed by io_memory_file_close; NULL: no memory */
+FILE *table_open_notes(io_memory_file *notes, const char *input, const char *description);
 
 /** Add a column; where memory does not suffice, table_write tells. */
 void table_add(table *t, table_role role, const char *label, const char *field,

@@ -6,7 +6,7 @@
 #include "common/engine.h"
 #include "common/report.h"
 
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <stdio.h>
 
 static const char *how_of(const debye_task *task, const debye_outcome *found)
@@ -27,7 +27,7 @@ static printed unit_of(const debye_task *task, const debye_outcome *found)
 
 static char *notes_of(const debye_task *task, const debye_outcome *found)
 {
-    io_memo notes = {0};
+    io_memory_file notes = {0};
     FILE *out = table_open_notes(&notes, task->input, found->from.description);
     if (!out) {
         return NULL;
@@ -51,7 +51,7 @@ static char *notes_of(const debye_task *task, const debye_outcome *found)
     }
     fprintf(out, "; B = %s A^2\nS: (I/N - <f^2>) / <f>^2 + 1; F: q (S - 1)\n",
             report_real(task->b_iso).s);
-    return io_memo_close(&notes, out) ? notes.data : NULL;
+    return io_memory_file_close(&notes, out) ? notes.data : NULL;
 }
 
 int debye_write(const debye_task *task, const debye_outcome *found)

@@ -157,8 +157,8 @@ static bool is_same_thing(const flock_saved *was, const flock_saved *is, int64_t
 
 char *flock_saved_differences(const flock_saved *was, const flock_saved *is)
 {
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     const char *before = "";
     for (int k = 0; k < FIELDS && out; k++) {
         const struct field *field = &fields[k];
@@ -180,7 +180,7 @@ char *flock_saved_differences(const flock_saved *was, const flock_saved *is)
             before = "; ";
         }
     }
-    if (!io_memo_close(&text, out)) {
+    if (!io_memory_file_close(&text, out)) {
         return NULL;
     }
     return text.data ? text.data : strdup("");

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,15 +172,15 @@ static bool is_same_box(const kith_box *a, const kith_box *b)
 static int refuse_box(const char *path, const char *hint, const kith_box *saved,
                       const kith_box *wanted)
 {
-    io_memo text = {0};
-    FILE *out = io_memo_open(&text);
+    io_memory_file text = {0};
+    FILE *out = io_memory_file_open(&text);
     if (out) {
         fputs("its box is ", out);
         space_put_box(out, saved);
         fputs(", but --box, --origin and --periodic give ", out);
         space_put_box(out, wanted);
     }
-    const int status = io_memo_close(&text, out)
+    const int status = io_memory_file_close(&text, out)
                            ? report_error(STATUS_INVALID, hint, "%s: %s", path, text.data)
                            : report_no_memory(path);
     free(text.data);

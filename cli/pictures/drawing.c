@@ -88,12 +88,12 @@ void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, d
 
 static cairo_status_t keep(void *memo, const unsigned char *data, unsigned n)
 {
-    return io_memo_add(memo, data, n) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
+    return io_memory_file_add(memo, data, n) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
 int draw_save(cairo_surface_t *surface, const char *path)
 {
-    io_memo png = {0};
+    io_memory_file png = {0};
     const cairo_status_t drawn = cairo_surface_write_to_png_stream(surface, keep, &png);
     return report_written(path, &png, drawn == CAIRO_STATUS_SUCCESS, false);
 }

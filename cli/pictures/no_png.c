@@ -5,8 +5,8 @@
 #include "png_frames.h"
 #include "common/report.h"
 
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
-                  encoder_problem *problem)
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height,
+                  io_memory_file *out, encoder_problem *problem)
 {
     (void)pixels;
     (void)width;

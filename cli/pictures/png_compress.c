@@ -10,7 +10,7 @@
 
 static void keep(png_structp png, png_bytep data, size_t n)
 {
-    if (!io_memo_add(png_get_io_ptr(png), data, n)) {
+    if (!io_memory_file_add(png_get_io_ptr(png), data, n)) {
         png_error(png, "no memory");
     }
 }
@@ -34,8 +34,8 @@ static void be_silent(png_structp png, png_const_charp why)
 }
 
 /* libpng leaves by longjmp, to setjmp, where memory ends. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
-                  encoder_problem *problem)
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height,
+                  io_memory_file *out, encoder_problem *problem)
 {
     enum { LEVEL = 3, BITS = 8 };
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, be_silent);

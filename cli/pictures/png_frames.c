@@ -87,7 +87,7 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
                       int height, encoder_problem *problem)
 {
     char *name = png_frames_name(path, number);
-    io_memo png = {0};
+    io_memory_file png = {0};
     io_error error = {0};
     bool fine = true;
     if (!name) {

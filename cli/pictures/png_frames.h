@@ -7,7 +7,7 @@
 
 #include "encoder.h"
 
-#include <core/memo.h>
+#include <core/memory_file.h>
 
 /** Is this the name of frames: "folder/", a folder that is there, or one of .png with one number in
  *  it, such as %d or %06d? */
@@ -26,7 +26,7 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
 
 /** Compress a picture. @param name  for the problem. @param out  to be freed.
  *  @return false with a problem. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height, io_memo *out,
-                  encoder_problem *problem);
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height,
+                  io_memory_file *out, encoder_problem *problem);
 
 #endif

@@ -5,7 +5,7 @@
 #include "rdf.h"
 #include "common/report.h"
 
-#include <core/memo.h>
+#include <core/memory_file.h>
 #include <core/quote.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
 /** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
 static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 {
-    io_memo notes = {0};
+    io_memory_file notes = {0};
     FILE *out = table_open_notes(&notes, task->input, found->from.description);
     if (!out) {
         return NULL;
@@ -61,7 +61,7 @@ static char *common_notes(const rdf_task *task, const rdf_outcome *found)
     } else {
         fputs("+-: nan: one frame, or --blocks 1, has no error bars\n", out);
     }
-    return io_memo_close(&notes, out) ? notes.data : NULL;
+    return io_memory_file_close(&notes, out) ? notes.data : NULL;
 }
 
 /** The columns of curve k: g, n, their errors and counts; by forces; by weights. The first curve
@@ -146,9 +146,9 @@ static void add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 /** The common lines, and what S and A are. */
 static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
 {
-    io_memo notes = {0};
+    io_memory_file notes = {0};
     char *common = common_notes(task, found);
-    FILE *out = common ? io_memo_open(&notes) : NULL;
+    FILE *out = common ? io_memory_file_open(&notes) : NULL;
     if (out) {
         const rdf_structure *s = &found->structure;
         fprintf(out, "%sS: by transform of g(r) to r = %s, window %s", common,
@@ -164,7 +164,7 @@ static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
               out);
     }
     free(common);
-    return io_memo_close(&notes, out) ? notes.data : NULL;
+    return io_memory_file_close(&notes, out) ? notes.data : NULL;
 }
 
 int rdf_structure_write(const rdf_task *task, const rdf_outcome *found)

@@ -6,7 +6,7 @@
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #include "core/io_internal.h"
-#include "core/memo.h"
+#include "core/memory_file.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -113,9 +113,10 @@ static void put_name(FILE *text, const char *name)
 }
 
 /** Make the dictionary of the header. @return false if memory is exhausted */
-static bool make_dictionary(const io_table_column *columns, int n, int64_t rows, io_memo *out)
+static bool make_dictionary(const io_table_column *columns, int n, int64_t rows,
+                            io_memory_file *out)
 {
-    FILE *text = io_memo_open(out);
+    FILE *text = io_memory_file_open(out);
     if (!text) {
         return false;
     }
@@ -126,7 +127,7 @@ static bool make_dictionary(const io_table_column *columns, int n, int64_t rows,
         fprintf(text, "', '%c%c8')", io__npy_order(), columns[k].whole ? 'i' : 'f');
     }
     fprintf(text, "], 'fortran_order': False, 'shape': (%lld,), }", (long long)rows);
-    return io_memo_close(out, text);
+    return io_memory_file_close(out, text);
 }
 
 static io_status put_long_header(io_output *output, const char *dictionary, size_t length)
@@ -164,7 +165,7 @@ io_status io_write_table(const char *path, const io_table_column *columns, int n
                          io_error *error)
 {
     io_output output;
-    io_memo dictionary = {0};
+    io_memory_file dictionary = {0};
     if (!make_dictionary(columns, n, rows, &dictionary)) {
         return io__fail(error, path, IO_NO_MEMORY, "no memory to write with");
     }
