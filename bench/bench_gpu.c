@@ -6,7 +6,7 @@
  */
 #include "bench.h"
 
-#include <climb.h>
+#include <ladder_driver.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
@@ -343,9 +343,9 @@ static bool run(const gpu_case *c, problem *p, const bench_options *options, dou
                 json_t *out)
 {
     harness_times times, queued;
-    const double start = climb_now();
+    const double start = ladder_now();
     bool ok = fill(p);
-    const double first = climb_now() - start;
+    const double first = ladder_now() - start;
     if (ok && !is_right(p)) {
         fprintf(stderr, "kith_bench: %s: wrong list: %lld pairs, not %lld\n", c->name,
                 (long long)p->list.n, (long long)p->right.n);

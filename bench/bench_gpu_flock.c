@@ -7,7 +7,7 @@
  */
 #include "bench.h"
 
-#include <climb.h>
+#include <ladder_driver.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +132,9 @@ static bool time_steps(job *j, double least, harness_times *times)
 {
     j->steps = WARM_UP;
     bool ok = do_steps(j);
-    const double start = climb_now();
+    const double start = ladder_now();
     ok = ok && do_steps(j);
-    const double step = (climb_now() - start) / WARM_UP;
+    const double step = (ladder_now() - start) / WARM_UP;
     j->steps = (int64_t)fmax(1, fmin(MOST_STEPS, 0.02 / step));
     ok = ok && harness_time(do_steps, j, least, times);
     const double each = 1 / (double)j->steps;

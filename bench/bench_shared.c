@@ -4,7 +4,7 @@
  */
 #include "bench.h"
 
-#include <climb.h>
+#include <ladder_driver.h>
 #include <math.h>
 #include <sets.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ bool bench_wants(const bench_options *options, const char *name)
 
 kith_ctx *bench_open(const char *backend, int threads)
 {
-    return climb_open("kith_bench", backend, threads);
+    return ladder_open("kith_bench", backend, threads);
 }
 
 double *bench_make_set(const char *set, int64_t n)

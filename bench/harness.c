@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 
-#include <climb.h>
+#include <ladder_driver.h>
 #include <kith.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 void harness_summarise(double *times, int n, harness_times *out)
 {
-    climb_sort(times, n);
+    ladder_sort(times, n);
     out->repeats = n;
     out->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
     out->least = times[0];
@@ -26,9 +26,9 @@ void harness_summarise(double *times, int n, harness_times *out)
 
 static bool run_once(harness_work work, void *user, double *seconds)
 {
-    const double start = climb_now();
+    const double start = ladder_now();
     const bool ok = work(user);
-    *seconds = climb_now() - start;
+    *seconds = ladder_now() - start;
     return ok;
 }
 

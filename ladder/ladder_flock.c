@@ -13,7 +13,7 @@
  *
  *   ladder_flock [n] [neighbours] [most on a GPU]     ladder_flock 1000000 31 5000000
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_flock.h"
 #include "rung_flock_gpu.h"
 
@@ -72,7 +72,7 @@ static bool run_rungs(kith_ctx *ctx, int64_t n, double neighbours)
     printf("%lld boids, side %.4g, %.3g neighbours at the start, one thread, %s, median of %d "
            "steps\n\n%-30s %10s %12s\n",
            (long long)n, side, (double)n * volume / (side * side * side), kith_backend(ctx),
-           CLIMB_REPEATS, "rung", "s/step", "million/s");
+           LADDER_REPEATS, "rung", "s/step", "million/s");
     for (int r = 0; r < RUNGS; r++) {
         rung_herd a = {0}, b = {0};
         double seconds;
@@ -82,7 +82,7 @@ static bool run_rungs(kith_ctx *ctx, int64_t n, double neighbours)
         }
         bool ok = rung_herd_make(&a, n, side) && rung_herd_make(&b, n, side);
         job j = {.step = ways[r].step, .state = {.ctx = ctx}, .now = &a, .next = &b};
-        ok = ok && do_step(&j) && climb_time(do_step, &j, &seconds);
+        ok = ok && do_step(&j) && ladder_time(do_step, &j, &seconds);
         rung_flock_free(&j.state);
         rung_herd_free(&a);
         rung_herd_free(&b);
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_flock [n] [neighbours] [most on a GPU]\n");
         return 2;
     }
-    kith_ctx *const ctx = climb_open("ladder_flock", "cpu", 1);
+    kith_ctx *const ctx = ladder_open("ladder_flock", "cpu", 1);
     rung_truth truth;
     const bool ok = rung_truth_make(&truth) && ctx && check(ctx, &truth) &&
                     run_rungs(ctx, n, neighbours) && rung_flock_gpu_run_all(&truth, most);

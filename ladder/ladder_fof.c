@@ -19,7 +19,7 @@
  *   ladder_fof [n] [b]     n points in the unit cube, uniform and in halos, linked at b times their
  *                          mean spacing; ladder_fof 1000000 0.2
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_gpu_fof.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ static bool run_range(const char *set, const rung_input *in, int first, int last
     job j = {.way = rung_at(last - 1), .on_gpu = on_gpu, .in = in, .least = LEAST};
     double seconds, reference;
     j.labels = labels;
-    if (!find_labels(&j) || !is_right(set, &j, right) || !climb_time(do_job, &j, &reference)) {
+    if (!find_labels(&j) || !is_right(set, &j, right) || !ladder_time(do_job, &j, &reference)) {
         return false;
     }
     const job mainline = j;
@@ -140,7 +140,7 @@ static bool run_range(const char *set, const rung_input *in, int first, int last
             printf("%-30s %10s\n", j.way->name, "(too slow)");
         } else if (!find_labels(&j)) {
             printf("%-30s %10s\n", j.way->name, "(no memory)");
-        } else if (!is_right(set, &j, right) || !climb_time(do_job, &j, &seconds)) {
+        } else if (!is_right(set, &j, right) || !ladder_time(do_job, &j, &seconds)) {
             return false;
         } else {
             print_line(j.way->name, &j, seconds, reference);
@@ -165,7 +165,7 @@ static bool run_rungs(const ladder *l, const char *set, const rung_input *in, in
     }
     printf("%lld %s points, length %.3g, %d groups of %d or more, median of %d\n\n"
            "one thread, %s\n",
-           (long long)in->n, set, in->cutoff, groups, LEAST, CLIMB_REPEATS, kith_backend(l->ctx));
+           (long long)in->n, set, in->cutoff, groups, LEAST, LADDER_REPEATS, kith_backend(l->ctx));
     if (!run_range(set, in, 0, CPU_RUNGS, labels + in->n, labels)) {
         return false;
     }
@@ -188,14 +188,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_fof [n] [b]\n");
         return 2;
     }
-    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_fof", "cpu", 1)};
+    ladder l = {.n = CPU_RUNGS, .ctx = ladder_open("ladder_fof", "cpu", 1)};
     if (!l.ctx) {
         return 1;
     }
     l.n += rung_gpu_open(&l.gpu) ? rung_gpu_ways_n : 0;
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
     int32_t *const labels = malloc((size_t)n * 2 * sizeof *labels);
-    bool ok = xyz && labels && climb_hard_sets(check, &l);
+    bool ok = xyz && labels && ladder_hard_sets(check, &l);
     for (int s = 0; ok && s < 2; s++) {
         sets[s].make(xyz, n, 1);
         rung_input in;

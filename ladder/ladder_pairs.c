@@ -20,7 +20,7 @@
  *
  *   ladder_pairs [n] [cutoff]      n uniform points in the unit cube; ladder_pairs 1000000 0.03
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_gpu.h"
 #include "rung_hash.h"
 
@@ -136,7 +136,7 @@ static bool do_job(void *user)
 static bool measure(const rung *way, const rung_input *in, result *out)
 {
     job j = {.find = way->find, .in = in};
-    bool ok = do_job(&j) && climb_time(do_job, &j, &out->seconds);
+    bool ok = do_job(&j) && ladder_time(do_job, &j, &out->seconds);
     ok = rung_gpu_get(&j.list) && ok;
     for (int64_t p = 0; ok && p < j.list.n; p++) {
         rung_hash_add(&out->hash, j.list.i[p], j.list.j[p]);
@@ -188,7 +188,7 @@ static void print_tables(const ladder *l, const rung_input *in, const result res
     const result *const mainline = &results[CPU_RUNGS - 1];
     const result *const on_gpu = &results[CPU_RUNGS + rung_gpu_mainline];
     printf("%lld uniform points, cutoff %g, %lld pairs, median of %d\n\none thread, %s\n",
-           (long long)in->n, in->cutoff, (long long)mainline->pairs, CLIMB_REPEATS,
+           (long long)in->n, in->cutoff, (long long)mainline->pairs, LADDER_REPEATS,
            kith_backend(l->ctx));
     print_table(results, 0, CPU_RUNGS, mainline);
     if (l->n > CPU_RUNGS && on_gpu->done) {
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_pairs [n] [cutoff]\n");
         return 2;
     }
-    ladder l = {.n = CPU_RUNGS, .ctx = climb_open("ladder_pairs", "cpu", 1)};
+    ladder l = {.n = CPU_RUNGS, .ctx = ladder_open("ladder_pairs", "cpu", 1)};
     if (!l.ctx) {
         return 1;
     }
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     int status = 1;
     if (!xyz) {
         fprintf(stderr, "ladder_pairs: no memory for %lld points\n", n);
-    } else if (climb_hard_sets(check_exactly, &l)) {
+    } else if (ladder_hard_sets(check_exactly, &l)) {
         rung_input in;
         sets_uniform(xyz, n, 1);
         status = ask(&l, xyz, n, cutoff, &in) ? run_rungs(&l, &in) : 1;

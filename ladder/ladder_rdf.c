@@ -15,7 +15,7 @@
  *
  *   ladder_rdf [n] [cutoff] [bins]   n uniform points in the unit cube; ladder_rdf 1000000 0.033
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_rdf.h"
 #include "rung_rdf_gpu.h"
 
@@ -149,7 +149,7 @@ static bool run_rungs(const rung_input *in, int32_t bins)
     int64_t pairs = 0;
     bool ok = job_make(&mainline, in, bins);
     ok = job_make(&j, in, bins) && ok && try_job(&mainline, RUNGS - 1) &&
-         climb_time(do_job, &mainline, &reference);
+         ladder_time(do_job, &mainline, &reference);
     for (int32_t k = 0; ok && k < bins; k++) {
         pairs += mainline.counts[k];
     }
@@ -157,7 +157,7 @@ static bool run_rungs(const rung_input *in, int32_t bins)
         printf("%lld uniform points, cutoff %.3g, %lld pairs, %d bins, one thread, %s, median of "
                "%d\n\n",
                (long long)in->n, in->cutoff, (long long)pairs, bins, kith_backend(in->ctx),
-               CLIMB_REPEATS);
+               LADDER_REPEATS);
         printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "scratch", "time");
         printf("%-30s %10s %12s %12s %10s\n", "rung", "s", "pairs/s", "B/point", "/ mainline");
     }
@@ -167,7 +167,7 @@ static bool run_rungs(const rung_input *in, int32_t bins)
             continue;
         }
         ok = try_job(&j, r) && is_right("uniform", &j, mainline.counts) &&
-             climb_time(do_job, &j, &seconds);
+             ladder_time(do_job, &j, &seconds);
         if (ok) {
             print_line(&j, pairs, seconds, reference);
         }
@@ -189,9 +189,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ladder_rdf [n] [cutoff] [bins]\n");
         return 2;
     }
-    kith_ctx *const ctx = climb_open("ladder_rdf", "cpu", 1);
+    kith_ctx *const ctx = ladder_open("ladder_rdf", "cpu", 1);
     double *const xyz = malloc((size_t)n * 3 * sizeof *xyz);
-    bool ok = ctx && xyz && climb_hard_sets(check, ctx) && show_overflow(ctx);
+    bool ok = ctx && xyz && ladder_hard_sets(check, ctx) && show_overflow(ctx);
     if (ok) {
         sets_uniform(xyz, n, 1);
         const rung_input in = {.xyz = xyz, .n = n, .cutoff = cutoff, .ctx = ctx};

@@ -13,7 +13,7 @@
  *   6  shared, rows  rung 5, one block for 64 boids of a row of cells  rung_flock_gpu_shared.cu
  *   7  mainline      kith_flock_step                                   rung_flock_gpu_mainline.c
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_flock_gpu.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static bool measure(kith_ctx *ctx, const struct way *way, int64_t at_once, rung_
     job j = {.gpu = {.one = way->one}, .at_once = at_once};
     double seconds = 0;
     const bool ok = rung_flock_gpu_put(&j.gpu, herd) && do_steps(&j) &&
-                    climb_time(do_steps, &j, &seconds) && rung_flock_gpu_get(&j.gpu, herd);
+                    ladder_time(do_steps, &j, &seconds) && rung_flock_gpu_get(&j.gpu, herd);
     const int64_t bytes = rung_flock_gpu_free(&j.gpu);
     if (!ok) {
         fprintf(stderr, "ladder_flock: rung \"%s\" failed\n", way->name);
@@ -117,7 +117,7 @@ static bool run_rungs(kith_ctx *ctx, int64_t n)
     const int at_once = n <= MOST_OFTEN ? 20 : 1;
     bool ok = true;
     printf("\n%lld boids, side %g, %s, steps %d to %d, median of %d times %d\n\n", (long long)n,
-           side, kith_backend(ctx), at_once + 1, (1 + CLIMB_REPEATS) * at_once, CLIMB_REPEATS,
+           side, kith_backend(ctx), at_once + 1, (1 + LADDER_REPEATS) * at_once, LADDER_REPEATS,
            at_once);
     printf("%-30s %10s %12s %12s %10s\n", "", "time", "million", "neighbours", "memory");
     printf("%-30s %10s %12s %12s %10s\n", "rung", "ms/step", "boids/s", "at the end", "MB");
@@ -135,7 +135,7 @@ static bool run_rungs(kith_ctx *ctx, int64_t n)
 
 bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most)
 {
-    kith_ctx *const ctx = climb_open_gpu();
+    kith_ctx *const ctx = ladder_open_gpu();
     if (!ctx) {
         return true;
     }

@@ -6,7 +6,7 @@
  */
 #include "rung_gpu.h"
 
-#include "climb.h"
+#include "ladder_driver.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -27,7 +27,7 @@ bool rung_gpu_open(rung_gpu *gpu)
     cudaMemPool_t pool;
     uint64_t all = UINT64_MAX;
     memset(gpu, 0, sizeof *gpu);
-    gpu->ctx = climb_open_gpu();
+    gpu->ctx = ladder_open_gpu();
     if (!gpu->ctx) {
         return false;
     }

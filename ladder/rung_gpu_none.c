@@ -2,7 +2,7 @@
  *
  * Stubs of the rungs on a GPU, for a build without CUDA.
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_flock_gpu.h"
 #include "rung_gpu_fof.h"
 #include "rung_rdf_gpu.h"
@@ -17,7 +17,7 @@ const int rung_gpu_ways_n = 0;
 
 bool rung_gpu_open(rung_gpu *gpu)
 {
-    gpu->ctx = climb_open_gpu(); /* prints why there is none */
+    gpu->ctx = ladder_open_gpu(); /* prints why there is none */
     return gpu->ctx != NULL;
 }
 
@@ -47,12 +47,12 @@ bool rung_rdf_gpu_run_all(int64_t n, int64_t bins)
 {
     (void)n;
     (void)bins;
-    return climb_open_gpu() == NULL;
+    return ladder_open_gpu() == NULL;
 }
 
 bool rung_flock_gpu_run_all(const rung_truth *truth, int64_t most)
 {
     (void)truth;
     (void)most;
-    return climb_open_gpu() == NULL;
+    return ladder_open_gpu() == NULL;
 }

@@ -9,7 +9,7 @@
  *   3  private           a histogram for each block in shared memory         rung_rdf_gpu.cu
  *   4  mainline          kith_rdf_count                                     rung_rdf_gpu_mainline.c
  */
-#include "climb.h"
+#include "ladder_driver.h"
 #include "rung_rdf.h"
 #include "rung_rdf_gpu.h"
 
@@ -45,7 +45,7 @@ static bool do_job(void *user)
 /* Count by the CPU backend. @return false on failure */
 static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
 {
-    kith_ctx *const ctx = climb_open("ladder_rdf", "cpu", 1);
+    kith_ctx *const ctx = ladder_open("ladder_rdf", "cpu", 1);
     const kith_points points = kith_points_packed(in->xyz, in->n, KITH_FLOAT);
     const kith_box box = kith_box_periodic(1, 1, 1);
     const bool ok = ctx && rung_rdf_ask(ctx, &points, &box, in->bins, in->r_max, counts);
@@ -94,11 +94,11 @@ static bool run_rungs(const rung_rdf_gpu *in)
     bool ok = counts != NULL;
     printf("\nall pairs on a GPU: %lld uniform points, %lld bins, median of %d\n%-30s %12s %14s "
            "%10s\n",
-           (long long)in->n, (long long)in->bins, CLIMB_REPEATS, "rung", "s", "billion/s", "lost");
+           (long long)in->n, (long long)in->bins, LADDER_REPEATS, "rung", "s", "billion/s", "lost");
     for (int r = 0; ok && r < RUNGS; r++) {
         job j = {ways[r].count, in, counts};
         double seconds;
-        ok = do_job(&j) && climb_time(do_job, &j, &seconds);
+        ok = do_job(&j) && ladder_time(do_job, &j, &seconds);
         double counted = 0;
         for (int64_t k = 0; ok && k < in->bins; k++) {
             counted += (double)counts[k];
@@ -114,7 +114,7 @@ static bool run_rungs(const rung_rdf_gpu *in)
 
 bool rung_rdf_gpu_run_all(int64_t n, int64_t bins)
 {
-    rung_rdf_gpu in = {.ctx = climb_open_gpu(),
+    rung_rdf_gpu in = {.ctx = ladder_open_gpu(),
                        .n = n,
                        .bins = bins,
                        .r_max = 0.8661}; /* beyond half the diagonal */

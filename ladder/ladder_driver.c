@@ -2,7 +2,7 @@
  *
  * The driver of the ladders: difficult sets of points, a clock, and contexts.
  */
-#include "climb.h"
+#include "ladder_driver.h"
 
 #include <sets.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-bool climb_hard_sets(climb_check check, void *user)
+bool ladder_hard_sets(ladder_check check, void *user)
 {
     enum { N = 2000 };
     double *const xyz = malloc((size_t)N * 3 * sizeof *xyz);
@@ -39,7 +39,7 @@ bool climb_hard_sets(climb_check check, void *user)
     return ok;
 }
 
-double climb_now(void)
+double ladder_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -52,23 +52,23 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void climb_sort(double *times, int n)
+void ladder_sort(double *times, int n)
 {
     qsort(times, (size_t)n, sizeof *times, compare_doubles);
 }
 
-bool climb_time(bool (*work)(void *user), void *user, double *seconds)
+bool ladder_time(bool (*work)(void *user), void *user, double *seconds)
 {
-    double times[CLIMB_REPEATS];
-    for (int r = 0; r < CLIMB_REPEATS; r++) {
-        const double start = climb_now();
+    double times[LADDER_REPEATS];
+    for (int r = 0; r < LADDER_REPEATS; r++) {
+        const double start = ladder_now();
         if (!work(user)) {
             return false;
         }
-        times[r] = climb_now() - start;
+        times[r] = ladder_now() - start;
     }
-    climb_sort(times, CLIMB_REPEATS);
-    *seconds = times[CLIMB_REPEATS / 2];
+    ladder_sort(times, LADDER_REPEATS);
+    *seconds = times[LADDER_REPEATS / 2];
     return true;
 }
 
@@ -83,7 +83,7 @@ static kith_ctx *open_ctx(const char *backend, int threads)
     return ctx;
 }
 
-kith_ctx *climb_open(const char *program, const char *backend, int threads)
+kith_ctx *ladder_open(const char *program, const char *backend, int threads)
 {
     kith_ctx *const ctx = open_ctx(backend, threads);
     if (!ctx) {
@@ -92,7 +92,7 @@ kith_ctx *climb_open(const char *program, const char *backend, int threads)
     return ctx;
 }
 
-kith_ctx *climb_open_gpu(void)
+kith_ctx *ladder_open_gpu(void)
 {
     kith_ctx *const ctx = open_ctx("cuda", 1);
     if (!ctx) {

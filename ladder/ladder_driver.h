@@ -3,8 +3,8 @@
  * The driver that all ladders share: sets of points on which every rung is checked, timing, and
  * opening a context.
  */
-#ifndef KITH_CLIMB_H
-#define KITH_CLIMB_H
+#ifndef KITH_LADDER_DRIVER_H
+#define KITH_LADDER_DRIVER_H
 
 #include <kith.h>
 #include <stdbool.h>
@@ -13,34 +13,34 @@
 extern "C" {
 #endif
 
-enum { CLIMB_REPEATS = 5 }; /* how often a rung is timed */
+enum { LADDER_REPEATS = 5 }; /* how often a rung is timed */
 
 /** Check a rung on a set of points. @param xyz  [n][3] @return false if the rung is wrong */
-typedef bool (*climb_check)(void *user, const char *set, const double *xyz, int64_t n,
-                            double cutoff);
+typedef bool (*ladder_check)(void *user, const char *set, const double *xyz, int64_t n,
+                             double cutoff);
 
 /** Call a check on difficult sets until it fails: uniform points with cutoffs up to the size of the
  *  set, no and few points, a lattice, where many distances equal the cutoff but for rounding,
  *  clusters, and coincident points. */
-bool climb_hard_sets(climb_check check, void *user);
+bool ladder_hard_sets(ladder_check check, void *user);
 
 /** Time of a monotonic clock [s]. */
-double climb_now(void);
+double ladder_now(void);
 
 /** Sort n times in ascending order. */
-void climb_sort(double *times, int n);
+void ladder_sort(double *times, int n);
 
-/** Run work CLIMB_REPEATS times. @param[out] seconds  median time [s] @return false if work
+/** Run work LADDER_REPEATS times. @param[out] seconds  median time [s] @return false if work
  *  fails */
-bool climb_time(bool (*work)(void *user), void *user, double *seconds);
+bool ladder_time(bool (*work)(void *user), void *user, double *seconds);
 
 /** Open a context. @param threads  number of threads; 0: default
  *  @return NULL on failure, with a message printed */
-kith_ctx *climb_open(const char *program, const char *backend, int threads);
+kith_ctx *ladder_open(const char *program, const char *backend, int threads);
 
 /** Open a context on a GPU. @return NULL on failure, with a message printed that its rungs are
  *  omitted */
-kith_ctx *climb_open_gpu(void);
+kith_ctx *ladder_open_gpu(void);
 
 #ifdef __cplusplus
 }
