@@ -5,6 +5,7 @@
  */
 #include "debye.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     struct kith__piece *piece = (struct kith__piece *)(void *)(first + firsts);
     int32_t *id = (int32_t *)(void *)(piece + pieces);
     d->pieces = kith__cut_pieces(species, d->n, d->n_species, KITH_DEBYE_PIECE, first, id, piece);
+    assert((size_t)d->pieces <= pieces && first[d->n_species] == d->n);
     d->first = first;
     d->piece = piece;
     memset(xyz, 0, 3 * room * sizeof *xyz);

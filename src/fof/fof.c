@@ -3,6 +3,7 @@
  * Public entry of friends-of-friends: checks the arguments once, then calls the backend, or the
  * search with roles where particles have roles or a minimum number of links.
  */
+#include <assert.h>
 #include <float.h>
 
 #include "groups.h"
@@ -43,6 +44,26 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
     return KITH_OK;
 }
 
+#ifndef NDEBUG
+/** Whether labels are those of groups, groups fall in size, and sizes add up to the particles that
+ *  link; attached particles have labels too. Arrays in device memory are not read. */
+static bool are_valid(const kith_groups *groups, int64_t min_members)
+{
+    int64_t labelled = 0, members = 0;
+    bool valid = true;
+    for (int64_t p = 0; p < groups->points && groups->memory == KITH_HOST; p++) {
+        valid = valid && groups->labels[p] >= 0 && groups->labels[p] <= groups->n;
+        labelled += groups->labels[p] > 0;
+    }
+    for (int64_t g = 0; g < groups->n && groups->memory == KITH_HOST; g++) {
+        valid = valid && groups->members[g] >= min_members;
+        valid = valid && (g == 0 || groups->members[g] <= groups->members[g - 1]);
+        members += groups->members[g];
+    }
+    return valid && members <= labelled;
+}
+#endif
+
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double length, const kith_fof_options *options, kith_groups *out)
 {
@@ -74,8 +95,10 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
     KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
                "roles and min_links need points and out in host memory");
-    return kith__leave(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
-                                     : ctx->backend->fof->find(ctx, &question, &fof, out));
+    KITH_TRY(kith__leave(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
+                                       : ctx->backend->fof->find(ctx, &question, &fof, out)));
+    assert(are_valid(out, fof.min_members));
+    return KITH_OK;
 }
 
 kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,

@@ -4,6 +4,8 @@
  */
 #include "subcells.h"
 
+#include <assert.h>
+
 /** Longest diagonal of a parallelepiped with the shape of the box whose opposite faces are one unit
  *  of length apart. */
 static double longest_diagonal(const struct kith__question *q)
@@ -89,6 +91,7 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
             subcells->cell_high[k][p] = (int8_t)((p + subcells->reach[k]) / axis[k].parts);
         }
     }
+    assert(subcells->bits <= 12); /* three numbers below KITH_MOST_PARTS */
     set_rows(q, width, near, subcells);
     set_steps(axis, subcells);
     return true;

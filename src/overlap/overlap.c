@@ -5,6 +5,7 @@
  */
 #include "overlap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,18 @@ static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
     return kith__overlap_rows(ctx, replicas, options->subtract_mean, overlap);
 }
 
+#ifndef NDEBUG
+/** Sum of n counts. */
+static int64_t sum_of(const int64_t *counts, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        sum += counts[k];
+    }
+    return sum;
+}
+#endif
+
 static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, kith_overlaps *out)
 {
@@ -152,7 +165,9 @@ static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
                "backend \"%s\" does not count overlaps", ctx->name);
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
     KITH_TRY(make_table(ctx, &overlap));
-    return kith__leave(ctx, ctx->backend->overlap->count(ctx, &overlap));
+    KITH_TRY(kith__leave(ctx, ctx->backend->overlap->count(ctx, &overlap)));
+    assert(sum_of(out->counts, out->bins) <= out->pairs);
+    return KITH_OK;
 }
 
 kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,

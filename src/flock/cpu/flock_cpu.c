@@ -6,6 +6,7 @@
  */
 #include "flock_step.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -208,6 +209,20 @@ static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
     }
 }
 
+#ifndef NDEBUG
+/** Whether all indices of a state are in [0, n), and add up to those of a permutation. */
+static bool ids_in_range(const struct kith__flock_state *state, int64_t n)
+{
+    bool valid = true;
+    int64_t sum = 0;
+    for (int64_t s = 0; s < n; s++) {
+        valid = valid && state->id[s] >= 0 && state->id[s] < n;
+        sum += state->id[s];
+    }
+    return valid && sum == n * (n - 1) / 2;
+}
+#endif
+
 static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
     const int64_t blocks = (flock->n + KITH_BLOCK - 1) / KITH_BLOCK;
@@ -221,6 +236,7 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
         move_predators(ctx, flock, &after);
         KITH_TRY(kith__proceed(ctx));
         KITH_TRY(step_once(ctx, flock, &run));
+        assert(ids_in_range(&flock->next, flock->n));
         flock->rules = after;
         const struct kith__flock_state old = flock->now;
         flock->now = flock->next;

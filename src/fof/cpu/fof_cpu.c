@@ -3,6 +3,7 @@
  * Friends-of-friends on CPU cores, O(n): sort the particles by cell and subcell, list the clumps,
  * find the dense cells, link (link_kernel.c), number the groups (number.c).
  */
+#include <assert.h>
 #include <string.h>
 
 #include "core/atomics.h"
@@ -101,6 +102,7 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     f->n = kith__prefix_sum(loop.clumps, loop.pieces + 1) + 1;
     first[0] = 0;
     kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_clumps, &loop);
+    assert(f->n >= 1 && f->n <= sorted->n);
     first[f->n] = (uint32_t)sorted->n;
     return kith__proceed(ctx);
 }
@@ -128,6 +130,7 @@ static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, cons
     }
     if (end - begin >= KITH_DENSE) {
         out.begin = (uint32_t)begin;
+        assert(end - begin < KITH_ONE_TREE);
         out.n = (uint16_t)(end - begin);
     }
     return out;
@@ -169,6 +172,7 @@ static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const ui
                       number_dense_cells, &loop);
     KITH_TRY(kith__proceed(ctx));
     const int64_t n_dense = loop.n_dense;
+    assert(n_dense <= f->dense_entries);
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
                                (size_t)n_dense * (size_t)f->subcells.rows * sizeof *f->index);
     const size_t bbox = 6 * (size_t)f->question->precision;

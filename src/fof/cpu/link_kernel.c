@@ -6,6 +6,7 @@
  * neighbours; in a dense cell row by row of its index. Clumps in
  * one tree are not tested. Compiled once for each instruction set.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "engine/cpu/lanes.h"

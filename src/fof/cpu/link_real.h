@@ -682,6 +682,7 @@ static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
             out->n += __builtin_popcount(near);
         }
     }
+    assert(out->n <= CAPACITY);
     out->full = p < end;
 }
 
@@ -953,6 +954,7 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
             KITH_REAL(link_forward)(&t, &home);
         }
     }
+    assert(end - items < KITH_LINK_BLOCK + KITH_DENSE);
     end->steps = 0;
     KITH_REAL(run_work_items)(&t, items, end - items);
 }

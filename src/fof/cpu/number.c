@@ -4,6 +4,8 @@
  * and smallest id (radix sort), and label their particles. O(n).
  */
 
+#include <assert.h>
+
 #include "core/atomics.h"
 #include "fof/groups.h"
 #include "friends.h"
@@ -277,6 +279,7 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
     KITH_TRY(kith__groups_number(ctx, w.n, out));
     for (int64_t g = 0; g < w.n; g++) {
         const uint64_t root = w.group[g] & UINT32_MAX;
+        assert(root < (uint64_t)w.nodes && w.size[root] >= w.min_members);
         out->members[g] = w.size[root];
         w.size[root] = (int32_t)(-g - 1);
     }

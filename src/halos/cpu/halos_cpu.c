@@ -4,6 +4,7 @@
  * each group. Threads share the members of a large group; small groups have a thread each. O(n).
  * Sorting uses the scratch memory of a grid.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/atomics.h"
@@ -151,6 +152,7 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
         if (out->begin[g] == out->n) {
             return kith__halo_empty(ctx, g + 1);
         }
+        assert(out->begin[g] >= 0 && (g == 0 || out->begin[g] > out->begin[g - 1]));
     }
     return KITH_OK;
 }

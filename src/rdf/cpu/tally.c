@@ -4,6 +4,7 @@
  */
 #include "tally.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -174,6 +175,7 @@ void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally,
     if (kith__is_left_out(rdf, scale->question->cross, i, j)) {
         return;
     }
+    assert(counter >= 0 && counter < scale->size);
     tally->fine[counter]++;
     if (tally->sums) {
         tally->sums[counter] += kith__product(rdf, i, j);
