@@ -72,7 +72,7 @@ KITH_FN double kith__flock_unit(double largest)
     return ldexp(1.0, wanted > least ? wanted : least);
 }
 
-/** Nearest integer of |t| < 2^50, modulo 2^32, without a function call: adding 1.5 * 2^52 leaves it
+/** Nearest integer of |t| < 2^50, modulo 2^32, without a function call: adding 1.5 2^52 leaves it
  *  in the lower bits of the fraction. */
 KITH_FN int32_t kith__flock_round_near(double t)
 {

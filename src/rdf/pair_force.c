@@ -3,9 +3,9 @@
  * Pair distributions from forces (see Rotenberg 2020, J. Chem. Phys. 153, 150902): the check of the
  * forces, their fixed-point units, and g(r) from the sums.
  *
- * With n(R) the density of pairs at R, moving i by -dR/2 and j by dR/2 gives
- * grad n = <sum of (F_j - F_i) / (2 kT) delta(R - d)>, so that over all directions
- * dg/dr = <sum of p / r delta(r - |d|)> / (2 kT density S r^(dim - 1)), S r^(dim - 1) the sphere.
+ * With n(R) the density of pairs at R, moving i by -dR/2 and j by dR/2 gives grad n = <sum of (F_j
+ * - F_i) / (2 kT) delta(R - d)>, so that over all directions dg/dr = <sum of p / r delta(r - |d|)>
+ * / (2 kT density S r^(dim - 1)), S r^(dim - 1) the sphere.
  */
 #include "pair_force.h"
 

@@ -9,7 +9,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/sweep.h"
 
-/** Sum over the pairs of a piece with each species, at a run of q: task piece + run * pieces.
+/** Sum over the pairs of a piece with each species, at a run of q: task piece + run pieces.
  *  sweep->job is a struct kith__debye. */
 kith__block_fn KITH_EACH_ISA(sum_sines);
 

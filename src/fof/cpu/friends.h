@@ -148,7 +148,7 @@ _Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_SLOT,
 /* Operations of link_kernel.c. sweep->job is a struct kith__friends. */
 
 /** Unite the clumps of each dense cell that hold a pair of friends, for KITH_DENSE_BLOCK entries of
- *  friends->dense from block * KITH_DENSE_BLOCK on. */
+ *  friends->dense from block KITH_DENSE_BLOCK on. */
 kith__block_fn KITH_EACH_ISA(link_dense_cells);
 
 /** Unite all other clumps that hold a pair of friends, for the cells whose first clump is in block

@@ -3,8 +3,8 @@
  * Linking: unites the trees of all pairs of friends. A dense cell is linked by flood fill, two well
  * filled cells by the particles of each near the other. Elsewhere, and where these buffers are too
  * small, each clump is tested with the later clumps within reach: in its own cell and in forward
- * neighbours; in a dense cell row by row of its index. Clumps in
- * one tree are not tested. Compiled once for each instruction set.
+ * neighbours; in a dense cell row by row of its index. Clumps in one tree are not tested. Compiled
+ * once for each instruction set.
  */
 #include <assert.h>
 #include <string.h>
@@ -38,11 +38,13 @@ KITH_INLINE const struct kith__subcell_row *index_of(const struct kith__friends 
                : f->index + (int64_t)f->dense[begin / KITH_DENSE].index * f->subcells.rows;
 }
 
+/** The larger of a and b. */
 static inline int at_least(int a, int b)
 {
     return a > b ? a : b;
 }
 
+/** The smaller of a and b. */
 static inline int at_most(int a, int b)
 {
     return a < b ? a : b;
@@ -111,7 +113,7 @@ KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t 
     }
 #else
     /* Aligned words are read whole; an outdated one only costs another test. */
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a role_search alone may not drop _Atomic
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
     const int32_t *plain = (const int32_t *)(uintptr_t)parent;
     int l = 0;
     do {

@@ -502,8 +502,8 @@ KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(flood_state) *state, real at[
 }
 
 /** Append to the queue all particles of the tree of the first candidate. Of the queue the last
- *  particles are taken first: they are the farthest from the start, so that candidates are
- *  reached in fewest passes. */
+ *  particles are taken first: they are the farthest from the start, so that candidates are reached
+ *  in fewest passes. */
 static void KITH_REAL(reach_tree)(struct KITH_REAL(flood_state) *state, const real *const axis[3],
                                   real cutoff2)
 {

@@ -222,9 +222,9 @@ static __device__ bool defer(const struct kith__gpu_friends &f,
     return at < f.deferred_room;
 }
 
-/** Unite the two clumps of each lane that has them, if they hold a pair of friends. Each lane
- *  first tests a few pairs of particles itself, which mostly finds the friends. The rest is tested
- *  by all lanes together, one pair of clumps after the other. */
+/** Unite the two clumps of each lane that has them, if they hold a pair of friends. Each lane first
+ *  tests a few pairs of particles itself, which mostly finds the friends. The rest is tested by all
+ *  lanes together, one pair of clumps after the other. */
 template <typename real>
 static __device__ __forceinline__ void test_pair(const struct kith__gpu_friends &f,
                                                  struct kith__gpu_clump_pair pair, bool has)

@@ -213,8 +213,8 @@ static kith_status send_groups(kith_ctx *ctx, const kith_groups *from, kith_grou
     return KITH_OK;
 }
 
-/** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is
- *  being sorted; what is queued of it ends first, as all work is queued on one stream. */
+/** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is being
+ *  sorted; what is queued of it ends first, as all work is queued on one stream. */
 static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__fof *fof, kith_groups *out)
 {

@@ -143,8 +143,8 @@ static __device__ __forceinline__ void traverse_forward(const struct kith__gpu_f
 }
 
 /** Link each clump with those of forward cells. Without dense cells, each lane first traverses its
- *  clump's own row, and with it the later clumps of its cell; if there are dense cells
- *  nonetheless, the kernel exits early: the host launched it before their number was known. */
+ *  clump's own row, and with it the later clumps of its cell; if there are dense cells nonetheless,
+ *  the kernel exits early: the host launched it before their number was known. */
 template <typename real, typename number, bool DENSE>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     link_across(const KITH_IN_PLACE struct kith__gpu_friends f)

@@ -55,11 +55,13 @@ enum : uint32_t {
     MIXED = 1u << 31         /**< after the pass over the whole cell */
 };
 
+/** The larger of a and b. */
 static __device__ __forceinline__ int at_least(int a, int b)
 {
     return a > b ? a : b;
 }
 
+/** The smaller of a and b. */
 static __device__ __forceinline__ int at_most(int a, int b)
 {
     return a < b ? a : b;
@@ -259,7 +261,7 @@ static __device__ __forceinline__ void next_run(const struct kith__gpu_friends &
     }
 }
 
-/* ------------------------------------------------------------------------------------- queue */
+/* -------------------------------------------------------------------------------------- queue */
 
 /** Queue of a warp in shared memory: pairs of clumps to be tested. */
 struct pair_queue {

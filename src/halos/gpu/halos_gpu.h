@@ -36,8 +36,8 @@ struct kith__gpu_halos {
     struct kith__gpu_halos_small *small; /**< counters */
 };
 
-/** Capacity for the sums of all pieces of large groups. Those of a group begin at
- *  (begin - first) / KITH_HALO_PIECE + k for the k-th large group. */
+/** Capacity for the sums of all pieces of large groups. Those of a group begin at (begin - first) /
+ *  KITH_HALO_PIECE + k for the k-th large group. */
 static inline int64_t kith__gpu_halo_pieces(const struct kith__gpu_halos *halos)
 {
     return (halos->members.points.n - halos->first) / KITH_HALO_PIECE + halos->n_large;

@@ -24,8 +24,8 @@ struct kith__ranked {
     struct kith__piece *piece; /**< [pieces] */
 };
 
-/** All pairs of pieces. Task p * b.pieces + q is of piece p of a and piece q of b; for one set,
- *  task q (q + 1) / 2 + p is of pieces p <= q. */
+/** All pairs of pieces. Task p b.pieces + q is of piece p of a and piece q of b; for one set, task
+ *  q (q + 1) / 2 + p is of pieces p <= q. */
 struct kith__all_pairs {
     const struct kith__scale *scale; /**< from distances to counters */
     double unit;                     /**< cutoffs in one unit of `fraction` on the first axis */

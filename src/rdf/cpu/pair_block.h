@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of
- * positions and forces (pair_forces.h). Both versions round alike.
+ * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of positions and
+ * forces (pair_forces.h). Both versions round alike.
  */
 #ifndef KITH_CPU_PAIR_BLOCK_H
 #define KITH_CPU_PAIR_BLOCK_H

@@ -11,8 +11,8 @@
 /** Shared memory of the block's counters. */
 KITH_DYNAMIC_SHARED(uint32_t, block_counters);
 
-/** Counters of a block as one lane uses them: counter k is fine[k * copies] to
- *  fine[(k + 1) * copies - 1]. */
+/** Counters of a block as one lane uses them: counter k is fine[k copies] to fine[(k + 1) copies -
+ *  1]. */
 struct counters {
     uint32_t *fine; /**< [n][copies] in shared memory */
     uint32_t start; /**< offset of the lane's copy [bytes] */

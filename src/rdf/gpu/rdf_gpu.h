@@ -22,8 +22,8 @@ struct kith__gpu_scale {
     bool cross;           /**< there are two sets */
     bool plain;           /**< every pair counts, and there are no weights */
 
-    /** Linear bins from 0: with r^2 in units of 1 / inverse2, the bin is floor(sqrt(r^2) * factor)
-     *  if that is equal for factor[0] and factor[1]; else the edge between decides. */
+    /** Linear bins from 0: with r^2 in units of 1 / inverse2, the bin is floor(sqrt(r^2) factor) if
+     *  that is equal for factor[0] and factor[1]; else the edge between decides. */
     bool rooted;
     double reach;    /**< half a bin beyond the last one, to which distances are clamped [length] */
     double inverse2; /**< 1 in float, 1 / reach^2 in double [1 / length^2] */

@@ -14,8 +14,8 @@
 
 enum { KITH_CHUNK = 128 }; /**< particles of a chunk */
 
-/** Numbers in a table of powers 0 to `most` of phase factors along one axis:
- *  [power][real, imaginary][KITH_CHUNK]. */
+/** Numbers in a table of powers 0 to `most` of phase factors along one axis: [power][real,
+ *  imaginary][KITH_CHUNK]. */
 static inline int64_t kith__table_size(int32_t most)
 {
     return 2 * (int64_t)KITH_CHUNK * (most + 1);
