@@ -7,7 +7,7 @@
  */
 #include "bench.h"
 
-#include <kith_debye.h>
+#include <kith/debye.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

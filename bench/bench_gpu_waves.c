@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 
-#include <kith_waves.h>
+#include <kith/waves.h>
 #include <math.h>
 #include <random.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef KITH_BENCH_OVERLAP_JOB_H
 #define KITH_BENCH_OVERLAP_JOB_H
 
-#include <kith_overlap.h>
+#include <kith/overlap.h>
 
 #include "bench.h"
 

@@ -20,6 +20,7 @@ if(KITH_WERROR)
 endif()
 file(GLOB hip_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/gpu/*.cu")
 file(GLOB hip_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h"
+     "${PROJECT_SOURCE_DIR}/include/kith/*.h"
      "${PROJECT_SOURCE_DIR}/src/*/*.h" "${PROJECT_SOURCE_DIR}/src/*/gpu/*.h"
      "${PROJECT_SOURCE_DIR}/src/*/gpu/*.cuh")
 foreach(kernel IN LISTS hip_kernels)

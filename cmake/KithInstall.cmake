@@ -15,9 +15,8 @@ install(TARGETS kith EXPORT kith
                 COMPONENT library NAMELINK_COMPONENT headers)
 install(TARGETS kith_static EXPORT kith
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT headers)
-install(FILES include/kith.h include/kith_debye.h include/kith_glance.h include/kith_overlap.h
-              include/kith_waves.h
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers)
+install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
+        FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)

@@ -8,7 +8,7 @@
 #include "common/engine.h"
 #include "common/report.h"
 
-#include <kith_debye.h>
+#include <kith/debye.h>
 #include <stdlib.h>
 #include <string.h>
 

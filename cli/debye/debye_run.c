@@ -15,7 +15,7 @@
 #include "common/progress.h"
 #include "common/report.h"
 
-#include <kith_debye.h>
+#include <kith/debye.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

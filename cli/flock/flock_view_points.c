@@ -5,7 +5,7 @@
  */
 #include "flock_view.h"
 
-#include <kith_glance.h>
+#include <kith/glance.h>
 #include <pool.h>
 #include <stdlib.h>
 #include <string.h>

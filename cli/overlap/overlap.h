@@ -9,7 +9,7 @@
 #include "common/table.h"
 
 #include <jansson.h>
-#include <kith_overlap.h>
+#include <kith/overlap.h>
 
 typedef struct overlap_task {
     options shared;

@@ -6,7 +6,7 @@
 #include "rdf.h"
 #include "common/report.h"
 
-#include <kith_waves.h>
+#include <kith/waves.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

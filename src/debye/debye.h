@@ -10,7 +10,7 @@
 #ifndef KITH_DEBYE_SUMS_H
 #define KITH_DEBYE_SUMS_H
 
-#include <kith_debye.h>
+#include <kith/debye.h>
 
 #include "core/backend.h"
 #include "engine/pieces.h"

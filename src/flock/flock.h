@@ -17,7 +17,7 @@ struct kith__flock_state {
     int32_t *id; /**< [n] index of each particle in the caller's order */
 };
 
-/** A subset of the particles that is read repeatedly, for a live view (kith_glance.h). */
+/** A subset of the particles that is read repeatedly, for a live view (kith/glance.h). */
 struct kith__subset {
     int64_t n;      /**< particles of the subset */
     int64_t choice; /**< number of subsets chosen so far; 0: none */

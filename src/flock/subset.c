@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Subset reads of a flock (kith_glance.h): the choice of a subset, and its copy where the state is
+ * Subset reads of a flock (kith/glance.h): the choice of a subset, and its copy where the state is
  * on the host.
  */
-#include <kith_glance.h>
+#include <kith/glance.h>
 #include <string.h>
 
 #include "flock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps of replicas: the definition, as kith_overlap.h states it, for the C and the CUDA
+ * Overlaps of replicas: the definition, as kith/overlap.h states it, for the C and the CUDA
  * compiler; the error band within which a product decides a bin; and the operation that each
  * backend offers.
  *
@@ -12,7 +12,7 @@
 #ifndef KITH_OVERLAP_INTERNAL_H
 #define KITH_OVERLAP_INTERNAL_H
 
-#include <kith_overlap.h>
+#include <kith/overlap.h>
 
 #include "core/backend.h"
 #include "engine/pair.h"

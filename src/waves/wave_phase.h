@@ -5,7 +5,7 @@
 #ifndef KITH_WAVE_PHASE_H
 #define KITH_WAVE_PHASE_H
 
-#include <kith_waves.h>
+#include <kith/waves.h>
 
 #include "engine/question.h"
 

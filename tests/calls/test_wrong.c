@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <kith_overlap.h>
+#include <kith/overlap.h>
 
 #include "check.h"
 

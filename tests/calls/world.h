@@ -5,10 +5,10 @@
 #ifndef KITH_TEST_WORLD_H
 #define KITH_TEST_WORLD_H
 
-#include <kith_debye.h>
-#include <kith_glance.h>
-#include <kith_overlap.h>
-#include <kith_waves.h>
+#include <kith/debye.h>
+#include <kith/glance.h>
+#include <kith/overlap.h>
+#include <kith/waves.h>
 
 #include "check.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cancel_case.h"
 
-#include <kith_debye.h>
-#include <kith_overlap.h>
-#include <kith_waves.h>
+#include <kith/debye.h>
+#include <kith/overlap.h>
+#include <kith/waves.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kith_debye.h"
-#include "kith_overlap.h"
-#include "kith_waves.h"
+#include <kith.h>
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
 #define FIELD(type, field) printf(#type "." #field " %zu\n", offsetof(type, field))

@@ -5,9 +5,9 @@
  *
  * Each case makes about 10^8 instructions in the library. Generating its input is outside of it.
  */
-#include <kith_debye.h>
-#include <kith_overlap.h>
-#include <kith_waves.h>
+#include <kith/debye.h>
+#include <kith/overlap.h>
+#include <kith/waves.h>
 #include <sets.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * Sums that have a tolerance, Debye's and those over plane waves, and counts of overlaps: against
  * brute force; among CPUs to the last bit.
  */
-#include <kith_debye.h>
-#include <kith_overlap.h>
-#include <kith_waves.h>
+#include <kith/debye.h>
+#include <kith/overlap.h>
+#include <kith/waves.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

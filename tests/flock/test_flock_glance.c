@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "flock_case.h"
-#include "kith_glance.h"
+#include <kith/glance.h>
 
 enum { N = 3000 };
 

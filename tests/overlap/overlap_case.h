@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Replicas to test with, and the counts that are right for them: by the definition of
- * kith_overlap.h, pair after pair, with no code of the library.
+ * kith/overlap.h, pair after pair, with no code of the library.
  */
 #ifndef KITH_TEST_OVERLAP_CASE_H
 #define KITH_TEST_OVERLAP_CASE_H
 
-#include "kith_overlap.h"
+#include <kith/overlap.h>
 #include "points.h"
 
 /** What replicas hold. */

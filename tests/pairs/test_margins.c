@@ -65,8 +65,8 @@ static void check_far_cells(kith_ctx *ctx, rng *r)
     }
 }
 
-/* Far along two open axes that are nearly parallel, coordinates are large and the distances from the
- * planes of the axes small: these are rounded as the coordinates are. */
+/* Far along two open axes that are nearly parallel, coordinates are large and the distances from
+ * the planes of the axes small: these are rounded as the coordinates are. */
 static void check_far_skewed(kith_ctx *ctx, rng *r)
 {
     enum { PAIRS = 40, N = 200 };

@@ -156,8 +156,8 @@ static void check_offset(kith_ctx *ctx, rng *r, double offset)
     free(xyz);
 }
 
-/* So many particles so far apart that a cell's number and a particle's index together have more than
- * 64 bits. Particles come in twos, and no others are near each other. */
+/* So many particles so far apart that a cell's number and a particle's index together have more
+ * than 64 bits. Particles come in twos, and no others are near each other. */
 static void check_scattered(kith_ctx *ctx, rng *r)
 {
     enum { TWOS = 40000 };

@@ -3,7 +3,7 @@
  * Debye's sums: clusters of which they are known, brute force by species, distances of 0, what must
  * be refused, and the same bits with any number of threads.
  */
-#include <kith_debye.h>
+#include <kith/debye.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -69,8 +69,8 @@ static void check_rows(kith_ctx *ctx, rng *r)
     }
 }
 
-/** Across the faces of a box of hundreds of cutoffs: in float the definition rounds differences of a
- *  box, which is more than all that vectors round. */
+/** Across the faces of a box of hundreds of cutoffs: in float the definition rounds differences of
+ *  a box, which is more than all that vectors round. */
 static void check_faces(kith_ctx *ctx, rng *r)
 {
     enum { BINS = 200 };

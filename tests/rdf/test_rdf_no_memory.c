@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "kith_debye.h"
-#include "kith_waves.h"
+#include <kith/debye.h>
+#include <kith/waves.h>
 #include "no_memory.h"
 #include "points.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "kith_waves.h"
+#include <kith/waves.h>
 #include "points.h"
 
 enum { N = 5000, KINDS = 3, MOST_WAVES = 400 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <kith_overlap.h>
+#include <kith/overlap.h>
 
 #include "check.h"
 #include "points.h"

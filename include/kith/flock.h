@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Flocks: boids and Vicsek's models.
+ *
+ * See kith.h for pairs, boxes, memory, threads and errors.
+ */
+#ifndef KITH_API_FLOCK_H
+#define KITH_API_FLOCK_H
+
+#include <kith/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a particle's new velocity follows from those of its neighbours. */
+typedef enum kith_flock_model {
+    KITH_BOIDS = 0, /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
+    KITH_VICSEK_ANGULAR =
+        1, /**< the mean direction within alignment.radius, itself included, turned
+                by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
+    KITH_VICSEK_VECTORIAL = 2 /**< the sum of these directions, to which a random vector is added
+                                   before it is normalised (Gregoire & Chate 2004, PRL 92,
+                                   025702) */
+} kith_flock_model;
+
+/** A rule is a sum over the neighbours within a radius. With a radius or weight of 0 it is off. */
+typedef struct kith_flock_rule {
+    double radius, weight; /**< radius [length], and weight of the sum */
+} kith_flock_rule;
+
+/** Kinds of obstacles and attractors, which bend the paths of particles. */
+typedef enum kith_flock_kind {
+    KITH_POINT = 0, /**< attracts particles within `reach`: u gains weight d / |d|, d from the
+                         particle to `place`. A weight below 0 repels; reach 0: all particles */
+    KITH_SPHERE =
+        1,         /**< an obstacle of `radius` around `place`. Particles within `reach` of it turn
+                        away: u gains weight (1 - gap / reach) along its outward normal.
+                        Particles that would end inside are put on its surface, and the inward
+                        component of v' is reversed */
+    KITH_WALL = 2, /**< an obstacle that fills the space behind the plane through `place` with
+                        `normal`; acts like KITH_SPHERE */
+    KITH_PREDATOR = 3 /**< starts at `place` and moves with `speed` towards the nearest particle, of
+                           equally near ones the one of smallest index. Repels like KITH_POINT */
+} kith_flock_kind;
+
+enum { KITH_MOST_THINGS = 16 }; /**< largest number of obstacles and attractors */
+/** An obstacle or attractor. The nearest image in fractional coordinates acts; planes have none. */
+typedef struct kith_flock_thing {
+    kith_flock_kind kind; /**< what it does */
+    double place[3];      /**< position [length] */
+    double normal[3];     /**< KITH_WALL: outward normal, of any length above 0 */
+    double radius;        /**< KITH_SPHERE: > 0 [length] */
+    double speed;         /**< KITH_PREDATOR: [length / time] */
+    double reach;         /**< distance up to which it acts [length] */
+    double weight;        /**< strength; KITH_PREDATOR: 0 or more */
+} kith_flock_thing;
+
+/** How a flock moves. Fill with kith_flock_options_init, then change what you need. */
+typedef struct kith_flock_options {
+    size_t size; /**< sizeof(kith_flock_options): set by the init call */
+    kith_flock_model model;
+    kith_flock_rule separation, alignment, cohesion; /**< Vicsek: alignment.radius alone */
+    int relative;       /**< 1: alignment with the mean of the neighbours' v minus one's own
+                             (Parker); 0: with that mean alone */
+    double min_speed;   /**< smallest |v'| */
+    double max_speed;   /**< largest |v'|, 0: no limit. Vicsek: |v'| is max_speed, > 0 */
+    double time_step;   /**< > 0 */
+    int reflecting[3];  /**< 1: an open axis of an upright box has walls at origin and origin +
+                             row, which reflect positions and velocities */
+    int64_t nearest;    /**< k up to 64: only the k nearest neighbours count, within the largest
+                             radius; of equally near ones those of smallest index (Ballerini et
+                             al. 2008, PNAS 105, 1232: 7). 0: all count */
+    double blind_angle; /**< full angle [radian] of the cone behind v, 0 to 2 pi, in which
+                             neighbours are not seen; 0: all are */
+    double noise;       /**< Vicsek: eta, 0 to 1. Angular: turned by up to eta pi, uniform in angle
+                             (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
+                             length eta (n + 1) max_speed */
+    const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
+    int64_t n_things;               /**< up to KITH_MOST_THINGS */
+    uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
+    int64_t first_step; /**< steps done before: continues a flock that was read */
+} kith_flock_options;
+
+/** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
+ *  time_step 0.2 (the constants of UPenn's CIS 565). */
+KITH_API void kith_flock_options_init(kith_flock_options *options);
+
+/**
+ * A simulation of moving particles, kept by the library in the order of cells. Opaque; made by
+ * kith_flock_open.
+ *
+ * A STEP takes all particles at once from the old state r, v to the new one r', v'. Sums are over
+ * the others j, and their images, that are pairs with i (see the top) for the rule's radius, with
+ * d = r_j - r_i:
+ *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
+ *                       + alignment.weight (sum v_j / n  [- v])
+ *     Vicsek:     u = turn(v + sum v_j), or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
+ *     and u gains the terms of obstacles and attractors,
+ *     v' = u with |u| between the speeds,   r' = r + v' time_step, wrapped or reflected.
+ * In double; v' and r' are rounded to the precision of the points. When u is 0 but min_speed is
+ * not, u is replaced by v.
+ *
+ * EQUAL BITS come out for any number of threads, any backend, and when a flock is read
+ * and opened again. Sums are of integers, so that their order does not matter: the wrapped r and
+ * the rows of the box are first rounded to multiples of 2^-23 R, v to multiples of 2^-23 V. R and V
+ * are the powers of 2 next above the largest radius and the largest component of a velocity. The
+ * blind cone is around v as given, and contains j by the rounded d; if d or v is 0, j is seen.
+ */
+typedef struct kith_flock kith_flock;
+
+/**
+ * Start a flock. Cost: two states, 28 bytes for each particle and state in float, 52 in double; on
+ * a GPU one, and 96 or 160 bytes for each particle there, where it stays from the first step on.
+ * @param ctx         the context that advances it; to be closed after the flock
+ * @param points      r, in host memory; in a 2-D box z is not read
+ * @param velocities  v: n of them in the precision of the points, laid out in any way
+ * @param box         NULL: open space. A radius reaches no further than a periodic axis is long
+ * @param options     NULL: the defaults
+ * @param[out] out    the flock; kith_flock_close it. NULL on failure
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED.
+ */
+KITH_API kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points,
+                                     const kith_points *velocities, const kith_box *box,
+                                     const kith_flock_options *options, kith_flock **out);
+
+/**
+ * Change the options from the next step on. first_step is ignored.
+ * @return KITH_OK; KITH_INVALID; KITH_LIMIT: nothing is changed.
+ */
+KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options);
+
+/**
+ * Advance by some steps. Cost of each: O(n + pairs).
+ * @param steps  0 or more
+ * @return KITH_OK; KITH_NOT_FINITE, KITH_LIMIT when a particle left the range of numbers;
+ *         KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure the flock
+ *         is in the state after its last whole step (kith_flock_steps).
+ */
+KITH_API kith_status kith_flock_step(kith_flock *flock, int64_t steps);
+
+/** Steps done, first_step included. @return 0 if flock is NULL. */
+KITH_API int64_t kith_flock_steps(const kith_flock *flock);
+
+/**
+ * Copy the state, in the caller's order. A flock that is opened with it, with first_step =
+ * kith_flock_steps and equal options, continues with equal bits.
+ * @param[out] positions   [n][3], precision of the points, wrapped; z is 0 in a 2-D box. NULL: not
+ *                         wanted
+ * @param[out] velocities  [n][3], precision of the points. NULL: not wanted
+ * @return KITH_OK; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too. On failure nothing is written.
+ */
+KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
+
+/** Copy obstacles and attractors as they are now: predators have moved. @param[out] things
+ *  [n_things] or NULL */
+KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
+
+/** Order parameters of a flock. Sums are in double, in the caller's order. */
+typedef struct kith_flock_measures {
+    double polarisation; /**< |sum v/|v|| / n: 1 when all move in one direction. NaN without
+                              particles */
+    double milling; /**< |sum s x v| / sum |s| |v|, s from the centre: 1 when all circle round it.
+                         The centre is the mean; along periodic axes that of the angles 2 pi f
+                         (Bai & Breen 2008), s the nearest image */
+    double mean_speed; /**< sum |v| / n */
+    double neighbours; /**< mean number of others within the largest radius */
+} kith_flock_measures;
+
+/**
+ * Measure a flock in its current state. Cost: O(n + pairs), less than a step.
+ * @param[out] out  written on success alone
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
+ */
+KITH_API kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out);
+
+/** Free a flock. Not during a call on its context. @param flock  NULL is fine. */
+KITH_API void kith_flock_close(kith_flock *flock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

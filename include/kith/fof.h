@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Groups of particles by friends-of-friends.
+ *
+ * See kith.h for pairs, boxes, memory, threads and errors.
+ */
+#ifndef KITH_API_FOF_H
+#define KITH_API_FOF_H
+
+#include <kith/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Role of a particle in the search for groups. */
+typedef enum kith_role {
+    KITH_LINK = 0,   /**< it links with its friends of this role */
+    KITH_ATTACH = 1, /**< it joins the group of the nearest friend that links; of equally near ones,
+                          the one with the smallest index */
+    KITH_IGNORE = 2  /**< it is in no group */
+} kith_role;
+
+/** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are in
+ *  host memory, borrowed for the call. */
+typedef struct kith_fof_options {
+    size_t size;          /**< sizeof(kith_fof_options): set by the init call */
+    int64_t min_members;  /**< smaller groups get label 0; 1: every particle that links is in one.
+                               Attached particles do not count */
+    const int64_t *ids;   /**< [n] distinct ids of the particles; groups of equal size are numbered
+                               by the smallest id of those that link, so that labels do not depend
+                               on the order of the particles. NULL: the index is the id */
+    const uint8_t *roles; /**< [n] kith_role of each; NULL: all link */
+    int64_t min_links;    /**< a particle links only when at least this many others that link are
+                               within the length; the rest are attached: DBSCAN* with border points
+                               (Ester et al. 1996), which removes thin bridges. 0: all link */
+    const void *velocities; /**< [n][3], precision of the points: friends are then those with
+                                 r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
+                                 step by step. NULL: positions alone */
+    double velocity_length; /**< the linking length of velocities, > 0 where these are given */
+} kith_fof_options;
+
+/** Set every field to its default: groups of 20 and more by positions alone; all link. */
+KITH_API void kith_fof_options_init(kith_fof_options *options);
+
+/**
+ * Groups of particles. Zero it before its first use. Group 1 is the largest; groups of equal size
+ * are numbered by their smallest particle id. The labels depend on the particles alone (without
+ * ids, on their order too), not on backend, threads or run.
+ */
+typedef struct kith_groups {
+    int64_t n;          /**< groups */
+    int64_t points;     /**< particles */
+    int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
+    int64_t *members;   /**< [n] particles in each group, descending; members[0] is of group 1 */
+    kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
+    void *owner;        /**< of the library */
+} kith_groups;
+
+/**
+ * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
+ * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
+ * Coincident particles are friends.
+ * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
+ * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. At 0.2 of
+ * the mean spacing 28 bytes of scratch memory for each particle in float, 40 in double; on a GPU 42
+ * and 54, and room for what is uploaded from host memory. In a very skewed box, or one that is thin
+ * for the length, O(n + pairs) time and a block of pairs in memory.
+ * @param ctx         the context
+ * @param points      the particles; with roles or min_links in host memory, and up to 140 bytes of
+ *                    scratch memory each
+ * @param box         NULL: open space
+ * @param length      the linking length, > 0; as cutoff in kith_pairs_find
+ * @param options     NULL: the defaults
+ * @param[in,out] out the groups. Zeroed, or from an earlier call on ctx, whose arrays are then
+ *                    reused. Free with kith_groups_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure n and points are 0, and out
+ *         is still to be freed.
+ */
+KITH_API kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                   double length, const kith_fof_options *options,
+                                   kith_groups *out);
+
+/** Free the arrays and zero the struct. @param groups  NULL or zeroed is fine. */
+KITH_API void kith_groups_free(kith_groups *groups);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How alike are R replicas, vectors of d numbers each? The histogram P(q) of their overlaps.
+ *
+ *     kith_replicas replicas = {.n = n, .dim = d, .values = x, .stride = d, .type = KITH_FLOAT};
+ *     kith_overlap_options options;
+ *     kith_overlap_options_init(&options);                   // cosines, 200 bins from -1 to 1
+ *     options.subtract_mean = 1;                             // overlaps of fluctuations
+ *     kith_overlaps found = {0};
+ *     if (kith_overlap_count(ctx, &replicas, &options, &found) != KITH_OK)
+ *         puts(kith_message(ctx));
+ *     for (int64_t k = 0; k < found.bins; k++)
+ *         printf("%g %lld\n", found.edges[k], (long long)found.counts[k]);
+ *     kith_overlaps_free(&found);
+ *
+ * OVERLAPS. The scalar product of x and y is summed in double: 32 sums of x_k y_k, each with the k
+ * of one remainder modulo 32 in ascending order, every operation rounded; then the upper half of
+ * the sums is added to the lower one, until one is left. From the result, s_xy, follow
+ *     cosine    s_xy / sqrt(s_xx s_yy), clamped to [-1, 1]        (Parisi's overlap q)
+ *     product   s_xy
+ *     distance  sqrt((s_xx + s_yy) - 2 s_xy), 0 where that is negative
+ * each operation rounded. For spins s_xy = d - 2 (number of unequal spins).
+ *
+ * COUNTS are those of this definition on every backend, instruction set and number of threads, for
+ * any input: products of blocks in the type of the values decide when their error bound does not
+ * reach an edge; overlaps near an edge are summed again by the definition. Equal replicas have q =
+ * 1.
+ *
+ * See kith.h for contexts, memory, threads and errors.
+ */
+#ifndef KITH_API_OVERLAP_H
+#define KITH_API_OVERLAP_H
+
+#include <kith/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Measure of the likeness of two replicas. */
+typedef enum kith_overlap_measure {
+    KITH_COSINE = 0,  /**< cosine of the angle between them */
+    KITH_PRODUCT = 1, /**< scalar product */
+    KITH_DISTANCE = 2 /**< Euclidean distance */
+} kith_overlap_measure;
+
+/** A type of kith_replicas beside KITH_FLOAT and KITH_DOUBLE: spins of +1 and -1, one bit each, 8
+ *  in a byte as numpy.packbits packs them, in any order that all replicas share. Unused bits of the
+ *  last byte must be equal in all replicas, for example 0. */
+enum { KITH_BITS = 1 };
+
+/** A borrowed set of replicas, in host memory. */
+typedef struct kith_replicas {
+    int64_t n;          /**< number of replicas, 2 to 2^31 - 65 */
+    int64_t dim;        /**< numbers of each, 1 to 2^31 - 65; of bits up to 2^24 */
+    const void *values; /**< first number of the first replica */
+    int64_t stride;     /**< numbers (of bits: bytes) from one replica to the next */
+    int type;           /**< KITH_FLOAT, KITH_DOUBLE or KITH_BITS */
+} kith_replicas;
+
+/** What to count. Fill with kith_overlap_options_init, then change what you need. */
+typedef struct kith_overlap_options {
+    size_t size;                  /**< sizeof(kith_overlap_options): set by the init call */
+    kith_overlap_measure measure; /**< what is counted */
+    int subtract_mean; /**< 1: the mean over replicas is subtracted from each first: it is summed in
+                            double in the order of the replicas, the difference rounded to the type.
+                            Not for bits */
+    int64_t bins;      /**< 1 to 2^20, of equal width */
+    double low, high;  /**< first and last edge. Both 0: the range of the measure: -1 to 1;
+                            -m to m with m = the largest s_xx; 0 to 2 sqrt(m); with m larger by
+                            m 2^-30, so that rounding leaves none outside */
+} kith_overlap_options;
+
+/** Set every field to its default: cosines, 200 bins, the range of the measure. */
+KITH_API void kith_overlap_options_init(kith_overlap_options *options);
+
+/** Histogram of the overlaps of pairs of replicas. Zero it before its first use. */
+typedef struct kith_overlaps {
+    int64_t bins;    /**< number of bins */
+    double *edges;   /**< [bins + 1] low + k (high - low) / bins */
+    int64_t *counts; /**< [bins] bin k holds edges[k] <= q < edges[k + 1], the last its end too */
+    int64_t pairs;   /**< n (n - 1) / 2; pairs that are in no bin are outside the edges */
+    int spins;       /**< 1: they were counted as bits: all values were +1 or -1 */
+    void *owner;     /**< of the library */
+} kith_overlaps;
+
+/**
+ * Count the pairs of different replicas by their overlap. No n x n matrix is stored.
+ * Cost: O(n^2 d) by products of blocks, half of the matrix; scratch memory for a copy of the
+ * values, for two where the mean is subtracted. Spins, also those given as numbers, are packed to
+ * bits.
+ * @param ctx          the context
+ * @param replicas     the vectors
+ * @param options      NULL: the defaults
+ * @param[in,out] out  zeroed, or from an earlier call, whose arrays are then reused. Free
+ *                     with kith_overlaps_free.
+ * @return KITH_OK; KITH_INVALID, also for a zero vector that has no cosine; KITH_NOT_FINITE;
+ *         KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED; KITH_DEVICE_LOST. On
+ *         failure out holds no counts: all but its owner is 0. It is still to be freed.
+ */
+KITH_API kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
+                                        const kith_overlap_options *options, kith_overlaps *out);
+
+/**
+ * Compute some rows of the matrix of overlaps, by the definition. Always on CPU cores.
+ * Cost: O(rows n d) in double, several times that of a count; the copies of kith_overlap_count.
+ * @param options      its bins are ignored
+ * @param first, rows  first row, and number of rows
+ * @param[out] matrix  [rows][n] in host memory: row k has the overlaps of replica first + k
+ * @return as kith_overlap_count. On failure the matrix is undefined.
+ */
+KITH_API kith_status kith_overlap_rows(kith_ctx *ctx, const kith_replicas *replicas,
+                                       const kith_overlap_options *options, int64_t first,
+                                       int64_t rows, double *matrix);
+
+/** Free the arrays and zero the struct. @param overlaps  NULL or zeroed is fine. */
+KITH_API void kith_overlaps_free(kith_overlaps *overlaps);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

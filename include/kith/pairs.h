@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Neighbour lists: all pairs of particles within a radius.
+ *
+ * See kith.h for pairs, boxes, memory, threads and errors.
+ */
+#ifndef KITH_API_PAIRS_H
+#define KITH_API_PAIRS_H
+
+#include <kith/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a list is laid out. */
+typedef enum kith_layout {
+    KITH_IJ = 0, /**< two arrays: pair p is (i[p], j[p]) */
+    KITH_CSR = 1 /**< the neighbours of i are j[offsets[i]] to j[offsets[i + 1] - 1] */
+} kith_layout;
+
+/** Extras to store for each pair; a bit set. */
+enum { KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4 };
+
+/** What list to make. Fill with kith_pairs_options_init, then change what you need. */
+typedef struct kith_pairs_options {
+    size_t size;                /**< sizeof(kith_pairs_options): set by the init call */
+    const kith_points *against; /**< B: pairs of i in the points with j in B; NULL: one set. Lists
+                                     against B are always full: each (i, j, S) once */
+    int full;                   /**< 0: half list; 1: full list */
+    int sorted;                 /**< 1: by i, then j, then Sc, Sb, Sa */
+    int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
+                                     (i, j) list in an order that changes from run to run: a GPU
+                                     then needs one pass instead of two. Ignored elsewhere */
+    kith_layout layout;         /**< KITH_IJ or KITH_CSR */
+    unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
+    int64_t block_pairs;        /**< kith_pairs_each: largest number of pairs in a block; 0: 2^24 */
+} kith_pairs_options;
+
+/** Set every field to its default: half (i, j), unsorted, no extras. */
+KITH_API void kith_pairs_options_init(kith_pairs_options *options);
+
+/**
+ * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind
+ * of backend alone: not on threads, instruction set or run. Sorted lists are equal on all backends.
+ */
+typedef struct kith_pairs {
+    int64_t n;          /**< pairs in the list */
+    int64_t rows;       /**< particles that i counts; offsets has rows + 1 entries */
+    int32_t *i;         /**< [n], KITH_IJ only */
+    int32_t *j;         /**< [n] */
+    int64_t *offsets;   /**< [rows + 1], KITH_CSR only */
+    void *distances;    /**< [n], precision of the points: |r_j + S.cell - r_i| */
+    void *vectors;      /**< [n][3], precision of the points: r_j + S.cell - r_i */
+    int32_t *shifts;    /**< [n][3]: S for the coordinates as given, so also when some lie outside
+                             the box */
+    int64_t capacity;   /**< number of pairs that the arrays can hold */
+    kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
+    void *owner;        /**< of the library; NULL when the arrays are the caller's */
+} kith_pairs;
+
+/**
+ * Find all pairs within the cutoff, into arrays that the library allocates.
+ * Cost: O(n + pairs) time; at most 64 bytes of scratch memory for each particle beyond the list.
+ * Candidates and their images take up to 40 MB for each thread on a CPU, for any number of them;
+ * only sorted lists need about 130 bytes for each image within the cutoff of a particle, and are
+ * refused (KITH_LIMIT) from 4 GB for each thread on.
+ * @param ctx         the context
+ * @param points      the particles
+ * @param box         NULL: open space
+ * @param cutoff      radius, > 0, its square a normal number in the points' precision; along a
+ *                    periodic axis at most 500 times the box's height
+ * @param options     NULL: the defaults
+ * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
+ *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure n and rows are 0, and out is
+ *         still to be freed.
+ */
+KITH_API kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_pairs *out);
+
+/**
+ * Count the pairs, storing none.
+ * @param[out] n           pairs in the list that the options describe
+ * @param[out] neighbours  [points->n]: the entries of each i in the full list; host memory; NULL if
+ *                         not wanted
+ * @return as kith_pairs_find. On failure n is 0, and neighbours are undefined.
+ */
+KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                      double cutoff, const kith_pairs_options *options, int64_t *n,
+                                      int64_t *neighbours);
+
+/**
+ * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
+ * the extras named must have arrays.
+ * @param[in,out] out  capacity, memory and the arrays set by the caller; n and rows are returned
+ * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed. On failure the
+ *         contents of the arrays are undefined; on any other than KITH_CAPACITY n and rows are 0.
+ */
+KITH_API kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_pairs *out);
+
+/**
+ * Receives one block of a list.
+ * @param block  the pairs, KITH_IJ, host memory, owned by the library and valid during this call
+ * @param first  index in the whole list of the block's first pair
+ * @return 0 to continue; anything else stops, and kith_pairs_each returns KITH_CANCELLED.
+ */
+typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first);
+
+/**
+ * Find all pairs and pass them to a callback in blocks, so that memory stays bounded for any number
+ * of pairs. The blocks in order are the list of kith_pairs_find with layout KITH_IJ.
+ * @param fn    called from the calling thread
+ * @param user  passed to fn
+ * @return as kith_pairs_find; KITH_CANCELLED when fn stopped it.
+ */
+KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                     double cutoff, const kith_pairs_options *options,
+                                     kith_block_fn fn, void *user);
+
+/**
+ * Queue the search and return without waiting: for programs that use the list on the GPU. Nothing
+ * is copied to or from the host, and no memory is allocated unless the context's scratch memory is
+ * too small; it is large enough after a call of equal size. Queued work is done in the order of
+ * kith_options.stream; the arrays must stay until then.
+ * @param points       in device memory, as options->against
+ * @param out          arrays in device memory, and capacity, set by the caller; not written itself
+ * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
+ *                     arrays are undefined. Negative: a kith_status, for example KITH_NOT_FINITE.
+ * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU;
+ *         KITH_DEVICE_LOST. On failure arrays and result are undefined.
+ */
+KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points,
+                                        const kith_box *box, double cutoff,
+                                        const kith_pairs_options *options, const kith_pairs *out,
+                                        int64_t *result);
+
+/** Free a list's arrays and zero it. @param pairs  NULL or a zeroed list is fine. */
+KITH_API void kith_pairs_free(kith_pairs *pairs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
