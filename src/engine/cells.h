@@ -298,8 +298,8 @@ KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int pa
     }
 }
 
-#define KITH_TWICE "engine/cells_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/cells_real.h"
+#include "core/per_precision.h"
 
 /** Read particle p of the caller's points and wrap it into the box, in the question's precision.
  *  @param[out] r      wrapped position [length]

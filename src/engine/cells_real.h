@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reading and wrapping the caller's coordinates, and their bounds, for one precision. Included by
- * cells.h through twice.h.
+ * cells.h through per_precision.h.
  */
 
 /** Read particle p of the caller's points and wrap it into the box.

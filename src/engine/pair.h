@@ -39,7 +39,7 @@
 #define KITH_DIV_f(a, b) ((a) / (b))
 #endif
 
-/* Operations that are rounded once, in the precision that twice.h compiles a file for. */
+/* Operations that are rounded once, in the precision that per_precision.h compiles a file for. */
 #define KITH_ADD(a, b) KITH_REAL(KITH_ADD)(a, b)
 #define KITH_SUB(a, b) KITH_REAL(KITH_SUB)(a, b)
 #define KITH_MUL(a, b) KITH_REAL(KITH_MUL)(a, b)
@@ -61,7 +61,7 @@ KITH_FN double kith__round_to_float(double x)
     return (double)narrow;
 }
 
-/* A double rounded to the precision that twice.h compiles a file for. */
+/* A double rounded to the precision that per_precision.h compiles a file for. */
 #define KITH_ROUND_d(x) (x)
 #define KITH_ROUND_f(x) kith__round_to_float(x)
 #define KITH_ROUND(x) KITH_REAL(KITH_ROUND)(x)
@@ -70,8 +70,8 @@ KITH_FN double kith__round_to_float(double x)
  *  with the precision of float (_f) or double (_d). */
 enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 
-#define KITH_TWICE "engine/pair_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/pair_real.h"
+#include "core/per_precision.h"
 
 /** Pack image S of a particle, |S[k]| <= KITH_MAX_IMAGES, into 30 bits. Packed images are ordered
  *  by S[2], then S[1], then S[0]. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of a pair for one precision. Included by pair.h through twice.h. Every operation
- * is rounded once: contraction to fused multiply-add is off in C (-ffp-contract=off), and the _rn
- * intrinsics prevent it in CUDA. So all backends compute identical bits.
+ * The definition of a pair for one precision. Included by pair.h through per_precision.h. Every
+ * operation is rounded once: contraction to fused multiply-add is off in C (-ffp-contract=off), and
+ * the _rn intrinsics prevent it in CUDA. So all backends compute identical bits.
  */
 
 /** The box, rounded to the precision of the coordinates. */

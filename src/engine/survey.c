@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 
-#define KITH_TWICE "engine/survey_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/survey_real.h"
+#include "core/per_precision.h"
 
 /* The bounds of no particles. */
 static const struct kith__survey nothing_seen = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The bounds of coordinates that need no wrapping, for one precision. Included by survey.c through
- * twice.h.
+ * per_precision.h.
  */
 
 /** Find the smallest and largest of n values, separately for each residue of the index modulo

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One step of one particle, for one precision. Included by flock_rules.h through twice.h.
+ * One step of one particle, for one precision. Included by flock_rules.h through per_precision.h.
  */
 
 /** Advance a particle with position r and velocity v by one time step, from its neighbour sums.

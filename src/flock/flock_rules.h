@@ -390,7 +390,7 @@ KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
     (void)kith__wrap_d(box, predator->place, image);
 }
 
-#define KITH_TWICE "flock/flock_move_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "flock/flock_move_real.h"
+#include "core/per_precision.h"
 
 #endif

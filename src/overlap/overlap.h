@@ -133,8 +133,8 @@ enum {
 kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *replicas, bool subtract_mean,
                                struct kith__overlap *overlap);
 
-#define KITH_TWICE "overlap/overlap_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "overlap/overlap_real.h"
+#include "core/per_precision.h"
 
 /** Scalar product of rows i and j by the definition; for bits it is exact. */
 static inline double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)

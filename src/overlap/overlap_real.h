@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Scalar product by the definition, for one precision: KITH_OVERLAP_SUMS partial sums in double,
- * then their sum by halves. Included by overlap.h through twice.h.
+ * then their sum by halves. Included by overlap.h through per_precision.h.
  */
 static inline double KITH_REAL(kith__dot)(const real *x, const real *y, int64_t n)
 {

@@ -10,8 +10,8 @@
 
 #include "pair_force.h"
 
-#define KITH_TWICE "rdf/counter_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "rdf/counter_real.h"
+#include "core/per_precision.h"
 
 /** Whether j is among the bonded partners of i, as listed for i. */
 KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The counter of a squared distance by the definition, for one precision. Included by counter.h
- * through twice.h.
+ * through per_precision.h.
  */
 
 /** The last bin whose lower edge is at or below r2; 0 when there is none. */

@@ -45,8 +45,8 @@ static size_t axis_room(const struct kith__question *q, int64_t n)
     return ((size_t)n * (size_t)q->precision + 3 * align - 1) / align * align;
 }
 
-#define KITH_TWICE "engine/cpu/grid_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/cpu/grid_real.h"
+#include "core/per_precision.h"
 
 /** Compute the fractional coordinates of particle p of the caller's points, wrapped. */
 static void locate(const struct kith__question *q, const kith_points *points, int64_t p,

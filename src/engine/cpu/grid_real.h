@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The passes of the grid build that read coordinates, for one precision. Included by grid.c through
- * twice.h.
+ * per_precision.h.
  */
 
 /** Read particle p of the caller's points and wrap it into the box.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Vector operations and square roots under names that end in _f and _d, for code that twice.h
- * compiles for both precisions. Loops process W particles at a time: one vector of floats, or two
- * of doubles.
+ * Vector operations and square roots under names that end in _f and _d, for code that
+ * per_precision.h compiles for both precisions. Loops process W particles at a time: one vector of
+ * floats, or two of doubles.
  */
 #ifndef KITH_CPU_LANES_H
 #define KITH_CPU_LANES_H

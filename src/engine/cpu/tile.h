@@ -126,8 +126,8 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     tile->n = at;
 }
 
-#define KITH_TWICE "engine/cpu/tile_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/cpu/tile_real.h"
+#include "core/per_precision.h"
 
 /* Image (0, 0, 0), packed. */
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The functions of the sweep that read coordinates from the grid, for one precision. Included by
- * tile.h through twice.h.
+ * tile.h through per_precision.h.
  */
 
 /** Compute the centre, size and error bound of the query block, and the coordinates of its

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The functions of pair.h and cells.h as members of a template by the type of coordinate. Included
- * by device.cuh through twice.h.
+ * by device.cuh through per_precision.h.
  */
 
 template <> struct definition<real> {

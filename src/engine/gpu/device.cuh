@@ -192,7 +192,7 @@ static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_
 /** The functions of pair.h and cells.h for one type of coordinate, float or double. */
 template <typename real> struct definition;
 
-#define KITH_TWICE "engine/gpu/definition_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "engine/gpu/definition_real.h"
+#include "core/per_precision.h"
 
 #endif

@@ -45,8 +45,8 @@ static struct prey find_nearest(const struct kith_flock *flock, const double pla
     return best;
 }
 
-#define KITH_TWICE "flock/cpu/flock_step_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "flock/cpu/flock_step_real.h"
+#include "core/per_precision.h"
 
 /** State of the loop that finds the largest component of a velocity. */
 struct fastest_loop {

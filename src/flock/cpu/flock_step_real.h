@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parts of a flock's step that read and write states, for one precision. Included by
- * flock_cpu.c through twice.h.
+ * flock_cpu.c through per_precision.h.
  */
 
 /** Largest component of a velocity in entries [begin, end) of the state. */

@@ -337,8 +337,8 @@ KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
     return other != 0;
 }
 
-#define KITH_TWICE "fof/cpu/link_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "fof/cpu/link_real.h"
+#include "core/per_precision.h"
 
 void KITH_OF_ISA(link_dense_cells)(struct kith__sweep *sweep, int64_t block)
 {

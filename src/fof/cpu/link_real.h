@@ -2,7 +2,7 @@
  *
  * Linking for one precision: distance tests, the traversal of the cells near one clump, flood fill
  * of dense cells, borders of two cells, and the list of work items of a block. Included by
- * link_kernel.c through twice.h.
+ * link_kernel.c through per_precision.h.
  */
 
 /* ------------------------------------------------------------------------------- distance tests */

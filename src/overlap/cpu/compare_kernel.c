@@ -65,8 +65,8 @@ static inline int64_t members(const struct kith__overlap *o, int64_t B)
     return left < KITH_COMPARE_BLOCK ? left : KITH_COMPARE_BLOCK;
 }
 
-#define KITH_TWICE "overlap/cpu/compare_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "overlap/cpu/compare_real.h"
+#include "core/per_precision.h"
 
 /** Count all pairs of blocks I and J of spins. */
 static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,

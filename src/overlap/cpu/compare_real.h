@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of blocks of replicas, and their counters, for one precision. Included by
- * compare_kernel.c through twice.h.
+ * compare_kernel.c through per_precision.h.
  */
 
 /** Products of ROWS replicas from a with those in VECTORS vectors from b, over n numbers; they are

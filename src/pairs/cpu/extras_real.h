@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Distances and vectors of the pairs of a row, for one precision. Included by pairs_kernel.c
- * through twice.h.
+ * through per_precision.h.
  */
 
 /** Separations of a query particle and some of its hits. */

@@ -103,8 +103,8 @@ static inline bool turned(const struct kith__sweep *sweep, const struct kith__ro
 
 enum { KITH_WAYS = 64 }; /**< hits whose separations are computed at a time */
 
-#define KITH_TWICE "pairs/cpu/extras_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "pairs/cpu/extras_real.h"
+#include "core/per_precision.h"
 
 /** Compute how many boxes wrapping subtracted from the coordinates of a particle. */
 static __attribute__((noinline)) void image_of(const struct kith__question *q,

@@ -17,8 +17,8 @@ struct open_pairs {
     int32_t counter[OPEN_ROOM]; /**< [n] guessed counter, within the partial */
 };
 
-#define KITH_TWICE "rdf/cpu/all_pairs_real.h"
-#include "core/twice.h"
+#define KITH_PER_PRECISION "rdf/cpu/all_pairs_real.h"
+#include "core/per_precision.h"
 
 /** Replace guessed counters by those of the definition. */
 static void resolve(const struct kith__all_pairs *all, struct open_pairs *open)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Counters of nearest images by the definition, for one precision. Included by all_pairs_kernel.c
- * through twice.h.
+ * through per_precision.h.
  */
 
 /** Smallest |d| of the images of a difference along an axis of this side. */
