@@ -32,7 +32,7 @@ enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 enum { KITH_MOST_PARTS = 16 };
 
 /** Bounds of the coordinates of all particles, wrapped into the box; found in one pass. */
-struct kith__survey {
+struct kith__bounds {
     double lo[3];   /**< smallest fractional coordinate along each row of the box */
     double hi[3];   /**< largest fractional coordinate along each row of the box */
     int64_t bad;    /**< first particle with a coordinate that is not finite; else INT64_MAX */
@@ -102,12 +102,12 @@ KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *p
 
 /** Return a bound on the distance of any particle from the box's origin [length]. The rounding
  *  errors of fractional coordinates in a triclinic box are proportional to it. */
-KITH_FN double kith__farthest(const struct kith__question *q, const struct kith__survey *survey)
+KITH_FN double kith__farthest(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         const double *row = q->box_d.row[k];
-        sum += fmax(fabs(survey->lo[k]), fabs(survey->hi[k])) *
+        sum += fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k])) *
                (fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
     }
     return sum;
@@ -122,13 +122,13 @@ KITH_FN double kith__epsilon(const struct kith__question *q)
 
 /** Return the smallest width of a cell [length]: the cutoff and the margin, plus a bound on the
  *  rounding errors of wrapping. */
-KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__survey *survey)
+KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     const double epsilon = kith__epsilon(q);
     double side = q->cutoff * (1 + KITH_CELL_MARGIN) +
-                  16 * epsilon * q->reach * (1 + survey->images);
+                  16 * epsilon * q->reach * (1 + bounds->images);
     if (!q->box_d.orthorhombic) {
-        side += 16 * DBL_EPSILON * kith__farthest(q, survey);
+        side += 16 * DBL_EPSILON * kith__farthest(q, bounds);
     }
     return side;
 }
@@ -139,7 +139,7 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
  *                 are counted
  *  @param side    width of a cell [length] */
 KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
-                                            const struct kith__survey *survey, double anchor,
+                                            const struct kith__bounds *bounds, double anchor,
                                             double side, int k)
 {
     const double height = q->height[k];
@@ -151,13 +151,13 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         axis.scale = (double)axis.n;
         /* Where the keys of narrow cells would not fit, cells are much wider than the cutoff. The
          * factor 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. */
-        const double near = fmin(side, kith__cell_side(q, survey));
+        const double near = fmin(side, kith__cell_side(q, bounds));
         axis.reach = (int)ceil(near * (double)axis.n / height * (1 - 1e-9));
     } else {
         axis.anchor = anchor;
         axis.scale = height / side;
-        axis.first = kith__open_cell(&axis, survey->lo[k]);
-        axis.n = kith__open_cell(&axis, survey->hi[k]) - axis.first + 1;
+        axis.first = kith__open_cell(&axis, bounds->lo[k]);
+        axis.n = kith__open_cell(&axis, bounds->hi[k]) - axis.first + 1;
     }
     axis.plain_n = axis.n;
     return axis;
@@ -175,11 +175,11 @@ KITH_FN int64_t kith__count_cells(const struct kith__axis axis[3])
  *  @param side       width of a cell [length]
  *  @param[out] axis  the cells
  *  @return the number of cells; -1 when it exceeds 2^62 */
-KITH_FN int64_t kith__choose_axes(const struct kith__question *q, const struct kith__survey *survey,
+KITH_FN int64_t kith__choose_axes(const struct kith__question *q, const struct kith__bounds *bounds,
                                   const double anchor[3], double side, struct kith__axis axis[3])
 {
     for (int k = 0; k < 3; k++) {
-        axis[k] = kith__choose_axis(q, survey, anchor[k], side, k);
+        axis[k] = kith__choose_axis(q, bounds, anchor[k], side, k);
     }
     return kith__count_cells(axis);
 }
@@ -241,14 +241,14 @@ KITH_FN double kith__blur(const struct kith__question *q)
 
 /** Return the smallest number of subcells along an axis, 4 to KITH_MOST_PARTS, with which there are
  *  at most `limit` cells; 8 when even KITH_MOST_PARTS gives more cells. */
-KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__survey *survey,
+KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__bounds *bounds,
                                const double anchor[3], int64_t limit)
 {
     const int least = 4;
     const int middle = 8;
     for (int parts = least; parts <= KITH_MOST_PARTS; parts++) {
         struct kith__axis axis[3];
-        const int64_t cells = kith__choose_axes(q, survey, anchor, parts * q->part, axis);
+        const int64_t cells = kith__choose_axes(q, bounds, anchor, parts * q->part, axis);
         if (cells >= 0 && cells <= limit) {
             return parts;
         }
@@ -263,7 +263,7 @@ KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith
  *  @return whether a subcell may hold particles that are further apart than its width: beyond
  *          KITH_FAR_CELLS, where a periodic axis would need more cells than these, or where
  *          wrapping into a triclinic box left particles outside it */
-KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__survey *survey,
+KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__bounds *bounds,
                           int parts, double near, struct kith__axis axis[3])
 {
     bool far = false;
@@ -275,7 +275,7 @@ KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__sur
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
         if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
-            const double beside = fmax(-survey->lo[k], survey->hi[k] - 1) * axis[k].scale * parts;
+            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale * parts;
             far = far || beside > KITH_CELL_MARGIN / 4;
         }
     }

@@ -35,9 +35,9 @@ KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *b
  *  @param r      wrapped position
  *  @param fits   0: the particle is too far outside the box to wrap
  *  @param image  number of boxes that wrapping subtracted along each axis */
-KITH_FN void KITH_REAL(kith__survey_add)(const struct KITH_REAL(kith__lattice) *box, int64_t p,
+KITH_FN void KITH_REAL(kith__bounds_add)(const struct KITH_REAL(kith__lattice) *box, int64_t p,
                                          const real r[3], int fits, const int32_t image[3],
-                                         struct kith__survey *s)
+                                         struct kith__bounds *s)
 {
     /* 0, or NaN when a coordinate is not finite */
     const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]);

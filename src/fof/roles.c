@@ -10,7 +10,7 @@
 #include "groups.h"
 #include "pairs/pairs.h"
 #include "distinct.h"
-#include "engine/survey.h"
+#include "engine/bounds.h"
 
 /* Pairs in each block that the search passes to count_links and find_nearest. */
 enum { BLOCK_PAIRS = 1 << 18 };
@@ -281,7 +281,7 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
     struct role_search search = {.q = q, .fof = fof};
-    KITH_TRY(kith__survey_check(ctx, q)); /* here messages name particles by the caller's index */
+    KITH_TRY(kith__bounds_check(ctx, q)); /* here messages name particles by the caller's index */
     KITH_TRY(select_linking(ctx, &search));
     KITH_TRY(group(ctx, &search, out));
     return search.attach.n > 0 ? attach(ctx, &search, out) : KITH_OK;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/survey.h"
+#include "engine/bounds.h"
 #include "sort.h"
 #include "cpu_state.h"
 #include "keys.h"
@@ -187,20 +187,20 @@ static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q
 /** Choose the cells and whether there is a table of their first slots: cells are as wide as the
  *  cutoff and a margin, and wider only where their number would exceed 2^62. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
-                                const struct kith__survey *survey, struct kith__grid *grid)
+                                const struct kith__bounds *bounds, struct kith__grid *grid)
 {
     const int64_t most = kith__table_limit(q);
     /* with subcells, other tables are kept beside the table of cells */
     const int64_t limit = q->part > 0 ? most - most / 4 : most;
-    const double near = grid->near = kith__cell_side(q, survey);
+    const double near = grid->near = kith__cell_side(q, bounds);
     double anchor[3];
     find_anchor(q, anchor);
-    const int parts = q->part > 0 ? kith__choose_parts(q, survey, anchor, limit) : 1;
+    const int parts = q->part > 0 ? kith__choose_parts(q, bounds, anchor, limit) : 1;
     double side = q->part > 0 ? parts * q->part : near;
     while (true) {
-        grid->cells = kith__choose_axes(q, survey, anchor, side, grid->axis);
+        grid->cells = kith__choose_axes(q, bounds, anchor, side, grid->axis);
         if (q->part > 0) {
-            grid->far = kith__divide(q, survey, parts, near, grid->axis) || grid->far;
+            grid->far = kith__divide(q, bounds, parts, near, grid->axis) || grid->far;
         }
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
@@ -460,10 +460,10 @@ static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith
 /** Find the bounds of the particles and choose the cells: 0 cells when a set has no particles. */
 static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
-    struct kith__survey survey;
+    struct kith__bounds bounds;
     *grid = (struct kith__grid){.cells = 0};
-    KITH_TRY(kith__survey_all(ctx, q, &survey, &grid->plain));
-    grid->wrapped = survey.images > 0;
+    KITH_TRY(kith__bounds_find(ctx, q, &bounds, &grid->plain));
+    grid->wrapped = bounds.images > 0;
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK;
     }
@@ -476,7 +476,7 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct
                    kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, all) &&
                    kith__work_need(&ctx->work, spare_slot(q), spare),
                KITH_NO_MEMORY, "out of memory for a grid of %lld particles", (long long)q->a.n);
-    return choose_cells(ctx, q, &survey, grid);
+    return choose_cells(ctx, q, &bounds, grid);
 }
 
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)

@@ -19,10 +19,10 @@ template <> struct definition<real> {
     {
         KITH_REAL(kith__fractions)(&box, r, f);
     }
-    static __device__ void survey_add(const lattice &box, int64_t p, const real r[3], int fits,
-                                      const int32_t image[3], struct kith__survey *survey)
+    static __device__ void bounds_add(const lattice &box, int64_t p, const real r[3], int fits,
+                                      const int32_t image[3], struct kith__bounds *bounds)
     {
-        KITH_REAL(kith__survey_add)(&box, p, r, fits, image, survey);
+        KITH_REAL(kith__bounds_add)(&box, p, r, fits, image, bounds);
     }
     static __device__ real separation(const lattice &box, const real ri[3], const real rj[3],
                                       const int32_t s[3], real d[3])

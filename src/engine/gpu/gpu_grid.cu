@@ -8,7 +8,7 @@
 
 enum {
     THREADS = 256,     /**< threads of a thread block */
-    SURVEY_BLOCKS = 4, /**< thread blocks on a multiprocessor, for the kernel `survey` */
+    BOUNDS_BLOCKS = 4, /**< thread blocks on a multiprocessor, for the kernel find_bounds */
     RESIDENT = 8 /**< thread blocks on a multiprocessor, for kernels bound by memory latency */
 };
 
@@ -19,7 +19,7 @@ static int64_t blocks_for(int64_t n)
     return blocks > 0 ? blocks : 1;
 }
 
-/* -------------------------------------------------------------------------------------- survey */
+/* -------------------------------------------------------------------------------------- bounds */
 
 /** Map a double to an integer so that integers compare as the doubles do. */
 static __device__ unsigned long long ordered(double value)
@@ -35,8 +35,8 @@ static __device__ double from_ordered(unsigned long long bits)
 }
 
 /** Extend bounds *to by bounds *from, with atomic operations. */
-static __device__ void merge_survey(struct kith__gpu_survey *to,
-                                    const struct kith__gpu_survey *from)
+static __device__ void merge_bounds(struct kith__gpu_bounds *to,
+                                    const struct kith__gpu_bounds *from)
 {
     for (int k = 0; k < 3; k++) {
         atomicMax(&to->below[k], from->below[k]);
@@ -48,7 +48,7 @@ static __device__ void merge_survey(struct kith__gpu_survey *to,
 }
 
 /** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane. */
-static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_survey *warp)
+static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bounds *warp)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
         for (int k = 0; k < 3; k++) {
@@ -72,40 +72,40 @@ static __device__ void survey_warp(struct kith__survey mine, struct kith__gpu_su
 }
 
 /** Return the bounds of no particles. */
-static __device__ struct kith__survey nothing_seen(void)
+static __device__ struct kith__bounds empty_bounds(void)
 {
-    const struct kith__survey none = {
+    const struct kith__bounds none = {
         {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
     return none;
 }
 
 /** Extend bounds *out by the particles of this thread block. All its threads must call. */
 template <typename real>
-static __device__ void survey_block(const struct kith__question &q, const kith_points &points,
-                                    struct kith__gpu_survey *out)
+static __device__ void bounds_block(const struct kith__question &q, const kith_points &points,
+                                    struct kith__gpu_bounds *out)
 {
     typedef definition<real> def;
-    __shared__ struct kith__gpu_survey block;
+    __shared__ struct kith__gpu_bounds block;
     if (threadIdx.x == 0) {
         block = {};
     }
     __syncthreads();
-    struct kith__survey mine = nothing_seen();
+    struct kith__bounds mine = empty_bounds();
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < points.n; p += step) {
         real r[3];
         int32_t image[3];
         const int fits = def::load(def::box(q), points, q.dim, p, r, image);
-        def::survey_add(def::box(q), p, r, fits, image, &mine);
+        def::bounds_add(def::box(q), p, r, fits, image, &mine);
     }
-    struct kith__gpu_survey warp;
-    survey_warp(mine, &warp);
+    struct kith__gpu_bounds warp;
+    bounds_warp(mine, &warp);
     if (my_lane() == 0) {
-        merge_survey(&block, &warp);
+        merge_bounds(&block, &warp);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        merge_survey(out, &block);
+        merge_bounds(out, &block);
     }
 }
 
@@ -150,18 +150,18 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
 }
 
 /** Choose the cells. They are wider than the cutoff and a margin only where keys would not fit. */
-static __device__ void plan_cells(const struct kith__question &q, const struct kith__survey &survey,
+static __device__ void plan_cells(const struct kith__question &q, const struct kith__bounds &bounds,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
-    const int parts = q.part > 0 ? kith__choose_parts(&q, &survey, anchor, kith__table_limit(&q))
+    const int parts = q.part > 0 ? kith__choose_parts(&q, &bounds, anchor, kith__table_limit(&q))
                                  : 1;
-    plan->near = kith__cell_side(&q, &survey);
+    plan->near = kith__cell_side(&q, &bounds);
     plan->far = false;
     double side = q.part > 0 ? parts * q.part : plan->near;
     while (true) {
-        plan->cells = kith__choose_axes(&q, &survey, anchor, side, plan->axis);
+        plan->cells = kith__choose_axes(&q, &bounds, anchor, side, plan->axis);
         if (q.part > 0) {
-            plan->far = kith__divide(&q, &survey, parts, plan->near, plan->axis) || plan->far;
+            plan->far = kith__divide(&q, &bounds, parts, plan->near, plan->axis) || plan->far;
         }
         if (plan->cells >= 0 &&
             kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis) <= 63) {
@@ -178,16 +178,16 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
 
 /** Return the bounds of all sets together, and set the plan's status: whether all coordinates can
  *  be used, else the first particle that cannot. */
-static __device__ struct kith__survey sum_up(const struct kith__question &q,
-                                             const volatile struct kith__gpu_survey *surveys,
-                                             struct kith__gpu_plan *plan)
+static __device__ struct kith__bounds merge_sets(const struct kith__question &q,
+                                                 const volatile struct kith__gpu_bounds *bounds,
+                                                 struct kith__gpu_plan *plan)
 {
-    struct kith__survey all = nothing_seen();
+    struct kith__bounds all = empty_bounds();
     plan->status = KITH_OK;
     plan->set = 0;
     plan->index = 0;
     for (int set = 0; set < (q.cross ? 2 : 1); set++) {
-        const volatile struct kith__gpu_survey *s = &surveys[set];
+        const volatile struct kith__gpu_bounds *s = &bounds[set];
         for (int k = 0; k < 3; k++) {
             all.lo[k] = fmin(all.lo[k], from_ordered(~s->below[k]));
             all.hi[k] = fmax(all.hi[k], from_ordered(s->above[k]));
@@ -208,8 +208,8 @@ static __device__ struct kith__survey sum_up(const struct kith__question &q,
 /** Choose the cells from the bounds, and reset the bounds for the next question. All threads of one
  *  thread block must call. */
 template <typename real>
-static __device__ void choose_cells(const struct kith__question &q,
-                                    struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
+static __device__ void choose_cells(const struct kith__question &q, struct kith__gpu_bounds *bounds,
+                                    struct kith__gpu_plan *plan)
 {
     __shared__ double anchor[3];
     if (!q.box_d.periodic[0] || !q.box_d.periodic[1] || !q.box_d.periodic[2]) {
@@ -218,63 +218,63 @@ static __device__ void choose_cells(const struct kith__question &q,
     if (threadIdx.x > 0) {
         return;
     }
-    const struct kith__survey all = sum_up(q, surveys, plan);
+    const struct kith__bounds all = merge_sets(q, bounds, plan);
     plan->cells = 0;
     plan->bits = 0;
     if (plan->status == KITH_OK && q.a.n > 0 && q.b.n > 0) {
         plan_cells(q, all, anchor, plan);
     }
-    surveys[0] = surveys[1] = {};
+    bounds[0] = bounds[1] = {};
 }
 
 /** Find the bounds of a set of points. With a plan, the last thread block to finish then chooses
  *  the cells. */
 template <typename real>
-static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
-    survey(const struct kith__question q, const kith_points points, int set,
-           struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan)
+static __global__ void __launch_bounds__(THREADS, BOUNDS_BLOCKS)
+    find_bounds(const struct kith__question q, const kith_points points, int set,
+                struct kith__gpu_bounds *bounds, struct kith__gpu_plan *plan)
 {
     __shared__ bool last;
-    survey_block<real>(q, points, &surveys[set]);
+    bounds_block<real>(q, points, &bounds[set]);
     if (!plan) {
         return;
     }
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicAdd(&surveys[set].blocks, 1u) == gridDim.x - 1;
+        last = atomicAdd(&bounds[set].blocks, 1u) == gridDim.x - 1;
         __threadfence();
     }
     __syncthreads();
     if (last) {
-        choose_cells<real>(q, surveys, plan);
+        choose_cells<real>(q, bounds, plan);
     }
 }
 
 template <typename real>
-static gpuError_t launch_survey(const struct kith__question *q, const kith_points *points, int set,
-                                struct kith__gpu_survey *surveys, struct kith__gpu_plan *plan,
-                                gpuStream_t stream)
+static gpuError_t launch_find_bounds(const struct kith__question *q, const kith_points *points,
+                                     int set, struct kith__gpu_bounds *bounds,
+                                     struct kith__gpu_plan *plan, gpuStream_t stream)
 {
     const int64_t most = 512; /* more thread blocks would spend most of their time on atomics */
     const int64_t blocks = blocks_for(points->n) < most ? blocks_for(points->n) : most;
-    KITH_LAUNCH(survey<real>, blocks, THREADS, stream, *q, *points, set, surveys, plan);
+    KITH_LAUNCH(find_bounds<real>, blocks, THREADS, stream, *q, *points, set, bounds, plan);
     return gpuGetLastError();
 }
 
 template <typename real>
-static gpuError_t survey_sets(const struct kith__gpu_grid *grid, struct kith__gpu_survey *surveys,
-                              gpuStream_t stream)
+static gpuError_t find_bounds_of_sets(const struct kith__gpu_grid *grid,
+                                      struct kith__gpu_bounds *bounds, gpuStream_t stream)
 {
     const struct kith__question *q = &grid->question;
     gpuError_t error = gpuSuccess;
     if (q->cross) {
-        error = launch_survey<real>(q, &q->b, 1, surveys, NULL, stream);
+        error = launch_find_bounds<real>(q, &q->b, 1, bounds, NULL, stream);
     }
     if (error == gpuSuccess) {
-        error = launch_survey<real>(q, &q->a, 0, surveys, grid->plan, stream);
+        error = launch_find_bounds<real>(q, &q->a, 0, bounds, grid->plan, stream);
     }
     if (error != gpuSuccess) { /* reset the bounds for the next question */
-        (void)gpuMemsetAsync(surveys, 0, 2 * sizeof *surveys, stream);
+        (void)gpuMemsetAsync(bounds, 0, 2 * sizeof *bounds, stream);
     }
     return error;
 }
@@ -282,14 +282,15 @@ static gpuError_t survey_sets(const struct kith__gpu_grid *grid, struct kith__gp
 gpuError_t kith__gpu_try_kernel(void)
 {
     gpuFuncAttributes attributes;
-    return gpuFuncGetAttributes(&attributes, (const void *)survey<double>);
+    return gpuFuncGetAttributes(&attributes, (const void *)find_bounds<double>);
 }
 
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
-                                  struct kith__gpu_survey *surveys, gpuStream_t stream)
+                                  struct kith__gpu_bounds *bounds, gpuStream_t stream)
 {
-    return grid->question.precision == KITH_FLOAT ? survey_sets<float>(grid, surveys, stream)
-                                                  : survey_sets<double>(grid, surveys, stream);
+    return grid->question.precision == KITH_FLOAT
+               ? find_bounds_of_sets<float>(grid, bounds, stream)
+               : find_bounds_of_sets<double>(grid, bounds, stream);
 }
 
 /* ---------------------------------------------------------------------------------------- sort */

@@ -70,9 +70,9 @@ struct kith__gpu_sort {
     size_t temporary_bytes; /**< size of `temporary` */
 };
 
-/** Bounds of the coordinates (kith__survey), encoded so that atomicMax merges them: each number is
+/** Bounds of the coordinates (kith__bounds), encoded so that atomicMax merges them: each number is
  *  larger the further out the bound is, and 0 for no particles. */
-struct kith__gpu_survey {
+struct kith__gpu_bounds {
     unsigned long long below[3]; /**< inverted bits of the ordered form of the lower bounds */
     unsigned long long above[3]; /**< ordered form of the upper bounds */
     unsigned long long bad;      /**< INT64_MAX - index of the first particle that is not finite */
@@ -90,9 +90,9 @@ extern "C" {
 gpuError_t kith__gpu_try_kernel(void);
 
 /** Queue the bounds of the coordinates and the choice of the cells: sets *grid->plan.
- *  @param surveys  [2] device memory, zero; it is zero again when the kernels have finished */
+ *  @param bounds  [2] device memory, zero; it is zero again when the kernels have finished */
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
-                                  struct kith__gpu_survey *surveys, gpuStream_t stream);
+                                  struct kith__gpu_bounds *bounds, gpuStream_t stream);
 
 /** Queue the keys and indices of one set.
  *  @param set   0: set a, 1: set b

@@ -278,7 +278,7 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
                "out of device memory for sorting %lld particles", (long long)n);
     s->counts = (int64_t *)sort->key;
     KITH_GPU_TRY(ctx, "choosing cells",
-                 kith__gpu_choose_cells(&s->sweep.grid, small->survey, gpu->stream));
+                 kith__gpu_choose_cells(&s->sweep.grid, small->bounds, gpu->stream));
     return KITH_OK;
 }
 

@@ -14,7 +14,7 @@
 /** Small data in device memory, in buffer KITH_GPU_PLAN, copied to the host as a whole. */
 struct kith__gpu_small {
     struct kith__gpu_plan plan;         /**< the cells, and whether the coordinates can be used */
-    struct kith__gpu_survey survey[2];  /**< bounds of set a and b */
+    struct kith__gpu_bounds bounds[2];  /**< bounds of set a and b */
     unsigned long long total;           /**< pairs appended to an unordered list */
     unsigned next;                      /**< work queue counter of the sweep */
     struct kith__gpu_fof_small fof;     /**< small data of friends-of-friends */

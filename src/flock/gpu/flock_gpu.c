@@ -37,7 +37,7 @@ static double particles_per_cube(const struct kith_flock *flock)
 }
 
 /** Make cells narrower along x by the factor `parts`: rows of cells are read as a whole. */
-static void narrow(const struct kith__question *q, const struct kith__survey *whole, int parts,
+static void narrow(const struct kith__question *q, const struct kith__bounds *whole, int parts,
                    struct kith__gpu_plan *plan)
 {
     static const double anchor[3] = {0, 0, 0};
@@ -58,7 +58,7 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     static const double most = 16;  /* largest factor by which cells are narrower along x */
     static const int64_t small_table = 1 << 20; /* a table that costs no more than a launch */
     static const double anchor[3] = {0, 0, 0};
-    struct kith__survey whole = {{0, 0, 0}, {0, 0, 0}, INT64_MAX, INT64_MAX, 0};
+    struct kith__bounds whole = {{0, 0, 0}, {0, 0, 0}, INT64_MAX, INT64_MAX, 0};
     for (int k = 0; k < q->dim; k++) {
         whole.hi[k] = 1;
     }

@@ -5,7 +5,7 @@
  * has its own counters, which are added at the end; as they are integers, the order does not
  * matter.
  */
-#include "engine/survey.h"
+#include "engine/bounds.h"
 #include "all_pairs.h"
 #include "engine/cpu/run.h"
 #include "tally.h"
@@ -163,7 +163,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
     struct kith__scale scale;
     struct kith__grid grid = {.cells = 0};
     KITH_TRY(kith__scale_init(ctx, q, rdf, &scale));
-    KITH_TRY(rdf->nearest ? kith__survey_check(ctx, q) : kith__grid_build(ctx, q, &grid));
+    KITH_TRY(rdf->nearest ? kith__bounds_check(ctx, q) : kith__grid_build(ctx, q, &grid));
     KITH_TRY(kith__run_prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD,
                                sizeof(struct kith__tally)));
     KITH_TRY(init_tallies(ctx, &scale));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bounds of coordinates that need no wrapping, for one precision. Included by survey.c through
+ * The bounds of coordinates that need no wrapping, for one precision. Included by bounds.c through
  * per_precision.h.
  */
 
@@ -46,8 +46,9 @@ static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3
 /** Extend bounds *out by particles [begin, end), from their smallest and largest coordinates alone.
  *  @return false, with *out unchanged, when that is not possible: the box is triclinic, a particle
  *          is outside the box or not finite, or the layout in memory is neither packed nor split */
-static bool KITH_REAL(glance)(const struct kith__question *question, const kith_points *points,
-                              int64_t begin, int64_t end, struct kith__survey *out)
+static bool KITH_REAL(bounds_of_extremes)(const struct kith__question *question,
+                                          const kith_points *points, int64_t begin, int64_t end,
+                                          struct kith__bounds *out)
 {
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
     const real *axis[3] = {points->x, points->y, points->z};
@@ -74,8 +75,8 @@ static bool KITH_REAL(glance)(const struct kith__question *question, const kith_
     }
     if (fine) {
         const int32_t none[3] = {0, 0, 0};
-        KITH_REAL(kith__survey_add)(box, begin, lo, 1, none, out);
-        KITH_REAL(kith__survey_add)(box, begin, hi, 1, none, out);
+        KITH_REAL(kith__bounds_add)(box, begin, lo, 1, none, out);
+        KITH_REAL(kith__bounds_add)(box, begin, hi, 1, none, out);
     }
     return fine;
 }

@@ -2,8 +2,8 @@
  *
  * One pass over the coordinates before the grid is built: their bounds, and a check of all of them.
  */
-#ifndef KITH_SURVEY_H
-#define KITH_SURVEY_H
+#ifndef KITH_BOUNDS_H
+#define KITH_BOUNDS_H
 
 #include "cells.h"
 
@@ -15,11 +15,11 @@
  * @return KITH_OK; KITH_NOT_FINITE with the index of the first particle that is not finite in the
  *         message; KITH_LIMIT when a particle is too far outside a periodic box; KITH_CANCELLED
  */
-kith_status kith__survey_all(kith_ctx *ctx, const struct kith__question *question,
-                             struct kith__survey *all, bool *plain);
+kith_status kith__bounds_find(kith_ctx *ctx, const struct kith__question *question,
+                              struct kith__bounds *all, bool *plain);
 
 /** Check that the coordinates of all particles of both sets can be used. O(n), parallel.
- *  @return as kith__survey_all */
-kith_status kith__survey_check(kith_ctx *ctx, const struct kith__question *question);
+ *  @return as kith__bounds_find */
+kith_status kith__bounds_check(kith_ctx *ctx, const struct kith__question *question);
 
 #endif
