@@ -5,9 +5,9 @@
  * neighbours of a cell's particles are in that cell and the cells around it. Coordinates are used
  * in fractional form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
  *
- * A question may ask for cells that are divided into subcells (question->part, their width): then
- * friends-of-friends can treat all particles of one subcell at once. Particles are sorted by cell
- * and, inside a cell, by subcell.
+ * A question may ask for cells that are divided into subcells (question->subcell, their width):
+ * then friends-of-friends can treat all particles of one subcell at once. Particles are sorted by
+ * cell and, inside a cell, by subcell.
  */
 #ifndef KITH_CELLS_H
 #define KITH_CELLS_H
@@ -29,7 +29,7 @@
 enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 
 /* Most subcells of a cell along an axis: a row of subcells must fit a mask of 16 bits. */
-enum { KITH_MOST_PARTS = 16 };
+enum { KITH_MOST_SUBCELLS = 16 };
 
 /** Bounds of the coordinates of all particles, wrapped into the box; found in one pass. */
 struct kith__bounds {
@@ -42,7 +42,7 @@ struct kith__bounds {
 
 /**
  * The cells along one axis. A key, by which particles are sorted, is the number of the cell,
- * (z * n_y + y) * n_x + x, followed by the numbers of the subcell along z, y and x in part_bits
+ * (z * n_y + y) * n_x + x, followed by the numbers of the subcell along z, y and x in subcell_bits
  * bits each.
  *
  * Where a table of all cells would be too large, long axes are compressed: runs of cells that hold
@@ -51,8 +51,8 @@ struct kith__bounds {
 struct kith__axis {
     int64_t n;        /**< number of cells, after compression */
     int reach;        /**< how many cells away a neighbour can be */
-    int parts;        /**< subcells of each cell along the axis; 1: cells are not divided */
-    int part_bits;    /**< bits of a key that hold the number of a subcell along the axis */
+    int subcells;     /**< subcells of each cell along the axis; 1: cells are not divided */
+    int subcell_bits; /**< bits of a key that hold the number of a subcell along the axis */
     bool periodic;    /**< cells continue with images of the box on both sides */
     double anchor;    /**< fractional coordinate that cells are counted from; 0 when periodic */
     double scale;     /**< cells for each unit of fractional coordinate */
@@ -84,9 +84,9 @@ KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
 }
 
 /** Return the cell of an axis that holds fractional coordinate f, as kith__plain_cell does, and set
- *  *part to the number of its subcell, 0 to parts - 1. Branch-free: anchor and first are 0 along
- *  periodic axes. */
-KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *part)
+ *  *subcell to the number of its subcell, 0 to subcells - 1. Branch-free: anchor and first are 0
+ *  along periodic axes. */
+KITH_FN int64_t kith__plain_subcell(const struct kith__axis *axis, double f, int *subcell)
 {
     double u = (f - axis->anchor) * axis->scale;
     u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;
@@ -95,8 +95,8 @@ KITH_FN int64_t kith__plain_part(const struct kith__axis *axis, double f, int *p
     c -= (u < (double)c) + axis->first;
     c = c > 0 ? c : 0;
     c = c < axis->plain_n ? c : axis->plain_n - 1;
-    const int p = (int)((u - (double)(c + axis->first)) * axis->parts);
-    *part = p < 0 ? 0 : p < axis->parts ? p : axis->parts - 1;
+    const int p = (int)((u - (double)(c + axis->first)) * axis->subcells);
+    *subcell = p < 0 ? 0 : p < axis->subcells ? p : axis->subcells - 1;
     return c;
 }
 
@@ -146,7 +146,7 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
     struct kith__axis axis = {0, 1, 1, 0, q->box_d.periodic[k] != 0, 0, 0, 0, 0, 0, NULL, NULL};
     if (axis.periodic) {
         const double most = fmin(height / side, KITH_FAR_CELLS);
-        const double n = q->part > 0 ? ceil(most) : floor(most);
+        const double n = q->subcell > 0 ? ceil(most) : floor(most);
         axis.n = n > 1 ? (int64_t)n : 1;
         axis.scale = (double)axis.n;
         /* Where the keys of narrow cells would not fit, cells are much wider than the cutoff. The
@@ -239,43 +239,44 @@ KITH_FN double kith__blur(const struct kith__question *q)
     return kith__own_blur(q) + off * (2 + off);
 }
 
-/** Return the smallest number of subcells along an axis, 4 to KITH_MOST_PARTS, with which there are
- *  at most `limit` cells; 8 when even KITH_MOST_PARTS gives more cells. */
-KITH_FN int kith__choose_parts(const struct kith__question *q, const struct kith__bounds *bounds,
-                               const double anchor[3], int64_t limit)
+/** Return the smallest number of subcells along an axis, 4 to KITH_MOST_SUBCELLS, with which there
+ *  are at most `limit` cells; 8 when even KITH_MOST_SUBCELLS gives more cells. */
+KITH_FN int kith__choose_subcells(const struct kith__question *q, const struct kith__bounds *bounds,
+                                  const double anchor[3], int64_t limit)
 {
     const int least = 4;
     const int middle = 8;
-    for (int parts = least; parts <= KITH_MOST_PARTS; parts++) {
+    for (int subcells = least; subcells <= KITH_MOST_SUBCELLS; subcells++) {
         struct kith__axis axis[3];
-        const int64_t cells = kith__choose_axes(q, bounds, anchor, parts * q->part, axis);
+        const int64_t cells = kith__choose_axes(q, bounds, anchor, subcells * q->subcell, axis);
         if (cells >= 0 && cells <= limit) {
-            return parts;
+            return subcells;
         }
     }
     return middle;
 }
 
 /** Divide the cells of all axes into subcells.
- *  @param parts         subcells of a cell along each axis
+ *  @param subcells      subcells of a cell along each axis
  *  @param near          largest distance of a pair, rounding errors included [length]
- *  @param[in,out] axis  the cells; parts, part_bits and reach are set
+ *  @param[in,out] axis  the cells; subcells, subcell_bits and reach are set
  *  @return whether a subcell may hold particles that are further apart than its width: beyond
  *          KITH_FAR_CELLS, where a periodic axis would need more cells than these, or where
  *          wrapping into a triclinic box left particles outside it */
-KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__bounds *bounds,
-                          int parts, double near, struct kith__axis axis[3])
+KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kith__bounds *bounds,
+                                int subcells, double near, struct kith__axis axis[3])
 {
     bool far = false;
     for (int k = 0; k < q->dim; k++) {
         const double first = (double)axis[k].first;
         const double last = first + (double)axis[k].plain_n - 1;
-        axis[k].parts = parts;
-        axis[k].part_bits = kith__bit_length((uint64_t)parts - 1);
+        axis[k].subcells = subcells;
+        axis[k].subcell_bits = kith__bit_length((uint64_t)subcells - 1);
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
         if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
-            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale * parts;
+            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale *
+                                  subcells;
             far = far || beside > KITH_CELL_MARGIN / 4;
         }
     }
@@ -283,18 +284,18 @@ KITH_FN bool kith__divide(const struct kith__question *q, const struct kith__bou
 }
 
 /** Return how many low bits of a key hold the number of the subcell. */
-KITH_FN int kith__part_bits(const struct kith__axis axis[3])
+KITH_FN int kith__subcell_bits(const struct kith__axis axis[3])
 {
-    return axis[0].part_bits + axis[1].part_bits + axis[2].part_bits;
+    return axis[0].subcell_bits + axis[1].subcell_bits + axis[2].subcell_bits;
 }
 
 /** Extract the numbers of the subcell along x, y and z from a key. */
-KITH_FN void kith__part_of(const struct kith__axis axis[3], uint64_t key, int part[3])
+KITH_FN void kith__subcell_of(const struct kith__axis axis[3], uint64_t key, int subcell[3])
 {
     uint32_t rest = (uint32_t)key; /* subcells are numbered by 12 bits at most */
     for (int k = 0; k < 3; k++) {
-        part[k] = (int)(rest & ((1u << axis[k].part_bits) - 1));
-        rest >>= axis[k].part_bits;
+        subcell[k] = (int)(rest & ((1u << axis[k].subcell_bits) - 1));
+        rest >>= axis[k].subcell_bits;
     }
 }
 

@@ -71,7 +71,7 @@ static int link_block(void *user, const kith_pairs *block, int64_t first)
 static kith_status link_all(kith_ctx *ctx, struct forest *f)
 {
     struct kith__question question = *f->question;
-    question.part = 0;
+    question.subcell = 0;
     for (int64_t p = 0; p < question.a.n; p++) {
         f->parent[p] = (int32_t)p;
     }

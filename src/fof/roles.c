@@ -180,7 +180,7 @@ static kith_status each_pair(kith_ctx *ctx, struct role_search *search,
                              kith_block_fn fn)
 {
     struct kith__question question = *search->q;
-    question.part = 0;
+    question.subcell = 0;
     question.a = kith_points_packed(a->xyz, a->n, question.precision);
     question.b = kith_points_packed(b->xyz, b->n, question.precision);
     question.cross = a != b;

@@ -26,17 +26,17 @@ static double longest_diagonal(const struct kith__question *q)
 
 void kith__subcells_set_width(struct kith__question *q)
 {
-    q->part = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
+    q->subcell = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
 }
 
 /** Set the subcells within reach along axis k. @return the width of a subcell [length]. */
 static double reach_along(const struct kith__question *q, const struct kith__axis *axis, int k,
                           double near, double *reach)
 {
-    const double width = q->height[k] / (axis->scale * axis->parts);
+    const double width = q->height[k] / (axis->scale * axis->subcells);
     *reach = floor(near / width) + 1;
     if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
-        *reach = fmin(*reach, axis->parts); /* only the nearest image of a particle counts */
+        *reach = fmin(*reach, axis->subcells); /* only the nearest image of a particle counts */
     }
     return width;
 }
@@ -76,8 +76,9 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
                          double near, struct kith__subcells *subcells)
 {
     double width[3] = {0, 0, 0};
-    *subcells = (struct kith__subcells){
-        .bits = kith__part_bits(axis), .rows = axis[1].parts * axis[2].parts, .around = true};
+    *subcells = (struct kith__subcells){.bits = kith__subcell_bits(axis),
+                                        .rows = axis[1].subcells * axis[2].subcells,
+                                        .around = true};
     for (int k = 0; k < q->dim; k++) {
         double reach;
         width[k] = reach_along(q, &axis[k], k, near, &reach);
@@ -85,13 +86,13 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
             return false;
         }
         subcells->reach[k] = (int)reach;
-        subcells->around = subcells->around && subcells->reach[k] <= axis[k].parts;
-        for (int p = 0; p < axis[k].parts; p++) {
-            subcells->cell_low[k][p] = (int8_t)floor((p - reach) / axis[k].parts);
-            subcells->cell_high[k][p] = (int8_t)((p + subcells->reach[k]) / axis[k].parts);
+        subcells->around = subcells->around && subcells->reach[k] <= axis[k].subcells;
+        for (int p = 0; p < axis[k].subcells; p++) {
+            subcells->cell_low[k][p] = (int8_t)floor((p - reach) / axis[k].subcells);
+            subcells->cell_high[k][p] = (int8_t)((p + subcells->reach[k]) / axis[k].subcells);
         }
     }
-    assert(subcells->bits <= 12); /* three numbers below KITH_MOST_PARTS */
+    assert(subcells->bits <= 12); /* three numbers below KITH_MOST_SUBCELLS */
     set_rows(q, width, near, subcells);
     set_steps(axis, subcells);
     return true;

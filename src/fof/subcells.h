@@ -36,14 +36,14 @@ struct kith__subcells {
     /** [|dz|][|dy|] subcells within reach along x in a row that is dz, dy away; -1: none. */
     int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
     /** [axis][p] offset of the first cell within reach of subcell p along an axis. */
-    int8_t cell_low[3][KITH_MOST_PARTS];
+    int8_t cell_low[3][KITH_MOST_SUBCELLS];
     /** [axis][p] offset of the last cell within reach of subcell p along an axis. */
-    int8_t cell_high[3][KITH_MOST_PARTS];
+    int8_t cell_high[3][KITH_MOST_SUBCELLS];
     bool around; /**< no cell beyond the 26 neighbours is within reach; then step[] serves */
     struct kith__step step[KITH_STEPS]; /**< forward neighbours of a cell */
 };
 
-/** Set question->part, the width of subcells, from the linking length and the box [length]. */
+/** Set question->subcell, the width of subcells, from the linking length and the box [length]. */
 void kith__subcells_set_width(struct kith__question *question);
 
 /**

@@ -34,7 +34,7 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 /** Return the scratch buffer for the second array of the sort, for set a. */
 static int spare_slot(const struct kith__question *q)
 {
-    return q->part > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
+    return q->subcell > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
 }
 
 /** Return the bytes to allocate for the coordinates of n slots along one axis: a whole number of
@@ -191,16 +191,16 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
 {
     const int64_t most = kith__table_limit(q);
     /* with subcells, other tables are kept beside the table of cells */
-    const int64_t limit = q->part > 0 ? most - most / 4 : most;
+    const int64_t limit = q->subcell > 0 ? most - most / 4 : most;
     const double near = grid->near = kith__cell_side(q, bounds);
     double anchor[3];
     find_anchor(q, anchor);
-    const int parts = q->part > 0 ? kith__choose_parts(q, bounds, anchor, limit) : 1;
-    double side = q->part > 0 ? parts * q->part : near;
+    const int subcells = q->subcell > 0 ? kith__choose_subcells(q, bounds, anchor, limit) : 1;
+    double side = q->subcell > 0 ? subcells * q->subcell : near;
     while (true) {
         grid->cells = kith__choose_axes(q, bounds, anchor, side, grid->axis);
-        if (q->part > 0) {
-            grid->far = kith__divide(q, bounds, parts, near, grid->axis) || grid->far;
+        if (q->subcell > 0) {
+            grid->far = kith__divide_cells(q, bounds, subcells, near, grid->axis) || grid->far;
         }
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
@@ -220,7 +220,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
 /** Return how many bits a key has. */
 static int key_length(const struct kith__grid *grid)
 {
-    return kith__bit_length((uint64_t)grid->cells - 1) + kith__part_bits(grid->axis);
+    return kith__bit_length((uint64_t)grid->cells - 1) + kith__subcell_bits(grid->axis);
 }
 
 /** Return how many bits an index of n particles has. */
@@ -232,21 +232,22 @@ static int index_length(int64_t n)
 /** Set the constants from which write_elements computes keys (keys.h).
  *  @return false when it cannot: the box is triclinic, a particle may need wrapping, an axis is
  *          compressed, or keys are too long */
-static bool lay_rulers(const struct kith__question *q, const struct kith__grid *grid,
-                       struct kith__ruler ruler[3])
+static bool set_key_axes(const struct kith__question *q, const struct kith__grid *grid,
+                         struct kith__key_axis key_axis[3])
 {
     bool plain = grid->plain && q->box_d.orthorhombic && key_length(grid) <= KITH_PLAIN_BITS;
     for (int k = 0; k < 3; k++) {
         const struct kith__axis *axis = &grid->axis[k];
-        ruler[k] = (struct kith__ruler){.origin = q->box_d.origin[k],
-                                        .inverse = q->box_d.inverse[k][k],
-                                        .anchor = axis->anchor,
-                                        .scale = axis->scale,
-                                        .first = (double)axis->first,
-                                        .last_cell = (double)(axis->n - 1),
-                                        .parts = axis->parts,
-                                        .last_part = axis->parts - 1,
-                                        .part_scale = (double)((int64_t)1 << axis->part_bits)};
+        key_axis[k] = (struct kith__key_axis){
+            .origin = q->box_d.origin[k],
+            .inverse = q->box_d.inverse[k][k],
+            .anchor = axis->anchor,
+            .scale = axis->scale,
+            .first = (double)axis->first,
+            .last_cell = (double)(axis->n - 1),
+            .subcells = axis->subcells,
+            .last_subcell = axis->subcells - 1,
+            .subcell_scale = (double)((int64_t)1 << axis->subcell_bits)};
         plain = plain && !axis->n_places && axis->n < INT32_MAX;
     }
     return plain;
@@ -265,8 +266,8 @@ struct element_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
     const struct kith__grid *grid;         /**< the cells */
-    bool plain;                            /**< keys are computed by write_elements, from `ruler` */
-    const struct kith__ruler *ruler;       /**< [3] constants of each axis */
+    bool plain; /**< keys are computed by write_elements, from `key_axis` */
+    const struct kith__key_axis *key_axis; /**< [3] constants of each axis */
     int low;                               /**< bits of an index */
     uint64_t *elements;                    /**< [n] the elements to make */
     uint64_t *keys;                        /**< [n] the whole keys to write; NULL: none */
@@ -278,7 +279,7 @@ static void make_element_range(void *state, int64_t begin, int64_t end)
     const struct kith__question *q = loop->question;
     static kith__elements_fn *const write_elements[] = {KITH_EACH_ISA(write_elements)};
     if (loop->plain) {
-        write_elements[kith__isa(loop->ctx)](q, loop->points, loop->ruler, begin, end, loop->low,
+        write_elements[kith__isa(loop->ctx)](q, loop->points, loop->key_axis, begin, end, loop->low,
                                              loop->elements);
     } else if (q->precision == KITH_FLOAT) {
         make_elements_f(q, loop->points, loop->grid, begin, end, loop->low, loop->elements,
@@ -321,9 +322,9 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
     const int low = index_length(n);
     const int bits = key_length(grid);
     int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
-    struct kith__ruler ruler[3];
-    const bool plain = !keys && lay_rulers(q, grid, ruler);
-    struct element_loop make = {ctx, q, points, grid, plain, ruler, low, elements, keys};
+    struct kith__key_axis key_axis[3];
+    const bool plain = !keys && set_key_axes(q, grid, key_axis);
+    struct element_loop make = {ctx, q, points, grid, plain, key_axis, low, elements, keys};
     kith__loop(ctx, n, make_element_range, &make);
     uint64_t *half = kith__sort(ctx, elements, spare, n, low, keys ? 64 : low + bits, bins);
     if (!keys) {
@@ -397,7 +398,7 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
     elements->now = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
     elements->spare = (uint64_t *)(void *)xyz;
     elements->keys = is_long ? kith__work_need(work, slot + KITH_GRID_KEYS, room) : NULL;
-    if (!(q->part > 0)) {
+    if (!(q->subcell > 0)) {
         elements->spare = kith__work_need(work, slot + KITH_GRID_SPARE, room);
         sorted->id = kith__work_need(work, slot + KITH_GRID_ID, n * sizeof(int32_t));
     }
@@ -469,7 +470,7 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct
     }
     const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t) +
                        (size_t)2 * KITH_ALIGN;
-    const size_t spare = q->part > 0 ? 3 * axis_room(q, q->a.n) : all;
+    const size_t spare = q->subcell > 0 ? 3 * axis_room(q, q->a.n) : all;
     const size_t bins = (size_t)ctx->threads * KITH_SORT_BINS * sizeof(int64_t);
     KITH_CHECK(ctx,
                kith__work_need(&ctx->work, KITH_GRID_BINS, bins) &&

@@ -37,7 +37,7 @@ struct kith__grid {
     bool wrapped;          /**< at least one particle was outside the box */
     bool plain;            /**< all particles are known to be inside the box as given */
     bool far;              /**< a subcell may hold particles that are further apart than its width
-                   (kith__divide), or the width of subcells was doubled */
+                   (kith__divide_cells), or the width of subcells was doubled */
 };
 
 /** Buffers of the context's scratch that the engine uses. Those up to KITH_GRID_SLOTS are for set

@@ -31,9 +31,9 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
                                      uint64_t *keys)
 {
     const struct KITH_REAL(kith__lattice) *box = &question->KITH_REAL(box);
-    const bool parts = question->part > 0;
+    const bool subcells = question->subcell > 0;
     const bool plain = grid->plain;
-    const int part_bits = kith__part_bits(grid->axis);
+    const int subcell_bits = kith__subcell_bits(grid->axis);
     for (int64_t p = begin; p < end; p++) {
         real r[3];
         double f[3];
@@ -43,10 +43,10 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
         uint64_t key = 0;
         for (int k = 2; k >= 0; k--) {
             const struct kith__axis *axis = &grid->axis[k];
-            if (parts) {
-                int part;
-                cell[k] = kith__plain_part(axis, f[k], &part);
-                key = key << axis->part_bits | (uint64_t)part;
+            if (subcells) {
+                int subcell;
+                cell[k] = kith__plain_subcell(axis, f[k], &subcell);
+                key = key << axis->subcell_bits | (uint64_t)subcell;
             } else {
                 cell[k] = kith__plain_cell(axis, f[k]);
             }
@@ -55,7 +55,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
             }
         }
         const int64_t number = (cell[2] * grid->axis[1].n + cell[1]) * grid->axis[0].n + cell[0];
-        key |= (uint64_t)number << part_bits;
+        key |= (uint64_t)number << subcell_bits;
         elements[p] = key << low | (uint64_t)p;
         if (keys) {
             keys[p] = key;

@@ -13,23 +13,23 @@
 enum { KITH_PLAIN_BITS = 52 };
 
 /** The constants from which cell and subcell of a coordinate follow along one axis, as doubles. */
-struct kith__ruler {
-    double origin;     /**< origin of the box [length] */
-    double inverse;    /**< 1 / length of the box [1 / length] */
-    double anchor;     /**< kith__axis.anchor [fractional coordinate] */
-    double scale;      /**< kith__axis.scale: cells for each unit of fractional coordinate */
-    double first;      /**< kith__axis.first: cell 0 of the axis, counted from the anchor */
-    double last_cell;  /**< number of cells - 1 */
-    double parts;      /**< subcells of a cell */
-    double last_part;  /**< subcells of a cell - 1 */
-    double part_scale; /**< 2^b, with the b bits of a key that hold the number of the subcell */
+struct kith__key_axis {
+    double origin;        /**< origin of the box [length] */
+    double inverse;       /**< 1 / length of the box [1 / length] */
+    double anchor;        /**< kith__axis.anchor [fractional coordinate] */
+    double scale;         /**< kith__axis.scale: cells for each unit of fractional coordinate */
+    double first;         /**< kith__axis.first: cell 0 of the axis, counted from the anchor */
+    double last_cell;     /**< number of cells - 1 */
+    double subcells;      /**< subcells of a cell */
+    double last_subcell;  /**< subcells of a cell - 1 */
+    double subcell_scale; /**< 2^b, with the b bits of a key that hold the number of the subcell */
 };
 
 /** Write the elements to sort for particles [begin, end): the key above an index of `low` bits.
- *  Cell and subcell are computed by the operations of kith__plain_part, with equal results.
- *  @param ruler  constants of each axis */
+ *  Cell and subcell are computed by the operations of kith__plain_subcell, with equal results.
+ *  @param key_axis  constants of each axis */
 typedef void kith__elements_fn(const struct kith__question *question, const kith_points *points,
-                               const struct kith__ruler ruler[3], int64_t begin, int64_t end,
+                               const struct kith__key_axis key_axis[3], int64_t begin, int64_t end,
                                int low, uint64_t *elements);
 kith__elements_fn KITH_EACH_ISA(write_elements);
 

@@ -31,26 +31,27 @@ static void read_block(const struct kith__question *question, const kith_points 
 }
 
 /** Return 2^52 + key of D particles, from particle l of a block on. */
-static inline vd keys_of(const struct kith__ruler ruler[3], double at[3][BLOCK], int l)
+static inline vd keys_of(const struct kith__key_axis key_axis[3], double at[3][BLOCK], int l)
 {
     vd key = {0};
-    vd parts = {0};
+    vd subcells = {0};
     for (int k = 2; k >= 0; k--) {
-        const struct kith__ruler *a = &ruler[k];
+        const struct kith__key_axis *a = &key_axis[k];
         vd u = ((vd_load(&at[k][l]) - a->origin) * a->inverse - a->anchor) * a->scale - a->first;
         u = vd_max(u, (vd){0});
         const vd cell = vd_whole(vd_min(u, a->last_cell - (vd){0}));
-        const vd part = vd_min((u - cell) * a->parts, a->last_part - (vd){0});
+        const vd subcell = vd_min((u - cell) * a->subcells, a->last_subcell - (vd){0});
         key = key * (a->last_cell + 1) + cell;
-        parts = parts * a->part_scale + vd_whole(part);
+        subcells = subcells * a->subcell_scale + vd_whole(subcell);
     }
-    const double below = ruler[0].part_scale * ruler[1].part_scale * ruler[2].part_scale;
-    return key * below + parts + (double)((uint64_t)1 << KITH_PLAIN_BITS);
+    const double below = key_axis[0].subcell_scale * key_axis[1].subcell_scale *
+                         key_axis[2].subcell_scale;
+    return key * below + subcells + (double)((uint64_t)1 << KITH_PLAIN_BITS);
 }
 
 void KITH_OF_ISA(write_elements)(const struct kith__question *question, const kith_points *points,
-                                 const struct kith__ruler ruler[3], int64_t begin, int64_t end,
-                                 int low, uint64_t *elements)
+                                 const struct kith__key_axis key_axis[3], int64_t begin,
+                                 int64_t end, int low, uint64_t *elements)
 {
     const int above = 64 - KITH_PLAIN_BITS;
     double at[3][BLOCK] = {{0}};
@@ -59,7 +60,7 @@ void KITH_OF_ISA(write_elements)(const struct kith__question *question, const ki
         read_block(question, points, p, n, at);
         uint64_t block[BLOCK];
         for (int l = 0; l < n; l += D) {
-            const vp key = (vp)keys_of(ruler, at, l) << above >> above << low;
+            const vp key = (vp)keys_of(key_axis, at, l) << above >> above << low;
             memcpy(&block[l], &key, sizeof key);
         }
         for (int l = 0; l < n; l++) {

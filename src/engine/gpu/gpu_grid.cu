@@ -153,27 +153,29 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
 static __device__ void plan_cells(const struct kith__question &q, const struct kith__bounds &bounds,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
-    const int parts = q.part > 0 ? kith__choose_parts(&q, &bounds, anchor, kith__table_limit(&q))
-                                 : 1;
+    const int subcells = q.subcell > 0
+                             ? kith__choose_subcells(&q, &bounds, anchor, kith__table_limit(&q))
+                             : 1;
     plan->near = kith__cell_side(&q, &bounds);
     plan->far = false;
-    double side = q.part > 0 ? parts * q.part : plan->near;
+    double side = q.subcell > 0 ? subcells * q.subcell : plan->near;
     while (true) {
         plan->cells = kith__choose_axes(&q, &bounds, anchor, side, plan->axis);
-        if (q.part > 0) {
-            plan->far = kith__divide(&q, &bounds, parts, plan->near, plan->axis) || plan->far;
+        if (q.subcell > 0) {
+            plan->far = kith__divide_cells(&q, &bounds, subcells, plan->near, plan->axis) ||
+                        plan->far;
         }
         if (plan->cells >= 0 &&
-            kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis) <= 63) {
+            kith__bit_length((uint64_t)plan->cells) + kith__subcell_bits(plan->axis) <= 63) {
             break; /* keys fit */
         }
         side *= 2;
         plan->far = true;
     }
     plan->table = plan->cells <= kith__table_limit(&q);
-    const int64_t rows = plan->table || q.part > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
+    const int64_t rows = plan->table || q.subcell > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
     plan->rows = rows <= kith__table_limit(&q) ? rows : 0;
-    plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__part_bits(plan->axis);
+    plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__subcell_bits(plan->axis);
 }
 
 /** Return the bounds of all sets together, and set the plan's status: whether all coordinates can
@@ -327,14 +329,14 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
         def::load(def::box(q), points, q.dim, p, r, image);
         def::fractions(def::box(q), r, f);
         int64_t cell[3];
-        uint64_t parts = 0;
+        uint64_t subcells = 0;
         for (int k = 2; k >= 0; k--) {
-            int part;
-            cell[k] = kith__plain_part(&plan->axis[k], f[k], &part);
-            parts = parts << plan->axis[k].part_bits | (uint64_t)part;
+            int subcell;
+            cell[k] = kith__plain_subcell(&plan->axis[k], f[k], &subcell);
+            subcells = subcells << plan->axis[k].subcell_bits | (uint64_t)subcell;
         }
         mine = (uint64_t)((cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0]);
-        mine = mine << kith__part_bits(plan->axis) | parts;
+        mine = mine << kith__subcell_bits(plan->axis) | subcells;
     }
     if (fits_word(bits ? bits : plan->bits, id_bits)) {
         key[p] = mine << id_bits | (uint64_t)p;
@@ -386,7 +388,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
             set.key[s] = key >> id_bits;
         }
     }
-    if (plan->table && !(q.part > 0)) {
+    if (plan->table && !(q.subcell > 0)) {
         fill_table(s, set.n, sorted, id_bits, plan->cells, set.start);
     } else if (plan->rows > 0) {
         const struct row_number row = {sorted, id_bits, plan->axis[0].n};
@@ -416,7 +418,7 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
         return error;
     }
     /* the sorted words are split: keys without indices go to the other array */
-    const bool apart = id_bits > 0 && !(q->part > 0);
+    const bool apart = id_bits > 0 && !(q->subcell > 0);
     set->key = key[apart ? 1 : 0];
     set->id = id[0];
     set->id_bits = apart ? 0 : id_bits;

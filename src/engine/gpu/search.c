@@ -16,7 +16,7 @@ static int64_t cells_of_box(const struct kith__question *q)
 {
     const double most = 4e18;
     double cells = 1;
-    if (q->part > 0) {
+    if (q->subcell > 0) {
         return 0;
     }
     for (int k = 0; k < q->dim; k++) {
@@ -134,7 +134,7 @@ static size_t table_bytes(const struct kith__question *q)
 static size_t key_bytes(const struct kith__question *q, int64_t n)
 {
     const size_t keys = (size_t)(n + 1) * sizeof(uint64_t);
-    const size_t table = q->part > 0 ? table_bytes(q) : 0;
+    const size_t table = q->subcell > 0 ? table_bytes(q) : 0;
     return keys > table ? keys : table;
 }
 
@@ -148,7 +148,7 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
     /* arrays of both sets are exchanged by the sort, so both have the larger size */
     const int64_t most = q->a.n > q->b.n ? q->a.n : q->b.n;
     const size_t real = (size_t)q->precision;
-    const bool table = !(q->part > 0);
+    const bool table = !(q->subcell > 0);
     *set = (struct kith__gpu_set){
         .n = (int64_t)n,
         .x = kith__gpu_need(gpu, slot + KITH_GPU_X, n * real),
@@ -327,7 +327,7 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
     }
     s->counts = (int64_t *)sort->key; /* reuse the arrays of the sort */
     grid->marks = (uint32_t *)sort->id;
-    if (grid->question.part > 0) {
+    if (grid->question.subcell > 0) {
         return KITH_OK; /* groups need no i-clusters */
     }
     KITH_GPU_TRY(ctx, "finding homes", kith__gpu_find_homes(grid, gpu->stream));

@@ -27,13 +27,13 @@ static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
     KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the subcells of a cell");
     for (int64_t key = 0; key < keys; key++) {
         int subcell[3];
-        kith__part_of(axis, (uint64_t)key, subcell);
+        kith__subcell_of(axis, (uint64_t)key, subcell);
         f->ahead[key] = 0;
         for (int s = 0; s < KITH_STEPS; s++) {
             bool in_reach = true;
             for (int k = 0; k < 3; k++) {
                 const int away = subcells->step[s].away[k];
-                in_reach = in_reach && subcell[k] < axis[k].parts &&
+                in_reach = in_reach && subcell[k] < axis[k].subcells &&
                            away >= subcells->cell_low[k][subcell[k]] &&
                            away <= subcells->cell_high[k][subcell[k]];
             }

@@ -185,8 +185,8 @@ static const struct kith__subcell_row *make_index(struct kith__friends *f,
     memset(rows, 0, (size_t)f->subcells.rows * sizeof *rows);
     for (int64_t c = home->begin; c < home->end; c++) {
         int subcell[3];
-        kith__part_of(f->grid->axis, f->subcell[c], subcell);
-        struct kith__subcell_row *row = &rows[subcell[2] * f->grid->axis[1].parts + subcell[1]];
+        kith__subcell_of(f->grid->axis, f->subcell[c], subcell);
+        struct kith__subcell_row *row = &rows[subcell[2] * f->grid->axis[1].subcells + subcell[1]];
         row->first = row->mask ? row->first : (uint16_t)(c - home->begin);
         row->mask = (uint16_t)(row->mask | 1u << subcell[0]);
     }

@@ -279,8 +279,8 @@ static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t be
     }
 }
 
-/** Test the clump with the n clumps from `begin` on, at most KITH_MOST_PARTS. Skips those that were
- *  in the clump's tree when last read. */
+/** Test the clump with the n clumps from `begin` on, at most KITH_MOST_SUBCELLS. Skips those that
+ *  were in the clump's tree when last read. */
 KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t begin, int n,
                                      const struct kith__image *image)
 {
@@ -305,16 +305,16 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subc
                                   const int reach[3])
 {
     const struct kith__friends *f = t->f;
-    const int ny = f->grid->axis[1].parts;
-    const int nz = f->grid->axis[2].parts;
+    const int ny = f->grid->axis[1].subcells;
+    const int nz = f->grid->axis[2].subcells;
     const int z_end = at_most(subcell[2] + reach[2], nz - 1);
     const int y_end = at_most(subcell[1] + reach[1], ny - 1);
     unsigned below[KITH_MOST_REACH + 1];
     unsigned span[KITH_MOST_REACH + 1]; /* [dx] mask of the subcells within dx along x; `below` has
                                            those before them */
     for (int dx = 0; dx <= reach[0]; dx++) {
-        const int high = at_most(subcell[0] + dx, KITH_MOST_PARTS - 1);
-        below[dx] = (1u << at_most(at_least(subcell[0] - dx, 0), KITH_MOST_PARTS)) - 1;
+        const int high = at_most(subcell[0] + dx, KITH_MOST_SUBCELLS - 1);
+        below[dx] = (1u << at_most(at_least(subcell[0] - dx, 0), KITH_MOST_SUBCELLS)) - 1;
         span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
     }
     for (int z = own ? subcell[2] : at_least(subcell[2] - reach[2], 0); z <= z_end; z++) {
@@ -378,9 +378,9 @@ KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int 
     const struct kith__axis *axis = f->grid->axis;
     const struct kith__subcell_row *index = index_of(f, target->begin, target->end);
     if (index) {
-        const int relative[3] = {t->subcell[0] - away[0] * axis[0].parts,
-                                 t->subcell[1] - away[1] * axis[1].parts,
-                                 t->subcell[2] - away[2] * axis[2].parts};
+        const int relative[3] = {t->subcell[0] - away[0] * axis[0].subcells,
+                                 t->subcell[1] - away[1] * axis[1].subcells,
+                                 t->subcell[2] - away[2] * axis[2].subcells};
         KITH_REAL(link_dense)(t, relative, target, index, false, f->subcells.reach);
     } else {
         KITH_REAL(link_range)(t, target->begin, target->end, &target->image);
@@ -418,7 +418,7 @@ static void KITH_REAL(set_clump)(struct KITH_REAL(traversal) *t, int64_t clump)
     t->begin = f->first[clump];
     t->end = f->first[clump + 1];
     t->root = f->by_clump ? kith__root(f->parent, (int32_t)clump) : -1;
-    kith__part_of(f->grid->axis, f->subcell[clump], t->subcell);
+    kith__subcell_of(f->grid->axis, f->subcell[clump], t->subcell);
 }
 
 /** Initialise a traversal, of no clump yet. */

@@ -63,7 +63,7 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
     if (c >= f.n) {
         return;
     }
-    const int row_shift = f.axis[0].part_bits;
+    const int row_shift = f.axis[0].subcell_bits;
     const uint64_t cell = f.key[c] >> f.subcells.bits;
     const uint64_t row = f.key[c] >> row_shift;
     if (c > 0 && f.key[c - 1] >> row_shift == row) {
@@ -78,14 +78,14 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
         return;
     }
     int subcell[3];
-    kith__part_of(f.axis, f.key[c], subcell);
+    kith__subcell_of(f.axis, f.key[c], subcell);
     unsigned mask = 0;
     for (int64_t b = c; b < end && f.key[b] >> row_shift == row; b++) {
         mask |= 1u << (int)(f.key[b] & (((uint64_t)1 << row_shift) - 1));
     }
     struct kith__subcell_row *to = f.index +
                                    (int64_t)f.dense[begin / KITH_DENSE] * f.subcells.rows +
-                                   subcell[2] * f.axis[1].parts + subcell[1];
+                                   subcell[2] * f.axis[1].subcells + subcell[1];
     to->mask = (uint16_t)mask;
     to->first = (uint16_t)(c - begin);
 }

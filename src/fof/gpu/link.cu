@@ -32,7 +32,7 @@ static __device__ __forceinline__ number start_traversal(const struct kith__gpu_
 {
     const uint64_t key = clump < n ? f.key[clump] : 0;
     int subcell[3];
-    kith__part_of(f.axis, key, subcell);
+    kith__subcell_of(f.axis, key, subcell);
     *t = (traversal<number>){};
     t->clump = (int32_t)clump;
     t->root = f.by_clump ? (int32_t)clump : NO_ROOT;

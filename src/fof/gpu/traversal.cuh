@@ -117,8 +117,8 @@ static __device__ __forceinline__ void start_row(const struct kith__gpu_friends 
     t->own = y == 0 && z == 0;
     t->x = low;
     t->high = is ? high : low - 1;
-    t->relative = pack(unpack(t->subcell, 0), unpack(t->subcell, 1) - y * axis[1].parts,
-                       unpack(t->subcell, 2) - z * axis[2].parts);
+    t->relative = pack(unpack(t->subcell, 0), unpack(t->subcell, 1) - y * axis[1].subcells,
+                       unpack(t->subcell, 2) - z * axis[2].subcells);
     t->shift = is ? pack(0, shift[0], shift[1]) : 0;
 }
 
@@ -187,7 +187,7 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     const int32_t begin = first_clump(f, cell);
     const int32_t end = first_clump(f, (number)(cell + 1));
     const bool own = t->own && x == 0;
-    const int dense_x = unpack(t->subcell, 0) - x * axis[0].parts;
+    const int dense_x = unpack(t->subcell, 0) - x * axis[0].subcells;
     const uint32_t dense_shift = pack(shift, unpack(t->shift, 1), unpack(t->shift, 2));
     if (!DENSE || end - begin < KITH_DENSE) {
         set_run((int32_t)cell, pack(dense_x, unpack(t->relative, 1), unpack(t->relative, 2)),
@@ -204,8 +204,8 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     t->dense_x = dense_x;
     t->dense_shift = dense_shift;
     t->low_y = at_least(y - reach_y, 0);
-    t->high_y = at_most(y + reach_y, axis[1].parts - 1);
-    t->high_z = at_most(z + reach_z, axis[2].parts - 1);
+    t->high_y = at_most(y + reach_y, axis[1].subcells - 1);
+    t->high_z = at_most(z + reach_z, axis[2].subcells - 1);
     t->y = own ? y : t->low_y;
     t->z = own ? z : at_least(z - reach_z, 0);
 }
@@ -222,10 +222,10 @@ static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_f
     const int dx = at_most(subcells.row_reach[dz][dy], pass.most);
     const bool same = t->dense_is_own && dy == 0 && dz == 0;
     const int low = at_least(same ? t->dense_x + 1 : t->dense_x - dx, 0);
-    const int high = at_most(t->dense_x + dx, KITH_MOST_PARTS - 1);
+    const int high = at_most(t->dense_x + dx, KITH_MOST_SUBCELLS - 1);
     if (low <= high) {
         const struct kith__subcell_row row =
-            f.index[(int64_t)t->index * subcells.rows + t->z * f.axis[1].parts + t->y];
+            f.index[(int64_t)t->index * subcells.rows + t->z * f.axis[1].subcells + t->y];
         const unsigned below = (1u << low) - 1;
         const unsigned wanted = row.mask & ((2u << high) - 1) & ~below;
         run->begin = t->dense_begin + row.first + __popc(row.mask & below);
@@ -308,9 +308,9 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
 {
     const uint64_t key = f.key[b];
     int subcell[3];
-    kith__part_of(f.axis, key, subcell);
+    kith__subcell_of(f.axis, key, subcell);
     const int cells = (int)((uint32_t)(key >> subcells.bits) - (uint32_t)cell);
-    const int dx = abs(cells * f.axis[0].parts + subcell[0] - unpack(relative, 0));
+    const int dx = abs(cells * f.axis[0].subcells + subcell[0] - unpack(relative, 0));
     const int dy = abs(subcell[1] - unpack(relative, 1));
     const int dz = abs(subcell[2] - unpack(relative, 2));
     return dy <= subcells.reach[1] && dz <= subcells.reach[2] && dx <= subcells.row_reach[dz][dy];
