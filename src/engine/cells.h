@@ -46,7 +46,7 @@ struct kith__bounds {
  * bits each.
  *
  * Where a table of all cells would be too large, long axes are compressed: runs of cells that hold
- * no particle are shortened, and cells are renumbered. `places` and `ranks` map the numbers.
+ * no particle are shortened, and cells are renumbered. `occupied` and `ranks` map the numbers.
  */
 struct kith__axis {
     int64_t n;        /**< number of cells, after compression */
@@ -57,10 +57,10 @@ struct kith__axis {
     double anchor;    /**< fractional coordinate that cells are counted from; 0 when periodic */
     double scale;     /**< cells for each unit of fractional coordinate */
     int64_t first;    /**< cell 0 of the axis, counted from the anchor; 0 when periodic */
-    int64_t plain_n;  /**< number of cells before compression */
-    int64_t n_places; /**< number of occupied cells; 0: the axis is not compressed */
-    const int64_t *places; /**< [n_places] occupied cells, numbered before compression; ascending */
-    const int64_t *ranks;  /**< [n_places] numbers of these cells after compression; ascending */
+    int64_t n_uncompressed;  /**< number of cells before compression */
+    int64_t n_occupied;      /**< number of occupied cells; 0: the axis is not compressed */
+    const int64_t *occupied; /**< [n_occupied] occupied cells before compression; ascending */
+    const int64_t *ranks; /**< [n_occupied] numbers of these cells after compression; ascending */
 };
 
 /** Return the cell of an open axis that holds fractional coordinate f, counted from the anchor:
@@ -74,13 +74,13 @@ KITH_FN int64_t kith__open_cell(const struct kith__axis *axis, double f)
     return c - (u < (double)c); /* floor(u) without a call */
 }
 
-/** Return the cell of an axis that holds fractional coordinate f, 0 to plain_n - 1: its number
- *  before compression. */
+/** Return the cell of an axis that holds fractional coordinate f, 0 to n_uncompressed - 1: its
+ *  number before compression. */
 KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
 {
     const int64_t c = axis->periodic ? (int64_t)(f * axis->scale)
                                      : kith__open_cell(axis, f) - axis->first;
-    return c < 0 ? 0 : c < axis->plain_n ? c : axis->plain_n - 1;
+    return c < 0 ? 0 : c < axis->n_uncompressed ? c : axis->n_uncompressed - 1;
 }
 
 /** Return the cell of an axis that holds fractional coordinate f, as kith__plain_cell does, and set
@@ -94,7 +94,7 @@ KITH_FN int64_t kith__plain_subcell(const struct kith__axis *axis, double f, int
     int64_t c = (int64_t)u;
     c -= (u < (double)c) + axis->first;
     c = c > 0 ? c : 0;
-    c = c < axis->plain_n ? c : axis->plain_n - 1;
+    c = c < axis->n_uncompressed ? c : axis->n_uncompressed - 1;
     const int p = (int)((u - (double)(c + axis->first)) * axis->subcells);
     *subcell = p < 0 ? 0 : p < axis->subcells ? p : axis->subcells - 1;
     return c;
@@ -159,7 +159,7 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         axis.first = kith__open_cell(&axis, bounds->lo[k]);
         axis.n = kith__open_cell(&axis, bounds->hi[k]) - axis.first + 1;
     }
-    axis.plain_n = axis.n;
+    axis.n_uncompressed = axis.n;
     return axis;
 }
 
@@ -269,7 +269,7 @@ KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kit
     bool far = false;
     for (int k = 0; k < q->dim; k++) {
         const double first = (double)axis[k].first;
-        const double last = first + (double)axis[k].plain_n - 1;
+        const double last = first + (double)axis[k].n_uncompressed - 1;
         axis[k].subcells = subcells;
         axis[k].subcell_bits = kith__bit_length((uint64_t)subcells - 1);
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));

@@ -22,13 +22,13 @@ static const int64_t long_axis = 64;
  *  Branch-free binary search: its branches would be mispredicted half of the time. */
 static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 {
-    const int64_t *place = axis->places;
-    for (int64_t n = axis->n_places; n > 1;) {
+    const int64_t *occupied = axis->occupied;
+    for (int64_t n = axis->n_occupied; n > 1;) {
         const int64_t half = n / 2;
-        place += (place[half - 1] < cell) * half;
+        occupied += (occupied[half - 1] < cell) * half;
         n -= half;
     }
-    return axis->ranks[place - axis->places];
+    return axis->ranks[occupied - axis->occupied];
 }
 
 /** Return the scratch buffer for the second array of the sort, for set a. */
@@ -131,10 +131,10 @@ static void list_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Find the cells that particles occupy along axis k, numbered before compression.
- *  @param[out] places  the cells, ascending, without repetitions; in a scratch buffer
+ *  @param[out] occupied  the cells, ascending, without repetitions; in a scratch buffer
  *  @return their number */
 static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
-                              const struct kith__axis *axis, uint64_t **places)
+                              const struct kith__axis *axis, uint64_t **occupied)
 {
     const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
     uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
@@ -143,7 +143,7 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
     struct cell_loop loop = {.question = q, .k = k, .axis = axis, .cell = cell, .spare = spare};
     kith__loop(ctx, n, list_range, &loop);
     const int64_t listed = loop.listed;
-    const int bits = kith__bit_length((uint64_t)axis->plain_n);
+    const int bits = kith__bit_length((uint64_t)axis->n_uncompressed);
     uint64_t *sorted = kith__sort(ctx, cell, spare, listed, 0, bits, bins);
     int64_t found = 0;
     for (int64_t p = 0; p < listed; p++) {
@@ -151,7 +151,7 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
             sorted[found++] = sorted[p];
         }
     }
-    *places = sorted;
+    *occupied = sorted;
     return found;
 }
 
@@ -160,27 +160,27 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
  * shortened to reach + 1 cells. The axis then has O(n) cells, and cells within the reach of each
  * other are exactly those that were so before.
  */
-static kith_status leave_out_empty(kith_ctx *ctx, const struct kith__question *q, int k,
-                                   struct kith__axis *axis)
+static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, int k,
+                                 struct kith__axis *axis)
 {
-    uint64_t *occupied;
-    const int64_t n = occupied_cells(ctx, q, k, axis, &occupied);
+    uint64_t *sorted;
+    const int64_t n = occupied_cells(ctx, q, k, axis, &sorted);
     KITH_TRY(kith__proceed(ctx));
-    int64_t *places = kith__work_need(&ctx->work, KITH_GRID_PLACES + k,
-                                      (size_t)n * 2 * sizeof *places);
-    KITH_CHECK(ctx, places != NULL, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)n);
-    int64_t *ranks = places + n;
+    int64_t *occupied = kith__work_need(&ctx->work, KITH_GRID_OCCUPIED + k,
+                                        (size_t)n * 2 * sizeof *occupied);
+    KITH_CHECK(ctx, occupied != NULL, KITH_NO_MEMORY, "out of memory for %lld cells", (long long)n);
+    int64_t *ranks = occupied + n;
     const int64_t widest = axis->reach + 1;
     for (int64_t c = 0; c < n; c++) {
-        places[c] = (int64_t)occupied[c];
-        const int64_t gap = c ? places[c] - places[c - 1] : 0;
+        occupied[c] = (int64_t)sorted[c];
+        const int64_t gap = c ? occupied[c] - occupied[c - 1] : 0;
         ranks[c] = c ? ranks[c - 1] + (gap < widest ? gap : widest) : 0;
     }
-    const int64_t around = places[0] + axis->plain_n - places[n - 1];
+    const int64_t around = occupied[0] + axis->n_uncompressed - occupied[n - 1];
     axis->n = ranks[n - 1] + (!axis->periodic ? 1 : around < widest ? around : widest);
-    axis->places = places;
+    axis->occupied = occupied;
     axis->ranks = ranks;
-    axis->n_places = n;
+    axis->n_occupied = n;
     return KITH_OK;
 }
 
@@ -204,7 +204,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
         }
         for (int k = 0; k < 3 && (grid->cells < 0 || grid->cells > limit); k++) {
             if (grid->axis[k].n > long_axis) {
-                KITH_TRY(leave_out_empty(ctx, q, k, &grid->axis[k]));
+                KITH_TRY(compress_axis(ctx, q, k, &grid->axis[k]));
                 grid->cells = kith__count_cells(grid->axis);
             }
         }
@@ -248,7 +248,7 @@ static bool set_key_axes(const struct kith__question *q, const struct kith__grid
             .subcells = axis->subcells,
             .last_subcell = axis->subcells - 1,
             .subcell_scale = (double)((int64_t)1 << axis->subcell_bits)};
-        plain = plain && !axis->n_places && axis->n < INT32_MAX;
+        plain = plain && !axis->n_occupied && axis->n < INT32_MAX;
     }
     return plain;
 }

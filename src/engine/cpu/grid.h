@@ -49,9 +49,9 @@ enum {
     KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start, or kith__sorted.key */
     KITH_GRID_KEYS,     /* whole keys, where an element has no room for key and index */
     KITH_GRID_SLOTS,
-    KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,    /* histograms of the radix sort */
-    KITH_GRID_PLACES,                        /* three buffers, one for each compressed axis */
-    KITH_SWEEP_STATES = KITH_GRID_PLACES + 3 /* kith__sweep.state of all threads */
+    KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,      /* histograms of the radix sort */
+    KITH_GRID_OCCUPIED,                        /* three buffers, one for each compressed axis */
+    KITH_SWEEP_STATES = KITH_GRID_OCCUPIED + 3 /* kith__sweep.state of all threads */
 };
 
 /** Build the grid: check the coordinates, sort the particles by cell, and copy the coordinates in

@@ -50,7 +50,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
             } else {
                 cell[k] = kith__plain_cell(axis, f[k]);
             }
-            if (axis->n_places) {
+            if (axis->n_occupied) {
                 cell[k] = axis_rank(axis, cell[k]);
             }
         }

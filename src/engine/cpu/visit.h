@@ -225,7 +225,7 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
     uint64_t last = key;
     const uint64_t row_end = (row + 1) * nx;
     /* in a compressed axis, consecutive numbers are neighbours; others may be far apart */
-    const uint64_t farthest = grid->axis[0].n_places ? 1 : KITH_HOME_CELLS - 1;
+    const uint64_t farthest = grid->axis[0].n_occupied ? 1 : KITH_HOME_CELLS - 1;
     const int64_t enough = sweep->home_enough;
     while (e < limit && e - s < enough && a->key[e] < row_end &&
            a->key[e] - (farthest == 1 ? last : key) <= farthest) {

@@ -144,10 +144,10 @@ gpuError_t kith__gpu_list_runs(void *temporary, size_t *bytes, const uint64_t *w
                                gpuStream_t stream);
 
 /** List the indices k with count[k] >= least, in ascending order (stream compaction).
- *  @param[out] places    [*n_places] the indices
- *  @param[out] n_places  their number; device memory */
+ *  @param[out] selected   [*n_selected] the indices
+ *  @param[out] n_selected  their number; device memory */
 gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
-                                   int64_t least, int32_t *places, int32_t *n_places,
+                                   int64_t least, int32_t *selected, int32_t *n_selected,
                                    gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -127,15 +127,15 @@ gpuError_t kith__gpu_list_runs(void *temporary, size_t *bytes, const uint64_t *w
 }
 
 gpuError_t kith__gpu_select_counts(void *temporary, size_t *bytes, const int32_t *count, int64_t n,
-                                   int64_t least, int32_t *places, int32_t *n_places,
+                                   int64_t least, int32_t *selected, int32_t *n_selected,
                                    gpuStream_t stream)
 {
     const is_enough enough = {count, least};
 #ifdef __HIP_PLATFORM_AMD__
-    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<int32_t>(0), places,
-                           n_places, (size_t)n, enough, stream);
+    return rocprim::select(temporary, *bytes, rocprim::counting_iterator<int32_t>(0), selected,
+                           n_selected, (size_t)n, enough, stream);
 #else
-    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<int32_t>(0), places,
-                                 n_places, n, enough, stream);
+    return cub::DeviceSelect::If(temporary, *bytes, thrust::counting_iterator<int32_t>(0), selected,
+                                 n_selected, n, enough, stream);
 #endif
 }
