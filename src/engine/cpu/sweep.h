@@ -27,12 +27,12 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 256, /**< slots of a work block */
-    KITH_HOME = 512,  /**< most particles of a query block */
+    KITH_BLOCK = 256,       /**< slots of a work block */
+    KITH_QUERY_BLOCK = 512, /**< most particles of a query block */
     /** Cells are added to a query block until it has this many particles: default of
-     *  sweep->home_enough. */
-    KITH_HOME_ENOUGH = 20,
-    KITH_HOME_CELLS = 8, /**< most cells of a query block */
+     *  sweep->query_fill. */
+    KITH_QUERY_FILL = 20,
+    KITH_QUERY_CELLS = 8, /**< most cells of a query block */
     KITH_LANES = 16,  /**< lanes of the widest vector: tiles are padded by this many candidates */
     KITH_COLUMNS = 6, /**< most integers of a candidate that are packed into a tile (columns) */
     KITH_TILE = 1 << 18, /**< candidates from which on a tile is processed before it is filled
@@ -79,29 +79,29 @@ struct kith__tile {
 
 /** A block of query particles that share one tile of candidates: the particles of one cell, or of
  *  several neighbouring cells of one row when the cells hold few particles. */
-struct kith__home {
-    int64_t begin;    /**< first slot in grid->a */
-    int64_t end;      /**< slot behind the last */
-    int64_t cell[3];  /**< x, y, z number of the first cell */
-    int64_t last_x;   /**< x number of the last cell; all are in one row */
-    double middle[3]; /**< centre of the bounding box of the particles, from which coordinates of
+struct kith__query_block {
+    int64_t begin;         /**< first slot in grid->a */
+    int64_t end;           /**< slot behind the last */
+    int64_t first_cell[3]; /**< x, y, z number of the first cell */
+    int64_t last_cell_x;   /**< x number of the last cell; all are in one row */
+    double centre[3]; /**< centre of the bounding box of the particles, from which coordinates of
                            the tile are measured [length] */
-    double unit;      /**< 1 / cutoff; 0 when the block is too wide for float coordinates: all
+    double inverse_cutoff; /**< 1 / cutoff; 0 when the block is too wide for float coordinates: all
                            candidates are then borderline cases */
-    float half[3];    /**< half the size of the bounding box, rounded up [cutoff] */
-    float band;       /**< bound on the rounding error of r^2 / cutoff^2 */
+    float half_extent[3];  /**< half the size of the bounding box, rounded up [cutoff] */
+    float error_bound;     /**< bound on the rounding error of r^2 / cutoff^2 */
 
     /** Bound on the rounding error of r^2 / cutoff^2 when no candidate is an image. */
-    float own_band;
+    float error_bound_no_image;
 
     /** Coordinates of the particles, relative to the centre [cutoff]. */
-    float x[KITH_HOME], y[KITH_HOME], z[KITH_HOME];
+    float x[KITH_QUERY_BLOCK], y[KITH_QUERY_BLOCK], z[KITH_QUERY_BLOCK];
 
     /** Index of each particle among the candidates of the tile; -1: it is none of them. */
-    int32_t self[KITH_HOME];
+    int32_t self[KITH_QUERY_BLOCK];
 
     /** Hits of each particle that earlier tiles have written to its row. */
-    int64_t filled[KITH_HOME];
+    int64_t filled[KITH_QUERY_BLOCK];
 };
 
 /** Buffers of a sweep, each for one purpose. */
@@ -140,7 +140,7 @@ struct kith__sweep {
     int32_t id_begin; /**< first caller's index of the query particles that are processed */
     int32_t id_end;   /**< index behind the last; INT32_MAX: all from id_begin on */
 
-    struct kith__home home;                         /**< the query block that is processed */
+    struct kith__query_block query;                 /**< the query block that is processed */
     struct kith__tile tile;                         /**< its candidates */
     struct kith__tile spare;                        /**< second tile, for sorting the first */
     struct kith__buffer memory[KITH_SWEEP_BUFFERS]; /**< buffers */
@@ -158,7 +158,7 @@ struct kith__sweep {
                                               columns, a tile holds all candidates of a block */
 
     /** Cells are added to a query block until it has this many particles. */
-    int64_t home_enough;
+    int64_t query_fill;
     bool keep_places;  /**< room is needed for hit_slot and hit_shift */
     bool keep_squares; /**< room is needed for hit_r2 */
 

@@ -16,11 +16,11 @@
 
 /* Half the diagonal of a query block from which on float coordinates are too inaccurate: every pair
  * is then decided by the definition [cutoff]. */
-static const double widest_home = 1000;
+static const double widest_query_block = 1000;
 
 /* An error bound with which every candidate is a borderline case. It is finite, so that the padding
  * of a tile, whose q is infinite, is still no hit. */
-static const float whole_band = 1e30f;
+static const float unlimited_error = 1e30f;
 
 /**Bound the error of r^2 / cutoff^2 as computed from the tile, for values near 1. With u = 2^-24,
  * the query particles within h of the centre and all candidates within m of it: rounding
@@ -31,16 +31,17 @@ static const float whole_band = 1e30f;
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
 {
-    struct kith__home *home = &sweep->home;
+    struct kith__query_block *query = &sweep->query;
     const double h = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
-    const bool spread = !(h < widest_home);
+    const bool spread = !(h < widest_query_block);
     const double m = h + 1.01 + sweep->blur;
     const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
-    home->unit = spread ? 0 : 1 / sweep->question->cutoff;
-    home->band = spread ? whole_band : (float)(units / 16777216.0 + sweep->blur);
-    home->own_band = spread ? whole_band : (float)(units / 16777216.0 + sweep->own_blur);
+    query->inverse_cutoff = spread ? 0 : 1 / sweep->question->cutoff;
+    query->error_bound = spread ? unlimited_error : (float)(units / 16777216.0 + sweep->blur);
+    query->error_bound_no_image = spread ? unlimited_error
+                                         : (float)(units / 16777216.0 + sweep->own_blur);
     for (int k = 0; k < 3; k++) {
-        home->half[k] = spread ? 0 : (float)extent[k] * 1.0001f;
+        query->half_extent[k] = spread ? 0 : (float)extent[k] * 1.0001f;
     }
 }
 
@@ -78,13 +79,13 @@ KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int 
 static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float *x, const float *y,
                         const float *z, int32_t shift)
 {
-    const struct kith__home *home = &sweep->home;
+    const struct kith__query_block *query = &sweep->query;
     struct kith__tile *tile = &sweep->tile;
     const int32_t *id = sweep->grid->b.id + s;
     const vf zero = vf_set(0);
-    const vf hx = vf_set(home->half[0]);
-    const vf hy = vf_set(home->half[1]);
-    const vf hz = vf_set(home->half[2]);
+    const vf hx = vf_set(query->half_extent[0]);
+    const vf hy = vf_set(query->half_extent[1]);
+    const vf hz = vf_set(query->half_extent[2]);
     const vf limit = vf_set((1.001f + (float)sweep->blur) * (1.001f + (float)sweep->blur));
     const vi shifts = vi_set(shift);
     int32_t move[KITH_COLUMNS] = {0};
@@ -206,18 +207,18 @@ static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, 
     }
 }
 
-/** Append the candidates of slots [begin, end), which contain the query block, and set home->self.
+/** Append the candidates of slots [begin, end), which contain the query block, and set query->self.
  *  All query particles are appended: they are within the bounding box. */
 static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t end)
 {
     static const int32_t here[3] = {0, 0, 0};
-    struct kith__home *home = &sweep->home;
-    append_range(sweep, begin, home->begin, here);
-    for (int h = 0; h < (int)(home->end - home->begin); h++) {
-        home->self[h] = sweep->tile.n + h;
+    struct kith__query_block *query = &sweep->query;
+    append_range(sweep, begin, query->begin, here);
+    for (int h = 0; h < (int)(query->end - query->begin); h++) {
+        query->self[h] = sweep->tile.n + h;
     }
-    append_range(sweep, home->begin, home->end, here);
-    append_range(sweep, home->end, end, here);
+    append_range(sweep, query->begin, query->end, here);
+    append_range(sweep, query->end, end, here);
 }
 
 /** Position of the walk over the cells around a query block: where the next tile continues after a
@@ -255,10 +256,10 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
                        bool own, struct walk *walk)
 {
     const struct kith__axis *axis = &sweep->grid->axis[0];
-    const struct kith__home *home = &sweep->home;
+    const struct kith__query_block *query = &sweep->query;
     const bool forward = own && sweep->stencil == KITH_FORWARD;
-    int64_t from = home->cell[0] - (forward ? 0 : axis->reach);
-    int64_t to = home->last_x + axis->reach;
+    int64_t from = query->first_cell[0] - (forward ? 0 : axis->reach);
+    int64_t to = query->last_cell_x + axis->reach;
     if (!axis->periodic) {
         from = from < 0 ? 0 : from;
         to = to < axis->n ? to : axis->n - 1;
@@ -276,7 +277,7 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
         cell_range(sweep, from - sx * axis->n, last - sx * axis->n, cy, cz, walk->nth, &begin,
                    &end);
         if (own && sx == 0) {
-            append_own_range(sweep, forward ? home->begin : begin, end);
+            append_own_range(sweep, forward ? query->begin : begin, end);
         } else {
             const int32_t s[3] = {(int32_t)sx, sy, sz};
             append_range(sweep, begin, end, s);
@@ -310,19 +311,19 @@ static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell,
 static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
 {
     const struct kith__grid *grid = sweep->grid;
-    const struct kith__home *home = &sweep->home;
+    const struct kith__query_block *query = &sweep->query;
     const int ry = grid->axis[1].reach;
     for (; walk->dz <= grid->axis[2].reach; walk->dz++, walk->dy = -ry) {
         int64_t cz;
         int32_t sz;
-        if (!step(&grid->axis[2], home->cell[2], walk->dz, &cz, &sz)) {
+        if (!step(&grid->axis[2], query->first_cell[2], walk->dz, &cz, &sz)) {
             continue;
         }
         for (; walk->dy <= ry; walk->dy++, walk->nth++) {
             int64_t cy;
             int32_t sy;
             const bool own = walk->dy == 0 && walk->dz == 0 && !sweep->question->cross;
-            if (step(&grid->axis[1], home->cell[1], walk->dy, &cy, &sy) &&
+            if (step(&grid->axis[1], query->first_cell[1], walk->dy, &cy, &sy) &&
                 !append_row(sweep, cy, cz, sy, sz, own, walk)) {
                 return false;
             }
@@ -363,7 +364,7 @@ static void sort_tile(struct kith__sweep *sweep)
         order = other;
         other = swap;
     }
-    const struct kith__home *home = &sweep->home;
+    const struct kith__query_block *query = &sweep->query;
     for (int k = 0; k < n; k++) {
         const int p = (int)(order[k] & UINT32_MAX);
         to->x[k] = from->x[p];
@@ -373,13 +374,13 @@ static void sort_tile(struct kith__sweep *sweep)
         to->id[k] = from->id[p];
         to->slot[k] = from->slot[p];
         to->shift[k] = tile_shift(sweep, p);
-        const int64_t h = from->slot[p] - home->begin;
-        if (h >= 0 && h < home->end - home->begin && home->self[h] == p) {
-            sweep->home.self[h] = -2 - k; /* marked: p may be the new index of another particle */
+        const int64_t h = from->slot[p] - query->begin;
+        if (h >= 0 && h < query->end - query->begin && query->self[h] == p) {
+            sweep->query.self[h] = -2 - k; /* marked: p may be the new index of another particle */
         }
     }
-    for (int h = 0; h < (int)(home->end - home->begin); h++) {
-        sweep->home.self[h] = home->self[h] < -1 ? -2 - home->self[h] : home->self[h];
+    for (int h = 0; h < (int)(query->end - query->begin); h++) {
+        sweep->query.self[h] = query->self[h] < -1 ? -2 - query->self[h] : query->self[h];
     }
     to->n = n;
     to->shifted = from->shifted;
@@ -410,11 +411,11 @@ static void rank_tile(struct kith__sweep *sweep)
 static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
 {
     struct kith__tile *tile = &sweep->tile;
-    struct kith__home *home = &sweep->home;
+    struct kith__query_block *query = &sweep->query;
     tile->n = 0;
     tile->shifted = false;
-    for (int h = 0; h < (int)(home->end - home->begin); h++) {
-        home->self[h] = -1;
+    for (int h = 0; h < (int)(query->end - query->begin); h++) {
+        query->self[h] = -1;
     }
     const bool whole = append_stencil(sweep, walk);
     if (sweep->failed || tile->n == 0) {

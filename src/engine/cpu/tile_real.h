@@ -6,31 +6,31 @@
 
 /** Compute the centre, size and error bound of the query block, and the coordinates of its
  *  particles relative to the centre. */
-static void KITH_REAL(place_home)(struct kith__sweep *sweep)
+static void KITH_REAL(load_query_block)(struct kith__sweep *sweep)
 {
-    struct kith__home *home = &sweep->home;
+    struct kith__query_block *query = &sweep->query;
     const struct kith__sorted *a = &sweep->grid->a;
     const real *coordinate[3] = {a->x, a->y, a->z};
-    float *scaled[3] = {home->x, home->y, home->z};
-    const int n = (int)(home->end - home->begin);
+    float *scaled[3] = {query->x, query->y, query->z};
+    const int n = (int)(query->end - query->begin);
     double extent[3];
     for (int k = 0; k < 3; k++) {
-        const real *c = coordinate[k] + home->begin;
+        const real *c = coordinate[k] + query->begin;
         real low = c[0];
         real high = c[0];
         for (int h = 1; h < n; h++) {
             low = c[h] < low ? c[h] : low;
             high = c[h] > high ? c[h] : high;
         }
-        home->middle[k] = 0.5 * (double)low + 0.5 * (double)high;
-        extent[k] = ((double)high - home->middle[k]) / sweep->question->cutoff;
+        query->centre[k] = 0.5 * (double)low + 0.5 * (double)high;
+        extent[k] = ((double)high - query->centre[k]) / sweep->question->cutoff;
     }
     set_error_bound(sweep, extent);
     for (int k = 0; k < 3; k++) {
-        const real *c = coordinate[k] + home->begin;
+        const real *c = coordinate[k] + query->begin;
         for (int h = 0; h < n; h++) {
-            const double d = ((double)c[h] - home->middle[k]) * home->unit;
-            scaled[k][h] = home->unit > 0 ? (float)d : 0;
+            const double d = ((double)c[h] - query->centre[k]) * query->inverse_cutoff;
+            scaled[k][h] = query->inverse_cutoff > 0 ? (float)d : 0;
         }
     }
 }
@@ -42,15 +42,15 @@ static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t 
                               const double move[3], int32_t shift)
 {
     enum { CHUNK = 64 };
-    const struct kith__home *home = &sweep->home;
+    const struct kith__query_block *query = &sweep->query;
     const struct kith__sorted *b = &sweep->grid->b;
     const real *bx = b->x;
     const real *by = b->y;
     const real *bz = b->z;
-    const double ox = home->middle[0] - move[0];
-    const double oy = home->middle[1] - move[1];
-    const double oz = home->middle[2] - move[2];
-    const double unit = home->unit;
+    const double ox = query->centre[0] - move[0];
+    const double oy = query->centre[1] - move[1];
+    const double oz = query->centre[2] - move[2];
+    const double unit = query->inverse_cutoff;
     for (int64_t s = begin; s < end; s += CHUNK) {
         const int n = (int)(end - s < CHUNK ? end - s : CHUNK);
         float x[CHUNK + W], y[CHUNK + W], z[CHUNK + W];

@@ -16,7 +16,7 @@
 #include "tile.h"
 
 /** A query particle i, which is tested against all candidates of the tile. */
-struct visitor {
+struct query_particle {
     int64_t slot;  /**< slot in grid->a */
     int32_t id;    /**< index in the caller's order */
     int self;      /**< index among the candidates of the tile; -1: it is none of them */
@@ -27,7 +27,7 @@ struct visitor {
 };
 
 /** An operation: process the candidates of query particle i. */
-typedef void visit_fn(struct kith__sweep *sweep, const struct visitor *i);
+typedef void query_fn(struct kith__sweep *sweep, const struct query_particle *i);
 
 /** Process a tile, before or after its query particles are processed. */
 typedef void tile_fn(struct kith__sweep *sweep);
@@ -40,7 +40,7 @@ typedef void tile_fn(struct kith__sweep *sweep);
  *  @param radius      a pair is at most this far apart [length]
  *  @return mask without the candidates that form no pair */
 static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
-                                                       const struct visitor *i, int k,
+                                                       const struct query_particle *i, int k,
                                                        unsigned mask, unsigned borderline,
                                                        double radius)
 {
@@ -56,12 +56,12 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
 /** Operands of the inner loop, kept in registers. */
 struct run {
     const float *x, *y, *z, *q; /**< arrays of the tile */
-    vf ix, iy, iz;              /**< visitor.x, y, z in all lanes */
-    vf clear, most;             /**< visitor.clear, most in all lanes */
+    vf ix, iy, iz;              /**< query_particle.x, y, z in all lanes */
+    vf clear, most;             /**< query_particle.clear, most in all lanes */
 };
 
 /** Load the operands of the inner loop for query particle i. */
-KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct visitor *i)
+KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct query_particle *i)
 {
     const struct kith__tile *tile = &sweep->tile;
     return (struct run){.x = tile->x,
@@ -85,7 +85,7 @@ KITH_INLINE vf apart_at(const struct run *run, int k)
 
 /** Return a mask of the candidates [k, k + W) that form a pair with i.
  *  @param[out] r2  r^2 - |i|^2 of each candidate [cutoff^2] */
-KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visitor *i,
+KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct query_particle *i,
                              const struct run *run, int k, vf *r2)
 {
     const vf v = apart_at(run, k);
@@ -99,7 +99,8 @@ KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct visit
 
 /** Return a mask of the candidates [k, k + W), which include i, that i may form a pair with: not i,
  *  and with the forward stencil none before i. */
-KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct visitor *i, int k)
+KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct query_particle *i,
+                                  int k)
 {
     const unsigned self = 1u << (i->self - k);
     return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
@@ -120,8 +121,8 @@ struct taken {
  *  @param mask  the hits
  *  @param r2    r^2 - |i|^2 of each candidate [cutoff^2]
  *  @return the number of hits */
-KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, int k, unsigned mask,
-                     vf r2, const struct taken *taken, int n)
+KITH_INLINE int take(const struct kith__sweep *sweep, const struct query_particle *i, int k,
+                     unsigned mask, vf r2, const struct taken *taken, int n)
 {
     if (taken->upper) {
         const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
@@ -138,7 +139,7 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct visitor *i, i
 
 /** Test all candidates of the tile against query particle i, and store the hits in ascending order.
  *  @return the number of hits */
-KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visitor *i,
+KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                              struct taken taken)
 {
     const struct run run = start_run(sweep, i);
@@ -164,37 +165,39 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct visit
 }
 
 /** Return the record of query particle i and its n hits. */
-KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct visitor *i, int n)
+KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct query_particle *i,
+                                    int n)
 {
     return (struct kith__row){i->id, n, i->slot, sweep->tile.shifted};
 }
 
 /** Return the number of hits of i.
  *  @param upper  count only candidates that rank after i */
-KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct visitor *i, bool upper)
+KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct query_particle *i,
+                           bool upper)
 {
     return collect_hits(sweep, i, (struct taken){.upper = upper, .nothing = true});
 }
 
 /** Run the operation for each particle of the query block. */
-KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
+KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operation)
 {
-    const struct kith__home *home = &sweep->home;
-    const int n = (int)(home->end - home->begin);
+    const struct kith__query_block *query = &sweep->query;
+    const int n = (int)(query->end - query->begin);
     for (int h = 0; h < n; h++) {
-        const float x = home->x[h];
-        const float y = home->y[h];
-        const float z = home->z[h];
+        const float x = query->x[h];
+        const float y = query->y[h];
+        const float z = query->z[h];
         const float q = x * x + y * y + z * z;
-        const struct visitor i = {.slot = home->begin + h,
-                                  .id = sweep->grid->a.id[home->begin + h],
-                                  .self = home->self[h],
-                                  .x = -2 * x,
-                                  .y = -2 * y,
-                                  .z = -2 * z,
-                                  .q = q,
-                                  .clear = 1 - home->band - q,
-                                  .most = 1 + home->band - q};
+        const struct query_particle i = {.slot = query->begin + h,
+                                         .id = sweep->grid->a.id[query->begin + h],
+                                         .self = query->self[h],
+                                         .x = -2 * x,
+                                         .y = -2 * y,
+                                         .z = -2 * z,
+                                         .q = q,
+                                         .clear = 1 - query->error_bound - q,
+                                         .most = 1 + query->error_bound - q};
         if (i.id >= sweep->id_begin && i.id < sweep->id_end &&
             kith__sweep_goes_on(sweep, sweep->tile.n)) {
             operation(sweep, &i);
@@ -202,31 +205,31 @@ KITH_INLINE void visit_home(struct kith__sweep *sweep, visit_fn *operation)
     }
 }
 
-/** Choose the query block that begins at slot s: the particles of one cell, at most KITH_HOME; then
- *  the following cells of the row as long as it has few particles.
+/** Choose the query block that begins at slot s: the particles of one cell, at most
+ *  KITH_QUERY_BLOCK; then the following cells of the row as long as it has few particles.
  *  @param limit  cells that begin at this slot or later are not added */
-static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
+static void choose_query_block(struct kith__sweep *sweep, int64_t s, int64_t limit)
 {
     const struct kith__grid *grid = sweep->grid;
     const struct kith__sorted *a = &grid->a;
-    struct kith__home *home = &sweep->home;
+    struct kith__query_block *query = &sweep->query;
     const uint64_t nx = (uint64_t)grid->axis[0].n;
     const uint64_t ny = (uint64_t)grid->axis[1].n;
     const uint64_t key = a->key[s];
     const uint64_t row = key / nx;
-    home->begin = s;
-    home->cell[0] = (int64_t)(key % nx);
-    home->cell[1] = (int64_t)(row % ny);
-    home->cell[2] = (int64_t)(row / ny);
+    query->begin = s;
+    query->first_cell[0] = (int64_t)(key % nx);
+    query->first_cell[1] = (int64_t)(row % ny);
+    query->first_cell[2] = (int64_t)(row / ny);
     int64_t e = s;
-    while (e < a->n && a->key[e] == key && e - s < KITH_HOME) {
+    while (e < a->n && a->key[e] == key && e - s < KITH_QUERY_BLOCK) {
         e++;
     }
     uint64_t last = key;
     const uint64_t row_end = (row + 1) * nx;
     /* in a compressed axis, consecutive numbers are neighbours; others may be far apart */
-    const uint64_t farthest = grid->axis[0].n_occupied ? 1 : KITH_HOME_CELLS - 1;
-    const int64_t enough = sweep->home_enough;
+    const uint64_t farthest = grid->axis[0].n_occupied ? 1 : KITH_QUERY_CELLS - 1;
+    const int64_t enough = sweep->query_fill;
     while (e < limit && e - s < enough && a->key[e] < row_end &&
            a->key[e] - (farthest == 1 ? last : key) <= farthest) {
         int64_t next = e;
@@ -239,31 +242,32 @@ static void choose_home(struct kith__sweep *sweep, int64_t s, int64_t limit)
         last = a->key[e];
         e = next;
     }
-    home->end = e;
-    home->last_x = home->cell[0] + (int64_t)(last - key);
+    query->end = e;
+    query->last_cell_x = query->first_cell[0] + (int64_t)(last - key);
 }
 
 /** Return the first slot from s on where a query block may begin: the start of a cell, or of the
- *  next KITH_HOME particles of a cell with more. */
-static int64_t first_home(const struct kith__sorted *a, int64_t s)
+ *  next KITH_QUERY_BLOCK particles of a cell with more. */
+static int64_t first_query_block(const struct kith__sorted *a, int64_t s)
 {
     if (s == 0 || a->key[s] != a->key[s - 1]) {
         return s;
     }
     const int64_t begin = kith__grid_search(a, a->key[s], s);
     const int64_t end = kith__grid_search(a, a->key[s] + 1, s);
-    const int64_t piece = begin + (s - begin + KITH_HOME - 1) / KITH_HOME * KITH_HOME;
+    const int64_t piece = begin +
+                          (s - begin + KITH_QUERY_BLOCK - 1) / KITH_QUERY_BLOCK * KITH_QUERY_BLOCK;
     return piece < end ? piece : end;
 }
 
 /** Does the query block contain a particle with an index of [id_begin, id_end)? */
-static bool home_wanted(const struct kith__sweep *sweep)
+static bool query_block_wanted(const struct kith__sweep *sweep)
 {
     if (sweep->id_begin == 0 && sweep->id_end == INT32_MAX) {
         return true;
     }
     bool wanted = false;
-    for (int64_t s = sweep->home.begin; s < sweep->home.end; s++) {
+    for (int64_t s = sweep->query.begin; s < sweep->query.end; s++) {
         const int32_t id = sweep->grid->a.id[s];
         wanted = wanted || (id >= sweep->id_begin && id < sweep->id_end);
     }
@@ -272,14 +276,14 @@ static bool home_wanted(const struct kith__sweep *sweep)
 
 /** Prepare the query block that was chosen.
  *  @return the start of the walk over the cells around it */
-static struct walk start_home(struct kith__sweep *sweep)
+static struct walk start_query_block(struct kith__sweep *sweep)
 {
-    struct kith__home *home = &sweep->home;
-    memset(home->filled, 0, (size_t)(home->end - home->begin) * sizeof *home->filled);
+    struct kith__query_block *query = &sweep->query;
+    memset(query->filled, 0, (size_t)(query->end - query->begin) * sizeof *query->filled);
     if (sweep->question->precision == KITH_FLOAT) {
-        place_home_f(sweep);
+        load_query_block_f(sweep);
     } else {
-        place_home_d(sweep);
+        load_query_block_d(sweep);
     }
     return start_walk(sweep);
 }
@@ -288,27 +292,27 @@ static struct walk start_home(struct kith__sweep *sweep)
  *  candidates; there are several tiles where one cannot hold all.
  *  @param enter  called for each tile before its query particles are processed; NULL: nothing
  *  @param leave  called for each tile after its query particles were processed; NULL: nothing */
-KITH_INLINE void visit_block(struct kith__sweep *sweep, int64_t block, tile_fn *enter,
-                             visit_fn *operation, tile_fn *leave)
+KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, tile_fn *enter,
+                                    query_fn *operation, tile_fn *leave)
 {
     const struct kith__sorted *a = &sweep->grid->a;
     const int64_t end = (block + 1) * KITH_BLOCK;
     const int64_t limit = end < a->n ? end : a->n;
-    int64_t s = first_home(a, block * KITH_BLOCK);
+    int64_t s = first_query_block(a, block * KITH_BLOCK);
     while (s < limit && !sweep->failed) {
-        choose_home(sweep, s, limit);
-        s = sweep->home.end;
-        if (!home_wanted(sweep)) {
+        choose_query_block(sweep, s, limit);
+        s = sweep->query.end;
+        if (!query_block_wanted(sweep)) {
             continue;
         }
-        struct walk walk = start_home(sweep);
+        struct walk walk = start_query_block(sweep);
         for (bool whole = false; !whole && !sweep->failed;) {
             whole = fill_tile(sweep, &walk);
             if (enter && sweep->tile.n > 0 && !sweep->failed) {
                 enter(sweep);
             }
             if (sweep->tile.n > 0 && !sweep->failed) {
-                visit_home(sweep, operation);
+                process_query_block(sweep, operation);
                 if (leave) {
                     leave(sweep);
                 }

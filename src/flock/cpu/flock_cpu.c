@@ -164,7 +164,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
     for (int t = 0; t < ctx->threads; t++) {
         kith__sweep_of(ctx, t)->columns = &step.quantized;
-        kith__sweep_of(ctx, t)->home_enough = KITH_FLOCK_ENOUGH;
+        kith__sweep_of(ctx, t)->query_fill = KITH_FLOCK_ENOUGH;
     }
     run->block = step.grid ? step_block[kith__isa(ctx)] : alone_block;
     run->job = &step;

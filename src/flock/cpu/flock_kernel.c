@@ -21,8 +21,8 @@ struct reaches {
 
 /** Radii as seen from query particle i. @param usual  alignment and cohesion have the cutoff of the
  *  sweep, separation a smaller radius: known when compiling */
-KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const struct visitor *i,
-                                         bool usual)
+KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep,
+                                         const struct query_particle *i, bool usual)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     struct reaches reaches;
@@ -30,8 +30,8 @@ KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep, const 
         const float middle = step->ratio[rule] - i->q;
         reaches.on[rule] = usual || step->rules->radius[rule] > 0;
         reaches.whole[rule] = usual ? rule != KITH_SEPARATION : step->whole[rule];
-        reaches.clear[rule] = vf_set(middle - sweep->home.band);
-        reaches.most[rule] = vf_set(middle + sweep->home.band);
+        reaches.clear[rule] = vf_set(middle - sweep->query.error_bound);
+        reaches.most[rule] = vf_set(middle + sweep->query.error_bound);
     }
     return reaches;
 }
@@ -103,7 +103,7 @@ KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3],
 
 /** Add candidates [k, k + W), some of which are borderline, one by one. Cold path, not inlined. */
 static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep *sweep,
-                                                       const struct visitor *i,
+                                                       const struct query_particle *i,
                                                        const struct reaches *reaches,
                                                        const int32_t here[3], int k,
                                                        struct kith__flock_sums *sums)
@@ -147,7 +147,7 @@ KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches,
 }
 
 /** Sums over all neighbours. @param usual  as for start_reaches */
-KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct visitor *i, bool usual,
+KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle *i, bool usual,
                          struct kith__flock_sums *sums)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
@@ -240,7 +240,7 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
 }
 
 /** Sums over the neighbours that are seen, and nearest: one by one, by the definition. */
-static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
+static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
                        struct kith__flock_sums *sums)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
@@ -283,7 +283,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct visitor *i,
 }
 
 /** Operation for the usual radii, see start_reaches. */
-static void flock_usual_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void flock_usual_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, true, &sums);
@@ -291,7 +291,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct visito
 }
 
 /** Operation for any radii. */
-static void flock_all_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void flock_all_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, false, &sums);
@@ -299,7 +299,7 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct visitor 
 }
 
 /** Operation for a blind angle, or a number of nearest neighbours. */
-static void flock_chosen_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_chosen(sweep, i, &sums);
@@ -310,11 +310,11 @@ void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     if (step->rules->nearest > 0 || !step->rules->sees_all) {
-        visit_block(sweep, block, NULL, flock_chosen_operation, NULL);
+        process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
     } else if (step->whole[KITH_ALIGNMENT] && step->whole[KITH_COHESION] &&
                step->rules->radius[KITH_SEPARATION] > 0) {
-        visit_block(sweep, block, NULL, flock_usual_operation, NULL);
+        process_work_block(sweep, block, NULL, flock_usual_operation, NULL);
     } else {
-        visit_block(sweep, block, NULL, flock_all_operation, NULL);
+        process_work_block(sweep, block, NULL, flock_all_operation, NULL);
     }
 }

@@ -13,8 +13,8 @@
 #include "flock/flock.h"
 
 enum {
-    KITH_FLOCK_ENOUGH = 12, /**< sweep->home_enough: particles that make a home large enough; fewer
-                                 than KITH_HOME_ENOUGH, as each candidate costs more here */
+    KITH_FLOCK_ENOUGH = 12, /**< sweep->query_fill: particles that make a home large enough; fewer
+                                 than KITH_QUERY_FILL, as each candidate costs more here */
     KITH_FLOCK_QUANTIZED = KITH_WORK_OF(flock) /**< slot of the context's scratch memory */
 };
 

@@ -9,14 +9,14 @@
 #include "engine/cpu/lanes.h"
 #include "engine/cpu/visit.h"
 
-static void count_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void count_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     kith__list_of(sweep)->hits += count_hits(sweep, i, false);
 }
 
 void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, NULL, count_operation, NULL);
+    process_work_block(sweep, block, NULL, count_operation, NULL);
 }
 
 /** Complete n collected hits that are stored as indices in the tile: store their images and slots,
@@ -44,7 +44,7 @@ KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict h
 /** Store the hits of query particle i behind those collected.
  *  @param upper  only candidates that rank after i are hits
  *  @return the number of hits */
-KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, bool upper)
+KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_particle *i, bool upper)
 {
     int32_t *to = sweep->hit_id + sweep->n_hits;
     if (!kith__list_of(sweep)->extras) {
@@ -56,7 +56,7 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct visitor *i, 
     return n;
 }
 
-static void count_rows_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void count_rows_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     kith__list_of(sweep)->counts[i->id] += sweep->upper ? count_hits(sweep, i, true)
                                                         : count_hits(sweep, i, false);
@@ -64,7 +64,7 @@ static void count_rows_operation(struct kith__sweep *sweep, const struct visitor
 
 void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, NULL, count_rows_operation, NULL);
+    process_work_block(sweep, block, NULL, count_rows_operation, NULL);
 }
 
 /* Lists with room for this many pairs or more are written with non-temporal stores, as they are
@@ -74,7 +74,7 @@ static const int64_t large_list = (int64_t)1 << 22;
 /* Hits that a thread collects before it writes them in the middle of a work block. */
 static const int64_t most_hits = (int64_t)1 << 20;
 
-static void collect_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void collect_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     const bool full = sweep->n_hits + sweep->tile.n + KITH_LANES > most_hits;
     if (sweep->n_rows == sweep->room_rows || (full && sweep->n_hits > 0)) {
@@ -92,7 +92,7 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
     if (!kith__rows_room(sweep)) {
         return;
     }
-    visit_block(sweep, block, NULL, collect_operation, NULL);
+    process_work_block(sweep, block, NULL, collect_operation, NULL);
 }
 
 /** Is a hit of a row written as (j, i), so that the smaller index comes first? */
@@ -249,14 +249,14 @@ void KITH_OF_ISA(write_rows)(const struct kith__sweep *sweep, int64_t at)
     }
 }
 
-static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void fill_row_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     sweep->n_hits = 0;
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
     const kith_pairs *out = kith__list_of(sweep)->out;
-    int64_t *const filled = &sweep->home.filled[i->slot - sweep->home.begin];
+    int64_t *const filled = &sweep->query.filled[i->slot - sweep->query.begin];
     const int64_t at = kith__list_of(sweep)->offsets[i->id] - kith__list_of(sweep)->base + *filled;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
     const struct kith__row row = row_of(sweep, i, n);
@@ -274,5 +274,5 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct visitor *
 
 void KITH_OF_ISA(fill_rows)(struct kith__sweep *sweep, int64_t block)
 {
-    visit_block(sweep, block, NULL, fill_row_operation, NULL);
+    process_work_block(sweep, block, NULL, fill_row_operation, NULL);
 }

@@ -92,8 +92,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         return;
     }
     const struct binner bins = start_bins(
-        kith__tally_of(sweep)->scale, sweep->tile.shifted ? sweep->home.band : sweep->home.own_band,
-        0, 1);
+        kith__tally_of(sweep)->scale,
+        sweep->tile.shifted ? sweep->query.error_bound : sweep->query.error_bound_no_image, 0, 1);
     kith__tally_room(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
     for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0;
@@ -111,7 +111,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 }
 
 /** Collect the hits of particle i; count them when they fill a batch. */
-KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct visitor *i, tile_fn *count)
+KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct query_particle *i,
+                                 tile_fn *count)
 {
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
@@ -136,12 +137,12 @@ static void tally_table_hits(struct kith__sweep *sweep)
     tally_hits(sweep, false);
 }
 
-static void tally_linear_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void tally_linear_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     tally_operation(sweep, i, tally_linear_hits);
 }
 
-static void tally_table_operation(struct kith__sweep *sweep, const struct visitor *i)
+static void tally_table_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     tally_operation(sweep, i, tally_table_hits);
 }
@@ -166,8 +167,8 @@ void KITH_OF_ISA(tally)(struct kith__sweep *sweep, int64_t block)
         return;
     }
     if (kith__tally_of(sweep)->scale->rdf->linear) {
-        visit_block(sweep, block, enter_tile, tally_linear_operation, tally_linear_hits);
+        process_work_block(sweep, block, enter_tile, tally_linear_operation, tally_linear_hits);
     } else {
-        visit_block(sweep, block, enter_tile, tally_table_operation, tally_table_hits);
+        process_work_block(sweep, block, enter_tile, tally_table_operation, tally_table_hits);
     }
 }
