@@ -206,7 +206,7 @@ KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 /** Return a bound on the rounding error of r^2 / cutoff^2 in the definition of a pair (pair.h), for
  *  r up to the cutoff and a j that is not a periodic image: r_j - r_i is then rounded once, with an
  *  error relative to itself. */
-KITH_FN double kith__own_blur(const struct kith__question *q)
+KITH_FN double kith__definition_error_no_image(const struct kith__question *q)
 {
     return 4 * kith__epsilon(q);
 }
@@ -218,7 +218,7 @@ KITH_FN double kith__own_blur(const struct kith__question *q)
  * are added. In an orthorhombic box a component has the rounding errors of r_j - r_i, which is less
  * than a box, of the shift, and of a position in double.
  */
-KITH_FN double kith__blur(const struct kith__question *q)
+KITH_FN double kith__definition_error(const struct kith__question *q)
 {
     const double epsilon = kith__epsilon(q);
     double images = 1;
@@ -236,7 +236,7 @@ KITH_FN double kith__blur(const struct kith__question *q)
         return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
     }
     const double off = sqrt(square) / q->cutoff;
-    return kith__own_blur(q) + off * (2 + off);
+    return kith__definition_error_no_image(q) + off * (2 + off);
 }
 
 /** Return the smallest number of subcells along an axis, 4 to KITH_MOST_SUBCELLS, with which there

@@ -21,8 +21,8 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->question = q;
         sweep->grid = grid;
         sweep->stencil = stencil;
-        sweep->blur = kith__blur(q);
-        sweep->own_blur = kith__own_blur(q);
+        sweep->definition_error = kith__definition_error(q);
+        sweep->definition_error_no_image = kith__definition_error_no_image(q);
         sweep->by_id = false;
         sweep->upper = false;
         sweep->id_begin = 0;

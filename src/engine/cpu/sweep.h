@@ -131,12 +131,12 @@ struct kith__sweep {
     const struct kith__question *question; /**< box, cutoff and precision */
     const struct kith__grid *grid;         /**< the sorted particles */
     enum kith__stencil stencil;            /**< the cells around a query block that are searched */
-    bool by_id;  /**< candidates of a tile are sorted by the caller's index */
-    bool upper;  /**< only candidates that rank after the query particle are hits */
-    double blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
+    bool by_id;              /**< candidates of a tile are sorted by the caller's index */
+    bool upper;              /**< only candidates that rank after the query particle are hits */
+    double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
 
     /** Bound on the rounding error of r^2 / cutoff^2 in the definition, when j is not an image. */
-    double own_blur;
+    double definition_error_no_image;
     int32_t id_begin; /**< first caller's index of the query particles that are processed */
     int32_t id_end;   /**< index behind the last; INT32_MAX: all from id_begin on */
 

@@ -34,12 +34,14 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     struct kith__query_block *query = &sweep->query;
     const double h = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
     const bool spread = !(h < widest_query_block);
-    const double m = h + 1.01 + sweep->blur;
+    const double m = h + 1.01 + sweep->definition_error;
     const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
     query->inverse_cutoff = spread ? 0 : 1 / sweep->question->cutoff;
-    query->error_bound = spread ? unlimited_error : (float)(units / 16777216.0 + sweep->blur);
+    query->error_bound = spread ? unlimited_error
+                                : (float)(units / 16777216.0 + sweep->definition_error);
     query->error_bound_no_image = spread ? unlimited_error
-                                         : (float)(units / 16777216.0 + sweep->own_blur);
+                                         : (float)(units / 16777216.0 +
+                                                   sweep->definition_error_no_image);
     for (int k = 0; k < 3; k++) {
         query->half_extent[k] = spread ? 0 : (float)extent[k] * 1.0001f;
     }
@@ -86,7 +88,8 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     const vf hx = vf_set(query->half_extent[0]);
     const vf hy = vf_set(query->half_extent[1]);
     const vf hz = vf_set(query->half_extent[2]);
-    const vf limit = vf_set((1.001f + (float)sweep->blur) * (1.001f + (float)sweep->blur));
+    const vf limit = vf_set((1.001f + (float)sweep->definition_error) *
+                            (1.001f + (float)sweep->definition_error));
     const vi shifts = vi_set(shift);
     int32_t move[KITH_COLUMNS] = {0};
     if (sweep->columns && tile->shifted) {

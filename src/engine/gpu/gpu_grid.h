@@ -52,7 +52,7 @@ struct kith__gpu_set {
 /** The sorted particles of a question. */
 struct kith__gpu_grid {
     struct kith__question question; /**< the question, with points in device memory */
-    double blur; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
+    double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
                                       of a pair */
     struct kith__gpu_plan *plan; /**< the cells; in device memory */
     struct kith__gpu_set a;      /**< query particles */

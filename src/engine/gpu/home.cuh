@@ -164,7 +164,7 @@ template <typename real> static __device__ uint32_t load_home(const visit<real> 
     float band = whole_band;
     if (most < widest_home * widest_home) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
-        band = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 + grid.blur) * 1.000001);
+        band = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 + grid.definition_error) * 1.000001);
         band = fminf(band, whole_band);
     } else {
         unit = 0;

@@ -220,7 +220,7 @@ kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
 {
     struct kith__question *q = &s->sweep.grid.question;
     *q = *question;
-    s->sweep.grid.blur = kith__blur(question);
+    s->sweep.grid.definition_error = kith__definition_error(question);
     KITH_TRY(bring(s, 0, &q->a));
     q->b = q->cross ? q->b : q->a;
     return q->cross ? bring(s, 1, &q->b) : KITH_OK;

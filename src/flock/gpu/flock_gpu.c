@@ -186,8 +186,8 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     f->sweep = (struct kith__gpu_sweep){.grid = {.question = *q, .a = {.n = flock->n}}};
     if (cutoff > 0) {
         f->unit = (float)(1 / cutoff);
-        f->blur = kith__blur(q);
-        f->own_blur = kith__own_blur(q);
+        f->blur = kith__definition_error(q);
+        f->own_blur = kith__definition_error_no_image(q);
         f->order = bounded && plan_cells(flock, &plan) ? KITH_GPU_COUNTED : KITH_GPU_SORTED;
     }
     const kith_status status = f->order == KITH_GPU_COUNTED ? prepare_table(ctx, flock, g, &plan)

@@ -106,7 +106,7 @@ template <typename real, int WAY> struct tally {
         const float reach = (float)(near * unit) * 1.0001f;
         const float widest = 100;
         near2 = reach * reach;
-        blur = (4 * (most + reach) + 4) * roundings + (float)v.sweep->grid.blur;
+        blur = (4 * (most + reach) + 4) * roundings + (float)v.sweep->grid.definition_error;
         if (!(most + reach < widest)) {
             unit = 0;
             blur = 1;
