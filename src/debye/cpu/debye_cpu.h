@@ -11,6 +11,6 @@
 
 /** Sum over the pairs of a piece with each species, at a run of q: task piece + run pieces.
  *  sweep->job is a struct kith__debye. */
-kith__block_fn KITH_EACH_ISA(sum_sines);
+kith__work_fn KITH_EACH_ISA(sum_sines);
 
 #endif

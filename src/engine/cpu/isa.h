@@ -4,12 +4,12 @@
  * *_kernel.c. In these files KITH_ISA is the name of the instruction set, and KITH_OF_ISA(sum) is a
  * name like kith__sum_avx2. A header declares a function for all instruction sets of this build by
  *
- *     kith__block_fn KITH_EACH_ISA(sum);
+ *     kith__work_fn KITH_EACH_ISA(sum);
  *
  * which expands to kith__sum_baseline, kith__sum_avx2, kith__sum_avx512. The caller chooses one by
  * the context's instruction set:
  *
- *     static kith__block_fn *const sum[] = {KITH_EACH_ISA(sum)};
+ *     static kith__work_fn *const sum[] = {KITH_EACH_ISA(sum)};
  *     run.block = sum[kith__isa(ctx)];
  */
 #ifndef KITH_CPU_ISA_H

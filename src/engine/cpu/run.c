@@ -28,7 +28,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->id_begin = 0;
         sweep->id_end = INT32_MAX;
         sweep->failed = KITH_OK;
-        sweep->untold = 0;
+        sweep->candidates_since_poll = 0;
         kith__sweep_forget(sweep);
         sweep->room_hits = 0;
         sweep->state = states + (size_t)t * each;
@@ -79,7 +79,7 @@ kith_status kith__run(struct kith__run *run)
     atomic_store(&run->status, cancelled ? KITH_CANCELLED : KITH_OK);
     if (!cancelled) {
         kith__pool_run(ctx->pool,
-                       run->heavy ? ctx->threads : kith__threads_for(ctx, blocks * KITH_BLOCK),
+                       run->heavy ? ctx->threads : kith__threads_for(ctx, blocks * KITH_WORK_BLOCK),
                        blocks, do_block, run);
     }
     kith__sweep_level(cpu->sweeps, ctx->threads);

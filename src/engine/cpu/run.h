@@ -11,14 +11,14 @@
 
 /** A parallel pass over work blocks [first, last). */
 struct kith__run {
-    kith_ctx *ctx;         /**< context of the call */
-    int64_t first;         /**< first work block */
-    int64_t last;          /**< work block behind the last */
-    int64_t watch_from;    /**< steps done before the pass, for the watch callback */
-    int64_t watch_to;      /**< steps done after the pass, for the watch callback */
-    int64_t watch_total;   /**< steps of the whole call, for the watch callback */
-    kith__block_fn *block; /**< function that processes one work block */
-    void *job;             /**< data that all threads share: sweep->job during the pass */
+    kith_ctx *ctx;        /**< context of the call */
+    int64_t first;        /**< first work block */
+    int64_t last;         /**< work block behind the last */
+    int64_t watch_from;   /**< steps done before the pass, for the watch callback */
+    int64_t watch_to;     /**< steps done after the pass, for the watch callback */
+    int64_t watch_total;  /**< steps of the whole call, for the watch callback */
+    kith__work_fn *block; /**< function that processes one work block */
+    void *job;            /**< data that all threads share: sweep->job during the pass */
     bool heavy; /**< one block is enough work for a thread: use all threads; else as many as the
                      number of particles in the blocks is worth */
     atomic_int status; /**< KITH_OK, or the failure for which the remaining blocks are skipped */

@@ -11,9 +11,9 @@
  * of the cutoff; these borderline cases are decided by the definition (pair.h). So the pairs found
  * are exact.
  *
- * The unit of parallel work is a work block: the query blocks that begin in KITH_BLOCK consecutive
- * slots. Cost: O(n) work blocks, and for each query particle a test of the particles in the volume
- * around its cells, W at a time.
+ * The unit of parallel work is a work block: the query blocks that begin in KITH_WORK_BLOCK
+ * consecutive slots. Cost: O(n) work blocks, and for each query particle a test of the particles in
+ * the volume around its cells, W at a time.
  *
  * Candidates and their images may be too many for one tile: a cutoff of 400 boxes reaches 3 x 10^8
  * images of each particle. A query block is then processed with several tiles of about KITH_TILE
@@ -27,7 +27,7 @@
 #include "grid.h"
 
 enum {
-    KITH_BLOCK = 256,       /**< slots of a work block */
+    KITH_WORK_BLOCK = 256,  /**< slots of a work block */
     KITH_QUERY_BLOCK = 512, /**< most particles of a query block */
     /** Cells are added to a query block until it has this many particles: default of
      *  sweep->query_fill. */
@@ -149,7 +149,7 @@ struct kith__sweep {
     kith_status failed;           /**< KITH_NO_MEMORY or KITH_CANCELLED: set once; the sweep then
                                        does nothing more */
     kith_ctx *ctx;                /**< context of the call */
-    int64_t untold;               /**< candidates since kith__cancelled was last called */
+    int64_t candidates_since_poll; /**< candidates since kith__cancelled was last called */
 
     /* Parameters and state of the operation. */
     void *job;                           /**< data that all threads share (kith__run.job) */
@@ -174,15 +174,15 @@ struct kith__sweep {
     int64_t room_rows;      /**< query particles that rows has room for */
 };
 
-/** Process work block number `block` of a run (run.h): the query blocks that begin in slots
- *  [block * KITH_BLOCK, (block + 1) * KITH_BLOCK) of the grid, unless the operation documents
+/** Process work block number `block` of a run (run.h): the query blocks that begin in slots [block
+ *  * KITH_WORK_BLOCK, (block + 1) * KITH_WORK_BLOCK) of the grid, unless the operation documents
  *  another division of its work. Sets sweep->failed and returns early when it cannot go on. */
-typedef void kith__block_fn(struct kith__sweep *sweep, int64_t block);
+typedef void kith__work_fn(struct kith__sweep *sweep, int64_t block);
 
 /** Return the number of work blocks of a grid. */
-static inline int64_t kith__blocks(const struct kith__grid *grid)
+static inline int64_t kith__work_blocks(const struct kith__grid *grid)
 {
-    return (grid->a.n + KITH_BLOCK - 1) / KITH_BLOCK;
+    return (grid->a.n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;
 }
 
 /** Add n candidates to those processed; every 2^17 candidates, test whether the call is to stop,
@@ -191,9 +191,9 @@ static inline int64_t kith__blocks(const struct kith__grid *grid)
 static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
 {
     enum { CANDIDATES = 1 << 17 };
-    sweep->untold += n;
-    if (sweep->untold >= CANDIDATES) {
-        sweep->untold = 0;
+    sweep->candidates_since_poll += n;
+    if (sweep->candidates_since_poll >= CANDIDATES) {
+        sweep->candidates_since_poll = 0;
         if (sweep->failed == KITH_OK && kith__cancelled(sweep->ctx)) {
             sweep->failed = KITH_CANCELLED;
         }

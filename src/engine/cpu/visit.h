@@ -296,9 +296,9 @@ KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, ti
                                     query_fn *operation, tile_fn *leave)
 {
     const struct kith__sorted *a = &sweep->grid->a;
-    const int64_t end = (block + 1) * KITH_BLOCK;
+    const int64_t end = (block + 1) * KITH_WORK_BLOCK;
     const int64_t limit = end < a->n ? end : a->n;
-    int64_t s = first_query_block(a, block * KITH_BLOCK);
+    int64_t s = first_query_block(a, block * KITH_WORK_BLOCK);
     while (s < limit && !sweep->failed) {
         choose_query_block(sweep, s, limit);
         s = sweep->query.end;

@@ -116,8 +116,8 @@ static void alone_block(struct kith__sweep *sweep, int64_t block)
     const struct kith__flock_state *now = &step->flock->now, *next = &step->flock->next;
     const kith_precision precision = step->flock->question.precision;
     const int64_t n = step->flock->n;
-    const int64_t end = (block + 1) * KITH_BLOCK < n ? (block + 1) * KITH_BLOCK : n;
-    for (int64_t s = block * KITH_BLOCK; s < end; s++) {
+    const int64_t end = (block + 1) * KITH_WORK_BLOCK < n ? (block + 1) * KITH_WORK_BLOCK : n;
+    for (int64_t s = block * KITH_WORK_BLOCK; s < end; s++) {
         for (int k = 0; k < 3; k++) {
             kith__set_real(next->r[k], s, precision, kith__real_at(now->r[k], s, precision));
             kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
@@ -143,7 +143,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
 {
     const struct kith__question *q = &flock->question;
     const struct kith__flock_rules *rules = &flock->rules;
-    static kith__block_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
+    static kith__work_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
     struct kith__grid grid = {.cells = 0};
     struct kith__flock_step step = {.flock = flock,
                                     .rules = rules,
@@ -225,7 +225,7 @@ static bool ids_in_range(const struct kith__flock_state *state, int64_t n)
 
 static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
-    const int64_t blocks = (flock->n + KITH_BLOCK - 1) / KITH_BLOCK;
+    const int64_t blocks = (flock->n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;
     for (int64_t s = 0; s < steps; s++) {
         struct kith__run run = {.ctx = ctx,
                                 .last = blocks,

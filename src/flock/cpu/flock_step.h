@@ -42,6 +42,6 @@ static inline struct kith__flock_step *kith__flock_step_of(const struct kith__sw
 }
 
 /** The sweep's operation: sums over neighbours, and move (flock_kernel.c). */
-kith__block_fn KITH_EACH_ISA(step_block);
+kith__work_fn KITH_EACH_ISA(step_block);
 
 #endif

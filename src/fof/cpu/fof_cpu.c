@@ -308,8 +308,8 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
-    static kith__block_fn *const link_dense_cells[] = {KITH_EACH_ISA(link_dense_cells)};
-    static kith__block_fn *const link_cells[] = {KITH_EACH_ISA(link_cells)};
+    static kith__work_fn *const link_dense_cells[] = {KITH_EACH_ISA(link_dense_cells)};
+    static kith__work_fn *const link_cells[] = {KITH_EACH_ISA(link_cells)};
     KITH_TRY(kith__run_prepare(ctx, q, grid, KITH_FORWARD, 0));
     const int64_t dense_blocks = blocks_of(f->dense_entries, KITH_DENSE_BLOCK);
     struct kith__run run = kith__run_of(ctx, dense_blocks);

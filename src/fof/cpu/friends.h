@@ -149,11 +149,11 @@ _Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_SLOT,
 
 /** Unite the clumps of each dense cell that hold a pair of friends, for KITH_DENSE_BLOCK entries of
  *  friends->dense from block KITH_DENSE_BLOCK on. */
-kith__block_fn KITH_EACH_ISA(link_dense_cells);
+kith__work_fn KITH_EACH_ISA(link_dense_cells);
 
 /** Unite all other clumps that hold a pair of friends, for the cells whose first clump is in block
  *  number `block` of KITH_LINK_BLOCK clumps. link_dense_cells must be done. Each pair of cells is
  *  tested from one of the two. */
-kith__block_fn KITH_EACH_ISA(link_cells);
+kith__work_fn KITH_EACH_ISA(link_cells);
 
 #endif

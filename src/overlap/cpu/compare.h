@@ -48,6 +48,6 @@ static inline int64_t kith__panel_width(kith_precision precision)
 }
 
 /** Count all pairs of two blocks of replicas: one task. sweep->job is a struct kith__compare. */
-kith__block_fn KITH_EACH_ISA(compare);
+kith__work_fn KITH_EACH_ISA(compare);
 
 #endif

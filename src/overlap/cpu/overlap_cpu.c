@@ -99,7 +99,7 @@ static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
-    static kith__block_fn *const compare[] = {KITH_EACH_ISA(compare)};
+    static kith__work_fn *const compare[] = {KITH_EACH_ISA(compare)};
     enum { SMALL = 4096 }; /* bins of which all copies of the counters fit the first-level cache */
     struct kith__cpu *cpu = ctx->state;
     struct kith__compare c = {.ctx = ctx,

@@ -30,8 +30,8 @@ static kith_status check_sweep(kith_ctx *ctx, const struct kith__sweep *sweep)
     return kith__proceed(ctx);
 }
 
-static kith__block_fn *const count_kernel[] = {KITH_EACH_ISA(count_pairs)};
-static kith__block_fn *const collect_kernel[] = {KITH_EACH_ISA(collect_rows)};
+static kith__work_fn *const count_kernel[] = {KITH_EACH_ISA(count_pairs)};
+static kith__work_fn *const collect_kernel[] = {KITH_EACH_ISA(collect_rows)};
 static kith__write_rows_fn *const write_kernel[] = {KITH_EACH_ISA(write_rows)};
 
 /** Prepare every thread's sweep for a list. */
@@ -60,14 +60,14 @@ static struct kith__list_state *aim(struct kith__sweep *sweep, unsigned extras,
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
                               int64_t *counts)
 {
-    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(count_rows)};
+    static kith__work_fn *const kernel[] = {KITH_EACH_ISA(count_rows)};
     memset(counts, 0, (size_t)n * sizeof *counts);
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = kith__sweep_of(ctx, t);
         kith__list_of(sweep)->counts = counts;
         sweep->upper = upper;
     }
-    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
     run.watch_total *= 2; /* the second half is filling the rows */
     run.block = kernel[kith__isa(ctx)];
     return kith__run(&run);
@@ -90,7 +90,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
         return KITH_OK;
     }
     KITH_TRY(prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD));
-    struct kith__run run = kith__run_of(ctx, kith__blocks(&grid));
+    struct kith__run run = kith__run_of(ctx, kith__work_blocks(&grid));
     run.block = count_kernel[kith__isa(ctx)];
     KITH_TRY(kith__run(&run));
     *n = 0;
@@ -188,7 +188,7 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
 static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
 {
     enum { SAMPLE = 24 };
-    const int64_t blocks = kith__blocks(grid);
+    const int64_t blocks = kith__work_blocks(grid);
     struct kith__sweep *sweep = kith__sweep_of(ctx, 0);
     struct kith__list_state *state = kith__list_of(sweep);
     const int64_t step = blocks > SAMPLE ? blocks / SAMPLE : 1;
@@ -209,7 +209,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
                                  bool grow, kith_pairs *out)
 {
     KITH_TRY(prepare(ctx, q, grid, list->full ? KITH_ALL : KITH_FORWARD));
-    const struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    const struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
     if (grow) {
         int64_t guess = 0;
         int64_t capacity = out->owner ? out->capacity : 0;
@@ -281,7 +281,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                                   const struct kith__grid *grid, const int64_t *offsets,
                                   int64_t begin, int64_t end, const kith_pairs *out)
 {
-    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(fill_rows)};
+    static kith__work_fn *const kernel[] = {KITH_EACH_ISA(fill_rows)};
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = kith__sweep_of(ctx, t);
         struct kith__list_state *state = aim(sweep, list->extras, out);
@@ -291,7 +291,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
         sweep->id_begin = (int32_t)begin;
         sweep->id_end = end == grid->a.n ? INT32_MAX : (int32_t)end;
     }
-    const int64_t blocks = kith__blocks(grid);
+    const int64_t blocks = kith__work_blocks(grid);
     const int64_t pairs = offsets[grid->a.n] + 1;
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
@@ -422,7 +422,7 @@ static void count_block(struct kith__sweep *sweep, int64_t block)
 static kith_status stream_appended(struct stream *stream)
 {
     kith_ctx *ctx = stream->ctx;
-    const int64_t blocks = kith__blocks(stream->grid);
+    const int64_t blocks = kith__work_blocks(stream->grid);
     const int64_t most = stream->list->block_pairs;
     KITH_TRY(
         prepare(ctx, stream->question, stream->grid, stream->list->full ? KITH_ALL : KITH_FORWARD));

@@ -32,17 +32,17 @@ static inline struct kith__list_state *kith__list_of(const struct kith__sweep *s
 }
 
 /** Count the pairs of a work block: add them to `hits`. */
-kith__block_fn KITH_EACH_ISA(count_pairs);
+kith__work_fn KITH_EACH_ISA(count_pairs);
 
 /** Count the hits of each query particle of a work block: add them to `counts`. */
-kith__block_fn KITH_EACH_ISA(count_rows);
+kith__work_fn KITH_EACH_ISA(count_rows);
 
 /** Collect the hits of a work block in the sweep, calling `flush` when there are too many. The last
  *  hits are left in the sweep. */
-kith__block_fn KITH_EACH_ISA(collect_rows);
+kith__work_fn KITH_EACH_ISA(collect_rows);
 
 /** Write the row of each query particle of a work block to `out`, at its offset. */
-kith__block_fn KITH_EACH_ISA(fill_rows);
+kith__work_fn KITH_EACH_ISA(fill_rows);
 
 /** Write the collected hits to `out` from pair `at` on, as (i, j). With the stencil KITH_FORWARD, i
  *  and j are exchanged where necessary so that i <= j. */

@@ -43,6 +43,6 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *ques
 
 /** Count all pairs of two pieces: one task (all_pairs_kernel.c). sweep->job is a
  *  kith__all_pairs. */
-kith__block_fn KITH_EACH_ISA(tally_pieces);
+kith__work_fn KITH_EACH_ISA(tally_pieces);
 
 #endif

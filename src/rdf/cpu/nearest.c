@@ -112,7 +112,7 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
     }
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;
-    static kith__block_fn *const kernel[] = {KITH_EACH_ISA(tally_pieces)};
+    static kith__work_fn *const kernel[] = {KITH_EACH_ISA(tally_pieces)};
     struct kith__run run = kith__run_of(ctx, tasks);
     run.block = kernel[kith__isa(ctx)];
     run.job = &all;

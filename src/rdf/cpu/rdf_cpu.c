@@ -151,8 +151,8 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
         scale->species[1] = scale->species[0];
         scale->force_records[1] = scale->force_records[0];
     }
-    static kith__block_fn *const tally[] = {KITH_EACH_ISA(tally)};
-    struct kith__run run = kith__run_of(ctx, kith__blocks(grid));
+    static kith__work_fn *const tally[] = {KITH_EACH_ISA(tally)};
+    struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
     run.block = tally[kith__isa(ctx)];
     return kith__run(&run);
 }

@@ -115,6 +115,6 @@ enum {
 };
 
 /** The sweep's operation that counts pairs by distance (tally_kernel.c). */
-kith__block_fn KITH_EACH_ISA(tally);
+kith__work_fn KITH_EACH_ISA(tally);
 
 #endif
