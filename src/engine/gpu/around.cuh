@@ -46,8 +46,8 @@ static __device__ __forceinline__ int rows_around(const struct kith__gpu_sweep &
 }
 
 /** Describe the cells around an i-cluster that spans cells `first` to `last` of a row. */
-static __device__ inline struct around look_around(const struct kith__gpu_sweep &sweep,
-                                                   int64_t first, int64_t last)
+static __device__ inline struct around cells_around(const struct kith__gpu_sweep &sweep,
+                                                    int64_t first, int64_t last)
 {
     const struct kith__axis *axis = sweep.grid.plan->axis;
     struct around c;
@@ -78,9 +78,9 @@ static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, 
 }
 
 /** Find the slots [*begin, *end) of set b in segment number s around an i-cluster, and their image.
- *  @param home_begin  first slot of the i-cluster */
+ *  @param cluster_begin  first slot of the i-cluster */
 static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
-                                           const struct around &c, int64_t home_begin, int64_t s,
+                                           const struct around &c, int64_t cluster_begin, int64_t s,
                                            int64_t *begin, int64_t *end, int32_t image[3])
 {
     const struct kith__gpu_plan &plan = *sweep.grid.plan;
@@ -113,7 +113,7 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     *begin = first_of_cell(sweep.grid.b, plan, first + from);
     *end = first_of_cell(sweep.grid.b, plan, first + to + 1);
     if (own && sx == 0) {
-        *begin = home_begin + 1; /* in a forward sweep the first particle is no candidate */
+        *begin = cluster_begin + 1; /* in a forward sweep the first particle is no candidate */
     }
 }
 

@@ -151,9 +151,9 @@ static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_
  * and so on to 64 cells of a row that together have at most most / 2 particles; else a cell; a cell
  * with more than `most` particles is divided into i-clusters of equal size.
  */
-static __device__ inline bool begins_home(const struct kith__gpu_set &set,
-                                          const struct kith__gpu_plan &plan, uint32_t most,
-                                          int64_t p)
+static __device__ inline bool begins_cluster(const struct kith__gpu_set &set,
+                                             const struct kith__gpu_plan &plan, uint32_t most,
+                                             int64_t p)
 {
     const uint32_t enough = most / 2;
     const int64_t cell = (int64_t)set.key[p];

@@ -456,19 +456,19 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
 /* ---------------------------------------------------------------------------------- i-clusters */
 
 /** Set a bit for each slot at which an i-cluster begins. */
-static __global__ void mark_homes(const struct kith__gpu_grid grid)
+static __global__ void mark_clusters(const struct kith__gpu_grid grid)
 {
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const bool here = p < grid.a.n && grid.plan->status == KITH_OK &&
-                      begins_home(grid.a, *grid.plan, (uint32_t)grid.home, p);
+                      begins_cluster(grid.a, *grid.plan, (uint32_t)grid.cluster, p);
     const lanes_t with = which_lanes(here);
     if (my_lane() == 0 && p < grid.a.n) {
         ((lanes_t *)grid.marks)[p / LANES] = with;
     }
 }
 
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream)
+gpuError_t kith__gpu_find_clusters(const struct kith__gpu_grid *grid, gpuStream_t stream)
 {
-    KITH_LAUNCH(mark_homes, blocks_for(grid->a.n), THREADS, stream, *grid);
+    KITH_LAUNCH(mark_clusters, blocks_for(grid->a.n), THREADS, stream, *grid);
     return gpuGetLastError();
 }

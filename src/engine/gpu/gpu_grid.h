@@ -14,9 +14,10 @@
 #include "engine/cells.h"
 #include "gpu.h"
 
-/* Most particles of an i-cluster: KITH_GPU_HOME for operations that get a mask for each candidate,
- * with one bit for each particle; KITH_GPU_LARGE_HOME for operations without masks. */
-enum { KITH_GPU_HOME = 32, KITH_GPU_LARGE_HOME = 64 };
+/* Most particles of an i-cluster: KITH_GPU_CLUSTER for operations that get a mask for each
+ * candidate, with one bit for each particle; KITH_GPU_LARGE_CLUSTER for operations without
+ * masks. */
+enum { KITH_GPU_CLUSTER = 32, KITH_GPU_LARGE_CLUSTER = 64 };
 
 /** The cells that were chosen; in device memory. */
 struct kith__gpu_plan {
@@ -57,7 +58,7 @@ struct kith__gpu_grid {
     struct kith__gpu_plan *plan; /**< the cells; in device memory */
     struct kith__gpu_set a;      /**< query particles */
     struct kith__gpu_set b;      /**< candidates; equal to a unless the question has two sets */
-    int home;                    /**< most particles of an i-cluster */
+    int cluster;                 /**< most particles of an i-cluster */
     uint32_t *marks;             /**< [a.n / 32 + 1] one bit for each slot of a: an i-cluster begins
                                       there */
 };
@@ -109,7 +110,7 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                               struct kith__gpu_sort *sort, gpuStream_t stream);
 
 /** Queue the division of set a into i-clusters: sets grid->marks. */
-gpuError_t kith__gpu_find_homes(const struct kith__gpu_grid *grid, gpuStream_t stream);
+gpuError_t kith__gpu_find_clusters(const struct kith__gpu_grid *grid, gpuStream_t stream);
 
 /* Sort, scan and select of the vendor's library (primitives.cu). When `temporary` is NULL they only
  * set *bytes to the size of the scratch memory that they need. */

@@ -9,8 +9,8 @@
  * 32 consecutive slots; the warp processes the i-clusters that begin there. It finds the segments
  * of several i-clusters at once, one in each lane, as in sparse regions most segments are empty.
  * Each lane then holds DEEP candidates, loops over the query particles, and sets one bit of a mask
- * for each query particle within the cutoff (home.cuh). The masks are passed to the operation, a
- * template parameter.
+ * for each query particle within the cutoff (i_cluster.cuh). The masks are passed to the operation,
+ * a template parameter.
  *
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                       its data in shared memory, for each warp
@@ -21,17 +21,17 @@
  * and, for work that is done once for a thread block or for a work block, overloads of
  *     begin_block(operation), end_block(operation)    called by all threads of the thread block,
  *                                                     before the first and after the last i-cluster
- *     begin_street(visit, operation), end_street(visit, operation, shared)
+ *     begin_work_block(visit, operation), end_work_block(visit, operation, shared)
  *                                                     called by the warp, before and after the
  *                                                     i-clusters of a work block
  * and, for operations that test candidates without masks, overloads of
  *     visit_candidates(...)             instead of take
- *     prepare_home(visit, operation)    loads the query particles and scales their coordinates
+ *     prepare_cluster(visit, operation)    loads the query particles and scales their coordinates
  */
 #ifndef KITH_GPU_SWEEP_CUH
 #define KITH_GPU_SWEEP_CUH
 
-#include "home.cuh"
+#include "i_cluster.cuh"
 
 /* Several i-clusters share the lanes of a warp when set b has fewer particles than this: all their
  * candidates can then be counted in 32 bits. */
@@ -57,40 +57,40 @@ template <class Operation> struct warp_shared {
 /* --------------------------------------------------------------------------------- work blocks */
 
 /** Return the first slot from p on at which an i-cluster begins; grid.a.n when there is none. */
-static __device__ __forceinline__ int64_t next_home(const struct kith__gpu_grid &grid, int64_t p)
+static __device__ __forceinline__ int64_t next_cluster(const struct kith__gpu_grid &grid, int64_t p)
 {
     while (p < grid.a.n) {
-        const uint32_t left = grid.marks[p / KITH_GPU_STREET] >> p % KITH_GPU_STREET;
+        const uint32_t left = grid.marks[p / KITH_GPU_WORK_BLOCK] >> p % KITH_GPU_WORK_BLOCK;
         if (left) {
             return p + __ffs((int)left) - 1;
         }
-        p += KITH_GPU_STREET - p % KITH_GPU_STREET;
+        p += KITH_GPU_WORK_BLOCK - p % KITH_GPU_WORK_BLOCK;
     }
     return grid.a.n;
 }
 
 /** List the i-clusters that begin in the work block, in shared memory. */
-template <typename real> static __device__ __forceinline__ void list_homes(const visit<real> &v)
+template <typename real> static __device__ __forceinline__ void list_clusters(const visit<real> &v)
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
-    const int length = v.sweep->street;
-    const int64_t first = (int64_t)v.street * length;
-    const uint32_t all = ~0u >> (KITH_GPU_STREET - length);
-    const uint32_t word = grid.marks[first / KITH_GPU_STREET];
-    const uint32_t marks = word >> first % KITH_GPU_STREET & all;
+    const int length = v.sweep->work_block;
+    const int64_t first = (int64_t)v.work_block * length;
+    const uint32_t all = ~0u >> (KITH_GPU_WORK_BLOCK - length);
+    const uint32_t word = grid.marks[first / KITH_GPU_WORK_BLOCK];
+    const uint32_t marks = word >> first % KITH_GPU_WORK_BLOCK & all;
     const int n = __popc(marks);
-    if (v.lane < KITH_GPU_STREET && marks >> v.lane & 1) {
-        v.shared->home[__popc(marks & ((1u << v.lane) - 1))] = (int32_t)first + v.lane;
+    if (v.lane < KITH_GPU_WORK_BLOCK && marks >> v.lane & 1) {
+        v.shared->cluster[__popc(marks & ((1u << v.lane) - 1))] = (int32_t)first + v.lane;
     }
     if (v.lane == 0) {
-        v.shared->home[n] = (int32_t)next_home(grid, first + length);
-        v.shared->homes = n;
+        v.shared->cluster[n] = (int32_t)next_cluster(grid, first + length);
+        v.shared->clusters = n;
     }
     sync_warp();
 }
 
 /** A batch of consecutive i-clusters whose segments a warp lists at once. */
-struct outlook {
+struct cluster_batch {
     int first; /**< number of the first i-cluster in the work block */
     int n;     /**< number of i-clusters */
     int each;  /**< lanes for the segments of each i-cluster; may exceed LANES when n is 1 */
@@ -98,25 +98,25 @@ struct outlook {
 
 /** Choose a batch of i-clusters from o->first on, and a lane for each of their segments.
  *  @param[in,out] o    the batch; n and each are set
- *  @param[out] home    first slot of this lane's i-cluster
+ *  @param[out] cluster    first slot of this lane's i-cluster
  *  @param[out] around  the cells around it
  *  @return number of this lane's segment around its i-cluster */
 template <typename real>
-static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct outlook *o,
-                                                  int32_t *home, struct around *around)
+static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct cluster_batch *o,
+                                                  int32_t *cluster, struct around *around)
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
-    const int left = v.shared->homes - o->first;
+    const int left = v.shared->clusters - o->first;
     const int rows = rows_around(*v.sweep);
     o->each = rows;
     while (true) {
         const int room = grid.b.n < most_shared && o->each <= LANES ? LANES / o->each : 1;
         o->n = room < left ? room : left;
         const int mine = o->n > 1 ? min(v.lane / o->each, o->n - 1) : 0;
-        const int32_t *const begin = &v.shared->home[o->first + mine];
-        *home = begin[0];
-        *around = look_around(*v.sweep, (int64_t)grid.a.key[begin[0]],
-                              (int64_t)grid.a.key[begin[1] - 1]);
+        const int32_t *const begin = &v.shared->cluster[o->first + mine];
+        *cluster = begin[0];
+        *around = cells_around(*v.sweep, (int64_t)grid.a.key[begin[0]],
+                               (int64_t)grid.a.key[begin[1] - 1]);
         const int each = rows * (int)max_lanes((uint32_t)around->n_sx);
         if (each <= o->each) {
             return v.lane - mine * o->each;
@@ -128,15 +128,15 @@ static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct o
 /** List segments of the batch of i-clusters in shared memory, one in each lane; for a single
  *  i-cluster with more segments, up to LANES segments from number s on. */
 template <typename real>
-static __device__ void list_segments(const visit<real> &v, struct outlook *o, int s)
+static __device__ void list_segments(const visit<real> &v, struct cluster_batch *o, int s)
 {
-    int32_t home;
+    int32_t cluster;
     struct around around;
-    const int segment = share_lanes(v, o, &home, &around);
+    const int segment = share_lanes(v, o, &cluster, &around);
     int64_t begin = 0, end = 0;
     int32_t image[3] = {0, 0, 0};
     if (s + segment < around.segments) {
-        find_segment(*v.sweep, around, home, s + segment, &begin, &end, image);
+        find_segment(*v.sweep, around, cluster, s + segment, &begin, &end, image);
     }
     const int64_t n = end > begin ? end - begin : 0;
     const int64_t sum = scan_lanes(n, v.lane);
@@ -189,7 +189,7 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
     }
 #pragma unroll
     for (int d = 0; d < DEEP; d++) {
-        if (least[d] <= v.doubt) {
+        if (least[d] <= v.borderline_bits) {
             mask[d] = decide(v, at[d], r[d][0], r[d][1], r[d][2], q[d], mask[d]);
         }
         mask[d] &= allowed(v, at[d]);
@@ -198,11 +198,11 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
 }
 
 /** Load the query particles of an i-cluster; default for operations without an overload.
- *  @return visit.doubt */
+ *  @return visit.borderline_bits */
 template <typename real, class Operation>
-static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &v, const Operation &)
+static __device__ __forceinline__ uint32_t prepare_cluster(const visit<real> &v, const Operation &)
 {
-    return load_home(v);
+    return load_cluster(v);
 }
 
 /* Defaults for operations without overloads: do nothing. */
@@ -211,12 +211,12 @@ template <class Operation> static __device__ __forceinline__ void begin_block(Op
 {
 }
 template <typename real, class Operation>
-static __device__ __forceinline__ void begin_street(const visit<real> &, Operation &)
+static __device__ __forceinline__ void begin_work_block(const visit<real> &, Operation &)
 {
 }
 template <typename real, class Operation>
-static __device__ __forceinline__ void end_street(const visit<real> &, Operation &,
-                                                  typename Operation::shared *)
+static __device__ __forceinline__ void end_work_block(const visit<real> &, Operation &,
+                                                      typename Operation::shared *)
 {
 }
 template <class Operation> static __device__ __forceinline__ void end_block(Operation &)
@@ -234,10 +234,11 @@ template <typename real> static __device__ __forceinline__ bool is_stopped(const
 /** Process a batch of i-clusters of the work block, from number `first` on.
  *  @return how many i-clusters were processed */
 template <typename real, class Operation>
-static __device__ __forceinline__ int visit_homes(visit<real> &v, int first, Operation &operation,
-                                                  typename Operation::shared *shared)
+static __device__ __forceinline__ int visit_clusters(visit<real> &v, int first,
+                                                     Operation &operation,
+                                                     typename Operation::shared *shared)
 {
-    struct outlook o = {first, 1, 0};
+    struct cluster_batch o = {first, 1, 0};
     bool begun = false; /* operation.begin is called with the first candidates, if there are any */
     for (int s = 0; s == 0 || (s < o.each && !is_stopped(v)); s += LANES) {
         sync_warp();
@@ -250,9 +251,9 @@ static __device__ __forceinline__ int visit_homes(visit<real> &v, int first, Ope
             const int64_t to = alone ? v.shared->candidates
                                      : v.shared->range[lane + o.each - 1].end;
             if (to > from && !begun) {
-                v.begin = v.shared->home[first + h];
-                v.n = v.shared->home[first + h + 1] - v.begin;
-                v.doubt = prepare_home(v, operation);
+                v.begin = v.shared->cluster[first + h];
+                v.n = v.shared->cluster[first + h + 1] - v.begin;
+                v.borderline_bits = prepare_cluster(v, operation);
                 sync_warp();
                 begun = operation.begin(v, shared);
                 if (!begun) {
@@ -302,17 +303,17 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
         if (v.lane == 0) {
             taken = atomicAdd(sweep.next, 1u);
         }
-        const int64_t street = sweep.first + from_lane(taken, 0);
-        if (street >= sweep.last) {
+        const int64_t work_block = sweep.first + from_lane(taken, 0);
+        if (work_block >= sweep.last) {
             break;
         }
-        v.street = (int32_t)street;
-        list_homes(v);
-        begin_street(v, operation);
-        for (int h = 0; h < v.shared->homes;) {
-            h += visit_homes(v, h, operation, shared);
+        v.work_block = (int32_t)work_block;
+        list_clusters(v);
+        begin_work_block(v, operation);
+        for (int h = 0; h < v.shared->clusters;) {
+            h += visit_clusters(v, h, operation, shared);
         }
-        end_street(v, operation, shared);
+        end_work_block(v, operation, shared);
     }
     end_block(operation);
 }

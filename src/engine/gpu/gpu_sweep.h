@@ -8,7 +8,7 @@
 #include "gpu_grid.h"
 
 /* Most slots of a work block: they have one bit each in a word of kith__gpu_grid.marks. */
-enum { KITH_GPU_STREET = 32 };
+enum { KITH_GPU_WORK_BLOCK = 32 };
 
 /* The host ends a sweep early by writing this number, larger than that of any work block, to
  * *next. */
@@ -18,7 +18,7 @@ enum { KITH_GPU_STREET = 32 };
 struct kith__gpu_sweep {
     struct kith__gpu_grid grid; /**< the sorted particles */
     bool forward;               /**< each unordered pair is found once; else from both ends */
-    int street;     /**< slots of a work block, a power of 2; a warp processes the i-clusters that
+    int work_block; /**< slots of a work block, a power of 2; a warp processes the i-clusters that
                          begin there */
     int64_t first;  /**< first work block to process */
     int64_t last;   /**< work block behind the last */

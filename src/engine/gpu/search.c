@@ -242,21 +242,21 @@ static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small
     return KITH_OK;
 }
 
-/** Choose the size of work blocks: KITH_GPU_STREET slots, fewer when each warp would otherwise get
- *  less than several work blocks. */
-static void choose_streets(struct kith__gpu_search *s)
+/** Choose the size of work blocks: KITH_GPU_WORK_BLOCK slots, fewer when each warp would otherwise
+ *  get less than several work blocks. */
+static void choose_work_blocks(struct kith__gpu_search *s)
 {
     const int least = 4;
     const int64_t n = s->sweep.grid.question.a.n;
     const int64_t most = (int64_t)12 * s->gpu->processors;
     const int64_t enough = 16 * most;
     s->sweep.blocks = (int)(n < most ? n : most);
-    s->sweep.street = KITH_GPU_STREET;
-    while (s->sweep.street > least && n / s->sweep.street < enough) {
-        s->sweep.street /= 2;
+    s->sweep.work_block = KITH_GPU_WORK_BLOCK;
+    while (s->sweep.work_block > least && n / s->sweep.work_block < enough) {
+        s->sweep.work_block /= 2;
     }
-    s->streets = (n + s->sweep.street - 1) / s->sweep.street;
-    s->sweep.last = s->streets;
+    s->work_blocks = (n + s->sweep.work_block - 1) / s->sweep.work_block;
+    s->sweep.last = s->work_blocks;
 }
 
 /** Allocate the plan and the second arrays of the sort of n particles, and queue the choice of
@@ -269,7 +269,7 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     KITH_TRY(need_small(s, &small));
     s->sweep.grid.plan = &small->plan;
     gpu->next = s->sweep.next = &small->next;
-    choose_streets(s);
+    choose_work_blocks(s);
     *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, key_bytes(&s->sweep.grid.question, n)),
         .id = kith__gpu_need(gpu, KITH_GPU_SORT_ID, (size_t)(n + 1) * sizeof(int32_t)),
@@ -330,7 +330,7 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
     if (grid->question.subcell > 0) {
         return KITH_OK; /* groups need no i-clusters */
     }
-    KITH_GPU_TRY(ctx, "finding homes", kith__gpu_find_homes(grid, gpu->stream));
+    KITH_GPU_TRY(ctx, "finding i-clusters", kith__gpu_find_clusters(grid, gpu->stream));
     return KITH_OK;
 }
 
@@ -347,13 +347,13 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
 }
 
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait, int home,
+                                   const struct kith__list *list, bool wait, int cluster,
                                    struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = ctx->state;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
     struct kith__gpu_grid *grid = &s->sweep.grid;
-    grid->home = home;
+    grid->cluster = cluster;
     const struct kith__question *q = &grid->question;
     const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
     struct kith__gpu_sort sort;

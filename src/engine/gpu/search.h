@@ -28,7 +28,7 @@ struct kith__gpu_search {
     const struct kith__list *list; /**< the list that is wanted; NULL: none */
     struct kith__gpu_sweep sweep;  /**< the grid and the parameters of the sweep */
     bool empty;                    /**< a set has no particles: nothing to sweep */
-    int64_t streets;               /**< number of work blocks */
+    int64_t work_blocks;           /**< number of work blocks */
     void *temporary;        /**< scratch of the vendor's sort, scan and select; on the device */
     size_t temporary_bytes; /**< its size */
     int64_t *counts; /**< [a.n + 1] counts, then offsets, of work blocks or rows; device memory */
@@ -42,9 +42,9 @@ kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
 /** Begin a search: queue the grid of a question, and without subcells the division into i-clusters.
  *  @param wait  true: the host may wait for the number of cells, so that fewer bits are sorted;
  *               false: nothing waits for the device
- *  @param home  most particles of an i-cluster */
+ *  @param cluster  most particles of an i-cluster */
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait, int home,
+                                   const struct kith__list *list, bool wait, int cluster,
                                    struct kith__gpu_search *s);
 
 /** Copy the coordinates of a question to the device, and check them there, for operations that need

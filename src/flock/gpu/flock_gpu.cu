@@ -169,7 +169,7 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     const int3 here = in_units(f.offsets, mine);
     bool inside;
     const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
-    const struct around around = look_around(f.sweep, key, key);
+    const struct around around = cells_around(f.sweep, key, key);
     struct chosen list[MOST > 0 ? MOST : 1];
     int listed = 0;
     for (int64_t s = 0; s < around.segments; s++) {

@@ -237,7 +237,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     struct kith__gpu *gpu = ctx->state;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_HOME, &w.s));
+    KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_CLUSTER, &w.s));
     if (w.s.empty) {
         return kith__groups_number(ctx, 0, out);
     }

@@ -28,7 +28,7 @@ static kith_status place(struct kith__gpu_search *s, const int64_t **total)
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     const struct kith__list *list = s->list;
-    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->streets;
+    const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->work_blocks;
     *total = s->counts + n;
     if (s->empty) {
         return KITH_OK;
@@ -43,7 +43,7 @@ static kith_status place(struct kith__gpu_search *s, const int64_t **total)
     } else {
         s->sweep.forward = !list->full;
         KITH_GPU_TRY(ctx, "counting pairs",
-                     kith__gpu_count_streets(&s->sweep, s->counts, n + 1, stream));
+                     kith__gpu_count_work_blocks(&s->sweep, s->counts, n + 1, stream));
     }
     size_t bytes = s->temporary_bytes;
     KITH_GPU_TRY(ctx, "summing counts",
@@ -182,7 +182,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
         KITH_TRY(fill_rows(s, &part, first, last));
     } else {
         s->sweep.first = first;
-        s->sweep.last = last < s->streets ? last : s->streets;
+        s->sweep.last = last < s->work_blocks ? last : s->work_blocks;
         KITH_GPU_TRY(ctx, "filling pairs",
                      kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
     }
@@ -205,7 +205,7 @@ static kith_status fetch_offsets(struct stream *t)
 {
     kith_ctx *ctx = t->search->ctx;
     const bool rows = by_rows(t->search->list);
-    t->n_offsets = (rows ? t->search->sweep.grid.question.a.n : t->search->streets) + 1;
+    t->n_offsets = (rows ? t->search->sweep.grid.question.a.n : t->search->work_blocks) + 1;
     const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
     int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
     KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
@@ -334,7 +334,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
 {
     struct kith__gpu_search s;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_CLUSTER, &s));
     if (out->memory == KITH_HOST) {
         return fill_on_host(&s, grow, out);
     }
@@ -363,7 +363,7 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
     struct kith__gpu_search s;
     const void *total;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_HOME, &s));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_CLUSTER, &s));
     KITH_TRY(queue(&s, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
                  kith__gpu_conclude(&s.sweep.grid, total, result, s.gpu->stream));
@@ -381,7 +381,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     const int64_t *total;
     int64_t sum = 0;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_HOME, &s));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_CLUSTER, &s));
     KITH_TRY(place(&s, &total));
     KITH_TRY(kith__gpu_read_back(&s, total, &sum));
     if (!neighbours) {
@@ -404,7 +404,7 @@ static kith_status each_block(kith_ctx *ctx, const struct kith__question *questi
     struct kith__gpu_search s;
     const int64_t *total;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_HOME, &s));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_CLUSTER, &s));
     KITH_TRY(place(&s, &total));
     const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
     struct stream t = {.search = &s,

@@ -37,7 +37,7 @@ static __device__ void write_extras(const visit<real> &v, const struct kith__gpu
 /* -------------------------------------------------------------------------------------- counts */
 
 /** Operation: count the hits of each work block. */
-template <typename real> struct count_streets {
+template <typename real> struct count_work_blocks {
     typedef struct nothing shared;
     int64_t *counts; /**< [work blocks] the counts; cleared before the sweep */
     int64_t hits;    /**< hits of this lane's candidates with the i-cluster */
@@ -58,7 +58,7 @@ template <typename real> struct count_streets {
     {
         const int64_t sum = sum_lanes(hits);
         if (v.lane == 0) {
-            counts[v.street] += sum;
+            counts[v.work_block] += sum;
         }
     }
 };
@@ -127,13 +127,13 @@ template <typename real, bool EXTRAS> struct append {
     static_assert(DEEP == 2, "hits of two candidates are counted at once");
 
     /** Most hits of a packet: at least those of one call of take(). */
-    enum { PACKET = KITH_GPU_HOME * DEEP * LANES };
+    enum { PACKET = KITH_GPU_CLUSTER * DEEP * LANES };
 
     /** Most candidates that the hits of a packet refer to. */
     enum { BOOK = EXTRAS ? 256 : 512 };
 
     /** Most query particles of a work block. */
-    enum { SPAN = KITH_GPU_STREET + KITH_GPU_HOME };
+    enum { SPAN = KITH_GPU_WORK_BLOCK + KITH_GPU_CLUSTER };
 
     /** A packet of hits. */
     struct shared {
@@ -148,15 +148,15 @@ template <typename real, bool EXTRAS> struct append {
     unsigned long long *total;  /**< number of pairs so far; used when offsets is NULL */
     int64_t at;    /**< with offsets: index in the arrays of the next pair of the work block */
     int32_t first; /**< first slot of the work block */
-    int home;      /**< first slot of the i-cluster, relative to `first` */
+    int cluster;   /**< first slot of the i-cluster, relative to `first` */
     int n;         /**< hits in the packet */
     int booked;    /**< candidates in the packet */
 
     __device__ bool begin(const visit<real> &v, shared *packed)
     {
-        home = v.begin - first;
+        cluster = v.begin - first;
         if (v.lane < v.n) {
-            packed->i[home + v.lane] = v.shared->id[v.lane];
+            packed->i[cluster + v.lane] = v.shared->id[v.lane];
         }
         return true;
     }
@@ -217,7 +217,7 @@ template <typename real, bool EXTRAS> struct append {
         uint16_t *to = packed->hit + end;
         while (mask) {
             const int k = 31 - __clz((int)mask);
-            *--to = (uint16_t)(number * SPAN + home + k);
+            *--to = (uint16_t)(number * SPAN + cluster + k);
             mask ^= 1u << k;
         }
         booked += LANES;
@@ -242,7 +242,7 @@ template <typename real, bool EXTRAS> struct append {
         if (n + sum > PACKET || booked + DEEP * LANES > BOOK) {
             flush(v, packed);
         }
-        const bool few = sum <= KITH_GPU_HOME * LANES;
+        const bool few = sum <= KITH_GPU_CLUSTER * LANES;
         const uint32_t end = (upto & half) + (upto >> 16);
         pack(packed, v.lane, c[0], j[0], mask[0], n + (int)(few ? end - second : upto & half));
         pack(packed, v.lane, c[1], j[1], mask[1],
@@ -255,16 +255,17 @@ template <typename real, bool EXTRAS> struct append {
 };
 
 template <typename real, bool EXTRAS>
-static __device__ __forceinline__ void begin_street(const visit<real> &v, append<real, EXTRAS> &a)
+static __device__ __forceinline__ void begin_work_block(const visit<real> &v,
+                                                        append<real, EXTRAS> &a)
 {
-    a.at = a.offsets ? a.offsets[v.street] - a.list.base : 0;
-    a.first = v.street * v.sweep->street;
+    a.at = a.offsets ? a.offsets[v.work_block] - a.list.base : 0;
+    a.first = v.work_block * v.sweep->work_block;
     a.n = a.booked = 0;
 }
 
 template <typename real, bool EXTRAS>
-static __device__ __forceinline__ void end_street(const visit<real> &v, append<real, EXTRAS> &a,
-                                                  typename append<real, EXTRAS>::shared *packed)
+static __device__ __forceinline__ void end_work_block(const visit<real> &v, append<real, EXTRAS> &a,
+                                                      typename append<real, EXTRAS>::shared *packed)
 {
     if (a.n > 0) {
         a.flush(v, packed);
@@ -278,7 +279,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     /** Positions of an i-cluster's rows. */
     struct shared {
         /** Index in the arrays of the next pair of each query particle. */
-        int64_t at[KITH_GPU_HOME];
+        int64_t at[KITH_GPU_CLUSTER];
     };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row in the list */
@@ -409,13 +410,13 @@ static bool has_extras(const struct kith__gpu_list *list)
     return has_vector(*list) || list->shifts;
 }
 
-gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
-                                   gpuStream_t stream)
+gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
+                                       int64_t n, gpuStream_t stream)
 {
     const gpuError_t error = gpuMemsetAsync(counts, 0, (size_t)n * sizeof *counts, stream);
     return error != gpuSuccess
                ? error
-               : RUN_BY_PRECISION(sweep, stream, count_streets, INITIALLY(counts, 0));
+               : RUN_BY_PRECISION(sweep, stream, count_work_blocks, INITIALLY(counts, 0));
 }
 
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,

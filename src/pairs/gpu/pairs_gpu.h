@@ -30,8 +30,8 @@ extern "C" {
 
 /** Count the hits of each work block.
  *  @param[out] counts  [n] hits by work block; elements behind the last work block become 0 */
-gpuError_t kith__gpu_count_streets(const struct kith__gpu_sweep *sweep, int64_t *counts, int64_t n,
-                                   gpuStream_t stream);
+gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
+                                       int64_t n, gpuStream_t stream);
 
 /** Count the neighbours of each particle.
  *  @param upper           count only j after i, as in half lists

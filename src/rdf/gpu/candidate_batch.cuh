@@ -110,9 +110,9 @@ struct queue {
 
 /** Particles of a home, and its queue of candidates, in shared memory. */
 template <typename held_type> struct home_batch {
-    members<held_type, KITH_GPU_LARGE_HOME> home; /**< the home's particles */
-    int32_t place[QUEUE];                         /**< slot of each candidate in the queue */
-    int32_t shift[QUEUE];                         /**< periodic image of each candidate; packed */
+    members<held_type, KITH_GPU_LARGE_CLUSTER> home; /**< the home's particles */
+    int32_t place[QUEUE];                            /**< slot of each candidate in the queue */
+    int32_t shift[QUEUE]; /**< periodic image of each candidate; packed */
 };
 
 /** Candidates of one lane in a batch. */
@@ -177,8 +177,8 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     float blur;                              /**< error bound of roots, when blurred */
     const candidate_batch<type> &candidates; /**< candidates of the lane */
     const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
-    const members<type, KITH_GPU_LARGE_HOME> *home; /**< particles of the home */
-    int k;                                          /**< particle of the home of pair 0 */
+    const members<type, KITH_GPU_LARGE_CLUSTER> *home; /**< particles of the home */
+    int k;                                             /**< particle of the home of pair 0 */
 
     __device__ __forceinline__ uint32_t first(int d) const
     {
@@ -234,7 +234,7 @@ template <typename real, int WAY, int KIND>
 static __device__ __forceinline__ void count_members(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
     const candidate_batch<typename held<real, WAY>::type> &batch,
-    const members<typename held<real, WAY>::type, KITH_GPU_LARGE_HOME> *home)
+    const members<typename held<real, WAY>::type, KITH_GPU_LARGE_CLUSTER> *home)
 {
     typedef held<real, WAY> form;
     typedef typename form::type type;

@@ -109,9 +109,10 @@ template <typename real, int N> struct force_records {
  *  most. */
 template <typename real, int WAY> struct force_tally {
     struct shared {
-        force_records<real, KITH_GPU_HOME> home; /**< particles of the home */
-        force_records<real, LANES> candidate;    /**< one candidate for each lane */
-        uint16_t hit[LANES * KITH_GPU_HOME];     /**< lane * KITH_GPU_HOME + particle of the home */
+        force_records<real, KITH_GPU_CLUSTER> home; /**< particles of the home */
+        force_records<real, LANES> candidate;       /**< one candidate for each lane */
+        uint16_t
+            hit[LANES * KITH_GPU_CLUSTER]; /**< lane * KITH_GPU_CLUSTER + particle of the home */
     };
     struct kith__gpu_scale scale;   /**< from distances to counters, with forces by slot */
     struct force_counters counters; /**< layout of the block's sums */
@@ -172,7 +173,7 @@ template <typename real, int WAY> struct force_tally {
                                              const shared *all, int k, int l, bool simple)
     {
         typedef definition<real> def;
-        const force_records<real, KITH_GPU_HOME> &home = all->home;
+        const force_records<real, KITH_GPU_CLUSTER> &home = all->home;
         const force_records<real, LANES> &other = all->candidate;
         double d[3], force[3];
         real ri[3], rj[3];
@@ -234,13 +235,13 @@ template <typename real, int WAY> struct force_tally {
             const int sum = scan_lanes(mine, v.lane);
             const int hits = from_lane(sum, LANES - 1);
             for (int to = sum - mine; mask[d]; mask[d] &= mask[d] - 1, to++) {
-                all->hit[to] = (uint16_t)(v.lane * KITH_GPU_HOME + __ffs((int)mask[d]) - 1);
+                all->hit[to] = (uint16_t)(v.lane * KITH_GPU_CLUSTER + __ffs((int)mask[d]) - 1);
             }
             sync_warp();
             for (int h = v.lane; h < hits; h += LANES) {
                 const uint32_t hit = all->hit[h];
-                add_pair(grid.question, all, (int)(hit % KITH_GPU_HOME), (int)(hit / KITH_GPU_HOME),
-                         simple);
+                add_pair(grid.question, all, (int)(hit % KITH_GPU_CLUSTER),
+                         (int)(hit / KITH_GPU_CLUSTER), simple);
             }
             sync_warp();
         }

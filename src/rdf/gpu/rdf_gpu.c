@@ -336,8 +336,9 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
                                    const struct kith__rdf *rdf)
 {
     struct count c = {.rdf = rdf, .s = {.ctx = ctx, .gpu = ctx->state}};
-    const int home = rdf->forces[0] || counts_one_by_one(ctx->state, q, rdf) ? KITH_GPU_HOME
-                                                                             : KITH_GPU_LARGE_HOME;
+    const int home = rdf->forces[0] || counts_one_by_one(ctx->state, q, rdf)
+                         ? KITH_GPU_CLUSTER
+                         : KITH_GPU_LARGE_CLUSTER;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(prepare(&c, q)); /* while coordinates are uploaded */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)

@@ -198,7 +198,7 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
 
 /** Counts pairs one by one: weights, pairs that are left out, counters that do not fit. */
 template <typename real> struct single_tally {
-    typedef members<real, KITH_GPU_HOME> shared;
+    typedef members<real, KITH_GPU_CLUSTER> shared;
     struct tally_state t;
 
     /** Read a home's particles. */
@@ -254,8 +254,8 @@ template <typename real> struct single_tally {
 
 /** Hook of the sweep: homes need no scaled coordinates. */
 template <typename real, int WAY>
-static __device__ __forceinline__ uint32_t prepare_home(const visit<real> &,
-                                                        const tally<real, WAY> &)
+static __device__ __forceinline__ uint32_t prepare_cluster(const visit<real> &,
+                                                           const tally<real, WAY> &)
 {
     return 0;
 }

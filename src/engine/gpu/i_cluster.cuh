@@ -6,20 +6,20 @@
  * their error bound are decided; the others, the borderline cases, are decided by the definition
  * (pair.h). So the pairs found are exact.
  */
-#ifndef KITH_GPU_HOME_CUH
-#define KITH_GPU_HOME_CUH
+#ifndef KITH_GPU_I_CLUSTER_CUH
+#define KITH_GPU_I_CLUSTER_CUH
 
 #include "around.cuh"
 
 /* An error bound with which every candidate is a borderline case. */
-static const float whole_band = 1e30f;
+static const float unlimited_error = 1e30f;
 
-/* A squared distance that is no hit even with the error bound whole_band. */
+/* A squared distance that is no hit even with the error bound unlimited_error. */
 static const float never = 4e30f;
 
 /* Distance of two particles of an i-cluster from which on float coordinates are too inaccurate
  * [cutoff]. */
-static const float widest_home = 1000;
+static const float widest_cluster = 1000;
 
 /* Candidates further out than this are moved to this distance: no square overflows, and none is a
  * hit [cutoff]. */
@@ -42,12 +42,13 @@ struct __align__(16) range
 struct visit_shared {
     /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff]; padded
      *  with `never`. */
-    float4 i[KITH_GPU_HOME];
-    int32_t id[KITH_GPU_HOME]; /**< index of each query particle in the caller's order */
+    float4 i[KITH_GPU_CLUSTER];
+    int32_t id[KITH_GPU_CLUSTER]; /**< index of each query particle in the caller's order */
 
-    /** [homes + 1] First slot of each i-cluster of the work block, and the slot behind the last. */
-    int32_t home[KITH_GPU_STREET + 1];
-    int homes;                 /**< i-clusters that begin in the work block */
+    /** [clusters + 1] First slot of each i-cluster of the work block, and the slot behind the
+     *  last. */
+    int32_t cluster[KITH_GPU_WORK_BLOCK + 1];
+    int clusters;              /**< i-clusters that begin in the work block */
     int64_t candidates;        /**< candidates in all listed ranges */
     struct range range[LANES]; /**< the ranges listed by each lane */
     double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
@@ -60,12 +61,12 @@ template <typename real> struct visit {
     const struct kith__gpu_sweep *sweep; /**< parameters of the sweep */
     struct visit_shared *shared;         /**< data in shared memory */
     int lane;                            /**< number of this lane */
-    int32_t street;                      /**< number of the work block */
+    int32_t work_block;                  /**< number of the work block */
     int32_t begin;                       /**< first slot of the i-cluster */
     int n;                               /**< query particles of the i-cluster */
 
     /** Twice the error bound of r^2 / cutoff^2: the bits of a float, see `excess`. */
-    uint32_t doubt;
+    uint32_t borderline_bits;
 };
 
 /** A candidate. */
@@ -123,7 +124,7 @@ static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const st
     const real square = def::square((real)v.sweep->grid.question.cutoff);
 #pragma unroll 1
     for (int k = 0; k < v.n; k++) {
-        if (__float_as_uint(excess(v.shared->i[k], x, y, z, q)) <= v.doubt) {
+        if (__float_as_uint(excess(v.shared->i[k], x, y, z, q)) <= v.borderline_bits) {
             real d[3];
             const bool near = separation(v, v.begin + k, at.place, at.shift, d) <= square;
             mask |= (uint32_t)near << k;
@@ -143,7 +144,7 @@ static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const st
  * the products by 20uM^2 + 5u; the rounding error of the definition is added. Candidates further
  * out have larger errors, but a distance that exceeds 1 by more.
  */
-template <typename real> static __device__ uint32_t load_home(const visit<real> &v)
+template <typename real> static __device__ uint32_t load_cluster(const visit<real> &v)
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
     real first[3], r[3];
@@ -161,19 +162,20 @@ template <typename real> static __device__ uint32_t load_home(const visit<real> 
     for (int bits = LANES / 2; bits > 0; bits /= 2) {
         most = fmaxf(most, from_partner(most, bits));
     }
-    float band = whole_band;
-    if (most < widest_home * widest_home) {
+    float error_bound = unlimited_error;
+    if (most < widest_cluster * widest_cluster) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
-        band = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 + grid.definition_error) * 1.000001);
-        band = fminf(band, whole_band);
+        error_bound = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 + grid.definition_error) *
+                              1.000001);
+        error_bound = fminf(error_bound, unlimited_error);
     } else {
         unit = 0;
         x[0] = x[1] = x[2] = square = 0;
     }
-    if (v.lane < KITH_GPU_HOME) {
+    if (v.lane < KITH_GPU_CLUSTER) {
         const bool real_one = v.lane < v.n;
         v.shared->i[v.lane] = make_float4(-2 * x[0], -2 * x[1], -2 * x[2],
-                                          real_one ? square - 1 + band : never);
+                                          real_one ? square - 1 + error_bound : never);
         v.shared->id[v.lane] = real_one ? grid.a.id[v.begin + v.lane] : -1;
     }
     if (v.lane < 3) {
@@ -184,7 +186,7 @@ template <typename real> static __device__ uint32_t load_home(const visit<real> 
         v.shared->frame = make_float4((float)first[0], (float)first[1], (float)first[2],
                                       (float)unit);
     }
-    return __float_as_uint(2 * band);
+    return __float_as_uint(2 * error_bound);
 }
 
 /** Find this lane's candidate: number c + lane; the last one when that is not before `end`.
