@@ -48,7 +48,7 @@ static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
     }
     void *rest = NULL;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_bring_arrays(ctx, KITH_GPU_DEBYE, array, 5, sums, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(ctx, KITH_GPU_DEBYE, array, 5, sums, &rest));
     for (int k = 0; k < 3; k++) {
         d.xyz[k] = array[k].at;
     }

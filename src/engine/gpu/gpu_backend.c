@@ -16,7 +16,7 @@ static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__g
 
 /** An allocation fails when memory is short, but also when the device is lost: return the status
  *  that applies. */
-static kith_status judge(kith_ctx *ctx, kith_status status)
+static kith_status check_allocation(kith_ctx *ctx, kith_status status)
 {
     const struct kith__gpu *gpu = ctx->state;
     if (status != KITH_NO_MEMORY) {
@@ -32,10 +32,10 @@ static kith_status judge(kith_ctx *ctx, kith_status status)
 static kith_status leave(kith_ctx *ctx, kith_status status)
 {
     struct kith__gpu *gpu = ctx->state;
-    status = judge(ctx, status);
-    if (gpu->outside >= 0) {
-        (void)gpuSetDevice(gpu->outside);
-        gpu->outside = -1;
+    status = check_allocation(ctx, status);
+    if (gpu->caller_device >= 0) {
+        (void)gpuSetDevice(gpu->caller_device);
+        gpu->caller_device = -1;
     }
     return status;
 }
@@ -67,9 +67,9 @@ static kith_status open_device(kith_ctx *ctx, int device)
     }
     KITH_GPU_TRY(ctx, "opening the device", gpuStreamCreate(&gpu->own_stream));
     gpu->stream = ctx->stream ? (gpuStream_t)ctx->stream : gpu->own_stream;
-    for (int l = 0; l < KITH_GPU_LANES; l++) {
+    for (int l = 0; l < KITH_GPU_TRANSFERS; l++) {
         KITH_GPU_TRY(ctx, "opening the device",
-                     gpuEventCreateWithFlags(&gpu->lane[l].done, gpuEventDisableTiming));
+                     gpuEventCreateWithFlags(&gpu->transfer[l].done, gpuEventDisableTiming));
     }
     KITH_GPU_TRY(ctx, "opening the device",
                  gpuEventCreateWithFlags(&gpu->planned, gpuEventDisableTiming));
@@ -96,10 +96,10 @@ static void gpu_close(kith_ctx *ctx)
     for (int s = 0; s < KITH_GPU_SLOTS; s++) {
         kith__gpu_buffer_free(&gpu->slot[s]);
     }
-    for (int l = 0; l < KITH_GPU_LANES; l++) {
-        kith__gpu_pinned_free(&gpu->lane[l].pinned);
-        if (gpu->lane[l].done) {
-            (void)gpuEventDestroy(gpu->lane[l].done);
+    for (int l = 0; l < KITH_GPU_TRANSFERS; l++) {
+        kith__gpu_pinned_free(&gpu->transfer[l].pinned);
+        if (gpu->transfer[l].done) {
+            (void)gpuEventDestroy(gpu->transfer[l].done);
         }
     }
     if (gpu->planned) {
@@ -137,7 +137,7 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     struct kith__gpu *gpu = calloc(1, sizeof *gpu);
     KITH_CHECK(ctx, gpu != NULL, KITH_NO_MEMORY, "out of memory for a context");
     ctx->state = gpu;
-    gpu->outside = -1;
+    gpu->caller_device = -1;
     gpu->process = getpid();
     const kith_status status = leave(ctx, open_device(ctx, (int)device));
     if (status != KITH_OK) {

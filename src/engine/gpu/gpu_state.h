@@ -52,10 +52,10 @@ enum {
 
 struct kith__gpu_small;
 
-enum { KITH_GPU_LANES = 2 }; /**< transfer buffers: one is filled while the other is copied */
+enum { KITH_GPU_TRANSFERS = 2 }; /**< transfer buffers: one is filled while the other is copied */
 
 /** A transfer buffer: pinned memory through which host arrays are copied. */
-struct kith__gpu_lane {
+struct kith__gpu_transfer {
     struct kith__buffer pinned; /**< the memory */
     gpuEvent_t done;            /**< recorded after the last copy from or to the buffer */
 };
@@ -65,16 +65,16 @@ struct kith__gpu {
     gpuError_t lost; /**< error that made the device unusable in an earlier call; else gpuSuccess */
     pid_t process;   /**< process that opened the device: a child of fork() cannot use it */
     int device;      /**< number of the device */
-    int outside;     /**< device that was current before the running call; -1 outside of calls */
-    int processors;  /**< number of multiprocessors (CUDA) or compute units (HIP) */
-    int64_t shared;  /**< most shared memory of a thread block [bytes] */
+    int caller_device;  /**< device that was current before the running call; -1 outside of calls */
+    int processors;     /**< number of multiprocessors (CUDA) or compute units (HIP) */
+    int64_t shared;     /**< most shared memory of a thread block [bytes] */
     int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */
     gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream */
     gpuStream_t own_stream;                   /**< stream that the context created */
     struct kith__buffer slot[KITH_GPU_SLOTS]; /**< scratch memory on the device */
     int64_t temporary_n;    /**< number of particles that temporary_bytes was determined for */
     size_t temporary_bytes; /**< scratch that the vendor's sort, scan and select need [bytes] */
-    struct kith__gpu_lane lane[KITH_GPU_LANES]; /**< transfer buffers */
+    struct kith__gpu_transfer transfer[KITH_GPU_TRANSFERS]; /**< transfer buffers */
     gpuEvent_t planned;   /**< recorded after the copy of the plan to `small` */
     gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */
     gpuStream_t stopping; /**< second stream, on which the stop flag is copied to the device while a
@@ -157,8 +157,8 @@ struct kith__gpu_array {
  *  @param[in,out] array  [n] the arrays; their members `at` are set
  *  @param more           bytes of room to leave behind the arrays
  *  @param[out] rest      that room */
-kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
-                                   size_t more, void **rest);
+kith_status kith__gpu_upload_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
+                                    size_t more, void **rest);
 
 /** A copy from device memory to host memory. */
 struct kith__gpu_copy {

@@ -15,7 +15,7 @@
 #include "gpu_state.h"
 #include "gpu_sweep.h"
 
-static const size_t lane_bytes = (size_t)8 << 20;  /* size of a transfer buffer [bytes] */
+static const size_t transfer_bytes = (size_t)8 << 20; /* size of a transfer buffer [bytes] */
 static const size_t page_bytes = (size_t)64 << 10; /* sizes of allocations are multiples of this */
 
 /* An upload is cut into steps [bytes]. The first is small, so that the transfer starts soon. Steps
@@ -26,7 +26,8 @@ static const size_t largest_step = (size_t)4 << 20;
 
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu)
 {
-    const gpuError_t error = gpu->outside < 0 ? gpuGetDevice(&gpu->outside) : gpuSuccess;
+    const gpuError_t error = gpu->caller_device < 0 ? gpuGetDevice(&gpu->caller_device)
+                                                    : gpuSuccess;
     return error == gpuSuccess ? gpuSetDevice(gpu->device) : error;
 }
 
@@ -199,31 +200,32 @@ static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void 
     kith__pool_chunks(ctx->pool, ctx->threads, (int64_t)bytes, PIECE, copy_range, &loop);
 }
 
-/** Wait until a transfer buffer is free, and make it hold lane_bytes; for small copies, a page.
+/** Wait until a transfer buffer is free, and make it hold transfer_bytes; for small copies, a page.
  *  @param number  number of the copy, which selects the buffer
- *  @param bytes   size of the copy, which may exceed lane_bytes
- *  @param[out] lane  the buffer */
-static kith_status take_lane(kith_ctx *ctx, size_t number, size_t bytes,
-                             struct kith__gpu_lane **lane)
+ *  @param bytes   size of the copy, which may exceed transfer_bytes
+ *  @param[out] transfer  the buffer */
+static kith_status take_transfer(kith_ctx *ctx, size_t number, size_t bytes,
+                                 struct kith__gpu_transfer **transfer)
 {
     struct kith__gpu *gpu = ctx->state;
-    *lane = &gpu->lane[number % KITH_GPU_LANES];
-    KITH_TRY(kith__gpu_wait(ctx, (*lane)->done, "waiting for a transfer"));
+    *transfer = &gpu->transfer[number % KITH_GPU_TRANSFERS];
+    KITH_TRY(kith__gpu_wait(ctx, (*transfer)->done, "waiting for a transfer"));
     KITH_TRY(kith__proceed(ctx));
-    const size_t room = bytes <= page_bytes ? page_bytes : lane_bytes;
-    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*lane)->pinned, room) != NULL, KITH_NO_MEMORY,
+    const size_t room = bytes <= page_bytes ? page_bytes : transfer_bytes;
+    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*transfer)->pinned, room) != NULL, KITH_NO_MEMORY,
                "out of pinned memory for transfers");
     return KITH_OK;
 }
 
 /** Queue the copy of the first bytes of a transfer buffer to the device. */
-static kith_status send_lane(kith_ctx *ctx, const struct kith__gpu_lane *lane, void *to,
-                             size_t bytes)
+static kith_status send_transfer(kith_ctx *ctx, const struct kith__gpu_transfer *transfer, void *to,
+                                 size_t bytes)
 {
     const struct kith__gpu *gpu = ctx->state;
-    KITH_GPU_TRY(ctx, "uploading",
-                 gpuMemcpyAsync(to, lane->pinned.data, bytes, gpuMemcpyHostToDevice, gpu->stream));
-    KITH_GPU_TRY(ctx, "uploading", gpuEventRecord(lane->done, gpu->stream));
+    KITH_GPU_TRY(
+        ctx, "uploading",
+        gpuMemcpyAsync(to, transfer->pinned.data, bytes, gpuMemcpyHostToDevice, gpu->stream));
+    KITH_GPU_TRY(ctx, "uploading", gpuEventRecord(transfer->done, gpu->stream));
     return KITH_OK;
 }
 
@@ -235,10 +237,10 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
         const size_t left = bytes - at;
         n = left < step + step / 2 ? left : step; /* avoid a small last step */
         step = 2 * step < largest_step ? 2 * step : largest_step;
-        struct kith__gpu_lane *lane;
-        KITH_TRY(take_lane(ctx, gpu->uploads++, n, &lane));
-        copy(ctx, stream, lane->pinned.data, (const char *)from + at, n);
-        KITH_TRY(send_lane(ctx, lane, (char *)to + at, n));
+        struct kith__gpu_transfer *transfer;
+        KITH_TRY(take_transfer(ctx, gpu->uploads++, n, &transfer));
+        copy(ctx, stream, transfer->pinned.data, (const char *)from + at, n);
+        KITH_TRY(send_transfer(ctx, transfer, (char *)to + at, n));
     }
     return KITH_OK;
 }
@@ -249,19 +251,19 @@ static kith_status upload_small(kith_ctx *ctx, char *to, const struct kith__gpu_
                                 size_t bytes)
 {
     struct kith__gpu *gpu = ctx->state;
-    struct kith__gpu_lane *lane;
-    KITH_TRY(take_lane(ctx, gpu->uploads++, bytes, &lane));
+    struct kith__gpu_transfer *transfer;
+    KITH_TRY(take_transfer(ctx, gpu->uploads++, bytes, &transfer));
     for (int a = 0; a < n; a++) {
         if (array[a].from) {
-            memcpy((char *)lane->pinned.data + ((char *)array[a].at - to), array[a].from,
+            memcpy((char *)transfer->pinned.data + ((char *)array[a].at - to), array[a].from,
                    array[a].bytes);
         }
     }
-    return send_lane(ctx, lane, to, bytes);
+    return send_transfer(ctx, transfer, to, bytes);
 }
 
-kith_status kith__gpu_bring_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
-                                   size_t more, void **rest)
+kith_status kith__gpu_upload_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
+                                    size_t more, void **rest)
 {
     size_t bytes = more;
     for (int a = 0; a < n; a++) {
@@ -308,20 +310,20 @@ static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
 /** Queue as much of the copies to the host as a transfer buffer holds.
  *  @param[in,out] copies  the copies; afterwards what is left of them
  *  @param[in,out] load    empty; afterwards the parts in the buffer */
-static kith_status load_lane(kith_ctx *ctx, size_t number,
-                             struct kith__gpu_copy copies[KITH_GPU_COPIES], struct load *load)
+static kith_status load_transfer(kith_ctx *ctx, size_t number,
+                                 struct kith__gpu_copy copies[KITH_GPU_COPIES], struct load *load)
 {
     const struct kith__gpu *gpu = ctx->state;
-    struct kith__gpu_lane *lane;
-    KITH_TRY(take_lane(ctx, number, bytes_left(copies), &lane));
+    struct kith__gpu_transfer *transfer;
+    KITH_TRY(take_transfer(ctx, number, bytes_left(copies), &transfer));
     size_t used = 0;
     for (int c = 0; c < KITH_GPU_COPIES; c++) {
         struct kith__gpu_copy *const from = &copies[c];
-        const size_t room = lane->pinned.bytes - used;
+        const size_t room = transfer->pinned.bytes - used;
         const size_t bytes = from->bytes < room ? from->bytes : room;
         if (bytes > 0) {
             KITH_GPU_TRY(ctx, "downloading",
-                         gpuMemcpyAsync((char *)lane->pinned.data + used, from->from, bytes,
+                         gpuMemcpyAsync((char *)transfer->pinned.data + used, from->from, bytes,
                                         gpuMemcpyDeviceToHost, gpu->stream));
             load->part[load->n++] = (struct kith__gpu_copy){from->to, from->from, bytes};
             *from = (struct kith__gpu_copy){from->to + bytes, from->from + bytes,
@@ -329,19 +331,19 @@ static kith_status load_lane(kith_ctx *ctx, size_t number,
             used += bytes;
         }
     }
-    KITH_GPU_TRY(ctx, "downloading", gpuEventRecord(lane->done, gpu->stream));
+    KITH_GPU_TRY(ctx, "downloading", gpuEventRecord(transfer->done, gpu->stream));
     return KITH_OK;
 }
 
 /** Wait for the copies to a transfer buffer, and copy its contents to where they belong.
  *  @param[in,out] load  the parts in the buffer; empty afterwards */
-static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
+static kith_status unload_transfer(kith_ctx *ctx, size_t number, struct load *load)
 {
     struct kith__gpu *gpu = ctx->state;
-    const struct kith__gpu_lane *lane = &gpu->lane[number % KITH_GPU_LANES];
-    KITH_TRY(kith__gpu_wait(ctx, lane->done, "downloading"));
+    const struct kith__gpu_transfer *transfer = &gpu->transfer[number % KITH_GPU_TRANSFERS];
+    KITH_TRY(kith__gpu_wait(ctx, transfer->done, "downloading"));
     KITH_TRY(kith__proceed(ctx));
-    const char *from = lane->pinned.data;
+    const char *from = transfer->pinned.data;
     for (int p = 0; p < load->n; p++) {
         copy(ctx, memcpy, load->part[p].to, from, load->part[p].bytes);
         from += load->part[p].bytes;
@@ -352,15 +354,15 @@ static kith_status unload_lane(kith_ctx *ctx, size_t number, struct load *load)
 
 kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES])
 {
-    struct load load[KITH_GPU_LANES] = {{0}};
+    struct load load[KITH_GPU_TRANSFERS] = {{0}};
     bool more = bytes_left(copies) > 0;
     for (size_t number = 0, other = 1; more || load[other].n > 0; number = other, other = !other) {
         if (more) {
-            KITH_TRY(load_lane(ctx, number, copies, &load[number]));
+            KITH_TRY(load_transfer(ctx, number, copies, &load[number]));
             more = bytes_left(copies) > 0;
         }
         if (load[other].n > 0) {
-            KITH_TRY(unload_lane(ctx, other, &load[other]));
+            KITH_TRY(unload_transfer(ctx, other, &load[other]));
         }
     }
     return KITH_OK;

@@ -28,7 +28,7 @@ static int64_t cells_of_box(const struct kith__question *q)
     return (int64_t)fmin(cells, most);
 }
 
-kith_status kith__gpu_ask_small(const struct kith__gpu_search *s)
+kith_status kith__gpu_queue_small(const struct kith__gpu_search *s)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
@@ -39,7 +39,7 @@ kith_status kith__gpu_ask_small(const struct kith__gpu_search *s)
     return KITH_OK;
 }
 
-kith_status kith__gpu_learn_small(const struct kith__gpu_search *s)
+kith_status kith__gpu_await_small(const struct kith__gpu_search *s)
 {
     kith_ctx *ctx = s->ctx;
     KITH_TRY(kith__gpu_wait(ctx, s->gpu->planned, "reading the result"));
@@ -53,7 +53,7 @@ struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s)
                                    sizeof *gpu->small};
 }
 
-kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s)
+kith_status kith__gpu_check_plan(const struct kith__gpu_search *s)
 {
     const struct kith__gpu_plan *plan = &s->gpu->small->plan;
     if (plan->status != KITH_OK) {
@@ -68,7 +68,7 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
     int64_t *value = (int64_t *)(void *)(gpu->small + 1);
-    KITH_TRY(kith__gpu_ask_small(s));
+    KITH_TRY(kith__gpu_queue_small(s));
     if (total) {
         KITH_GPU_TRY(
             ctx, "reading the result",
@@ -76,7 +76,7 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
     }
     KITH_TRY(kith__gpu_wait_all(ctx, "finding pairs"));
     KITH_TRY(kith__proceed(ctx));
-    KITH_TRY(kith__gpu_judge_plan(s));
+    KITH_TRY(kith__gpu_check_plan(s));
     if (total) {
         *n = *value;
     }
@@ -85,7 +85,7 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
 
 /** Copy the coordinates of a set to the device, unless they are there.
  *  @param[in,out] points  the set; afterwards its copy in device memory */
-static kith_status bring(struct kith__gpu_search *s, int set, kith_points *points)
+static kith_status upload_points(struct kith__gpu_search *s, int set, kith_points *points)
 {
     if (points->memory == KITH_DEVICE || points->n == 0) {
         return KITH_OK;
@@ -165,7 +165,7 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
 
 /** Determine the scratch memory that the vendor's sort, scan and select of up to n elements
  *  need. */
-static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
+static kith_status find_temporary_bytes(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
     enum { PAIRS, WORDS, SCAN, RUNS, COUNTS, ASKED };
@@ -194,7 +194,7 @@ static kith_status ask_temporary(struct kith__gpu_search *s, int64_t n)
 static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
 {
     if (s->gpu->temporary_n != n) { /* determining it takes as long as a small sort */
-        KITH_TRY(ask_temporary(s, n));
+        KITH_TRY(find_temporary_bytes(s, n));
     }
     s->temporary_bytes = s->gpu->temporary_bytes;
     s->temporary = kith__gpu_need(s->gpu, KITH_GPU_TEMPORARY, s->temporary_bytes);
@@ -206,7 +206,7 @@ static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
 /** Exchange two buffers after the sort may have exchanged their data.
  *  @param slot   a buffer
  *  @param data   the data it should have now: its own, or that of `other` */
-static void settle(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
+static void follow_exchange(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
 {
     if (slot->data != data) {
         const struct kith__buffer was = *slot;
@@ -215,15 +215,15 @@ static void settle(struct kith__buffer *slot, const void *data, struct kith__buf
     }
 }
 
-kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
-                                     const struct kith__question *question)
+kith_status kith__gpu_upload_question(struct kith__gpu_search *s,
+                                      const struct kith__question *question)
 {
     struct kith__question *q = &s->sweep.grid.question;
     *q = *question;
     s->sweep.grid.definition_error = kith__definition_error(question);
-    KITH_TRY(bring(s, 0, &q->a));
+    KITH_TRY(upload_points(s, 0, &q->a));
     q->b = q->cross ? q->b : q->a;
-    return q->cross ? bring(s, 1, &q->b) : KITH_OK;
+    return q->cross ? upload_points(s, 1, &q->b) : KITH_OK;
 }
 
 /** Allocate the small data in device memory. The buffer is cleared once: bounds start from 0, and
@@ -292,14 +292,14 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits)
     const struct kith__gpu_grid *grid = &s->sweep.grid;
     const bool ask = *bits == 0;
     if (ask) {
-        KITH_TRY(kith__gpu_ask_small(s));
+        KITH_TRY(kith__gpu_queue_small(s));
     }
     for (int set = 0; set < (grid->question.cross ? 2 : 1); set++) {
         KITH_GPU_TRY(ctx, "making keys", kith__gpu_make_keys(grid, set, *bits, gpu->stream));
     }
     if (ask) {
-        KITH_TRY(kith__gpu_learn_small(s));
-        KITH_TRY(kith__gpu_judge_plan(s));
+        KITH_TRY(kith__gpu_await_small(s));
+        KITH_TRY(kith__gpu_check_plan(s));
         *bits = gpu->small->plan.bits;
     }
     return KITH_OK;
@@ -318,8 +318,9 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
         const struct kith__gpu_set *sorted = set ? &grid->b : &grid->a;
         const int slot = set * KITH_GPU_SET_SLOTS;
         const gpuError_t error = kith__gpu_sort_set(grid, set, bits, sort, gpu->stream);
-        settle(&gpu->slot[slot + KITH_GPU_KEY], sorted->key, &gpu->slot[KITH_GPU_SORT_KEY]);
-        settle(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
+        follow_exchange(&gpu->slot[slot + KITH_GPU_KEY], sorted->key,
+                        &gpu->slot[KITH_GPU_SORT_KEY]);
+        follow_exchange(&gpu->slot[slot + KITH_GPU_ID], sorted->id, &gpu->slot[KITH_GPU_SORT_ID]);
         KITH_GPU_TRY(ctx, "sorting", error);
         if (!cross) {
             grid->b = grid->a;
@@ -340,7 +341,7 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
     struct kith__gpu_sort sort;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = ctx->state};
     const struct kith__question *q = &s->sweep.grid.question;
-    KITH_TRY(kith__gpu_bring_question(s, question));
+    KITH_TRY(kith__gpu_upload_question(s, question));
     KITH_TRY(plan_cells(s, 0, &sort));
     s->empty = q->a.n == 0 || q->b.n == 0;
     return kith__gpu_read_back(s, NULL, NULL);
@@ -357,7 +358,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     const struct kith__question *q = &grid->question;
     const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
     struct kith__gpu_sort sort;
-    KITH_TRY(kith__gpu_bring_question(s, question));
+    KITH_TRY(kith__gpu_upload_question(s, question));
     KITH_TRY(plan_cells(s, n, &sort));
     s->empty = q->a.n == 0 || q->b.n == 0;
     if (s->empty) {
@@ -385,7 +386,7 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
     struct kith__gpu_small *small;
     const size_t most = (size_t)question->a.n + 1;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
-    KITH_TRY(kith__gpu_bring_question(s, question));
+    KITH_TRY(kith__gpu_upload_question(s, question));
     KITH_TRY(need_small(s, &small));
     key[0] = kith__gpu_need(gpu, KITH_GPU_KEY, most * sizeof **key);
     key[1] = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, most * sizeof **key);

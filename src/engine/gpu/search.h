@@ -36,8 +36,8 @@ struct kith__gpu_search {
 
 /** Copy the coordinates of a question to the device, and set s->sweep.grid.question.
  *  kith__gpu_begin must have been called before this and all functions below. */
-kith_status kith__gpu_bring_question(struct kith__gpu_search *s,
-                                     const struct kith__question *question);
+kith_status kith__gpu_upload_question(struct kith__gpu_search *s,
+                                      const struct kith__question *question);
 
 /** Begin a search: queue the grid of a question, and without subcells the division into i-clusters.
  *  @param wait  true: the host may wait for the number of cells, so that fewer bits are sorted;
@@ -61,10 +61,10 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
 
 /** Queue a copy of the small data to gpu->small on the host. Work that is queued after it runs
  *  while the host waits for the copy. */
-kith_status kith__gpu_ask_small(const struct kith__gpu_search *s);
+kith_status kith__gpu_queue_small(const struct kith__gpu_search *s);
 
-/** Wait for the copy that kith__gpu_ask_small queued. */
-kith_status kith__gpu_learn_small(const struct kith__gpu_search *s);
+/** Wait for the copy that kith__gpu_queue_small queued. */
+kith_status kith__gpu_await_small(const struct kith__gpu_search *s);
 
 /** Return the copy of the small data to the host, to be made by kith__gpu_download together with
  *  other copies. */
@@ -72,7 +72,7 @@ struct kith__gpu_copy kith__gpu_copy_of_plan(const struct kith__gpu_search *s);
 
 /** Test the status of the plan that was copied to the host.
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used */
-kith_status kith__gpu_judge_plan(const struct kith__gpu_search *s);
+kith_status kith__gpu_check_plan(const struct kith__gpu_search *s);
 
 /** Wait for all queued work, and copy the small data to gpu->small, and *total to *n.
  *  @param total   an int64_t in device memory; NULL: not wanted

@@ -65,7 +65,7 @@ static kith_status list_clumps(struct fof_search *w)
                                      grid->a.id_bits, key, first, &f->small->n_clumps,
                                      gpu->stream));
     KITH_GPU_TRY(ctx, "listing clumps", kith__gpu_make_trees(f, first, gpu->stream));
-    return kith__gpu_ask_small(&w->s);
+    return kith__gpu_queue_small(&w->s);
 }
 
 /** Link. The device starts with the kernel for no dense cells while the host reads how many clumps
@@ -77,7 +77,7 @@ static kith_status link_clumps(struct fof_search *w)
     struct kith__gpu_friends *f = &w->f;
     const struct kith__gpu_fof_small *small = &gpu->small->fof;
     KITH_GPU_TRY(ctx, "linking", kith__gpu_link_without_dense(f, gpu->stream));
-    KITH_TRY(kith__gpu_learn_small(&w->s));
+    KITH_TRY(kith__gpu_await_small(&w->s));
     f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
     f->any_dense = small->n_dense > 0;
@@ -153,11 +153,11 @@ static kith_status order_groups(struct fof_search *w)
     f->mark = f->below + f->nodes;
     KITH_GPU_TRY(ctx, "measuring groups",
                  kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
-    KITH_TRY(kith__gpu_ask_small(&w->s));
+    KITH_TRY(kith__gpu_queue_small(&w->s));
     KITH_GPU_TRY(
         ctx, "labelling",
         gpuMemsetAsync(labels_of(w), 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
-    KITH_TRY(kith__gpu_learn_small(&w->s));
+    KITH_TRY(kith__gpu_await_small(&w->s));
     w->n_groups = small->n_groups;
     const size_t n = (size_t)w->n_groups;
     w->key = kith__gpu_need(gpu, KITH_GPU_Y, /* held coordinates, not needed any more */

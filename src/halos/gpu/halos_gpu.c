@@ -42,7 +42,7 @@ static kith_status upload_members(struct task *t, const struct kith__members *gi
             array[a].from = NULL;
         }
     }
-    KITH_TRY(kith__gpu_bring_arrays(t->s.ctx, KITH_GPU_HALO_ARRAYS, array, ARRAYS, 1, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(t->s.ctx, KITH_GPU_HALO_ARRAYS, array, ARRAYS, 1, &rest));
     m->labels = array[LABELS].at ? array[LABELS].at : given->labels;
     if (!here) {
         m->input.masses = array[MASSES].at;
@@ -63,15 +63,15 @@ static kith_status check(struct task *t)
     KITH_GPU_TRY(ctx, "checking particles",
                  gpuMemsetAsync(t->h.small, 0xff, sizeof *small, gpu->stream));
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_check(&t->h, gpu->stream));
-    KITH_TRY(kith__gpu_ask_small(&t->s));
-    KITH_TRY(kith__gpu_learn_small(&t->s));
+    KITH_TRY(kith__gpu_queue_small(&t->s));
+    KITH_TRY(kith__gpu_await_small(&t->s));
     if (small->fault == UINT64_MAX) {
         return KITH_OK;
     }
     const int64_t fault = (int64_t)small->fault;
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_value(&t->h, fault, gpu->stream));
-    KITH_TRY(kith__gpu_ask_small(&t->s));
-    KITH_TRY(kith__gpu_learn_small(&t->s));
+    KITH_TRY(kith__gpu_queue_small(&t->s));
+    KITH_TRY(kith__gpu_await_small(&t->s));
     return kith__halo_refuse(ctx, &t->s.sweep.grid.question, &t->h.members, fault, small->value);
 }
 
@@ -103,8 +103,8 @@ static kith_status sort_members(struct task *t)
                  kith__gpu_select_counts(t->s.temporary, &bytes, h->size, groups,
                                          KITH_HALO_PIECE + 1, large, &h->small->n_large,
                                          gpu->stream));
-    KITH_TRY(kith__gpu_ask_small(&t->s));
-    KITH_TRY(kith__gpu_learn_small(&t->s));
+    KITH_TRY(kith__gpu_queue_small(&t->s));
+    KITH_TRY(kith__gpu_await_small(&t->s));
     if (small->empty != UINT32_MAX) {
         return kith__halo_empty(ctx, small->empty);
     }

@@ -23,7 +23,7 @@ static bool by_rows(const struct kith__list *list)
 
 /** Queue the offsets of work blocks, or rows, in the list: s->counts.
  *  @param[out] total  number of pairs of the list, in device memory: the last offset */
-static kith_status place(struct kith__gpu_search *s, const int64_t **total)
+static kith_status queue_offsets(struct kith__gpu_search *s, const int64_t **total)
 {
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
@@ -129,7 +129,7 @@ static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, cons
         return fill_unordered(s, out, total);
     }
     const int64_t *sum;
-    KITH_TRY(place(s, &sum));
+    KITH_TRY(queue_offsets(s, &sum));
     *total = sum;
     return fill(s, out);
 }
@@ -312,7 +312,7 @@ static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pair
 {
     static const int64_t most = (int64_t)1 << 24;
     const int64_t *total;
-    KITH_TRY(place(s, &total));
+    KITH_TRY(queue_offsets(s, &total));
     struct stream t = {.search = s, .most = most, .deliver = deliver_to_arrays, .out = out};
     KITH_TRY(kith__gpu_read_back(s, total, &t.total));
     if (grow) {
@@ -341,7 +341,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
     int64_t n = 0;
     if (grow) {
         const int64_t *total;
-        KITH_TRY(place(&s, &total));
+        KITH_TRY(queue_offsets(&s, &total));
         KITH_TRY(kith__gpu_read_back(&s, total, &n));
         KITH_TRY(grow_list(&s, n, out));
         KITH_TRY(fill(&s, out));
@@ -366,7 +366,7 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_CLUSTER, &s));
     KITH_TRY(queue(&s, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
-                 kith__gpu_conclude(&s.sweep.grid, total, result, s.gpu->stream));
+                 kith__gpu_write_result(&s.sweep.grid, total, result, s.gpu->stream));
     return KITH_OK;
 }
 
@@ -382,7 +382,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     int64_t sum = 0;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(place(&s, &total));
+    KITH_TRY(queue_offsets(&s, &total));
     KITH_TRY(kith__gpu_read_back(&s, total, &sum));
     if (!neighbours) {
         *n = sum * each_twice;
@@ -405,7 +405,7 @@ static kith_status each_block(kith_ctx *ctx, const struct kith__question *questi
     const int64_t *total;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(place(&s, &total));
+    KITH_TRY(queue_offsets(&s, &total));
     const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
     struct stream t = {.search = &s,
                        .most = wanted > least_part ? wanted : least_part,

@@ -463,15 +463,15 @@ gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
 }
 
 /** Set *result to the number of pairs, or to the status of the plan. */
-static __global__ void conclude(const struct kith__gpu_plan *plan, const int64_t *total,
-                                int64_t *result)
+static __global__ void write_result(const struct kith__gpu_plan *plan, const int64_t *total,
+                                    int64_t *result)
 {
     *result = plan->status == KITH_OK ? *total : plan->status;
 }
 
-gpuError_t kith__gpu_conclude(const struct kith__gpu_grid *grid, const int64_t *total,
-                              int64_t *result, gpuStream_t stream)
+gpuError_t kith__gpu_write_result(const struct kith__gpu_grid *grid, const int64_t *total,
+                                  int64_t *result, gpuStream_t stream)
 {
-    KITH_LAUNCH(conclude, 1, 1, stream, grid->plan, total, result);
+    KITH_LAUNCH(write_result, 1, 1, stream, grid->plan, total, result);
     return gpuGetLastError();
 }

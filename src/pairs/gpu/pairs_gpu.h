@@ -61,8 +61,8 @@ gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct k
 
 /** Set *result to *total, the number of pairs, or to the status of the plan when coordinates cannot
  *  be used. */
-gpuError_t kith__gpu_conclude(const struct kith__gpu_grid *grid, const int64_t *total,
-                              int64_t *result, gpuStream_t stream);
+gpuError_t kith__gpu_write_result(const struct kith__gpu_grid *grid, const int64_t *total,
+                                  int64_t *result, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
     void *rest;
     KITH_TRY(
-        kith__gpu_bring_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
+        kith__gpu_upload_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
     c->scale.forces[0] = rest;
     c->scale.forces[1] = q->cross ? (char *)rest + begin : rest;
     c->scale.first = (void *)((char *)rest + forces);
@@ -211,7 +211,7 @@ static kith_status fetch(struct count *c)
         {(char *)force_sums, (const char *)c->scale.force_sums,
          2 * (size_t)m * sizeof *force_sums}};
     KITH_TRY(kith__gpu_download(ctx, copies));
-    KITH_TRY(kith__gpu_judge_plan(&c->s));
+    KITH_TRY(kith__gpu_check_plan(&c->s));
     for (int64_t at = 0; at < n && sums; at++) {
         rdf->sums[at] = (double)wide_at(sums, n, at) / rdf->weight_scale;
     }

@@ -102,7 +102,7 @@ static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *questio
 {
     struct kith__gpu_search s = {.ctx = ctx, .gpu = ctx->state};
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_bring_question(&s, question));
+    KITH_TRY(kith__gpu_upload_question(&s, question));
     struct kith__gpu_waves all = {
         .question = s.sweep.grid.question, .n_waves = waves->n, .n_species = waves->n_species};
     if (waves->n == 0 || question->a.n == 0) {
