@@ -32,7 +32,7 @@ struct kith__backend {
     /** End an operation that returned `status`: undo what its start changed outside the context.
      *  NULL when there is nothing to undo.
      *  @return status, or the status of the failure that caused it */
-    kith_status (*leave)(kith_ctx *ctx, kith_status status);
+    kith_status (*end_call)(kith_ctx *ctx, kith_status status);
 
     /** Tables of operations, one for each question: `const struct kith__pairs_backend *pairs`
      *  (pairs/pairs.h), and so on. */
@@ -47,9 +47,9 @@ extern const struct kith__backend kith__cuda_backend;
 /** End an operation of the context's backend. Every call of an operation is wrapped in this.
  *  @param status  what the operation returned
  *  @return the status of the call */
-static inline kith_status kith__leave(kith_ctx *ctx, kith_status status)
+static inline kith_status kith__end_call(kith_ctx *ctx, kith_status status)
 {
-    return ctx->backend->leave ? ctx->backend->leave(ctx, status) : status;
+    return ctx->backend->end_call ? ctx->backend->end_call(ctx, status) : status;
 }
 
 /** Return the allocator for arrays in `where`: host memory, or the backend's device memory. */

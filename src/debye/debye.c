@@ -118,7 +118,7 @@ static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith
     d.sums = kith__alloc(rows * sizeof *d.sums + KITH_ALIGN);
     KITH_CHECK(ctx, d.sums != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)rows);
     memset(d.sums, 0, rows * sizeof *d.sums);
-    const kith_status status = kith__leave(ctx, ctx->backend->debye->sum(ctx, &d));
+    const kith_status status = kith__end_call(ctx, ctx->backend->debye->sum(ctx, &d));
     if (status == KITH_OK) {
         add_pieces(&d, sums);
     }

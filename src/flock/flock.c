@@ -171,7 +171,7 @@ static kith_status go(kith_flock *flock, int64_t steps)
     kith_ctx *ctx = flock->ctx;
     KITH_CHECK(ctx, steps >= 0, KITH_INVALID, "steps is %lld, expected 0 or more",
                (long long)steps);
-    return kith__leave(ctx, ctx->backend->flock->step(ctx, flock, steps));
+    return kith__end_call(ctx, ctx->backend->flock->step(ctx, flock, steps));
 }
 
 kith_status kith_flock_step(kith_flock *flock, int64_t steps)
@@ -189,7 +189,7 @@ int64_t kith_flock_steps(const kith_flock *flock)
 kith_status kith__flock_fetch(const struct kith_flock *flock)
 {
     kith_ctx *ctx = flock->ctx;
-    return ctx->backend->flock->fetch ? kith__leave(ctx, ctx->backend->flock->fetch(ctx, flock))
+    return ctx->backend->flock->fetch ? kith__end_call(ctx, ctx->backend->flock->fetch(ctx, flock))
                                       : KITH_OK;
 }
 

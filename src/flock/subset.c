@@ -97,7 +97,7 @@ static kith_status take(kith_flock *flock)
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "no subset was chosen: call kith_glance_choose");
     g->taken = false;
     const bool there = ctx->backend->flock->subset && g->n > 0;
-    const kith_status status = there ? kith__leave(ctx, ctx->backend->flock->subset(ctx, flock))
+    const kith_status status = there ? kith__end_call(ctx, ctx->backend->flock->subset(ctx, flock))
                                      : take_here(flock);
     g->taken = status == KITH_OK;
     return status;
@@ -116,7 +116,7 @@ static kith_status see(kith_flock *flock, const void **positions, const void **v
     const struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, g->taken, KITH_INVALID, "nothing was taken: call kith_glance_take");
     if (ctx->backend->flock->wait_subset && g->n > 0) {
-        KITH_TRY(kith__leave(ctx, ctx->backend->flock->wait_subset(ctx, flock)));
+        KITH_TRY(kith__end_call(ctx, ctx->backend->flock->wait_subset(ctx, flock)));
     }
     if (positions) {
         *positions = g->r;

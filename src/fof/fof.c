@@ -95,8 +95,8 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
     KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
                "roles and min_links need points and out in host memory");
-    KITH_TRY(kith__leave(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
-                                       : ctx->backend->fof->find(ctx, &question, &fof, out)));
+    KITH_TRY(kith__end_call(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
+                                          : ctx->backend->fof->find(ctx, &question, &fof, out)));
     assert(are_valid(out, fof.min_members));
     return KITH_OK;
 }

@@ -133,7 +133,7 @@ static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_
                                           .labels = groups->labels,
                                           .labels_memory = groups->memory,
                                           .groups = groups->n};
-    KITH_TRY(kith__leave(ctx, ctx->backend->halos->measure(ctx, &question, &members, out)));
+    KITH_TRY(kith__end_call(ctx, ctx->backend->halos->measure(ctx, &question, &members, out)));
     const double start = kith__seconds();
     const kith_status status = kith__spheres_measure(ctx, box, &question, &members.input, out);
     out->sphere_seconds = kith__seconds() - start;

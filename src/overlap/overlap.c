@@ -165,7 +165,7 @@ static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
                "backend \"%s\" does not count overlaps", ctx->name);
     KITH_TRY(make_histogram(ctx, options, &overlap, out));
     KITH_TRY(make_table(ctx, &overlap));
-    KITH_TRY(kith__leave(ctx, ctx->backend->overlap->count(ctx, &overlap)));
+    KITH_TRY(kith__end_call(ctx, ctx->backend->overlap->count(ctx, &overlap)));
     assert(sum_of(out->counts, out->bins) <= out->pairs);
     return KITH_OK;
 }

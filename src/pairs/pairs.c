@@ -100,7 +100,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(check_memory(ctx, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
-    return kith__leave(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
+    return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
 }
 
 kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -121,7 +121,7 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_TRY(check_arrays(ctx, &list, out));
-    return kith__leave(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
+    return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
 }
 
 kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -143,7 +143,7 @@ kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const ki
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
-    return kith__leave(ctx, ctx->backend->pairs->count(ctx, &question, &list, n, neighbours));
+    return kith__end_call(ctx, ctx->backend->pairs->count(ctx, &question, &list, n, neighbours));
 }
 
 kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -167,7 +167,7 @@ kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kit
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
     list.layout = KITH_IJ;
-    return kith__leave(ctx, ctx->backend->pairs->each(ctx, &question, &list, fn, user));
+    return kith__end_call(ctx, ctx->backend->pairs->each(ctx, &question, &list, fn, user));
 }
 
 kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -192,7 +192,7 @@ static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs points and out in device memory");
     KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
-    return kith__leave(ctx, ctx->backend->pairs->enqueue(ctx, &question, &list, out, result));
+    return kith__end_call(ctx, ctx->backend->pairs->enqueue(ctx, &question, &list, out, result));
 }
 
 kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,

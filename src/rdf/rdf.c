@@ -279,7 +279,7 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
     if (options->forces) {
         kith__force_units(&q, out->edges, frame.force_over, &rdf);
     }
-    KITH_TRY(kith__leave(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
+    KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
     add_frame(&q, &rdf, &frame, out);
     return KITH_OK;
 }

@@ -47,7 +47,7 @@ static kith_status sum(kith_ctx *ctx, const kith_points *points, const kith_box 
     KITH_TRY(check_hkl(ctx, &q, waves));
     KITH_CHECK(ctx, ctx->backend->waves->sum != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not sum over waves", ctx->name);
-    return kith__leave(ctx, ctx->backend->waves->sum(ctx, &q, &all));
+    return kith__end_call(ctx, ctx->backend->waves->sum(ctx, &q, &all));
 }
 
 kith_status kith_waves_sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,

@@ -290,10 +290,11 @@ static struct walk start_query_block(struct kith__sweep *sweep)
 
 /** Process a work block: run the operation for each query particle with each tile of its
  *  candidates; there are several tiles where one cannot hold all.
- *  @param enter  called for each tile before its query particles are processed; NULL: nothing
- *  @param leave  called for each tile after its query particles were processed; NULL: nothing */
-KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, tile_fn *enter,
-                                    query_fn *operation, tile_fn *leave)
+ *  @param begin_tile  called for each tile before its query particles are processed; NULL: nothing
+ *  @param end_tile    called for each tile after its query particles were processed; NULL:
+ *                     nothing */
+KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, tile_fn *begin_tile,
+                                    query_fn *operation, tile_fn *end_tile)
 {
     const struct kith__sorted *a = &sweep->grid->a;
     const int64_t end = (block + 1) * KITH_WORK_BLOCK;
@@ -308,13 +309,13 @@ KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, ti
         struct walk walk = start_query_block(sweep);
         for (bool whole = false; !whole && !sweep->failed;) {
             whole = fill_tile(sweep, &walk);
-            if (enter && sweep->tile.n > 0 && !sweep->failed) {
-                enter(sweep);
+            if (begin_tile && sweep->tile.n > 0 && !sweep->failed) {
+                begin_tile(sweep);
             }
             if (sweep->tile.n > 0 && !sweep->failed) {
                 process_query_block(sweep, operation);
-                if (leave) {
-                    leave(sweep);
+                if (end_tile) {
+                    end_tile(sweep);
                 }
             }
         }

@@ -29,7 +29,7 @@ static kith_status check_allocation(kith_ctx *ctx, kith_status status)
 }
 
 /** End a call: make the device current again that was current when the call began. */
-static kith_status leave(kith_ctx *ctx, kith_status status)
+static kith_status end_call(kith_ctx *ctx, kith_status status)
 {
     struct kith__gpu *gpu = ctx->state;
     status = check_allocation(ctx, status);
@@ -139,7 +139,7 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     ctx->state = gpu;
     gpu->caller_device = -1;
     gpu->process = getpid();
-    const kith_status status = leave(ctx, open_device(ctx, (int)device));
+    const kith_status status = end_call(ctx, open_device(ctx, (int)device));
     if (status != KITH_OK) {
         gpu_close(ctx);
         ctx->state = NULL;
@@ -168,6 +168,6 @@ const struct kith__backend kith__cuda_backend = {.name = "cuda",
                                                  .open = gpu_open,
                                                  .close = gpu_close,
                                                  .scratch_bytes = gpu_scratch_bytes,
-                                                 .leave = leave,
+                                                 .end_call = end_call,
 #define ENTRY(question) .question = &kith__cuda_##question,
                                                  KITH_QUESTIONS(ENTRY)};
