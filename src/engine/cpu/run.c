@@ -34,7 +34,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->state = states + (size_t)t * each;
         sweep->columns = NULL;
         sweep->query_fill = KITH_QUERY_FILL;
-        sweep->keep_places = false;
+        sweep->keep_slots = false;
         sweep->keep_squares = false;
         for (int c = 0; c < KITH_CURSORS; c++) {
             sweep->cursor[c] = 0;

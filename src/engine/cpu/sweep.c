@@ -62,7 +62,7 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
     const size_t used = (size_t)sweep->n_hits * sizeof(int32_t);
     sweep->hit_id = kith__buffer_grow(&sweep->memory[KITH_SWEEP_IDS], used, bytes);
     bool fits = sweep->hit_id != NULL;
-    if (fits && sweep->keep_places) {
+    if (fits && sweep->keep_slots) {
         sweep->hit_slot = kith__buffer_grow(&sweep->memory[KITH_SWEEP_SLOTS], used, bytes);
         sweep->hit_shift = kith__buffer_grow(&sweep->memory[KITH_SWEEP_SHIFTS], used, bytes);
         fits = sweep->hit_slot && sweep->hit_shift;

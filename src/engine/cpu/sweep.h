@@ -122,7 +122,7 @@ struct kith__row {
     int32_t id;   /**< index of the query particle in the caller's order */
     int32_t n;    /**< number of hits */
     int64_t slot; /**< slot of the query particle in grid->a */
-    bool moved;   /**< a hit may be an image: with keep_places, hit_shift is set */
+    bool moved;   /**< a hit may be an image: with keep_slots, hit_shift is set */
 };
 
 /** The working memory of one thread: parameters of the sweep, the query block and its tile, and the
@@ -159,13 +159,13 @@ struct kith__sweep {
 
     /** Cells are added to a query block until it has this many particles. */
     int64_t query_fill;
-    bool keep_places;  /**< room is needed for hit_slot and hit_shift */
+    bool keep_slots;   /**< room is needed for hit_slot and hit_shift */
     bool keep_squares; /**< room is needed for hit_r2 */
 
     /* The hits that an operation collects. */
     int32_t *hit_id;        /**< [room_hits] index in the caller's order, or index in the tile */
-    int32_t *hit_slot;      /**< [room_hits] with keep_places: slot in grid->b */
-    int32_t *hit_shift;     /**< [room_hits] with keep_places: image, packed */
+    int32_t *hit_slot;      /**< [room_hits] with keep_slots: slot in grid->b */
+    int32_t *hit_shift;     /**< [room_hits] with keep_slots: image, packed */
     float *hit_r2;          /**< [room_hits] with keep_squares: r^2 / cutoff^2 */
     int64_t n_hits;         /**< hits collected */
     int64_t room_hits;      /**< hits that the arrays have room for */

@@ -71,34 +71,34 @@ template <typename real> struct visit {
 
 /** A candidate. */
 struct candidate {
-    int32_t place; /**< slot in set b */
+    int32_t slot;  /**< slot in set b */
     int segment;   /**< index of its range in visit_shared.range */
     int32_t shift; /**< image, packed */
 };
 
 /** Read the position of a slot. */
 template <typename real>
-static __device__ __forceinline__ void read_place(const struct kith__gpu_set &set, int64_t place,
-                                                  real r[3])
+static __device__ __forceinline__ void read_slot(const struct kith__gpu_set &set, int64_t slot,
+                                                 real r[3])
 {
-    r[0] = ((const real *)set.x)[place];
-    r[1] = ((const real *)set.y)[place];
-    r[2] = ((const real *)set.z)[place];
+    r[0] = ((const real *)set.x)[slot];
+    r[1] = ((const real *)set.y)[slot];
+    r[2] = ((const real *)set.z)[slot];
 }
 
 /** Return r^2 of slot i of set a and a candidate, and set d to the vector between them, by the
  *  definition [length].
- *  @param place, shift  slot and packed image of the candidate */
+ *  @param slot, shift  slot and packed image of the candidate */
 template <typename real>
-static __device__ real separation(const visit<real> &v, int32_t i, int32_t place, int32_t shift,
+static __device__ real separation(const visit<real> &v, int32_t i, int32_t slot, int32_t shift,
                                   real d[3])
 {
     typedef definition<real> def;
     const struct kith__gpu_grid &grid = v.sweep->grid;
     real ri[3], rj[3];
     int32_t s[3];
-    read_place(grid.a, i, ri);
-    read_place(grid.b, place, rj);
+    read_slot(grid.a, i, ri);
+    read_slot(grid.b, slot, rj);
     kith__unpack_shift(shift, s);
     return def::separation(def::box(grid.question), ri, rj, s, d);
 }
@@ -126,7 +126,7 @@ static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const st
     for (int k = 0; k < v.n; k++) {
         if (__float_as_uint(excess(v.shared->i[k], x, y, z, q)) <= v.borderline_bits) {
             real d[3];
-            const bool near = separation(v, v.begin + k, at.place, at.shift, d) <= square;
+            const bool near = separation(v, v.begin + k, at.slot, at.shift, d) <= square;
             mask |= (uint32_t)near << k;
         }
     }
@@ -149,8 +149,8 @@ template <typename real> static __device__ uint32_t load_cluster(const visit<rea
     const struct kith__gpu_grid &grid = v.sweep->grid;
     real first[3], r[3];
     const int mine = v.lane < v.n ? v.lane : 0;
-    read_place(grid.a, v.begin, first);
-    read_place(grid.a, v.begin + mine, r);
+    read_slot(grid.a, v.begin, first);
+    read_slot(grid.a, v.begin + mine, r);
     double unit = 1 / grid.question.cutoff;
     float x[3];
     float square = 0;
@@ -203,7 +203,7 @@ static __device__ __forceinline__ bool find_candidate(const visit<real> &v, int6
     while ((int32_t)(number - range.end) >= 0) { /* segments are shorter than 2^31 */
         range = v.shared->range[++at->segment];
     }
-    at->place = (int32_t)(number + range.from);
+    at->slot = (int32_t)(number + range.from);
     at->shift = range.shift;
     return v.lane < left;
 }
@@ -215,7 +215,7 @@ static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
 {
     const struct kith__gpu_grid &grid = v.sweep->grid;
     real rj[3];
-    read_place(grid.b, at->place, rj);
+    read_slot(grid.b, at->slot, rj);
     /* for float coordinates, the origin in frame is exact */
     if (sizeof(real) == sizeof(float) && at->shift == no_shift) {
         const float4 f = v.shared->frame;
@@ -263,7 +263,7 @@ static __device__ __forceinline__ float load_candidate(const visit<real> &v,
 template <typename real>
 static __device__ __forceinline__ uint32_t allowed(const visit<real> &v, const struct candidate &at)
 {
-    const uint32_t own = (uint32_t)at.place - (uint32_t)v.begin;
+    const uint32_t own = (uint32_t)at.slot - (uint32_t)v.begin;
     if (own >= (uint32_t)v.n || at.shift != no_shift || v.sweep->grid.question.cross) {
         return ~0u;
     }

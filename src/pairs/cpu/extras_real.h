@@ -5,18 +5,19 @@
  */
 
 /** Separations of a query particle and some of its hits. */
-struct KITH_REAL(way) {
-    real d[3][KITH_WAYS]; /**< x, y and z of the vector to each hit [length] */
-    real r2[KITH_WAYS];   /**< squared distance of each hit [length^2] */
+struct KITH_REAL(separations) {
+    real d[3][KITH_SEPARATIONS]; /**< x, y and z of the vector to each hit [length] */
+    real r2[KITH_SEPARATIONS];   /**< squared distance of each hit [length^2] */
 };
 
 /** Compute the separations of a query particle and n hits, by the definition.
  *  @param ri     position of the query particle
  *  @param slot   [n] slot of each hit
  *  @param shift  [n] image of each hit, packed; a constant NULL: no hit is an image */
-KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const real ri[3],
-                                      const int32_t *restrict slot, const int32_t *shift, int n,
-                                      struct KITH_REAL(way) *restrict way)
+KITH_INLINE void KITH_REAL(find_separations)(const struct kith__sweep *sweep, const real ri[3],
+                                             const int32_t *restrict slot, const int32_t *shift,
+                                             int n,
+                                             struct KITH_REAL(separations) *restrict separations)
 {
     const struct kith__sorted *b = &sweep->grid->b;
     const real *restrict bx = b->x;
@@ -29,9 +30,10 @@ KITH_INLINE void KITH_REAL(find_ways)(const struct kith__sweep *sweep, const rea
         if (shift) {
             kith__unpack_shift(shift[h], s);
         }
-        way->r2[h] = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj, s, d);
+        separations->r2[h] = KITH_REAL(kith__separation)(&sweep->question->KITH_REAL(box), ri, rj,
+                                                         s, d);
         for (int m = 0; m < 3; m++) {
-            way->d[m][h] = d[m];
+            separations->d[m][h] = d[m];
         }
     }
 }
@@ -46,22 +48,23 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
                         ((real *)a->z)[row->slot]};
     real *distance = kith__list_of(sweep)->out->distances;
     real *vector = kith__list_of(sweep)->out->vectors;
-    for (int64_t h = first; h < first + row->n; h += KITH_WAYS, p += KITH_WAYS) {
+    for (int64_t h = first; h < first + row->n; h += KITH_SEPARATIONS, p += KITH_SEPARATIONS) {
         const int64_t left = first + row->n - h;
-        const int n = left < KITH_WAYS ? (int)left : KITH_WAYS;
-        struct KITH_REAL(way) way;
+        const int n = left < KITH_SEPARATIONS ? (int)left : KITH_SEPARATIONS;
+        struct KITH_REAL(separations) separations;
         if (row->moved) {
-            KITH_REAL(find_ways)(sweep, ri, sweep->hit_slot + h, sweep->hit_shift + h, n, &way);
+            KITH_REAL(find_separations)(sweep, ri, sweep->hit_slot + h, sweep->hit_shift + h, n,
+                                        &separations);
         } else {
-            KITH_REAL(find_ways)(sweep, ri, sweep->hit_slot + h, NULL, n, &way);
+            KITH_REAL(find_separations)(sweep, ri, sweep->hit_slot + h, NULL, n, &separations);
         }
         for (int l = 0; l < n && distance; l++) {
-            distance[p + l] = KITH_REAL(root)(way.r2[l]);
+            distance[p + l] = KITH_REAL(root)(separations.r2[l]);
         }
         for (int l = 0; l < n && vector; l++) {
-            const real sign = turned(sweep, row, sweep->hit_id[h + l]) ? -1 : 1;
+            const real sign = is_reversed(sweep, row, sweep->hit_id[h + l]) ? -1 : 1;
             for (int m = 0; m < 3; m++) {
-                vector[3 * (p + l) + m] = sign * way.d[m][l] + 0; /* never -0 */
+                vector[3 * (p + l) + m] = sign * separations.d[m][l] + 0; /* never -0 */
             }
         }
     }

@@ -42,11 +42,11 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /** Set the arrays that a thread writes to, and which of them are wanted beside i and j. */
-static struct kith__list_state *aim(struct kith__sweep *sweep, unsigned extras,
-                                    const kith_pairs *out)
+static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned extras,
+                                           const kith_pairs *out)
 {
     struct kith__list_state *state = kith__list_of(sweep);
-    sweep->keep_places = extras != 0;
+    sweep->keep_slots = extras != 0;
     state->extras = extras;
     state->out = out;
     return state;
@@ -176,7 +176,7 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
     append.run.job = &append;
     atomic_store(&append.turn, run.first);
     for (int t = 0; t < run.ctx->threads; t++) {
-        aim(kith__sweep_of(run.ctx, t), extras, out)->flush = flush_append;
+        set_output(kith__sweep_of(run.ctx, t), extras, out)->flush = flush_append;
     }
     KITH_TRY(kith__run(&append.run));
     *total = append.total;
@@ -259,20 +259,21 @@ static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
 /** Count the pairs of each row, and prepare the sweeps that fill the rows.
  *  @param[out] offsets  [a.n + 1] first pair of each row in the list; offsets[a.n] is the number of
  *                       pairs */
-static kith_status place_rows(kith_ctx *ctx, const struct kith__question *q,
-                              const struct kith__list *list, const struct kith__grid *grid,
-                              int64_t **offsets)
+static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *q,
+                                    const struct kith__list *list, const struct kith__grid *grid,
+                                    int64_t **offsets)
 {
     const int64_t n = q->a.n;
     KITH_TRY(prepare(ctx, q, grid, KITH_ALL));
-    int64_t *place = kith__work_need(&ctx->work, KITH_CPU_OFFSETS, (size_t)(n + 1) * sizeof *place);
-    KITH_CHECK(ctx, place != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
-    KITH_TRY(count_rows(ctx, grid, n, !list->full, place + 1));
-    place[0] = 0;
+    int64_t *offset = kith__work_need(&ctx->work, KITH_CPU_OFFSETS,
+                                      (size_t)(n + 1) * sizeof *offset);
+    KITH_CHECK(ctx, offset != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
+    KITH_TRY(count_rows(ctx, grid, n, !list->full, offset + 1));
+    offset[0] = 0;
     for (int64_t p = 0; p < n; p++) {
-        place[p + 1] += place[p];
+        offset[p + 1] += offset[p];
     }
-    *offsets = place;
+    *offsets = offset;
     return KITH_OK;
 }
 
@@ -284,7 +285,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
     static kith__work_fn *const kernel[] = {KITH_EACH_ISA(fill_rows)};
     for (int t = 0; t < ctx->threads; t++) {
         struct kith__sweep *sweep = kith__sweep_of(ctx, t);
-        struct kith__list_state *state = aim(sweep, list->extras, out);
+        struct kith__list_state *state = set_output(sweep, list->extras, out);
         state->offsets = offsets;
         state->base = offsets[begin];
         sweep->by_id = list->sorted;
@@ -308,7 +309,7 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
 {
     int64_t *offsets = NULL;
     const int64_t n = q->a.n;
-    KITH_TRY(place_rows(ctx, q, list, grid, &offsets));
+    KITH_TRY(find_row_offsets(ctx, q, list, grid, &offsets));
     if (grow) {
         const int64_t old = out->owner ? out->capacity : 0;
         const int64_t needed = offsets[n];
@@ -397,7 +398,7 @@ static void flush_stream(struct kith__sweep *sweep)
 static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
-    aim(sweep, stream->list->extras, stream->staging)->flush = flush_stream;
+    set_output(sweep, stream->list->extras, stream->staging)->flush = flush_stream;
     sweep->job = stream;
     kith__sweep_forget(sweep);
     collect_kernel[kith__isa(sweep->ctx)](sweep, block);
@@ -463,7 +464,7 @@ static kith_status stream_by_rows(struct stream *stream)
 {
     int64_t *offsets = NULL;
     const int64_t n = stream->question->a.n;
-    KITH_TRY(place_rows(stream->ctx, stream->question, stream->list, stream->grid, &offsets));
+    KITH_TRY(find_row_offsets(stream->ctx, stream->question, stream->list, stream->grid, &offsets));
     for (int64_t begin = 0, end; begin < n; begin = end) {
         end = begin + 1;
         while (end < n && offsets[end + 1] - offsets[begin] <= stream->list->block_pairs) {

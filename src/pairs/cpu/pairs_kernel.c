@@ -96,12 +96,13 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
 }
 
 /** Is a hit of a row written as (j, i), so that the smaller index comes first? */
-static inline bool turned(const struct kith__sweep *sweep, const struct kith__row *row, int32_t hit)
+static inline bool is_reversed(const struct kith__sweep *sweep, const struct kith__row *row,
+                               int32_t hit)
 {
     return sweep->stencil == KITH_FORWARD && row->id > hit;
 }
 
-enum { KITH_WAYS = 64 }; /**< hits whose separations are computed at a time */
+enum { KITH_SEPARATIONS = 64 }; /**< hits whose separations are computed at a time */
 
 #define KITH_PER_PRECISION "pairs/cpu/extras_real.h"
 #include "core/per_precision.h"
@@ -138,7 +139,7 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
         if (sweep->grid->wrapped) {
             image_of(q, &q->b, sweep->hit_id[h], wj);
         }
-        const int32_t sign = turned(sweep, row, sweep->hit_id[h]) ? -1 : 1;
+        const int32_t sign = is_reversed(sweep, row, sweep->hit_id[h]) ? -1 : 1;
         for (int k = 0; k < 3; k++) {
             out[k] = sign * (s[k] - wj[k] + wi[k]);
         }

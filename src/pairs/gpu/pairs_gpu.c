@@ -63,7 +63,7 @@ static struct kith__gpu_list part_of(const struct kith__list *list, const kith_p
         .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
         .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
         .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
-        .later = list->sorted,
+        .extras_later = list->sorted,
     };
 }
 

@@ -16,21 +16,21 @@ struct nothing {
  *  @param place  slot of the candidate
  *  @param shift  its image, packed
  *  @param i, j   their indices in the caller's order
- *  @param turned the list holds (j, i) */
+ *  @param is_reversed the list holds (j, i) */
 template <typename real>
 static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
                                     int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
-                                    int32_t j, bool turned)
+                                    int32_t j, bool is_reversed)
 {
     if (has_vector(list)) {
         real d[3];
         const real r2 = separation(v, at, place, shift, d);
-        write_vector(list, p, r2, d, turned);
+        write_vector(list, p, r2, d, is_reversed);
     }
     if (list.shifts) {
         int32_t s[3];
         kith__unpack_shift(shift, s);
-        write_shift<real>(v.sweep->grid, list, p, i, j, s, turned);
+        write_shift<real>(v.sweep->grid, list, p, i, j, s, is_reversed);
     }
 }
 
@@ -87,7 +87,7 @@ template <typename real, bool UPPER> struct count_rows {
     {
         int32_t j[DEEP];
         for (int d = 0; d < DEEP; d++) {
-            j[d] = mask[d] ? v.sweep->grid.b.id[at[d].place] : 0;
+            j[d] = mask[d] ? v.sweep->grid.b.id[at[d].slot] : 0;
             if (!UPPER && v.sweep->forward && mask[d]) {
                 add(&counts[j[d]], __popc(mask[d]));
             }
@@ -130,27 +130,27 @@ template <typename real, bool EXTRAS> struct append {
     enum { PACKET = KITH_GPU_CLUSTER * DEEP * LANES };
 
     /** Most candidates that the hits of a packet refer to. */
-    enum { BOOK = EXTRAS ? 256 : 512 };
+    enum { MOST_CANDIDATES = EXTRAS ? 256 : 512 };
 
     /** Most query particles of a work block. */
     enum { SPAN = KITH_GPU_WORK_BLOCK + KITH_GPU_CLUSTER };
 
     /** A packet of hits. */
     struct shared {
-        int32_t i[SPAN]; /**< caller's index of each query particle of the work block */
-        int32_t j[BOOK]; /**< caller's index of each candidate; with EXTRAS its slot */
-        int32_t shift[EXTRAS ? BOOK : 1]; /**< image of each candidate, packed */
-        uint16_t hit[PACKET];             /**< index of the candidate * SPAN + index of the query
+        int32_t i[SPAN];            /**< caller's index of each query particle of the work block */
+        int32_t j[MOST_CANDIDATES]; /**< caller's index of each candidate; with EXTRAS its slot */
+        int32_t shift[EXTRAS ? MOST_CANDIDATES : 1]; /**< image of each candidate, packed */
+        uint16_t hit[PACKET]; /**< index of the candidate * SPAN + index of the query
                                                particle */
     };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [work blocks] first pair of each work block; NULL: any order */
     unsigned long long *total;  /**< number of pairs so far; used when offsets is NULL */
-    int64_t at;    /**< with offsets: index in the arrays of the next pair of the work block */
-    int32_t first; /**< first slot of the work block */
-    int cluster;   /**< first slot of the i-cluster, relative to `first` */
-    int n;         /**< hits in the packet */
-    int booked;    /**< candidates in the packet */
+    int64_t at;       /**< with offsets: index in the arrays of the next pair of the work block */
+    int32_t first;    /**< first slot of the work block */
+    int cluster;      /**< first slot of the i-cluster, relative to `first` */
+    int n;            /**< hits in the packet */
+    int n_candidates; /**< candidates in the packet */
 
     __device__ bool begin(const visit<real> &v, shared *packed)
     {
@@ -170,11 +170,11 @@ template <typename real, bool EXTRAS> struct append {
         const int c = hit / SPAN;
         const int32_t i = packed->i[k];
         const int32_t j = EXTRAS ? v.sweep->grid.b.id[packed->j[c]] : packed->j[c];
-        const bool turned = v.sweep->forward && i > j;
-        list.i[p] = turned ? j : i;
-        list.j[p] = turned ? i : j;
+        const bool is_reversed = v.sweep->forward && i > j;
+        list.i[p] = is_reversed ? j : i;
+        list.j[p] = is_reversed ? i : j;
         if (EXTRAS) {
-            write_extras(v, list, p, first + k, packed->j[c], packed->shift[c], i, j, turned);
+            write_extras(v, list, p, first + k, packed->j[c], packed->shift[c], i, j, is_reversed);
         }
     }
 
@@ -199,7 +199,7 @@ template <typename real, bool EXTRAS> struct append {
         }
         sync_warp();
         at += n;
-        n = booked = 0;
+        n = n_candidates = 0;
     }
 
     /** Add the hits of this lane's candidate to the packet, which has room for them.
@@ -207,9 +207,9 @@ template <typename real, bool EXTRAS> struct append {
     __device__ __forceinline__ void pack(shared *packed, int lane, const struct candidate &c,
                                          int32_t j, uint32_t mask, int end)
     {
-        const int number = booked + lane;
+        const int number = n_candidates + lane;
         if (mask) {
-            packed->j[number] = EXTRAS ? c.place : j;
+            packed->j[number] = EXTRAS ? c.slot : j;
             if (EXTRAS) {
                 packed->shift[number] = c.shift;
             }
@@ -220,7 +220,7 @@ template <typename real, bool EXTRAS> struct append {
             *--to = (uint16_t)(number * SPAN + cluster + k);
             mask ^= 1u << k;
         }
-        booked += LANES;
+        n_candidates += LANES;
     }
 
     /** Add the hits of DEEP = 2 candidates in each lane to the packet, in the order of the lanes.
@@ -233,13 +233,13 @@ template <typename real, bool EXTRAS> struct append {
         int32_t j[DEEP];
 #pragma unroll
         for (int d = 0; d < DEEP; d++) {
-            j[d] = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].place];
+            j[d] = EXTRAS || !mask[d] ? 0 : v.sweep->grid.b.id[c[d].slot];
         }
         const uint32_t second = (uint32_t)__popc(mask[1]);
         const uint32_t upto = scan_lanes((uint32_t)__popc(mask[0]) | second << 16, v.lane);
         const uint32_t all = from_lane(upto, LANES - 1);
         const int sum = (int)((all & half) + (all >> 16));
-        if (n + sum > PACKET || booked + DEEP * LANES > BOOK) {
+        if (n + sum > PACKET || n_candidates + DEEP * LANES > MOST_CANDIDATES) {
             flush(v, packed);
         }
         const bool few = sum <= KITH_GPU_CLUSTER * LANES;
@@ -260,7 +260,7 @@ static __device__ __forceinline__ void begin_work_block(const visit<real> &v,
 {
     a.at = a.offsets ? a.offsets[v.work_block] - a.list.base : 0;
     a.first = v.work_block * v.sweep->work_block;
-    a.n = a.booked = 0;
+    a.n = a.n_candidates = 0;
 }
 
 template <typename real, bool EXTRAS>
@@ -289,8 +289,8 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
      *  wrapping? */
     __device__ __forceinline__ bool is_plain(const visit<real> &v) const
     {
-        return !list.i &&
-               (!EXTRAS || (!has_vector(list) && !list.later && !v.sweep->grid.plan->wrapped));
+        return !list.i && (!EXTRAS || (!has_vector(list) && !list.extras_later &&
+                                       !v.sweep->grid.plan->wrapped));
     }
 
     /** Load the offsets of the i-cluster's rows.
@@ -350,7 +350,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         int32_t image[DEEP][3];
         int hits = 0; /* hits of query particle number `lane` */
         for (int d = 0; d < DEEP; d++) {
-            j[d] = mask[d] ? v.sweep->grid.b.id[c[d].place] : 0;
+            j[d] = mask[d] ? v.sweep->grid.b.id[c[d].slot] : 0;
             kith__unpack_shift(c[d].shift, image[d]);
         }
         if (whole) {
@@ -380,10 +380,10 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         if (list.i) {
             list.i[p] = v.shared->id[k];
         }
-        if (EXTRAS && list.later) {
-            *waiting_shift<real>(list, p) = c.shift;
+        if (EXTRAS && list.extras_later) {
+            *kept_shift<real>(list, p) = c.shift;
         } else if (EXTRAS) {
-            write_extras(v, list, p, v.begin + k, c.place, c.shift, v.shared->id[k], j, false);
+            write_extras(v, list, p, v.begin + k, c.slot, c.shift, v.shared->id[k], j, false);
         }
     }
     __device__ void end(const visit<real> &, shared *)

@@ -20,8 +20,8 @@ struct kith__gpu_list {
     int32_t *shifts; /**< [capacity][3] image; NULL: not wanted */
 
     /** Rows are sorted afterwards: instead of the extras of a pair, only its packed image is
-     *  written (waiting_shift). */
-    bool later;
+     *  written (kept_shift). */
+    bool extras_later;
 };
 
 #ifdef __cplusplus

@@ -16,12 +16,12 @@ template <typename real> struct row_in_list {
     int64_t first;                     /**< index of the row's first pair in the arrays */
     __device__ uint64_t get(int64_t e) const
     {
-        const int32_t *shift = waiting_shift<real>(*list, first + e);
+        const int32_t *shift = kept_shift<real>(*list, first + e);
         return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
     }
     __device__ void set(int64_t e, uint64_t key) const
     {
-        int32_t *shift = waiting_shift<real>(*list, first + e);
+        int32_t *shift = kept_shift<real>(*list, first + e);
         list->j[first + e] = (int32_t)(key >> 32);
         if (shift) {
             *shift = (int32_t)(key & 0xffffffffu);
@@ -82,7 +82,7 @@ static __device__ void finish_pair(const struct kith__gpu_grid &grid,
 {
     typedef definition<real> def;
     const struct kith__question &q = grid.question;
-    const int32_t *shift = waiting_shift<real>(list, p);
+    const int32_t *shift = kept_shift<real>(list, p);
     if (shift) {
         int32_t s[3];
         const int32_t j = list.j[p];

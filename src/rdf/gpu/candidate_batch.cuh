@@ -65,7 +65,7 @@ static __device__ __forceinline__ void load_members(
         typename form::type at[3] = {form::none(), 0, 0};
         if (k < v.n) {
             real r[3];
-            read_place(grid.a, v.begin + k, r);
+            read_slot(grid.a, v.begin + k, r);
             for (int m = 0; m < 3; m++) {
                 at[m] = form::nearby ? nearby(r[m] - v.shared->origin[m], v.shared->unit) : r[m];
             }
@@ -84,7 +84,7 @@ template <typename real>
 static __device__ __forceinline__ void read_held(const visit<real> &v, const struct candidate &at,
                                                  real r[3])
 {
-    read_place(v.sweep->grid.b, at.place, r);
+    read_slot(v.sweep->grid.b, at.place, r);
 }
 static __device__ __forceinline__ void read_held(const visit<double> &v, const struct candidate &at,
                                                  float r[3])

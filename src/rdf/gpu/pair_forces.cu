@@ -81,7 +81,7 @@ template <typename real, int N> struct force_records {
         id[k] = set.id[place];
         species[k] = scale.rdf.species[0] ? scale.rdf.species[which][id[k]] : 0;
         shift[k] = no_shift;
-        read_place(set, place, at);
+        read_slot(set, place, at);
         for (int m = 0; m < 3; m++) {
             r[m][k] = at[m];
             x[m][k] = (double)at[m];

@@ -38,7 +38,7 @@ static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3
     }
     for (int m = v.lane; m < v.n; m += LANES) {
         real r[3];
-        read_place(v.sweep->grid.a, v.begin + m, r);
+        read_slot(v.sweep->grid.a, v.begin + m, r);
         for (int k = 0; k < 3; k++) {
             low[k] = r[k] < low[k] ? r[k] : low[k];
             high[k] = r[k] > high[k] ? r[k] : high[k];
@@ -184,7 +184,7 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         if (near) {
             const unsigned before = (unsigned)count_lanes(which & lanes_below(v.lane));
             const unsigned to = (queue.first + queue.waiting + before) % QUEUE;
-            all->place[to] = at.place;
+            all->place[to] = at.slot;
             all->shift[to] = at.shift;
         }
         queue.waiting += (unsigned)count_lanes(which);
@@ -221,9 +221,9 @@ template <typename real> struct single_tally {
             }
             real rj[3];
             int32_t s[3];
-            read_place(grid.b, at[d].place, rj);
+            read_slot(grid.b, at[d].slot, rj);
             kith__unpack_shift(at[d].shift, s);
-            const int32_t j = grid.b.id[at[d].place];
+            const int32_t j = grid.b.id[at[d].slot];
             const int32_t species = scale.rdf.species[1] ? scale.rdf.species[1][j] : 0;
             for (; mask[d]; mask[d] &= mask[d] - 1) {
                 const int k = __ffs((int)mask[d]) - 1;
