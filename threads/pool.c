@@ -11,6 +11,7 @@
  */
 #include "pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -208,6 +209,7 @@ static void leave_loop(struct kith__pool *pool)
 {
     uint64_t gate = atomic_load(&pool->gate);
     while (!atomic_compare_exchange_weak(&pool->gate, &gate, (gate & active_mask) - 1)) {}
+    assert((gate & active_mask) > 0);
     if ((gate & active_mask) == 1 && atomic_load(&pool->caller_sleeps)) {
         pthread_mutex_lock(&pool->lock);
         pthread_cond_signal(&pool->emptied);
@@ -261,6 +263,7 @@ static void *be_worker(void *argument)
     struct kith__pool *pool = argument;
     int place = 0;
     while ((place = await_loop(pool)) > 0) {
+        assert(place < pool->threads);
         do_pieces(pool, place);
         leave_loop(pool);
     }
@@ -388,6 +391,7 @@ static void do_range(void *state, int64_t piece, int worker)
 void kith__pool_chunks(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
                        kith__range_fn *fn, void *state)
 {
+    assert(n >= 0 && grain > 0);
     struct ranges ranges = {fn, state, n, grain};
     kith__pool_run(pool, threads, n / grain + (n % grain > 0), do_range, &ranges);
 }

@@ -4,6 +4,7 @@
  */
 #include "context.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status)
     if (status == KITH_OK) {
         ctx->message[0] = '\0'; /* a failure inside the call may have been recovered from */
     }
+    assert(__atomic_load_n(&ctx->busy, __ATOMIC_RELAXED) == 1);
     __atomic_store_n(&ctx->busy, 0, __ATOMIC_RELEASE);
     return status;
 }
@@ -79,6 +81,7 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n)
     int64_t sum = 0;
     for (int64_t k = 0; k < n; k++) {
         const int64_t count = counts[k];
+        assert(count >= 0);
         counts[k] = sum;
         sum += count;
     }

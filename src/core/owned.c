@@ -5,6 +5,7 @@
  */
 #include "owned.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "backend.h"
@@ -27,6 +28,7 @@ struct kith__owned *kith__owned_in(const kith_ctx *ctx, kith_memory where, void 
 
 void *kith__owned_need(struct kith__owned *owned, int array, size_t bytes)
 {
+    assert(array >= 0 && array < KITH_OWNED_ARRAYS);
     return owned->memory->need(&owned->array[array], bytes);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "work.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
@@ -37,6 +38,7 @@ void *kith__buffer_need(struct kith__buffer *buffer, size_t bytes)
 
 void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes)
 {
+    assert(used <= buffer->bytes && used <= bytes);
     if (buffer->data && bytes <= buffer->bytes) {
         return buffer->data;
     }
@@ -62,6 +64,7 @@ void kith__buffer_free(struct kith__buffer *buffer)
 
 void *kith__work_need(struct kith__work *work, int slot, size_t bytes)
 {
+    assert(slot >= 0 && slot < KITH_WORK_SLOTS);
     return kith__buffer_need(&work->slot[slot], bytes);
 }
 

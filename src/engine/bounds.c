@@ -7,6 +7,7 @@
  */
 #include "bounds.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #define KITH_PER_PRECISION "engine/bounds_real.h"
@@ -85,6 +86,9 @@ static kith_status bounds_of_set(kith_ctx *ctx, const struct kith__question *q, 
     }
     if (all->far != INT64_MAX) {
         return kith__refuse(ctx, q, name, KITH_LIMIT, all->far);
+    }
+    for (int k = 0; k < 3; k++) {
+        assert(points->n == 0 || all->lo[k] <= all->hi[k]);
     }
     return KITH_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "pieces.h"
 
+#include <assert.h>
 #include <string.h>
 
 int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, int32_t most,
@@ -24,8 +25,11 @@ int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, i
             piece[pieces++] = (struct kith__piece){(int32_t)at, (int32_t)end, kind};
         }
     }
+    assert(next[n_species] == n);
     for (int64_t p = 0; p < n; p++) {
         id[next[species ? species[p] : 0]++] = (int32_t)p;
     }
+    assert(first[n_species] == n);
+    assert(pieces <= kith__most_pieces(n, n_species, most));
     return pieces;
 }

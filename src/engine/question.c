@@ -5,6 +5,7 @@
  */
 #include "question.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -258,6 +259,7 @@ static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_poi
     KITH_TRY(check_sets(ctx, points, against, box, q));
     KITH_TRY(cutoff ? check_cutoff(ctx, *cutoff, q) : KITH_OK);
     KITH_TRY(check_box(ctx, box, q));
+    assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->reach >= 0);
     round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;
 }

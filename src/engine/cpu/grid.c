@@ -6,6 +6,7 @@
  */
 #include "grid.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,21 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
     return found;
 }
 
+#ifndef NDEBUG
+/** Is the map of a compressed axis ascending, and inside the axis? */
+static bool is_compressed(const struct kith__axis *axis)
+{
+    const int64_t last = axis->n_occupied - 1;
+    bool fine = axis->ranks[0] == 0 && axis->ranks[last] < axis->n && axis->occupied[0] >= 0 &&
+                axis->occupied[last] < axis->n_uncompressed;
+    for (int64_t c = 0; c < last; c++) {
+        fine = fine && axis->occupied[c] < axis->occupied[c + 1] &&
+               axis->ranks[c] < axis->ranks[c + 1];
+    }
+    return fine;
+}
+#endif
+
 /**
  * Compress axis k: the distance of two occupied cells is kept up to the reach, and wider gaps are
  * shortened to reach + 1 cells. The axis then has O(n) cells, and cells within the reach of each
@@ -181,6 +197,7 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
     axis->occupied = occupied;
     axis->ranks = ranks;
     axis->n_occupied = n;
+    assert(is_compressed(axis));
     return KITH_OK;
 }
 
@@ -209,6 +226,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
             }
         }
         if (grid->cells >= 0) {
+            assert(grid->cells >= 1);
             grid->table = grid->cells <= limit;
             return KITH_OK;
         }
@@ -411,6 +429,41 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
+#ifndef NDEBUG
+/** Are the particles of a set sorted, and complete: is each index there once, are keys ascending,
+ *  and indices ascending where keys are equal? Indices are compared with 0 to n - 1 by their sum
+ *  and their sum of squares. */
+static bool is_complete(const struct kith__grid *grid, const struct kith__sorted *sorted)
+{
+    const int64_t n = sorted->n;
+    const int bits = kith__subcell_bits(grid->axis);
+    uint64_t sums[2] = {0, 0};
+    bool fine = true;
+    for (int64_t s = 0; s < n; s++) {
+        const uint64_t id = (uint64_t)sorted->id[s];
+        fine = fine && id < (uint64_t)n && sorted->key[s] >> bits < (uint64_t)grid->cells &&
+               (s == 0 || sorted->key[s - 1] < sorted->key[s] ||
+                (sorted->key[s - 1] == sorted->key[s] && sorted->id[s - 1] < sorted->id[s]));
+        sums[0] += id - (uint64_t)s;
+        sums[1] += id * id - (uint64_t)s * (uint64_t)s;
+    }
+    return fine && sums[0] == 0 && sums[1] == 0;
+}
+
+/** Does the table of first slots ascend from 0 to n, and hold the first slot of each cell? */
+static bool is_table(const struct kith__grid *grid, const struct kith__sorted *sorted)
+{
+    bool fine = sorted->start[0] == 0 && sorted->start[grid->cells] == (uint32_t)sorted->n;
+    for (int64_t cell = 0; cell < grid->cells && fine; cell++) {
+        const uint32_t begin = sorted->start[cell];
+        const uint32_t end = sorted->start[cell + 1];
+        fine = begin <= end && (begin == end || (sorted->key[begin] == (uint64_t)cell &&
+                                                 sorted->key[end - 1] == (uint64_t)cell));
+    }
+    return fine;
+}
+#endif
+
 /** Sort a set by cell: set all members of *sorted but for the coordinates.
  *  @param set    0: set a, 1: set b
  *  @param table  also fill the table of first slots, in the memory of the array that the sort has
@@ -432,7 +485,10 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
         sorted->start = (uint32_t *)(sorted->key == elements.now ? elements.spare : elements.now);
         kith__loop(ctx, sorted->n + 1, fill_table, &loop);
     }
-    return kith__proceed(ctx);
+    KITH_TRY(kith__proceed(ctx));
+    assert(is_complete(grid, sorted));
+    assert(!table || is_table(grid, sorted));
+    return KITH_OK;
 }
 
 /** Shared state of the parallel loop that copies coordinates in cell order. */
@@ -515,6 +571,7 @@ int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64
     /* Galloping search: double the step away from `near` until [low, high] holds the answer, then
      * bisect. */
     const uint64_t *keys = sorted->key;
+    assert(0 <= near && near <= sorted->n);
     int64_t low = near;
     int64_t high = near;
     for (int64_t step = 1; low > 0 && keys[low - 1] >= key; step *= 2) {
@@ -533,5 +590,6 @@ int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64
             high = middle;
         }
     }
+    assert((low == 0 || keys[low - 1] < key) && (low == sorted->n || keys[low] >= key));
     return low;
 }

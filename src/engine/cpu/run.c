@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include <assert.h>
 #include <string.h>
 
 kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
@@ -56,6 +57,7 @@ static void report(const struct kith__run *run, int64_t blocks_done)
 static void do_block(void *state, int64_t piece, int worker)
 {
     struct kith__run *run = state;
+    assert(0 <= worker && worker < run->ctx->threads);
     struct kith__sweep *sweep = &((struct kith__cpu *)run->ctx->state)->sweeps[worker];
     if (worker == 0) {
         report(run, piece);

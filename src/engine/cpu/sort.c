@@ -6,6 +6,8 @@
  */
 #include "sort.h"
 
+#include <assert.h>
+
 /** Shared state of the parallel loops of the sort by one digit. */
 struct digit_loop {
     kith_ctx *ctx;        /**< context of the call */
@@ -71,7 +73,21 @@ static void scan(const struct digit_loop *loop)
             sum += here;
         }
     }
+    assert(sum == loop->n);
 }
+
+#ifndef NDEBUG
+/** Are n elements sorted by bits [low, high)? */
+static bool is_sorted(const uint64_t *data, int64_t n, int low, int high)
+{
+    const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : UINT64_MAX;
+    bool sorted = true;
+    for (int64_t p = 1; p < n && low < high; p++) {
+        sorted = sorted && (data[p - 1] >> low & mask) <= (data[p] >> low & mask);
+    }
+    return sorted;
+}
+#endif
 
 uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, int low, int high,
                      int64_t *bins)
@@ -79,6 +95,8 @@ uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, 
     const int bits = high - low;
     const int passes = (bits + KITH_SORT_DIGIT - 1) / KITH_SORT_DIGIT;
     const int pieces = kith__threads_for(ctx, n);
+    assert(0 <= low && low <= high && high <= 64);
+    assert(pieces <= ctx->threads); /* bins has room for so many histograms */
     for (int p = 0; p < passes && !kith__cancelled(ctx); p++) {
         const int from = low + bits * p / passes;
         const int to = low + bits * (p + 1) / passes;
@@ -93,5 +111,6 @@ uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, 
         data = spare;
         spare = swap;
     }
+    assert(ctx->cancel.wanted || is_sorted(data, n, low, high)); /* this thread sets the flag */
     return data;
 }

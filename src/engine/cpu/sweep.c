@@ -5,6 +5,7 @@
  */
 #include "sweep.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static bool resize(struct kith__tile *tile, int64_t room)
 {
     enum { FLOATS = 4, INTS = 4 + KITH_COLUMNS, ARRAYS = FLOATS + INTS };
     const size_t bytes = (size_t)room * sizeof(float);
+    assert(tile->n <= room);
     char *data = room < INT32_MAX ? kith__alloc(ARRAYS * bytes) : NULL;
     if (!data) {
         return false;

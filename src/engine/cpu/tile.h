@@ -9,6 +9,7 @@
 #ifndef KITH_CPU_TILE_H
 #define KITH_CPU_TILE_H
 
+#include <assert.h>
 #include <math.h>
 
 #include "simd.h"
@@ -95,6 +96,7 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     if (sweep->columns && tile->shifted) {
         find_move(sweep->columns, shift, move);
     }
+    assert(tile->n + n + W <= tile->room);
     int at = tile->n;
     for (int k = 0; k < n; k += W) {
         const vf cx = vf_load(x + k);
@@ -176,6 +178,7 @@ static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_
         }
         *cursor = *begin;
     }
+    assert(0 <= *begin && *begin <= *end && *end <= b->n);
 }
 
 /** Return a / n rounded down, n > 0. */
@@ -408,6 +411,28 @@ static void rank_tile(struct kith__sweep *sweep)
     }
 }
 
+#ifndef NDEBUG
+/** Is the tile within its room, are its slots valid, can no candidate of its padding be a hit, and
+ *  are the query particles where query.self says? */
+static bool is_filled(const struct kith__sweep *sweep)
+{
+    const struct kith__tile *tile = &sweep->tile;
+    const struct kith__query_block *query = &sweep->query;
+    bool fine = tile->n + KITH_LANES <= tile->room;
+    for (int k = 0; k < tile->n; k++) {
+        fine = fine && tile->slot[k] >= 0 && tile->slot[k] < sweep->grid->b.n;
+    }
+    for (int k = tile->n; k < tile->n + KITH_LANES; k++) {
+        fine = fine && isinf(tile->q[k]) && (!sweep->upper || tile->rank[k] == INT32_MIN);
+    }
+    for (int64_t s = query->begin; s < query->end; s++) {
+        const int self = query->self[s - query->begin];
+        fine = fine && (self == -1 || (self >= 0 && self < tile->n && tile->slot[self] == s));
+    }
+    return fine;
+}
+#endif
+
 /** Fill the tile with candidates of the query block from the position of the walk on, and add the
  *  padding. The tile may be empty.
  *  @return whether these were the last candidates of the query block */
@@ -436,6 +461,7 @@ static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
     if (sweep->upper) {
         rank_tile(sweep);
     }
+    assert(sweep->failed || is_filled(sweep));
     return whole;
 }
 

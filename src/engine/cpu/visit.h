@@ -161,6 +161,7 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query
         const unsigned mask = hits_at(sweep, i, &run, k, &r2);
         n += take(sweep, i, k, mask, r2, &taken, n);
     }
+    assert(n <= end); /* no candidate of the padding is a hit */
     return n;
 }
 
@@ -198,6 +199,7 @@ KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operat
                                          .q = q,
                                          .clear = 1 - query->error_bound - q,
                                          .most = 1 + query->error_bound - q};
+        assert(0 <= i.id && i.id < sweep->grid->a.n);
         if (i.id >= sweep->id_begin && i.id < sweep->id_end &&
             kith__sweep_goes_on(sweep, sweep->tile.n)) {
             operation(sweep, &i);
@@ -242,6 +244,7 @@ static void choose_query_block(struct kith__sweep *sweep, int64_t s, int64_t lim
         last = a->key[e];
         e = next;
     }
+    assert(s < e && e - s <= KITH_QUERY_BLOCK);
     query->end = e;
     query->last_cell_x = query->first_cell[0] + (int64_t)(last - key);
 }

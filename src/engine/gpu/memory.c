@@ -4,6 +4,7 @@
  * arrays and the device. Copies go through two transfer buffers of pinned memory (double
  * buffering): the host fills or empties one while the other is copied.
  */
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -151,6 +152,7 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer)
 
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 {
+    assert(slot >= 0 && slot < KITH_GPU_SLOTS);
     return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
 }
 
@@ -322,6 +324,7 @@ static kith_status load_transfer(kith_ctx *ctx, size_t number,
         const size_t room = transfer->pinned.bytes - used;
         const size_t bytes = from->bytes < room ? from->bytes : room;
         if (bytes > 0) {
+            assert(load->n < KITH_GPU_COPIES && used + bytes <= transfer->pinned.bytes);
             KITH_GPU_TRY(ctx, "downloading",
                          gpuMemcpyAsync((char *)transfer->pinned.data + used, from->from, bytes,
                                         gpuMemcpyDeviceToHost, gpu->stream));

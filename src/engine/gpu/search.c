@@ -6,6 +6,8 @@
  */
 #include "search.h"
 
+#include <assert.h>
+
 _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
                "small data and one result are read back together");
 
@@ -255,6 +257,7 @@ static void choose_work_blocks(struct kith__gpu_search *s)
     while (s->sweep.work_block > least && n / s->sweep.work_block < enough) {
         s->sweep.work_block /= 2;
     }
+    assert(KITH_GPU_WORK_BLOCK % s->sweep.work_block == 0);
     s->work_blocks = (n + s->sweep.work_block - 1) / s->sweep.work_block;
     s->sweep.last = s->work_blocks;
 }
@@ -302,6 +305,7 @@ static kith_status make_keys(struct kith__gpu_search *s, int *bits)
         KITH_TRY(kith__gpu_check_plan(s));
         *bits = gpu->small->plan.bits;
     }
+    assert(*bits >= 0 && *bits <= 63);
     return KITH_OK;
 }
 

@@ -12,6 +12,7 @@
  * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
  * the counts gives the offset of each row, and a second sweep fills the rows.
  */
+#include <assert.h>
 #include <sched.h>
 #include <string.h>
 
@@ -179,6 +180,7 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
         set_output(kith__sweep_of(run.ctx, t), extras, out)->flush = flush_append;
     }
     KITH_TRY(kith__run(&append.run));
+    assert(append.turn == run.last); /* all blocks have added their pairs */
     *total = append.total;
     return KITH_OK;
 }
@@ -271,6 +273,7 @@ static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *
     KITH_TRY(count_rows(ctx, grid, n, !list->full, offset + 1));
     offset[0] = 0;
     for (int64_t p = 0; p < n; p++) {
+        assert(offset[p + 1] >= 0);
         offset[p + 1] += offset[p];
     }
     *offsets = offset;

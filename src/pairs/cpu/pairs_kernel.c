@@ -81,6 +81,7 @@ static void collect_operation(struct kith__sweep *sweep, const struct query_part
         kith__list_of(sweep)->flush(sweep);
     }
     if (kith__hits_room(sweep, sweep->tile.n)) {
+        assert(sweep->n_rows < sweep->room_rows);
         const int n = buffer_hits(sweep, i, false);
         sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
         sweep->n_hits += n;
@@ -262,6 +263,9 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct query_par
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
     const struct kith__row row = row_of(sweep, i, n);
     *filled += n;
+    assert(kith__list_of(sweep)->offsets[i->id] + *filled <=
+           kith__list_of(sweep)->offsets[i->id + 1]); /* hits fit the row that was counted */
+    assert(at + n <= out->capacity);
     memcpy(out->j + at, sweep->hit_id, (size_t)n * sizeof *out->j);
     if (out->i) {
         for (int32_t p = 0; p < row.n; p++) {
