@@ -23,7 +23,7 @@ kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ..
     return status;
 }
 
-void kith__forget_failure(void)
+void kith__clear_message(void)
 {
     thread_message[0] = '\0';
 }
@@ -103,7 +103,7 @@ static bool is_cancelled(void *ctx)
 
 kith_status kith_open(const kith_options *options, kith_ctx **out)
 {
-    kith__forget_failure();
+    kith__clear_message();
     KITH_CHECK(NULL, out != NULL, KITH_INVALID, "kith_open: out is NULL");
     *out = NULL;
     kith_options defaults;

@@ -38,7 +38,7 @@ kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ..
 
 /** Clear the message that kith_message(NULL) returns in this thread, at the start of a call without
  *  a context. */
-void kith__forget_failure(void);
+void kith__clear_message(void);
 
 /** Return how many threads a loop over n particles should use: starting a thread in a loop costs
  *  as much as the work on thousands of particles. */

@@ -172,6 +172,6 @@ kith_status kith__shell_volumes(kith_ctx *ctx, const kith_box *box, int minimum_
 kith_status kith_shell_volumes(const kith_box *box, int minimum_image, int64_t bins,
                                const double *edges, double *volumes)
 {
-    kith__forget_failure();
+    kith__clear_message();
     return kith__shell_volumes(NULL, box, minimum_image, bins, edges, volumes);
 }

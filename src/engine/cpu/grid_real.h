@@ -6,10 +6,9 @@
 
 /** Read particle p of the caller's points and wrap it into the box.
  *  @param plain  all particles are known to be inside the box, so that none needs wrapping */
-static inline
-    __attribute__((always_inline)) void KITH_REAL(take)(const struct kith__question *question,
-                                                        const kith_points *points, int64_t p,
-                                                        bool plain, real r[3])
+static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
+    const struct kith__question *question, const kith_points *points, int64_t p, bool plain,
+    real r[3])
 {
     if (plain) {
         const int64_t at = p * points->stride;
@@ -37,7 +36,7 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
     for (int64_t p = begin; p < end; p++) {
         real r[3];
         double f[3];
-        KITH_REAL(take)(question, points, p, plain, r);
+        KITH_REAL(read_wrapped)(question, points, p, plain, r);
         KITH_REAL(kith__fractions)(box, r, f);
         int64_t cell[3];
         uint64_t key = 0;
@@ -73,7 +72,7 @@ static void KITH_REAL(gather)(const struct kith__question *question, const kith_
     const int32_t *id = sorted->id;
     for (int64_t s = begin; s < end; s++) {
         real r[3];
-        KITH_REAL(take)(question, points, id[s], plain, r);
+        KITH_REAL(read_wrapped)(question, points, id[s], plain, r);
         x[s] = r[0];
         y[s] = r[1];
         z[s] = r[2];

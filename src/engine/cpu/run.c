@@ -30,7 +30,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->id_end = INT32_MAX;
         sweep->failed = KITH_OK;
         sweep->candidates_since_poll = 0;
-        kith__sweep_forget(sweep);
+        kith__sweep_discard_hits(sweep);
         sweep->room_hits = 0;
         sweep->state = states + (size_t)t * each;
         sweep->columns = NULL;
@@ -84,7 +84,7 @@ kith_status kith__run(struct kith__run *run)
                        run->heavy ? ctx->threads : kith__threads_for(ctx, blocks * KITH_WORK_BLOCK),
                        blocks, do_block, run);
     }
-    kith__sweep_level(cpu->sweeps, ctx->threads);
+    kith__sweep_equalise(cpu->sweeps, ctx->threads);
     KITH_CHECK(ctx, atomic_load(&run->status) != KITH_NO_MEMORY, KITH_NO_MEMORY,
                "out of memory in the sweep");
     return kith__proceed(ctx);

@@ -104,7 +104,7 @@ static void level_buffer(struct kith__sweep *sweeps, int n, int buffer)
     }
 }
 
-void kith__sweep_level(struct kith__sweep *sweeps, int n)
+void kith__sweep_equalise(struct kith__sweep *sweeps, int n)
 {
     int tile = 0;
     int spare = 0;

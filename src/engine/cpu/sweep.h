@@ -113,7 +113,7 @@ enum {
     KITH_SWEEP_SQUARES,  /**< kith__sweep.hit_r2 */
     KITH_SWEEP_ROWS,     /**< kith__sweep.rows */
     KITH_SWEEP_OWN_TILE, /**< data of the operation for the candidates of a tile */
-    KITH_SWEEP_OWN,      /**< data of the operation for a run; kept by kith__sweep_level */
+    KITH_SWEEP_OWN,      /**< data of the operation for a run; kept by kith__sweep_equalise */
     KITH_SWEEP_BUFFERS
 };
 
@@ -202,7 +202,7 @@ static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
 }
 
 /** Discard the hits that were collected. */
-static inline void kith__sweep_forget(struct kith__sweep *sweep)
+static inline void kith__sweep_discard_hits(struct kith__sweep *sweep)
 {
     sweep->n_hits = 0;
     sweep->n_rows = 0;
@@ -224,7 +224,7 @@ bool kith__rows_room(struct kith__sweep *sweep);
  *  nothing, whichever thread processes which work block. Buffers that cannot be grown now are grown
  *  when they are needed. Contents are lost, but for those of KITH_SWEEP_OWN.
  *  @param sweeps  [n] the working memory of all threads */
-void kith__sweep_level(struct kith__sweep *sweeps, int n);
+void kith__sweep_equalise(struct kith__sweep *sweeps, int n);
 
 /** Free the buffers of one thread. */
 void kith__sweep_free(struct kith__sweep *sweep);

@@ -54,44 +54,45 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
 }
 
 /** Operands of the inner loop, kept in registers. */
-struct run {
+struct tile_operands {
     const float *x, *y, *z, *q; /**< arrays of the tile */
     vf ix, iy, iz;              /**< query_particle.x, y, z in all lanes */
     vf clear, most;             /**< query_particle.clear, most in all lanes */
 };
 
 /** Load the operands of the inner loop for query particle i. */
-KITH_INLINE struct run start_run(const struct kith__sweep *sweep, const struct query_particle *i)
+KITH_INLINE struct tile_operands load_operands(const struct kith__sweep *sweep,
+                                               const struct query_particle *i)
 {
     const struct kith__tile *tile = &sweep->tile;
-    return (struct run){.x = tile->x,
-                        .y = tile->y,
-                        .z = tile->z,
-                        .q = tile->q,
-                        .ix = vf_set(i->x),
-                        .iy = vf_set(i->y),
-                        .iz = vf_set(i->z),
-                        .clear = vf_set(i->clear),
-                        .most = vf_set(i->most)};
+    return (struct tile_operands){.x = tile->x,
+                                  .y = tile->y,
+                                  .z = tile->z,
+                                  .q = tile->q,
+                                  .ix = vf_set(i->x),
+                                  .iy = vf_set(i->y),
+                                  .iz = vf_set(i->z),
+                                  .clear = vf_set(i->clear),
+                                  .most = vf_set(i->most)};
 }
 
 /** Return r^2 - |i|^2 = q - 2 i.j of candidates [k, k + W) [cutoff^2]. */
-KITH_INLINE vf apart_at(const struct run *run, int k)
+KITH_INLINE vf squares_at(const struct tile_operands *operands, int k)
 {
-    vf v = vf_fma(run->ix, vf_load(run->x + k), vf_load(run->q + k));
-    v = vf_fma(run->iy, vf_load(run->y + k), v);
-    return vf_fma(run->iz, vf_load(run->z + k), v);
+    vf v = vf_fma(operands->ix, vf_load(operands->x + k), vf_load(operands->q + k));
+    v = vf_fma(operands->iy, vf_load(operands->y + k), v);
+    return vf_fma(operands->iz, vf_load(operands->z + k), v);
 }
 
 /** Return a mask of the candidates [k, k + W) that form a pair with i.
  *  @param[out] r2  r^2 - |i|^2 of each candidate [cutoff^2] */
 KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct query_particle *i,
-                             const struct run *run, int k, vf *r2)
+                             const struct tile_operands *operands, int k, vf *r2)
 {
-    const vf v = apart_at(run, k);
+    const vf v = squares_at(operands, k);
     *r2 = v;
     unsigned borderline;
-    const unsigned mask = vf_classify(v, run->clear, run->most, &borderline);
+    const unsigned mask = vf_classify(v, operands->clear, operands->most, &borderline);
     return __builtin_expect(borderline != 0, 0)
                ? decide(sweep, i, k, mask, borderline, sweep->question->cutoff)
                : mask;
@@ -99,8 +100,8 @@ KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct query
 
 /** Return a mask of the candidates [k, k + W), which include i, that i may form a pair with: not i,
  *  and with the forward stencil none before i. */
-KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct query_particle *i,
-                                  int k)
+KITH_INLINE unsigned lanes_to_pair(const struct kith__sweep *sweep, const struct query_particle *i,
+                                   int k)
 {
     const unsigned self = 1u << (i->self - k);
     return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
@@ -108,7 +109,7 @@ KITH_INLINE unsigned lanes_beside(const struct kith__sweep *sweep, const struct 
 
 /** What is stored of the hits of a query particle. Constant at compile time but for the
  *  pointers. */
-struct taken {
+struct hit_output {
     const int32_t *of; /**< array of the tile from which a number is stored for each hit; NULL: its
                             index in the tile is stored */
     bool upper;        /**< only candidates that rank after i are hits */
@@ -121,18 +122,18 @@ struct taken {
  *  @param mask  the hits
  *  @param r2    r^2 - |i|^2 of each candidate [cutoff^2]
  *  @return the number of hits */
-KITH_INLINE int take(const struct kith__sweep *sweep, const struct query_particle *i, int k,
-                     unsigned mask, vf r2, const struct taken *taken, int n)
+KITH_INLINE int store_hits(const struct kith__sweep *sweep, const struct query_particle *i, int k,
+                           unsigned mask, vf r2, const struct hit_output *output, int n)
 {
-    if (taken->upper) {
+    if (output->upper) {
         const int32_t rank = (int32_t)(2u * (uint32_t)i->id ^ 0x80000000u);
         mask &= vi_gt(vi_load(sweep->tile.rank + k), vi_set(rank));
     }
-    if (!taken->nothing) {
-        vi_compress(taken->to + n, taken->of ? vi_load(taken->of + k) : vi_lanes() + k, mask);
+    if (!output->nothing) {
+        vi_compress(output->to + n, output->of ? vi_load(output->of + k) : vi_lanes() + k, mask);
     }
-    if (taken->r2) {
-        vf_compress(taken->r2 + n, r2 + vf_set(i->q), mask);
+    if (output->r2) {
+        vf_compress(output->r2 + n, r2 + vf_set(i->q), mask);
     }
     return __builtin_popcount(mask);
 }
@@ -140,26 +141,26 @@ KITH_INLINE int take(const struct kith__sweep *sweep, const struct query_particl
 /** Test all candidates of the tile against query particle i, and store the hits in ascending order.
  *  @return the number of hits */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query_particle *i,
-                             struct taken taken)
+                             struct hit_output output)
 {
-    const struct run run = start_run(sweep, i);
+    const struct tile_operands operands = load_operands(sweep, i);
     const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
     vf r2;
     int n = 0;
     int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
     for (; k < own; k += W) {
-        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
-        n += take(sweep, i, k, mask, r2, &taken, n);
+        const unsigned mask = hits_at(sweep, i, &operands, k, &r2);
+        n += store_hits(sweep, i, k, mask, r2, &output, n);
     }
     if (own >= 0) {
-        const unsigned mask = hits_at(sweep, i, &run, k, &r2) & lanes_beside(sweep, i, k);
-        n += take(sweep, i, k, mask, r2, &taken, n);
+        const unsigned mask = hits_at(sweep, i, &operands, k, &r2) & lanes_to_pair(sweep, i, k);
+        n += store_hits(sweep, i, k, mask, r2, &output, n);
         k += W;
     }
     for (; k < end; k += W) {
-        const unsigned mask = hits_at(sweep, i, &run, k, &r2);
-        n += take(sweep, i, k, mask, r2, &taken, n);
+        const unsigned mask = hits_at(sweep, i, &operands, k, &r2);
+        n += store_hits(sweep, i, k, mask, r2, &output, n);
     }
     assert(n <= end); /* no candidate of the padding is a hit */
     return n;
@@ -177,7 +178,7 @@ KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struc
 KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                            bool upper)
 {
-    return collect_hits(sweep, i, (struct taken){.upper = upper, .nothing = true});
+    return collect_hits(sweep, i, (struct hit_output){.upper = upper, .nothing = true});
 }
 
 /** Run the operation for each particle of the query block. */

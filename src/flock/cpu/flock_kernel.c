@@ -108,11 +108,11 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
                                                        const int32_t here[3], int k,
                                                        struct kith__flock_sums *sums)
 {
-    const struct run run = start_run(sweep, i);
+    const struct tile_operands operands = load_operands(sweep, i);
     const vm all = vm_all();
-    const vf r2 = apart_at(&run, k);
-    const unsigned near = vm_bits(vm_le(all, r2, run.most));
-    const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, run.clear)),
+    const vf r2 = squares_at(&operands, k);
+    const unsigned near = vm_bits(vm_le(all, r2, operands.most));
+    const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, operands.clear)),
                                  sweep->question->cutoff);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         unsigned inner = reaches->on[rule] ? hits : 0;
@@ -130,12 +130,12 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
 
 /** Masks of candidates [k, k + W) within the radius of each rule, the query particle included.
  *  @return false when some are borderline. */
-KITH_INLINE bool find_near(const struct run *run, const struct reaches *reaches, int k,
-                           vm near[KITH_RULES], vm *hits)
+KITH_INLINE bool find_near(const struct tile_operands *operands, const struct reaches *reaches,
+                           int k, vm near[KITH_RULES], vm *hits)
 {
-    const vf r2 = apart_at(run, k);
-    *hits = vm_le(vm_all(), r2, run->most);
-    vm unsure = vm_gt(*hits, r2, run->clear);
+    const vf r2 = squares_at(operands, k);
+    *hits = vm_le(vm_all(), r2, operands->most);
+    vm unsure = vm_gt(*hits, r2, operands->clear);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         near[rule] = *hits;
         if (reaches->on[rule] && !reaches->whole[rule]) {
@@ -151,7 +151,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
                          struct kith__flock_sums *sums)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    const struct run run = start_run(sweep, i);
+    const struct tile_operands operands = load_operands(sweep, i);
     const struct reaches reaches = start_reaches(sweep, i, usual);
     const int end = sweep->tile.n;
     const int32_t *quantized[KITH_COLUMNS];
@@ -166,7 +166,7 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
     clear_lanes(&lanes);
     for (int k = 0; k < end; k += W) {
         vm near[KITH_RULES], hits;
-        if (!find_near(&run, &reaches, k, near, &hits)) {
+        if (!find_near(&operands, &reaches, k, near, &hits)) {
             const struct reaches same = reaches;
             add_unsure(sweep, i, &same, here, k, sums);
             continue;
@@ -249,7 +249,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
-    const int n = collect_hits(sweep, i, (struct taken){.to = sweep->hit_id});
+    const int n = collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
     struct chosen list[KITH_MOST_NEAREST + 1];
     int listed = 0;
     int32_t here[3];

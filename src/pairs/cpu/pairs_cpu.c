@@ -135,7 +135,7 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
     if (at + sweep->n_hits <= append->capacity) {
         write_kernel[kith__isa(sweep->ctx)](sweep, at);
     }
-    kith__sweep_forget(sweep);
+    kith__sweep_discard_hits(sweep);
 }
 
 /** Write the collected hits in the middle of a work block, when the buffer is full: wait for the
@@ -144,7 +144,7 @@ static void flush_append(struct kith__sweep *sweep)
 {
     struct append *append = sweep->job;
     if (!wait_turn(append, kith__list_of(sweep)->block)) {
-        kith__sweep_forget(sweep);
+        kith__sweep_discard_hits(sweep);
         return;
     }
     const int64_t at = append->total;
@@ -157,7 +157,7 @@ static void append_block(struct kith__sweep *sweep, int64_t block)
 {
     struct append *append = sweep->job;
     kith__list_of(sweep)->block = block;
-    kith__sweep_forget(sweep);
+    kith__sweep_discard_hits(sweep);
     collect_kernel[kith__isa(sweep->ctx)](sweep, block);
     if (!sweep->failed && wait_turn(append, block)) {
         const int64_t at = append->total;
@@ -394,7 +394,7 @@ static void flush_stream(struct kith__sweep *sweep)
         write_kernel[kith__isa(sweep->ctx)](sweep, 0);
         (void)deliver(stream, n); /* sets stream->stopped, which is tested after the work block */
     }
-    kith__sweep_forget(sweep);
+    kith__sweep_discard_hits(sweep);
 }
 
 /** Hand over a work block with more than block_pairs pairs, on the calling thread. */
@@ -403,7 +403,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
     set_output(sweep, stream->list->extras, stream->staging)->flush = flush_stream;
     sweep->job = stream;
-    kith__sweep_forget(sweep);
+    kith__sweep_discard_hits(sweep);
     collect_kernel[kith__isa(sweep->ctx)](sweep, block);
     flush_stream(sweep);
     KITH_TRY(check_sweep(stream->ctx, sweep));

@@ -49,9 +49,9 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_partic
     int32_t *to = sweep->hit_id + sweep->n_hits;
     if (!kith__list_of(sweep)->extras) {
         return collect_hits(sweep, i,
-                            (struct taken){.of = sweep->tile.id, .upper = upper, .to = to});
+                            (struct hit_output){.of = sweep->tile.id, .upper = upper, .to = to});
     }
-    const int n = collect_hits(sweep, i, (struct taken){.upper = upper, .to = to});
+    const int n = collect_hits(sweep, i, (struct hit_output){.upper = upper, .to = to});
     keep_hits(sweep, n, to);
     return n;
 }

@@ -107,7 +107,7 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         const int64_t left = sweep->n_hits - first;
         tally_batch(sweep, &at, first, left < BATCH ? (int)left : BATCH, &bins, linear);
     }
-    kith__sweep_forget(sweep);
+    kith__sweep_discard_hits(sweep);
 }
 
 /** Collect the hits of particle i; count them when they fill a batch. */
@@ -117,9 +117,9 @@ KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct query_p
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
-    const struct taken taken = {.to = sweep->hit_id + sweep->n_hits,
-                                .r2 = sweep->hit_r2 + sweep->n_hits};
-    const int n = collect_hits(sweep, i, taken);
+    const struct hit_output output = {.to = sweep->hit_id + sweep->n_hits,
+                                      .r2 = sweep->hit_r2 + sweep->n_hits};
+    const int n = collect_hits(sweep, i, output);
     sweep->rows[sweep->n_rows++] = row_of(sweep, i, n);
     sweep->n_hits += n;
     if (sweep->n_hits >= BATCH / 2 || sweep->n_rows == sweep->room_rows) {
