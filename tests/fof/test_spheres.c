@@ -280,10 +280,49 @@ static void test_even_ball(kith_ctx *ctx)
     free(labels);
 }
 
+/** Three rows of length 1, none of which another one shortens, whose sum has length 0.245: a sphere
+ *  as wide as that would hold images, and is not looked for. A narrower one is found. */
+static void test_short_period(kith_ctx *ctx)
+{
+    enum { N = 2000 };
+    const double h = sqrt(0.01 / 1.5), s = sqrt(1 - h * h), volume = 1.5 * sqrt(3) * s * s * h;
+    kith_box box = {.periodic = {1, 1, 1}, .dim = 3};
+    for (int k = 0; k < 3; k++) {
+        box.row[k][0] = s * cos(2 * pi * k / 3);
+        box.row[k][1] = s * sin(2 * pi * k / 3);
+        box.row[k][2] = h;
+    }
+    rng r = {10};
+    double *xyz = points_in_box(&r, N, &box);
+    double mass[N];
+    int32_t labels[N] = {1};
+    const kith_groups groups = {.n = 1, .points = N, .labels = labels};
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    static const double radius[2] = {0.4,
+                                     0.2}; /* where the mean density is twice that of the box */
+    for (int narrow = 0; narrow < 2; narrow++) {
+        for (int p = 0; p < N; p++) {
+            mass[p] = p ? 1 : N / volume * ball(radius[narrow]);
+        }
+        kith_halo_input input;
+        kith_halo_input_init(&input);
+        input.masses = mass;
+        input.sphere_density[0] = 2 * N / volume;
+        kith_halos halos = {0};
+        CHECK(kith_halos_measure(ctx, &points, &box, &groups, &input, &halos) == KITH_OK, "%s",
+              kith_message(ctx));
+        const double found = halos.halo[0].sphere_radius[0];
+        CHECK(fabs(found - narrow * radius[1]) < 0.01, "a sphere of radius %g", found);
+        kith_halos_free(&halos);
+    }
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     test_even_ball(ctx);
+    test_short_period(ctx);
     test_isothermal(ctx);
     test_crowd(ctx);
     test_wide(ctx);
