@@ -285,6 +285,27 @@ static void check_edges(kith_ctx *ctx)
     kith_flock_close(flock);
 }
 
+/* Many neighbours at almost the largest offset: their sum leaves 32 bits, in which parts of it are
+ * added up. */
+static void check_crowd(kith_ctx *ctx)
+{
+    enum { CROWD = 2000 };
+    static double r[3 * (CROWD + 1)], v[3 * (CROWD + 1)];
+    for (int p = 1; p <= CROWD; p++)
+        r[3 * p] = 0.75;
+    kith_flock_options o = alone(NULL, 0);
+    o.cohesion = (kith_flock_rule){0.999, 0.5};
+    const kith_points at = kith_points_packed(r, CROWD + 1, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(v, CROWD + 1, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    CHECK(kith_flock_open(ctx, &at, &speed, NULL, &o, &flock) == KITH_OK &&
+              kith_flock_step(flock, 1) == KITH_OK,
+          "%s", kith_message(ctx));
+    kith_flock_read(flock, NULL, v);
+    expect("towards the crowd", v, 0.375, 0, 0);
+    kith_flock_close(flock);
+}
+
 static void check_refusals(kith_ctx *ctx)
 {
     const double r[3] = {0, 0, 0};
@@ -324,6 +345,7 @@ int main(int argc, char **argv)
     check_predator(ctx);
     check_predator_reaches(ctx);
     check_edges(ctx);
+    check_crowd(ctx);
     check_refusals(ctx);
     kith_close(ctx);
     check_many(backend);
