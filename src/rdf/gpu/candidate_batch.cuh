@@ -84,7 +84,7 @@ template <typename real>
 static __device__ __forceinline__ void read_held(const visit<real> &v, const struct candidate &at,
                                                  real r[3])
 {
-    read_slot(v.sweep->grid.b, at.place, r);
+    read_slot(v.sweep->grid.b, at.slot, r);
 }
 static __device__ __forceinline__ void read_held(const visit<double> &v, const struct candidate &at,
                                                  float r[3])
@@ -146,16 +146,16 @@ static __device__ __forceinline__ enum kind take_batch(
         const bool some = number < queue->waiting;
         const unsigned mine = (queue->first + (some ? number : 0)) % QUEUE;
         struct candidate *const at = &batch->at[d];
-        at->place = all->place[mine];
+        at->slot = all->place[mine];
         at->shift = all->shift[mine];
         read_held(v, *at, batch->r[d]);
         if (!some) {
             batch->r[d][0] = -form::none(); /* far from padding particles of the home, too */
         }
-        const int64_t own = at->place - v.begin;
+        const int64_t own = at->slot - v.begin;
         const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
         batch->before[d] = is_own ? (int)own : v.n;
-        batch->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->place]] : 0;
+        batch->species[d] = s.rdf.species[1] ? s.rdf.species[1][grid.b.id[at->slot]] : 0;
         simple = simple && !is_own && (form::nearby || at->shift == no_shift);
     }
     const unsigned taken = queue->waiting < BATCH ? queue->waiting : BATCH;
@@ -220,7 +220,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     {
         const struct candidate &at = candidates.at[d % DEEP];
         real apart[3];
-        return form::nearby ? separation(v, v.begin + k + d / DEEP, at.place, at.shift, apart)
+        return form::nearby ? separation(v, v.begin + k + d / DEEP, at.slot, at.shift, apart)
                             : (real)square(d, false);
     }
     __device__ __forceinline__ void count(const struct kith__gpu_scale &, const struct bins &, int,

@@ -226,7 +226,7 @@ template <typename real, int WAY> struct force_tally {
             const bool moved = mask[d] != 0 && at[d].shift != no_shift;
             const bool simple = which_lanes(moved) == 0;
             if (mask[d] != 0) {
-                all->candidate.load(grid.b, scale, 1, v.lane, at[d].place);
+                all->candidate.load(grid.b, scale, 1, v.lane, at[d].slot);
             }
             if (moved) {
                 all->candidate.move(grid.question.box_d.row, v.lane, at[d].shift);
