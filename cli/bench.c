@@ -74,7 +74,7 @@ static const option_row bench_options[] = {
     {0}};
 
 static const command_line bench_line = {
-    .tables = {{bench_options}},
+    .tables = {{.rows = bench_options}},
     .help = "Reproduce the figures of the README on this machine: each answer is verified, then "
             "timed, median of five, beside other programs in one run: vesin, "
             "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud and MDAnalysis, installed "

@@ -27,7 +27,7 @@ typedef struct extent {
 static const command_line info_line = {
     .operand = "FILE",
     .operand_at = offsetof(info_task, file),
-    .tables = {{reading_options}, {report_options}},
+    .tables = {{.rows = reading_options}, {.rows = report_options}},
     .help = "Say what is in a particle file: format, particles, box, species, fields, and the"
             " bounds of its coordinates."
             "\vExample:\n"

@@ -109,7 +109,7 @@ static const option_row make_options[] = {
 static const command_line make_line = {
     .operands = "uniform|lattice|plummer|clustered|bridge N -o FILE",
     .read_operand = read_operand,
-    .tables = {{output_options}, {make_options}, {report_options}},
+    .tables = {{.rows = output_options}, {.rows = make_options}, {.rows = report_options}},
     .check = check_task,
     .help =
         "Make a set of N particles, identical bytes on any machine. N may be 1000000, 1_000_000,"

@@ -64,12 +64,12 @@ static const option_row debye_options[] = {
 static const command_line debye_line = {
     .operand = "INPUT",
     .operand_at = offsetof(debye_task, input),
-    .tables = {{output_options},
-               {debye_options},
-               {trajectory_options},
-               {space_options},
-               {engine_options},
-               {report_options}},
+    .tables = {{.rows = output_options},
+               {.rows = debye_options},
+               {.rows = trajectory_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
     .check = check_task,
     .help = "What X-rays or neutrons see of a cluster or a box: I(q), S(q), F(q), G(r)."
             "\vExample:\n"

@@ -107,12 +107,12 @@ static const option_row fof_options[] = {
 static const command_line fof_line = {
     .operand = "INPUT",
     .operand_at = offsetof(fof_task, input),
-    .tables = {{output_options},
-               {fof_options},
-               {reading_options},
-               {space_options},
-               {engine_options},
-               {report_options}},
+    .tables = {{.rows = output_options},
+               {.rows = fof_options},
+               {.rows = reading_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
     .check = check_task,
     .help = "Find halos by friends-of-friends and measure them; -o: .csv, .list or .hdf5."
             "\vExample:\n"

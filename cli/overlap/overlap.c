@@ -64,11 +64,11 @@ static const option_row overlap_options[] = {
 static const command_line overlap_line = {
     .operand = "REPLICAS",
     .operand_at = offsetof(overlap_task, input),
-    .tables = {{output_options},
-               {overlap_options},
-               {vectors_options},
-               {engine_options},
-               {report_options}},
+    .tables = {{.rows = output_options},
+               {.rows = overlap_options},
+               {.rows = vectors_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
     .check = check_task,
     .help = "Histogram P(q) of the overlaps of replicas: vectors of one length, a row each."
             "\vExample:\n"

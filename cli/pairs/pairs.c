@@ -51,12 +51,12 @@ static const command_line pairs_line = {
     .operands = "INPUT --cutoff R",
     .operand = "INPUT",
     .operand_at = offsetof(pairs_task, input),
-    .tables = {{output_options},
-               {pairs_options},
-               {reading_options},
-               {space_options},
-               {engine_options},
-               {report_options}},
+    .tables = {{.rows = output_options},
+               {.rows = pairs_options},
+               {.rows = reading_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
     .check = check_task,
     .help = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
             " (.npy, .h5, .txt; - is standard output, as text)."

@@ -117,12 +117,12 @@ static const option_row rdf_options[] = {
 static const command_line rdf_line = {
     .operand = "INPUT",
     .operand_at = offsetof(rdf_task, input),
-    .tables = {{output_options},
-               {rdf_options},
-               {trajectory_options},
-               {space_options},
-               {engine_options},
-               {report_options}},
+    .tables = {{.rows = output_options},
+               {.rows = rdf_options},
+               {.rows = trajectory_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
     .check = check_task,
     .help = "Average g(r), n(r) and S(q) over the frames of a trajectory."
             "\vExample:\n"

@@ -31,12 +31,12 @@ static const option_row view_options[] = {
 static const command_line view_line = {
     .operand = "FILE",
     .operand_at = offsetof(view_task, file),
-    .tables = {{view_options},
-               {reading_options},
-               {space_options},
-               {engine_options},
-               {viewing_options},
-               {report_options},
+    .tables = {{.rows = view_options},
+               {.rows = reading_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = viewing_options},
+               {.rows = report_options},
                {film_option_rows, offsetof(view_task, film)}},
     .check = check_task,
     .help = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
