@@ -37,7 +37,7 @@ static const command_line view_line = {
                {.rows = engine_options},
                {.rows = viewing_options},
                {.rows = report_options},
-               {film_option_rows, offsetof(view_task, film)}},
+               {.rows = film_option_rows, .base = offsetof(view_task, film)}},
     .check = check_task,
     .help = "Look at particles, halos and trajectories in a browser, until Ctrl-C. The address that"
             " is printed opens on this machine; the ssh line beside it brings it to another."

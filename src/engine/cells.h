@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The cells of the cell lists, for every backend: how many there are along each axis, how wide they
- * are, and which of them holds a coordinate. Cells are at least a cutoff wide, so that all
- * neighbours of a cell's particles are in that cell and the cells around it. Coordinates are used
- * in fractional form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
+ * are, and which of them holds a coordinate. Cells are usually at least a cutoff wide: all
+ * neighbours of a particle are then in its own cell and the adjacent ones. They are narrower where
+ * a periodic box is shorter than the cutoff, and where they are divided into subcells; axis->reach
+ * is the number of cells on each side that must be searched. Coordinates are used in fractional
+ * form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
  *
- * A question may ask for cells that are divided into subcells (question->subcell, their width):
- * then friends-of-friends can treat all particles of one subcell at once. Particles are sorted by
- * cell and, inside a cell, by subcell.
+ * If question->subcell > 0, each cell is divided into subcells of at most this width.
+ * Friends-of-friends chooses the width so that all particles of one subcell are within the linking
+ * length of each other. Particles are sorted by cell and, inside a cell, by subcell.
  */
 #ifndef KITH_CELLS_H
 #define KITH_CELLS_H
@@ -133,11 +135,12 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
     return side;
 }
 
-/** Return the cells of axis k, at least `side` wide. With subcells, cells of a periodic axis are at
- *  most `side` wide instead.
+/** Choose the cells of axis k. Open axis: exactly `side` wide. Periodic axis: a whole number of
+ *  cells, each at least `side` wide, or one cell when the box is shorter; with subcells, each at
+ *  most `side` wide. No periodic axis has more than KITH_FAR_CELLS cells.
  *  @param anchor  a fractional coordinate among the particles, from which cells of an open axis
  *                 are counted
- *  @param side    width of a cell [length] */
+ *  @param side    requested width of a cell [length] */
 KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
                                             const struct kith__bounds *bounds, double anchor,
                                             double side, int k)

@@ -201,8 +201,9 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
     return KITH_OK;
 }
 
-/** Choose the cells and whether there is a table of their first slots: cells are as wide as the
- *  cutoff and a margin, and wider only where their number would exceed 2^62. */
+/** Choose the cells, and whether there is a table of their first slots. Cells are as wide as the
+ *  cutoff and a margin, or as a number of subcells; the width is doubled until there are at most
+ *  2^62 cells. Long axes are compressed when the table would be too large. */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__bounds *bounds, struct kith__grid *grid)
 {
@@ -327,7 +328,7 @@ static void set_upper_keys(void *state, int64_t begin, int64_t end)
     }
 }
 
-/**Sort the particles of a set by key, with a stable sort. An element holds the key above the index
+/** Sort the particles of a set by key, with a stable sort. An element holds the key above the index
  * of the particle. Keys that do not fit are sorted by their low bits first, then by their high
  * bits.
  * @return room->now or room->spare: the sorted elements, with the index in the low bits

@@ -55,7 +55,8 @@ struct kith__columns {
     int32_t *of[KITH_COLUMNS]; /**< [n + KITH_LANES] value of each slot of grid->b; the padding is
                                     readable */
     int32_t row[3][3];         /**< rows of the box in the units of columns 0 to 2, which hold
-                                    positions: candidates at an image have these added */
+                                    positions: S[k] times row k is added to those of a candidate at
+                                    image S, modulo 2^32 */
 };
 
 /** The candidates of a query block: arrays of n elements, padded by KITH_LANES candidates that are
@@ -70,9 +71,9 @@ struct kith__tile {
     int32_t *id;      /**< index in the caller's order; not set when there are columns */
     int32_t *slot;    /**< slot in grid->b */
     int32_t *shift;   /**< image, packed by kith__pack_shift */
-    int32_t *rank;    /**< 2 id + (the image is after image 0), sign bit flipped: a sorted half list
-                           keeps candidates that rank after the query particle. When sweep->upper
-                           is false, free for use by the operation */
+    int32_t *rank;    /**< 2 id + (the image is after image 0), sign bit flipped: a half list that
+                           is written by rows (sorted, or CSR) keeps candidates that rank after the
+                           query particle. When sweep->upper is false, free for the operation */
     int32_t *column[KITH_COLUMNS]; /**< the candidate's values of sweep->columns, positions moved to
                                         the image */
 };

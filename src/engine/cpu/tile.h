@@ -23,7 +23,7 @@ static const double widest_query_block = 1000;
  * of a tile, whose q is infinite, is still no hit. */
 static const float unlimited_error = 1e30f;
 
-/**Bound the error of r^2 / cutoff^2 as computed from the tile, for values near 1. With u = 2^-24,
+/** Bound the error of r^2 / cutoff^2 as computed from the tile, for values near 1. With u = 2^-24,
  * the query particles within h of the centre and all candidates within m of it: rounding
  * coordinates changes r^2 by 2u(m + h); q rounds by 3u of m^2 and of h^2; of the sums that follow,
  * two are up to m^2 + 2hm and the last is r^2 - h^2; without FMA, the products are another 2hm; the
@@ -255,7 +255,8 @@ static bool tile_is_full(const struct kith__sweep *sweep)
 /** Append the candidates of one row of cells, as far as it is in reach of the query block.
  *  @param cy, cz  the row
  *  @param sy, sz  its image along y and z
- *  @param own     the row, at image 0, contains the query block
+ *  @param own     true for the row of the query block itself when query particles and candidates
+ *                 are one set: the range at image 0 then contains the query particles
  *  @return false when the tile is full or the sweep is to stop; walk->cell is then the first cell
  *          that is left */
 static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_t sy, int32_t sz,
@@ -382,7 +383,9 @@ static void sort_tile(struct kith__sweep *sweep)
         to->shift[k] = tile_shift(sweep, p);
         const int64_t h = from->slot[p] - query->begin;
         if (h >= 0 && h < query->end - query->begin && query->self[h] == p) {
-            sweep->query.self[h] = -2 - k; /* marked: p may be the new index of another particle */
+            /* Stored as -2 - k until the loop ends: the new index k may equal the old index p of
+             * another image of the particle. */
+            sweep->query.self[h] = -2 - k;
         }
     }
     for (int h = 0; h < (int)(query->end - query->begin); h++) {
@@ -395,8 +398,9 @@ static void sort_tile(struct kith__sweep *sweep)
     *to = swap;
 }
 
-/** Set the rank of all candidates. A sorted half list keeps those that come after the query
- *  particle: by index, or as a later image of the query particle. */
+/** Set the rank of all candidates. A half list that is written by rows (sorted, or CSR) keeps a
+ *  candidate with a larger index than the query particle, or with its index and an image after
+ *  image 0. */
 static void rank_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *tile = &sweep->tile;

@@ -147,7 +147,7 @@ static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_
     return true;
 }
 
-/**Does an i-cluster begin at slot p of the sorted set? An i-cluster is an aligned run of 2, 4, 8
+/** Does an i-cluster begin at slot p of the sorted set? An i-cluster is an aligned run of 2, 4, 8
  * and so on to 64 cells of a row that together have at most most / 2 particles; else a cell; a cell
  * with more than `most` particles is divided into i-clusters of equal size.
  */

@@ -14,7 +14,9 @@
  *
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                       its data in shared memory, for each warp
- *     bool begin(visit, shared)           an i-cluster with candidates begins; false: skip it
+ *     bool begin(visit, shared)           called by the whole warp before the first candidates of
+ *                                         an i-cluster; false: skip these candidates. Called again
+ *                                         for the next LANES segments of the i-cluster
  *     void take(visit, shared, at, mask)  called by the whole warp: the masks of this lane's DEEP
  *                                         candidates
  *     void end(visit, shared)             the i-cluster ends

@@ -117,9 +117,10 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
-/** Write the images of collected hits [first, first + row->n) to the list, from pair p on. They
- *  refer to the coordinates as the caller gave them, so the wrapping of both particles is
- *  subtracted. */
+/** Write the images of collected hits [first, first + row->n) to the list, from pair p on. The
+ *  sweep finds images of the wrapped positions, the list holds those of the caller's positions: the
+ *  boxes that wrapping subtracted from j are subtracted, and those of i are added. Reversed pairs
+ *  get the opposite sign. */
 static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -181,8 +182,9 @@ static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *r
     }
 }
 
-/** Copy n integers with non-temporal stores, which do not read the cache lines first. The cache
- *  lines at both ends, which may be shared with other threads, are written with ordinary stores. */
+/** Copy n integers with non-temporal stores, which do not read the destination's cache lines. The
+ *  integers before the first cache line boundary and the last W are written with ordinary
+ *  stores. */
 static void stream(int32_t *to, const int32_t *from, int64_t n)
 {
     if (n < (int64_t)4 * KITH_LANES) {

@@ -118,7 +118,7 @@ template <typename real, bool UPPER> struct count_rows {
 
 /* ------------------------------------------------------------------------------------ appended */
 
-/**Operation: append pairs to a list. A warp collects hits in a packet in shared memory, so that
+/** Operation: append pairs to a list. A warp collects hits in a packet in shared memory, so that
  * consecutive pairs are written together (coalesced). With offsets, the pairs of each work block
  * are written at its offset; without, a range of the list is reserved by an atomic addition to
  * *total whenever a packet is written.
@@ -274,7 +274,8 @@ static __device__ __forceinline__ void end_work_block(const visit<real> &v, appe
 
 /* ---------------------------------------------------------------------------------------- rows */
 
-/** Operation: fill the rows of a list. With UPPER, rows hold only j after i. */
+/** Operation: fill the rows of a list. With UPPER (half list), row i holds only j > i, and images
+ *  of i itself after image 0. */
 template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     /** Positions of an i-cluster's rows. */
     struct shared {
