@@ -25,8 +25,8 @@ enum { KITH_SEPARATION, KITH_ALIGNMENT, KITH_COHESION, KITH_RULES };
 
 enum { KITH_MOST_NEAREST = 64 }; /**< largest number of nearest neighbours */
 
-/* Offsets and velocities are summed as integers of this many bits: in units of 2^-23 of the power
- of * 2 next above the largest. */
+/* Offsets and velocities are summed in fixed point: the unit is 2^-KITH_FLOCK_BITS times the
+ * smallest power of 2 above the largest value. */
 enum { KITH_FLOCK_BITS = 23 };
 
 /** Checked copy of kith_flock_options. */

@@ -45,8 +45,9 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
 }
 
 #ifndef NDEBUG
-/** Whether labels are those of groups, groups fall in size, and sizes add up to the particles that
- *  link; attached particles have labels too. Arrays in device memory are not read. */
+/** Whether every label is 0 to groups->n, every group has at least min_members members, sizes do
+ *  not increase, and their sum is at most the number of labelled particles: attached particles have
+ *  a label, but are not members. Arrays in device memory are not read. */
 static bool are_valid(const kith_groups *groups, int64_t min_members)
 {
     int64_t labelled = 0, members = 0;

@@ -232,8 +232,8 @@ static inline uint16_t cells_filled(const struct kith__friends *f, int64_t cell)
     const int32_t *start = (const int32_t *)f->start + cell;
     return (uint16_t)vi_ne(vi_load(start), vi_load(start + 1));
 }
-/** Start at the first cell whose first clump is in a block. Binary search, O(log cells). */
 
+/** Start at the first cell whose first clump is in a block. Binary search, O(log cells). */
 static inline struct cell_iterator cells_begin(const struct kith__friends *f, int64_t block)
 {
     const int64_t begin = block * KITH_LINK_BLOCK;

@@ -98,9 +98,9 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(traversal) *t, int64_t 
 
 /* --------------------------------------------------------------------------------- large clumps */
 
-/* Whether two large clumps hold a pair of friends: divide and conquer. The larger set of particles
- is * halved in space until the bounding boxes are further apart than the cutoff, or the sets are
- small * enough to test all pairs. */
+/* Whether two large clumps contain a pair of friends: divide and conquer. The larger set of
+ * particles is halved in space until the bounding boxes are further apart than the cutoff, or until
+ * the two sets have at most MANY_PAIRS pairs, which are all tested. */
 
 /** A set of particles and its bounding box. */
 struct KITH_REAL(particle_set) {
@@ -632,7 +632,8 @@ static void KITH_REAL(link_few)(struct KITH_REAL(traversal) *t, const struct kit
 /** The particles of one cell that are near another cell, compacted. */
 struct KITH_REAL(border) {
     int64_t n;  /**< particles */
-    bool full;  /**< the buffer was too small: the cell has more particles near the other */
+    bool full;  /**< the selection stopped before the end of the cell, as the buffer had no room for
+                     another vector: the remaining particles were not tested */
     bool mixed; /**< the particles are not all known to be in one tree */
     /** [n] coordinates [length]. */
     real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
@@ -650,7 +651,8 @@ KITH_INLINE const struct KITH_REAL(bbox) *KITH_REAL(bbox_of_cell)(
                : &all[f->dense[target->begin / KITH_DENSE].index];
 }
 
-/** Select the particles of a cell whose distance from a bounding box is at most near2. */
+/** Select the particles of a cell whose squared distance from a bounding box is at most t->near2,
+ *  up to the capacity of the buffer. */
 static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
                                    const struct kith__cell_image *target,
                                    const struct KITH_REAL(bbox) *bbox,
@@ -686,8 +688,9 @@ static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
     out->full = p < end;
 }
 
-/** Find the root of each selected particle: of the largest tree of its cell, or of its own
- *  clump. */
+/** Set out->root[i] to the root of the tree of each selected particle: all to the root of one clump
+ *  of the cell first, then those of clumps with another parent. Early exit when the cell is one
+ *  tree. */
 static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
                                   const struct kith__cell_image *target,
                                   struct KITH_REAL(border) *out)
