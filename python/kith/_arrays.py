@@ -5,6 +5,14 @@ import ctypes as C
 import numpy as np
 
 from . import _abi
+from ._context import Unshared
+
+
+def given(values, name):
+    """Return what the caller gave as an array; a mask would be ignored, so it is refused."""
+    if np.ma.isMaskedArray(values):
+        raise TypeError(f"{name} is a masked array; take what is to be used of it")
+    return np.asarray(values)
 
 
 def coordinates(x, name="x", dim=3, like=None):
@@ -13,11 +21,16 @@ def coordinates(x, name="x", dim=3, like=None):
     Arrays of float32 and float64 whose rows are any whole number of elements apart are not copied;
     others become float64, or the type of `like`.
     """
-    array = np.asarray(x)
+    array = given(x, name)
     if array.ndim != 2 or array.shape[1] != dim:
         raise ValueError(f"{name} has the shape {array.shape}; expected [n][{dim}]")
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name} has the type {array.dtype}; expected real numbers")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and (
+            array.max() > 2 ** 53 or array.min() < -2 ** 53):
+        raise ValueError(f"{name} has integers beyond 2^53, which float64 does not hold")
+    if like == np.float32 and array.dtype == np.float64:
+        raise TypeError(f"{name} has the type float64, x has float32: give both one type")
     dtype = like if like is not None else array.dtype
     if dtype not in (np.float32, np.float64):
         dtype = np.dtype(np.float64)
@@ -26,7 +39,7 @@ def coordinates(x, name="x", dim=3, like=None):
     rows, columns = array.strides
     packed = columns % size == 0 and (rows % size == 0 and rows >= size or len(array) < 2)
     if not packed or not array.flags.aligned or array.dtype.byteorder not in "=|":
-        array = np.ascontiguousarray(array, dtype.newbyteorder("="))
+        array = np.require(array, dtype.newbyteorder("="), ["C", "A"])
         rows, columns = array.strides
     at = array.ctypes.data
     points = _abi.Points(len(array), at, at + columns, at + 2 * columns if dim == 3 else None,
@@ -37,11 +50,11 @@ def coordinates(x, name="x", dim=3, like=None):
 def column(values, n, dtype, name, width=None):
     """Return a contiguous array [n] or [n][width] of a type; None stays None.
 
-    Integers must be whole numbers within the type's range: nothing is cut silently.
+    Numbers must be within the type's range: nothing is cut silently. Reals are rounded to it.
     """
     if values is None:
         return None
-    array = np.asarray(values)
+    array = given(values, name)
     shape = (n,) if width is None else (n, width)
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}; expected {shape}")
@@ -49,8 +62,13 @@ def column(values, n, dtype, name, width=None):
         raise TypeError(f"{name} has the type {array.dtype}; expected integers")
     if np.dtype(dtype).kind == "f" and array.dtype.kind not in "fiu":
         raise TypeError(f"{name} has the type {array.dtype}; expected real numbers")
-    made = np.ascontiguousarray(array, dtype)
-    if np.dtype(dtype).kind in "iu" and not np.array_equal(made, array):
+    with np.errstate(over="ignore"):
+        made = np.require(array, dtype, ["C", "A"])
+    if np.dtype(dtype).kind in "iu":
+        kept = made == array
+    else:
+        kept = np.isfinite(made) | ~np.isfinite(array)
+    if not kept.all():
         raise ValueError(f"{name} has values beyond those of {np.dtype(dtype)}")
     return made
 
@@ -60,8 +78,10 @@ def address(array):
     return None if array is None else C.c_void_p(array.ctypes.data)
 
 
-class Owned:
+class Owned(Unshared):
     """A result struct of the library, freed with the last array that views it."""
+
+    _free = None
 
     def __init__(self, struct, free):
         self.struct = struct

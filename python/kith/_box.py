@@ -30,7 +30,11 @@ class Box:
     def __init__(self, cell=None, pbc=None, origin=None, dim=None):
         if dim not in (None, 2, 3):
             raise ValueError(f"dim is {dim}; it may be 2 or 3")
+        if isinstance(cell, (str, bytes)) or np.asarray(cell).dtype.kind not in "fiuO":
+            raise TypeError(f"cell is {cell!r}; expected real numbers")
         given = None if cell is None else np.array(cell, dtype=np.float64)
+        if given is not None and not np.isfinite(given).all():
+            raise ValueError(f"cell is {cell!r}; expected finite numbers")
         if given is None:
             dim = dim or 3
             rows = np.zeros((dim, dim))
@@ -49,21 +53,54 @@ class Box:
         if pbc is None:
             pbc = cell is not None
         flags = np.array(pbc)
-        if flags.dtype.kind not in "bui" or flags.shape not in ((), (dim,)):
+        if (flags.dtype.kind not in "bui" or flags.shape not in ((), (dim,))
+                or not np.isin(flags, (0, 1)).all()):
             raise ValueError(f"pbc is {pbc!r}; expected a bool, or {dim} of them")
-        self.dim = dim
-        self.cell = rows
-        self.pbc = np.broadcast_to(flags.astype(bool), (dim,)).copy()
-        self.origin = np.zeros(dim) if origin is None else np.array(origin, dtype=np.float64)
-        if self.origin.shape != (dim,):
-            raise ValueError(f"origin has the shape {self.origin.shape}; expected [{dim}]")
+        self._cell = rows
+        self._pbc = np.broadcast_to(flags.astype(bool), (dim,)).copy()
+        self._origin = np.zeros(dim) if origin is None else np.array(origin, dtype=np.float64)
+        if self._origin.shape != (dim,):
+            raise ValueError(f"origin has the shape {self._origin.shape}; expected [{dim}]")
+        for array in (self._cell, self._pbc, self._origin):
+            array.flags.writeable = False
 
     @classmethod
     def from_ase(cls, atoms):
         """Return the box of an ase.Atoms object."""
         return cls(np.array(atoms.cell), atoms.pbc)
 
+    @property
+    def dim(self):
+        """Number of dimensions, 3 or 2."""
+        return len(self._cell)
+
+    @property
+    def cell(self):
+        """Row vectors a, b, c, array [dim][dim]; read-only."""
+        return self._cell
+
+    @property
+    def pbc(self):
+        """Which axes are periodic, array [dim] of bool; read-only."""
+        return self._pbc
+
+    @property
+    def origin(self):
+        """The corner where fractional coordinates are 0, array [dim]; read-only."""
+        return self._origin
+
+    def __eq__(self, other):
+        return isinstance(other, Box) and all(map(np.array_equal, self._parts(), other._parts()))
+
+    def __hash__(self):
+        return hash(tuple(part.tobytes() for part in self._parts()))
+
+    def _parts(self):
+        return self._cell, self._pbc, self._origin
+
     def __repr__(self):
+        if not self.cell.any() and not self.pbc.any():
+            return f"Box(dim={self.dim})"
         diagonal = np.array_equal(self.cell, np.diag(np.diag(self.cell)))
         text = repr((np.diag(self.cell) if diagonal else self.cell).tolist())
         if not self.pbc.all():
@@ -74,7 +111,9 @@ class Box:
 
     @property
     def volume(self):
-        """The volume; in 2-D the area."""
+        """The volume, in 2-D the area; infinite without a cell."""
+        if not self.cell.any():
+            return float("inf")
         return float(abs(np.linalg.det(self.cell)))
 
     def struct(self):

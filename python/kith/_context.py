@@ -3,9 +3,22 @@
 import _signal as signal  # the module signal makes enums of numbers, which takes 15 microseconds
 import ctypes as C
 import threading
+import weakref
 
 from . import _abi
 from ._lib import library
+from ._numbers import whole
+
+# Signals whose handlers in Python may raise an exception during a call.
+_SIGNALS = [getattr(signal, name) for name in (
+    "SIGINT", "SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF")]
+
+
+class Unshared:
+    """What owns memory of the library, and so can be neither copied nor pickled."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled")
 
 
 class Error(Exception):
@@ -15,7 +28,7 @@ class Error(Exception):
 class CapacityError(Error):
     """Arrays of the caller's are too small. `needed` is the size that they need."""
 
-    def __init__(self, message, needed):
+    def __init__(self, message, needed=None):
         super().__init__(message)
         self.needed = needed
 
@@ -39,10 +52,10 @@ class Busy(Error, RuntimeError):
 _EXCEPTIONS = {-1: ValueError, -2: ValueError, -4: LimitError, -5: MemoryError,
                -6: KeyboardInterrupt, -7: NotImplementedError, -8: NoBackend, -9: DeviceLost,
                -10: Busy}
-CAPACITY = -3
+CAPACITY, BUSY = -3, -10
 
 
-class Context:
+class Context(Unshared):
     """A backend, its threads and its scratch memory, which later calls use again.
 
     A context serves one call at a time. Calls without `ctx` use one context for each thread.
@@ -63,20 +76,29 @@ class Context:
         The backend cannot run here.
     """
 
+    _at = None
+
     def __init__(self, backend=None, threads=0):
-        self._at = C.c_void_p()
-        self._interrupted = False
-        self._watch = _abi.WATCH(self._ask)  # lives as long as the context
+        if backend is not None and (not isinstance(backend, str) or "\0" in backend):
+            raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
+        self._lock = threading.Lock()  # held during a call
+        self._flocks = weakref.WeakSet()  # to be closed before the context
+        self._left = []  # handles of flocks that are no longer referred to, to be closed, too
+        self._stop = stop = [False]
+        # Not a method: the context would be in a cycle of references. Lives as long as the context.
+        self._watch = _abi.WATCH(lambda _user, _done, _total: stop[0])
         options = _abi.Options()
         library().kith_options_init(C.byref(options))
         if options.size != C.sizeof(options):
             raise ImportError("the library is of another version than the package")
         options.backend = backend.encode() if backend is not None else None
-        options.threads = threads
+        options.threads = whole(threads, "threads", 0, 2 ** 31 - 1)
         options.watch = C.cast(self._watch, C.c_void_p)
-        status = library().kith_open(C.byref(options), C.byref(self._at))
+        at = C.c_void_p()
+        status = library().kith_open(C.byref(options), C.byref(at))
         if status:
             raise _EXCEPTIONS.get(status, Error)(library().kith_message(None).decode())
+        self._at = at
 
     def __del__(self):
         self.close()
@@ -106,51 +128,90 @@ class Context:
         return library().kith_scratch_bytes(self._at)
 
     def close(self):
-        """Free the scratch memory and end the threads. Results stay valid."""
-        if getattr(self, "_at", None):
-            library().kith_close(self._at)
-            self._at = C.c_void_p()
+        """Free the scratch memory and end the threads, and close flocks of the context. Results
+        stay valid.
 
-    def _ask(self, _user, _done, _total):
-        return 1 if self._interrupted else 0
+        Raises
+        ------
+        Busy
+            Another thread is in a call of the context.
+        """
+        if self._at is None:
+            return
+        self._acquire()
+        try:
+            for flock in list(self._flocks):
+                flock.free()
+            while self._left:
+                library().kith_flock_close(self._left.pop())
+            library().kith_close(self._at)
+            self._at = None
+        finally:
+            self._lock.release()
+
+    def close_flock(self, flock):
+        """Free a flock of the context, unless another thread is in a call."""
+        self._acquire()
+        try:
+            flock.free()
+        finally:
+            self._lock.release()
+
+    def leave(self, flock):
+        """Close a flock, given by its handle, with the context."""
+        if flock is not None:
+            self._left.append(flock)
+
+    def _acquire(self):
+        if not self._lock.acquire(blocking=False):
+            raise Busy("the context is in another call")
 
     def call(self, name, *arguments, needed=None):
-        """Call a function of the library on this context, and raise what its status says.
-
-        Ctrl-C in the main thread ends the call. Python would raise KeyboardInterrupt inside the
-        callback, where ctypes drops it; so a handler that sets a flag takes the place of Python's
-        own during the call.
-        """
-        if not self._at:
+        """Call a function of the library on this context, and raise what its status says."""
+        if self._at is None:
             raise ValueError("the context is closed")
-        return self.invoke(getattr(library(), name), self._at, *arguments, needed=needed)
+        self.invoke(getattr(library(), name), self._at, *arguments, needed=needed)
 
     def invoke(self, function, *arguments, needed=None):
-        """Call a function that returns a status, as call() does."""
-        handler = None
-        if (threading.get_ident() == threading.main_thread().ident
-                and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
-            self._interrupted = False
-            handler = signal.signal(signal.SIGINT, self._interrupt)
+        """Call a function that returns a status, as call() does.
+
+        Handlers of signals run in the main thread, inside the callback, where ctypes drops what
+        they raise. So they are replaced during the call by handlers that keep the exception, and
+        stop the call; it is raised afterwards.
+        """
+        self._acquire()
+        raised, replaced, message = [], [], ""
+        self._stop[0] = False
         try:
+            if threading.get_ident() == threading.main_thread().ident:
+                for number in _SIGNALS:
+                    handler = signal.getsignal(number)
+                    if callable(handler):
+                        replaced.append((number, handler))
+                        signal.signal(number, self._keeping(handler, raised))
             status = function(*arguments)
+            if status:
+                message = library().kith_message(None if status == BUSY else self._at).decode()
         finally:
-            if handler is not None:
-                signal.signal(signal.SIGINT, handler)
-        if self._interrupted:
-            self._interrupted = False
-            raise KeyboardInterrupt
+            for number, handler in replaced:
+                signal.signal(number, handler)
+            self._lock.release()
+        if raised:
+            raise raised[0]
         if status == CAPACITY:
-            raise CapacityError(self._message(), needed() if needed else None)
+            raise CapacityError(message, needed() if needed else None)
         if status:
-            raise _EXCEPTIONS.get(status, Error)(self._message(status))
+            raise _EXCEPTIONS.get(status, Error)(message)
 
-    def _interrupt(self, _number, _frame):
-        self._interrupted = True
-
-    def _message(self, status=0):
-        at = None if status == -10 else self._at
-        return library().kith_message(at).decode()
+    def _keeping(self, handler, raised):
+        """Return a handler that calls another one, keeps what it raises, and stops the call."""
+        def run(number, frame):
+            try:
+                handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                self._stop[0] = True
+        return run
 
 
 _local = threading.local()
@@ -159,6 +220,8 @@ _local = threading.local()
 def context(ctx=None):
     """Return `ctx`, or the context of this thread."""
     if ctx is not None:
+        if not isinstance(ctx, Context):
+            raise TypeError(f"ctx is {ctx!r}; expected a kith.Context")
         return ctx
     if getattr(_local, "context", None) is None:
         _local.context = Context()

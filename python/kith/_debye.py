@@ -8,6 +8,7 @@ from . import _abi
 from ._arrays import address, column, coordinates
 from ._context import context
 from ._lib import library
+from ._numbers import real, whole
 
 
 def debye(x, q_width, n_q, *, q_min=0.0, species=None, n_species=1, ctx=None):
@@ -36,11 +37,13 @@ def debye(x, q_width, n_q, *, q_min=0.0, species=None, n_species=1, ctx=None):
     points, kept = coordinates(x, "x")
     options = _abi.DebyeOptions()
     library().kith_debye_options_init(C.byref(options))
-    options.q_min, options.q_width, options.n_q = q_min, q_width, n_q
+    options.q_min, options.q_width = real(q_min, "q_min"), real(q_width, "q_width")
+    options.n_q = n_q = whole(n_q, "n_q", 1, 2 ** 20)
+    n_species = whole(n_species, "n_species", 1, 1024)
+    if species is None and n_species > 1:
+        raise ValueError(f"n_species is {n_species}, but species is not given")
     species = column(species, len(kept), np.int32, "species")
     options.species, options.n_species = address(species), n_species
-    if not 1 <= n_species <= 1024:
-        raise ValueError(f"n_species is {n_species}; it may be 1 to 1024")
-    sums = np.empty((n_species * (n_species + 1) // 2, max(n_q, 0)))
+    sums = np.empty((n_species * (n_species + 1) // 2, n_q))
     context(ctx).call("kith_debye_sum", C.byref(points), C.byref(options), sums.ctypes.data)
     return sums

@@ -6,17 +6,18 @@ import numpy as np
 
 from . import _abi
 from ._arrays import coordinates
-from ._context import Context
+from ._context import Busy, Context, Unshared, context
 from ._lib import library
+from ._numbers import real, whole
 from ._box import as_box, dimensions
 
 _MODELS = {"boids": 0, "vicsek": 1, "vectorial": 2}
 _RULES = ("separation", "alignment", "cohesion")
-_NUMBERS = ("min_speed", "max_speed", "time_step", "nearest", "blind_angle", "noise", "seed",
-            "first_step")
+_REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise")
+_WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
 
-class Flock:
+class Flock(Unshared):
     """Particles on their way.
 
     Parameters
@@ -40,7 +41,6 @@ class Flock:
     """
 
     def __init__(self, x, v, box=None, *, ctx=None, **how):
-        self._at = C.c_void_p()
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
         points, kept = coordinates(x, "x", dim)
@@ -48,10 +48,17 @@ class Flock:
         if len(kept_v) != len(kept):
             raise ValueError(f"v has {len(kept_v)} rows, x has {len(kept)}")
         self._shape, self._dtype = kept.shape, kept.dtype
-        self._ctx = ctx if ctx is not None else Context()
         self._how = dict(how)
+        options, at = self._options(), C.c_void_p()
+        self._own = ctx is None
+        self._ctx = Context() if self._own else context(ctx)
         self._ctx.call("kith_flock_open", C.byref(points), C.byref(velocities), C.byref(space),
-                       C.byref(self._options()), C.byref(self._at))
+                       C.byref(options), C.byref(at))
+        self._at = at
+        self._ctx._flocks.add(self)
+
+    _at = _ctx = None
+    _own = False
 
     def _options(self):
         options = _abi.FlockOptions()
@@ -62,20 +69,27 @@ class Flock:
                     raise ValueError(f"model is {value!r}; it may be one of {', '.join(_MODELS)}")
                 options.model = _MODELS[value]
             elif name in _RULES:
-                setattr(options, name, _abi.FlockRule(*value))
+                if np.shape(value) != (2,):
+                    raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
+                setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
             elif name == "relative":
                 options.relative = bool(value)
             elif name == "reflecting":
-                for axis, flag in enumerate(value):
-                    options.reflecting[axis] = bool(flag)
-            elif name in _NUMBERS:
-                setattr(options, name, value)
+                flags = np.broadcast_to(np.array(value), (self._shape[1],)).tolist()
+                options.reflecting[:len(flags)] = map(bool, flags)
+            elif name in _REALS:
+                setattr(options, name, real(value, name))
+            elif name in _WHOLE:
+                setattr(options, name, whole(value, name, *_WHOLE[name]))
             else:
                 raise TypeError(f"Flock has no option {name!r}")
         return options
 
     def __del__(self):
-        self.close()
+        try:
+            self.close()
+        except Busy:  # of another thread: the context frees it later
+            self._ctx.leave(self._at)
 
     def __enter__(self):
         return self
@@ -87,14 +101,21 @@ class Flock:
         return self._shape[0]
 
     def close(self):
-        """Free the flock."""
-        if getattr(self, "_at", None):
+        """Free the flock, and its context if that is its own."""
+        if self._ctx is not None:
+            self._ctx.close_flock(self)
+            if self._own:
+                self._ctx.close()
+
+    def free(self):
+        """Free the flock. Called by its context, which is in no other call then."""
+        if self._at is not None:
             library().kith_flock_close(self._at)
-            self._at = C.c_void_p()
+            self._at = None
 
     def _call(self, name, *arguments):
-        if not self._at:
-            raise ValueError("the flock is closed")
+        if self._at is None:
+            raise ValueError("the flock or its context is closed")
         self._ctx.invoke(getattr(library(), name), self._at, *arguments)
 
     def change(self, **how):
@@ -110,7 +131,7 @@ class Flock:
 
     def step(self, steps=1):
         """Go some steps further. Returns the flock."""
-        self._call("kith_flock_step", steps)
+        self._call("kith_flock_step", whole(steps, "steps", 0))
         return self
 
     @property

@@ -6,8 +6,9 @@ import numpy as np
 
 from . import _abi
 from ._arrays import Owned, address, column, coordinates
-from ._context import context
+from ._context import Unshared, context
 from ._lib import library
+from ._numbers import real, whole
 from ._box import as_box, dimensions
 
 # The fields of kith_halo as a structured type; `axis` has a unit vector in each row.
@@ -20,8 +21,9 @@ HALO = np.dtype([
     ("sphere_mass", "f8", _abi.SPHERES)])
 
 
-class Groups:
-    """Groups of particles. Group 1 is the largest.
+class Groups(Unshared):
+    """Groups of particles. Group 1 is the largest. The coordinates are kept, but not copied:
+    measure halos before they change.
 
     Attributes
     ----------
@@ -36,6 +38,7 @@ class Groups:
         self._owned, self._x, self._box = owned, x, box
         self.labels = owned.view(found.labels, (found.points,), np.int32)
         self.members = owned.view(found.members, (found.n,), np.int64)
+        self.labels.flags.writeable = self.members.flags.writeable = False
 
     def __len__(self):
         return self._owned.struct.n
@@ -50,8 +53,8 @@ class Groups:
         Parameters
         ----------
         masses, potentials, densities : array [n], optional
-            Of each particle; without masses each is 1. The centre is at the lowest potential, else
-            at the highest density.
+            Of each particle, rounded to the type of x; without masses each is 1. The centre is at
+            the lowest potential, else at the highest density.
         velocities : array [n][dim], optional
             What needs them is 0 without.
         types : array [n] of integers 0 to 7, optional
@@ -64,22 +67,23 @@ class Groups:
             Row k is of group k + 1; the fields are those of HALO, described in kith.h.
         """
         points, kept = coordinates(self._x, "x", self._box.dim)
-        real, n = kept.dtype, len(kept)
+        dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
         library().kith_halo_input_init(C.byref(given))
-        speed = column(velocities, n, real, "velocities", self._box.dim)
+        speed = column(velocities, n, dtype, "velocities", self._box.dim)
         if speed is not None and self._box.dim == 2:
-            speed = np.hstack([speed, np.zeros((n, 1), real)])
-        lives = [speed, *(column(values, n, real, name) for values, name in (
-            (masses, "masses"), (potentials, "potentials"), (densities, "densities"))),
-            column(types, n, np.uint8, "types")]
+            speed = np.hstack([speed, np.zeros((n, 1), dtype)])
+        reals = ((masses, "masses"), (potentials, "potentials"), (densities, "densities"))
+        lives = [speed, *(column(values, n, dtype, name) for values, name in reals),
+                 column(types, n, np.uint8, "types")]
         (given.velocities, given.masses, given.potentials, given.densities,
          given.types) = map(address, lives)
+        sphere_density = np.atleast_1d(sphere_density).tolist()
         if len(sphere_density) > _abi.SPHERES:
             raise ValueError(f"sphere_density has {len(sphere_density)} densities; at most "
                              f"{_abi.SPHERES}")
         for k, density in enumerate(sphere_density):
-            given.sphere_density[k] = density
+            given.sphere_density[k] = real(density, "sphere_density")
         found, space = _abi.Halos(), self._box.struct()
         owned = Owned(found, library().kith_halos_free)
         context(ctx).call("kith_halos_measure", C.byref(points), C.byref(space),
@@ -133,16 +137,17 @@ def fof(x, length, box=None, *, min_members=20, ids=None, roles=None, min_links=
     n = len(kept)
     options = _abi.FofOptions()
     library().kith_fof_options_init(C.byref(options))
-    options.min_members, options.min_links = min_members, min_links
+    options.min_members = whole(min_members, "min_members")
+    options.min_links = whole(min_links, "min_links")
     ids = column(ids, n, np.int64, "ids")
     roles = column(roles, n, np.uint8, "roles")
     speed = column(velocities, n, kept.dtype, "velocities", dim)
     if speed is not None and dim == 2:
         speed = np.hstack([speed, np.zeros((n, 1), kept.dtype)])
     options.ids, options.roles, options.velocities = map(address, (ids, roles, speed))
-    options.velocity_length = velocity_length
+    options.velocity_length = real(velocity_length, "velocity_length")
     found, struct = _abi.Groups(), space.struct()
     owned = Owned(found, library().kith_groups_free)
-    context(ctx).call("kith_fof_find", C.byref(points), C.byref(struct), length,
+    context(ctx).call("kith_fof_find", C.byref(points), C.byref(struct), real(length, "length"),
                       C.byref(options), C.byref(found))
     return Groups(owned, kept, space)

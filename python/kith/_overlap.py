@@ -5,9 +5,10 @@ import ctypes as C
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned
+from ._arrays import Owned, given
 from ._context import context
 from ._lib import library
+from ._numbers import real, whole
 
 _MEASURES = {"cosine": 0, "product": 1, "distance": 2}
 
@@ -39,21 +40,22 @@ def overlap(x, *, measure="cosine", subtract_mean=False, bins=200, range=None, c
     """
     if measure not in _MEASURES:
         raise ValueError(f"measure is {measure!r}; it may be one of {', '.join(_MEASURES)}")
-    values = np.asarray(x)
+    values = given(x, "x")
     if values.ndim != 2:
         raise ValueError(f"x has the shape {values.shape}; expected [n][dim]")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"x has the type {values.dtype}; expected real numbers")
     dtype = values.dtype if values.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    values = np.ascontiguousarray(values, dtype)
+    values = np.require(values, dtype.newbyteorder("="), ["C", "A"])
     replicas = _abi.Replicas(len(values), values.shape[1], values.ctypes.data, values.shape[1],
                              dtype.itemsize)
     options = _abi.OverlapOptions()
     library().kith_overlap_options_init(C.byref(options))
     options.measure, options.subtract_mean = _MEASURES[measure], bool(subtract_mean)
-    options.bins = bins
+    options.bins = whole(bins, "bins", 1, 2 ** 20)
     if range is not None:
-        options.low, options.high = range
+        low, high = range
+        options.low, options.high = real(low, "range[0]"), real(high, "range[1]")
     found = _abi.Overlaps()
     owned = Owned(found, library().kith_overlaps_free)
     context(ctx).call("kith_overlap_count", C.byref(replicas), C.byref(options), C.byref(found))

@@ -8,6 +8,7 @@ from . import _abi
 from ._arrays import Owned, coordinates
 from ._context import context
 from ._lib import library
+from ._numbers import real
 from ._box import as_box, dimensions
 
 _EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
@@ -26,7 +27,7 @@ def _options(x, against, full, dim):
     return points, options, kept
 
 
-def pairs(x, cutoff, box=None, want="ij", *, full=False, layout="ij", sort=False, against=None,
+def pairs(x, cutoff, box=None, want=None, *, full=False, layout="ij", sort=False, against=None,
           index=np.int32, ctx=None):
     """Find all pairs of particles within a radius, periodic images included.
 
@@ -40,15 +41,16 @@ def pairs(x, cutoff, box=None, want="ij", *, full=False, layout="ij", sort=False
         The box, or what Box takes as its cell, periodic on all axes. Default: open space.
     want : str, optional
         What to return, a letter each, as in ASE: "i" and "j" the particles, "d" distances, "D"
-        vectors r_j + S.cell - r_i, "S" the image S of j. With layout "csr" "o" in place of "i".
+        vectors r_j + S.cell - r_i, "S" the image S of j; with layout "csr" "o", offsets, in place
+        of "i". Default: "ij"; with layout "csr" "oj".
     full : bool, optional
         Hold (i, j, S) and (j, i, -S); default: each pair once, i < j.
     layout : {"ij", "csr"}, optional
         "csr": neighbours of i are j[offsets[i]:offsets[i + 1]].
     sort : bool, optional
-        Sort by i, then j, then S.
+        Sort by i, then j, then S from its last component to its first.
     against : array [m][3], optional
-        Pairs of i in x with j in this set; always a full list.
+        Pairs of i in x with j in this set, of the type of x; always a full list.
     index : {numpy.int32, numpy.int64}, optional
         The type of i and j; int32 is not copied.
     ctx : Context, optional
@@ -81,7 +83,8 @@ def pairs(x, cutoff, box=None, want="ij", *, full=False, layout="ij", sort=False
     if layout not in ("ij", "csr"):
         raise ValueError(f"layout is {layout!r}; it may be 'ij' or 'csr'")
     letters = "ijdDS" if layout == "ij" else "ojdDS"
-    if not want or any(letter not in letters for letter in want):
+    want = letters[:2] if want is None else want
+    if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
         raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
                          f"{letters}")
     if np.dtype(index) not in (np.int32, np.int64):
@@ -93,15 +96,15 @@ def pairs(x, cutoff, box=None, want="ij", *, full=False, layout="ij", sort=False
 
     found = _abi.Pairs()
     owned = Owned(found, library().kith_pairs_free)
-    context(ctx).call("kith_pairs_find", C.byref(points), C.byref(space), cutoff,
+    context(ctx).call("kith_pairs_find", C.byref(points), C.byref(space), real(cutoff, "cutoff"),
                       C.byref(options), C.byref(found))
-    real = np.float32 if points.precision == 4 else np.float64
+    dtype = np.float32 if points.precision == 4 else np.float64
     views = {
         "i": lambda: owned.view(found.i, (found.n,), np.int32).astype(index, copy=False),
         "j": lambda: owned.view(found.j, (found.n,), np.int32).astype(index, copy=False),
         "o": lambda: owned.view(found.offsets, (found.rows + 1,), np.int64),
-        "d": lambda: owned.view(found.distances, (found.n,), real),
-        "D": lambda: owned.view(found.vectors, (found.n, 3), real)[:, :dim],
+        "d": lambda: owned.view(found.distances, (found.n,), dtype),
+        "D": lambda: owned.view(found.vectors, (found.n, 3), dtype)[:, :dim],
         "S": lambda: owned.view(found.shifts, (found.n, 3), np.int32)[:, :dim],
     }
     del kept
@@ -122,7 +125,7 @@ def count_pairs(x, cutoff, box=None, *, full=False, against=None, neighbours=Fal
     points, options, kept = _options(x, against, full, dim)
     n = C.c_int64()
     each = np.empty(points.n, np.int64) if neighbours else None
-    context(ctx).call("kith_pairs_count", C.byref(points), C.byref(space), cutoff,
+    context(ctx).call("kith_pairs_count", C.byref(points), C.byref(space), real(cutoff, "cutoff"),
                       C.byref(options), C.byref(n), each.ctypes.data if neighbours else None)
     del kept
     return (n.value, each) if neighbours else n.value

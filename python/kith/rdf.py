@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pair distributions g(r) and coordination numbers."""
 import ctypes as C
+import threading
 
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, address, column, coordinates
-from ._context import context
+from ._arrays import Owned, address, column, coordinates, given
+from ._context import Unshared, context
 from ._lib import library
+from ._numbers import real, whole
 from ._box import as_box, dimensions
 
 
-class Histogram:
+class Histogram(Unshared):
     """Numbers of pairs by distance and species, summed over frames.
 
     Parameters
@@ -43,13 +45,18 @@ class Histogram:
                  minimum_image=False, ctx=None):
         if (r_max is None) == (edges is None):
             raise ValueError("give r_max or edges")
-        self._edges = None if edges is None else np.array(edges, dtype=np.float64)
-        if self._edges is not None and (self._edges.ndim != 1 or len(self._edges) < 2):
-            raise ValueError(f"edges has the shape {self._edges.shape}; expected [bins + 1]")
-        self._range = (r_min, 0.0 if r_max is None else r_max,
-                       bins if self._edges is None else len(self._edges) - 1)
-        self._n_species, self._minimum_image = n_species, minimum_image
+        self._edges = None if edges is None else np.array(given(edges, "edges"), dtype=np.float64)
+        if self._edges is not None:
+            if self._edges.ndim != 1 or len(self._edges) < 2:
+                raise ValueError(f"edges has the shape {self._edges.shape}; expected [bins + 1]")
+            bins = len(self._edges) - 1
+        self._range = (real(r_min, "r_min"), 0.0 if r_max is None else real(r_max, "r_max"),
+                       whole(bins, "bins", 1, 2 ** 20))
+        self._n_species = whole(n_species, "n_species", 1, 1024)
+        self._minimum_image = bool(minimum_image)
         self._ctx = ctx
+        self._dim = None  # of the first frame
+        self._lock = threading.RLock()  # several threads may add frames to one histogram
         self._found = _abi.Histogram()
         self._owned = Owned(self._found, library().kith_histogram_free)
 
@@ -86,14 +93,16 @@ class Histogram:
         options.r_min, options.r_max, options.bins = self._range
         options.edges = address(self._edges)
         options.n_species = self._n_species
-        options.minimum_image = bool(self._minimum_image)
+        options.minimum_image = self._minimum_image
+        if species is None and self._n_species > 1:
+            raise ValueError(f"n_species is {self._n_species}, but species is not given")
         m, others = 0, None
         if against is not None:
             others, kept_others = coordinates(against, "against", dim, kept.dtype)
             options.against = C.pointer(others)
             m = len(kept_others)
-        elif any(given is not None
-                 for given in (species_against, molecules_against, weights_against)):
+        elif any(values is not None
+                 for values in (species_against, molecules_against, weights_against)):
             raise ValueError("species_against, molecules_against and weights_against need against")
         lives = [column(species, n, np.int32, "species"),
                  column(species_against, m, np.int32, "species_against"),
@@ -103,8 +112,12 @@ class Histogram:
                  column(weights_against, m, np.float64, "weights_against")]
         (options.species, options.species_against, options.molecules, options.molecules_against,
          options.weights, options.weights_against) = map(address, lives)
-        context(self._ctx).call("kith_rdf_count", C.byref(points), C.byref(space),
-                                C.byref(options), C.byref(self._found))
+        with self._lock:
+            if self._dim not in (None, dim):
+                raise ValueError(f"x has {dim} dimensions, earlier frames have {self._dim}")
+            context(self._ctx).call("kith_rdf_count", C.byref(points), C.byref(space),
+                                    C.byref(options), C.byref(self._found))
+            self._dim = dim
         return self
 
     def __len__(self):
@@ -116,15 +129,17 @@ class Histogram:
         return self._found
 
     def _partial(self, a, b):
-        number = library().kith_histogram_partial(C.byref(self._counted()), a, b)
+        number = library().kith_histogram_partial(
+            C.byref(self._counted()), whole(a, "a", 0, 2 ** 31 - 1), whole(b, "b", 0, 2 ** 31 - 1))
         if number < 0:
             raise ValueError(f"there is no partial of species {a} and {b}")
         return number
 
     def _row(self, at, a, b, dtype):
-        found = self._counted()
-        shape = (found.partials, found.bins)
-        return self._owned.view(at(found), shape, dtype)[self._partial(a, b)].copy()
+        with self._lock:
+            found = self._counted()
+            shape = (found.partials, found.bins)
+            return self._owned.view(at(found), shape, dtype)[self._partial(a, b)].copy()
 
     @property
     def frames(self):
@@ -159,14 +174,15 @@ class Histogram:
 
     def g(self, a=0, b=0):
         """Return the pair distribution g_ab(r), array [bins]; NaN where nothing is expected."""
-        self._partial(a, b)
-        values = np.empty(len(self))
-        library().kith_rdf_g(C.byref(self._found), a, b, values.ctypes.data)
-        return values
+        return self._curve(library().kith_rdf_g, a, b)
 
     def n(self, a=0, b=0):
         """Return the coordination number: b around one a up to the end of each bin, [bins]."""
-        self._partial(a, b)
+        return self._curve(library().kith_rdf_coordination, a, b)
+
+    def _curve(self, function, a, b):
         values = np.empty(len(self))
-        library().kith_rdf_coordination(C.byref(self._found), a, b, values.ctypes.data)
+        with self._lock:
+            self._partial(a, b)
+            function(C.byref(self._found), a, b, values.ctypes.data)
         return values

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Python package against an oracle in NumPy, and what Python adds: types, errors, ownership,
 threads, Ctrl-C and fork. test_kith.py [STRUCT_LAYOUT]"""
+import concurrent.futures
+import copy
 import doctest
 import gc
 import itertools
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -167,6 +170,117 @@ def test_errors():
     raises(ValueError, lambda: kith.pairs(x, 1, ctx=closed), "closed")
 
 
+def test_numbers():
+    """Numbers and arrays that C would cut, or read as something else, are refused by name."""
+    x = random.random((50, 3))
+    for call, name in (
+            (lambda: kith.Context(threads=2 ** 32 + 1), "threads"),
+            (lambda: kith.fof(x, 0.1, min_members=2 ** 64 + 3), "min_members"),
+            (lambda: kith.fof(x, 0.1, min_links=2 ** 64 + 1), "min_links"),
+            (lambda: kith.rdf.Histogram(1, bins=2 ** 64 + 4), "bins"),
+            (lambda: kith.rdf.Histogram(1, n_species=2 ** 32 + 1), "n_species"),
+            (lambda: kith.rdf.Histogram(1).add(x, 1.0).g(2 ** 32, 0), "a is"),
+            (lambda: kith.overlap(x, bins=2 ** 64 + 4), "bins"),
+            (lambda: kith.debye(x, 1, 2 ** 64 + 2), "n_q"),
+            (lambda: kith.Flock(x, x, seed=-1), "seed"),
+            (lambda: kith.Flock(x, x).step(2 ** 64 + 1), "steps"),
+            (lambda: kith.Flock(x, x, separation=(1, 2, 3)), "separation"),
+            (lambda: kith.Box(float("nan")), "cell"),
+            (lambda: kith.pairs(np.array([[2 ** 53 + 1, 0, 0]]), 1), "x"),
+            (lambda: kith.rdf.Histogram(1, n_species=2).add(x, 1.0), "species"),
+            (lambda: kith.rdf.Histogram(1).add(x, 1.0).add(x[:, :2], 1.0), "dimensions")):
+        raises(ValueError, call, name)
+    masked = np.ma.masked_greater(x, 0.5)
+    for call, name in (
+            (lambda: kith.pairs(x, "0.1"), "cutoff"), (lambda: kith.pairs(x, [0.1]), "cutoff"),
+            (lambda: kith.pairs(x, None), "cutoff"), (lambda: kith.fof(x, "a"), "length"),
+            (lambda: kith.fof(x, 0.1, min_members=2.5), "min_members"),
+            (lambda: kith.rdf.Histogram(1, bins=3.7), "bins"),
+            (lambda: kith.Context(threads="2"), "threads"), (lambda: kith.Context(3), "backend"),
+            (lambda: kith.pairs(x, 0.1, ctx="cpu"), "ctx"), (lambda: kith.Box("10"), "cell"),
+            (lambda: kith.Flock(x, x, noise="much"), "noise"),
+            (lambda: kith.pairs(masked, 0.1), "x is a masked array"),
+            (lambda: kith.fof(x, 0.1).halos(masses=masked[:, 0]), "masses is a masked array"),
+            (lambda: kith.pairs(x.astype(np.float32), 0.1, against=x), "against")):
+        raises(TypeError, call, name)
+    raises(ValueError, lambda: kith.fof(x.astype(np.float32), 0.1).halos(masses=x[:, 0] * 1e40),
+           "masses")
+
+
+def test_odd_memory():
+    """Arrays whose elements are not aligned are copied."""
+    x = random.random((100, 3))
+    raw = bytearray(1) + x.tobytes()
+    odd = np.frombuffer(raw, np.float64, offset=1).reshape(100, 3)
+    assert not odd.flags.aligned and kith._arrays.coordinates(odd)[1].flags.aligned
+    assert all(map(np.array_equal, kith.pairs(odd, 0.3, sort=True), kith.pairs(x, 0.3, sort=True)))
+
+
+def test_lifetimes():
+    """No use of what is closed, copied, or in use by another thread reaches freed memory."""
+    x = random.random((500, 3))
+    with kith.Context() as ctx:
+        flock = kith.Flock(x, x, 1.0, ctx=ctx, separation=(0.1, 1), alignment=(0.1, 1),
+                           cohesion=(0.1, 1))
+    raises(ValueError, flock.step, "closed")
+    histogram = kith.rdf.Histogram(0.1).add(x, 1.0)
+    groups = kith.fof(x, 0.1)
+    for one in (kith.Context(), flock, histogram, groups):
+        raises(TypeError, lambda one=one: copy.copy(one), "cannot be copied")
+        raises(TypeError, lambda one=one: pickle.dumps(one), "cannot be copied")
+    raises(ValueError, lambda: groups.labels.__setitem__(0, 5), "read-only")
+    raises(ValueError, lambda: kith.Box(1.0).cell.__setitem__(0, 5), "read-only")
+
+    ctx = kith.Context(threads=1)
+    long = threading.Thread(target=lambda: kith.count_pairs(random.random((300000, 3)), 0.1, 1.0,
+                                                            ctx=ctx))
+    long.start()
+    while not ctx._lock.locked() and long.is_alive():
+        time.sleep(0.001)
+    if long.is_alive():
+        raises(kith.Busy, ctx.close)
+        raises(kith.Busy, lambda: kith.pairs(x, 0.1, ctx=ctx))
+    long.join()
+    ctx.close()
+
+    def threads():
+        return len(os.listdir("/proc/self/task"))
+    before = threads()
+    for _ in range(5):
+        kith.pairs(x, 0.2, 1.0, ctx=kith.Context(threads=3))
+        kith.Flock(x, x, 1.0, separation=(0.1, 1), alignment=(0.1, 1), cohesion=(0.1, 1)).step()
+    assert threads() <= before + 1, "contexts that are dropped keep their threads"
+
+
+def test_histogram_of_threads():
+    """Frames of several threads are all counted."""
+    frames = [random.random((500, 3)) for _ in range(400)]
+    one, many = (kith.rdf.Histogram(0.1, 100000) for _ in range(2))
+    for frame in frames:
+        one.add(frame, 1.0)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda frame: many.add(frame, 1.0), frames))
+    assert many.frames == 400 and np.array_equal(many.counts(), one.counts())
+
+
+def test_handlers():
+    """What a handler of a signal raises during a call arrives; one that does not, does no harm."""
+    seen = []
+
+    def alarm(number, frame):
+        seen.append(number)
+        if len(seen) > 2:
+            raise TimeoutError("enough")
+    before = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, 0.4, 0.2)
+    try:
+        raises(TimeoutError, long_call, "enough")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert len(seen) <= 5, f"the call went on for {len(seen)} alarms"
+        assert signal.signal(signal.SIGALRM, before) is alarm
+
+
 def components(n, i, j):
     """Label the groups of a graph: by the smallest member."""
     label = np.arange(n)
@@ -276,22 +390,23 @@ def test_threads():
     assert not wrong
 
 
+LONG = np.random.default_rng(1).standard_normal((40000, 1000), dtype=np.float32)
+
+
 def long_call():
     """Some minutes of work: overlaps of many long vectors."""
-    kith.overlap(np.random.default_rng(1).standard_normal((40000, 2000)))
+    kith.overlap(LONG)
 
 
 def test_interrupt():
     """Ctrl-C ends a long call with KeyboardInterrupt, soon, and the context goes on."""
-    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    x = np.random.default_rng(1).standard_normal((30000, 1500))
-    timer.start()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
-    raises(KeyboardInterrupt, lambda: kith.overlap(x))
+    raises(KeyboardInterrupt, long_call)
     took = time.monotonic() - start
     assert took < 20, took  # on a busy machine; a whole call takes minutes
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert len(kith.pairs(x[:100, :3], 1)) == 2
+    assert len(kith.pairs(LONG[:100, :3], 1)) == 2
 
 
 def in_child(x):
