@@ -161,7 +161,7 @@ static inline vi vi_lanes(void)
 
 #if defined(__AVX512F__)
 
-/** Return a * b + c: rounded once with AVX-512 and AVX2, twice without. */
+/** Return a * b + c: rounded once with AVX-512, AVX2 and NEON, twice without. */
 static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -338,7 +338,7 @@ static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-/* As on the other sets, b where one of the two is NaN. */
+/* Returns b when a or b is NaN, as the maximum and minimum of the other instruction sets do. */
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)vbslq_f32((uint32x4_t)(a > b), (float32x4_t)a, (float32x4_t)b);
@@ -350,10 +350,6 @@ static inline vf vf_min(vf a, vf b)
 static inline vf vf_root(vf a)
 {
     return (vf)vsqrtq_f32((float32x4_t)a);
-}
-static inline vi vi_gather(const int32_t *from, vi at)
-{
-    return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
 }
 static inline vd vd_max(vd a, vd b)
 {
@@ -397,11 +393,6 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
     const vi packed = (vi)vqtbl1q_u8((uint8x16_t)a, set_lanes(mask));
     vi_store(to, packed);
 }
-static inline void vd_compress(double *to, vd a, unsigned mask)
-{
-    to[0] = a[0];
-    to[mask & 1] = mask & 2 ? a[1] : a[0];
-}
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
     const vf packed = (vf)vqtbl1q_u8((uint8x16_t)a, set_lanes(mask));
@@ -432,10 +423,6 @@ static inline vf vf_root(vf a)
     return (vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
 #endif
 }
-static inline vi vi_gather(const int32_t *from, vi at)
-{
-    return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
-}
 static inline vd vd_max(vd a, vd b)
 {
 #if defined(__SSE2__)
@@ -462,16 +449,25 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
         *to = a[lane];
     }
 }
-static inline void vd_compress(double *to, vd a, unsigned mask)
-{
-    to[0] = a[0];
-    to[mask & 1] = mask & 2 ? a[1] : a[0];
-}
 static inline void vf_compress(float *to, vf a, unsigned mask)
 {
     for (int lane = 0; lane < W; to += mask >> lane & 1, lane++) {
         *to = a[lane];
     }
+}
+
+#endif
+
+#if W == 4 /* without AVX2: two doubles and four integers at a time */
+
+static inline vi vi_gather(const int32_t *from, vi at)
+{
+    return (vi){from[at[0]], from[at[1]], from[at[2]], from[at[3]]};
+}
+static inline void vd_compress(double *to, vd a, unsigned mask)
+{
+    to[0] = a[0];
+    to[mask & 1] = mask & 2 ? a[1] : a[0];
 }
 
 #endif
