@@ -70,9 +70,7 @@ class Groups(Unshared):
         dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
         library().kith_halo_input_init(C.byref(given))
-        speed = column(velocities, n, dtype, "velocities", self._box.dim)
-        if speed is not None and self._box.dim == 2:
-            speed = np.hstack([speed, np.zeros((n, 1), dtype)])
+        speed = _in_space(velocities, n, dtype, self._box.dim)
         reals = ((masses, "masses"), (potentials, "potentials"), (densities, "densities"))
         lives = [speed, *(column(values, n, dtype, name) for values, name in reals),
                  column(types, n, np.uint8, "types")]
@@ -89,6 +87,14 @@ class Groups(Unshared):
         context(ctx).call("kith_halos_measure", C.byref(points), C.byref(space),
                           C.byref(self._owned.struct), C.byref(given), C.byref(found))
         return _halo_array(owned)
+
+
+def _in_space(velocities, n, dtype, dim):
+    """Return velocities [n][dim] as the library reads them, [n][3]; None stays None."""
+    made = column(velocities, n, dtype, "velocities", dim)
+    if made is None or dim == 3:
+        return made
+    return np.hstack([made, np.zeros((n, 1), dtype)])
 
 
 def _halo_array(owned):
@@ -141,9 +147,7 @@ def fof(x, length, box=None, *, min_members=20, ids=None, roles=None, min_links=
     options.min_links = whole(min_links, "min_links")
     ids = column(ids, n, np.int64, "ids")
     roles = column(roles, n, np.uint8, "roles")
-    speed = column(velocities, n, kept.dtype, "velocities", dim)
-    if speed is not None and dim == 2:
-        speed = np.hstack([speed, np.zeros((n, 1), kept.dtype)])
+    speed = _in_space(velocities, n, kept.dtype, dim)
     options.ids, options.roles, options.velocities = map(address, (ids, roles, speed))
     options.velocity_length = real(velocity_length, "velocity_length")
     found, struct = _abi.Groups(), space.struct()

@@ -104,6 +104,13 @@ def test_plane():
     i, j, v, s = kith.pairs(x, 0.1, kith.Box([1, 1]), "ijDS", sort=True)
     k, m = kith.pairs(flat, 0.1, kith.Box([1, 1, 1], pbc=[1, 1, 0]), sort=True)
     assert np.array_equal(i, k) and np.array_equal(j, m) and v.shape == s.shape == (len(i), 2)
+    speed = random.random((300, 2))
+    one = kith.fof(x, 0.1, min_members=2, velocities=speed, velocity_length=0.1)
+    two = kith.fof(flat, 0.1, min_members=2, velocity_length=0.1,
+                   velocities=np.column_stack([speed, np.zeros(300)]))
+    assert len(one) > 10 and np.array_equal(one.labels, two.labels)
+    mean = one.halos(velocities=speed)["velocity"][0]
+    assert np.allclose(mean[:2], speed[one.labels == 1].mean(axis=0)) and mean[2] == 0
 
 
 def test_layouts():
