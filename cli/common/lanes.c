@@ -178,7 +178,7 @@ void lanes_count(lanes *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/** End the threads: after this, the calling thread owns all. */
+/** End the threads. After this call, the calling thread alone reads and writes the lanes. */
 static void join(lanes *l)
 {
     pthread_mutex_lock(&l->lock);

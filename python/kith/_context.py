@@ -83,7 +83,7 @@ class Context(Unshared):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
         self._flocks = weakref.WeakSet()  # to be closed before the context
-        self._left = []  # handles of flocks that are no longer referred to, to be closed, too
+        self._left = []  # handles of flocks whose Python objects are gone; closed with the context
         self._stop = stop = [False]
         # Not a method: the context would be in a cycle of references. Lives as long as the context.
         self._watch = _abi.WATCH(lambda _user, _done, _total: stop[0])

@@ -363,7 +363,7 @@ static inline vd vd_whole(vd a)
 {
     return (vd)vrndq_f64((float64x2_t)a);
 }
-/** For each mask of four lanes the bytes of its set lanes, in order. */
+/** Return the byte indices, for a table lookup, that move the lanes set in a mask to the front. */
 static inline uint8x16_t set_lanes(unsigned mask)
 {
 #define KITH_LANE(k) 0x03020100u + 0x04040404u * (k)
