@@ -22,7 +22,8 @@
  *     r2 <= cutoff * cutoff,   r2 = (dx*dx + dy*dy) + dz*dz,
  *     d  = (((r_j - r_i) + Sc*c) + Sb*b) + Sa*a,
  * every operation rounded in the precision of the coordinates (what NumPy gives), the coordinates
- * wrapped into the box first (from at most 2^30 boxes away, 2^20 in float), and (i, S) != (j, 0).
+ * wrapped into the box first, and (i, S) != (j, 0). A coordinate may be 2^30 boxes outside, 2^20 in
+ * float; fewer in a skewed box, where rounding must leave it at most one box outside.
  * Every backend, instruction set and number of threads gives exactly this set. All images count: a
  * cutoff beyond half the box is allowed, and i, j then appear once for each image within it.
  *

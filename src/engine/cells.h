@@ -122,15 +122,42 @@ KITH_FN double kith__epsilon(const struct kith__question *q)
     return q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-/** Return the smallest width of a cell [length]: the cutoff and the margin, plus a bound on the
- *  rounding errors of wrapping. */
+/** Return the largest distance by which a wrapped particle lies outside the box along a periodic
+ *  axis, from the box's face [length]. 0 in an orthorhombic box; in a triclinic one it is the
+ *  rounding error of wrapping, which grows with the number of boxes that are subtracted. */
+KITH_FN double kith__outside(const struct kith__question *q, const struct kith__bounds *bounds)
+{
+    double outside = 0;
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1);
+            outside = fmax(outside, beside * q->height[k]);
+        }
+    }
+    return outside;
+}
+
+/**
+ * Return the smallest width of a cell [length]: the cutoff and the margin, plus a bound on rounding
+ * errors, plus twice the distance by which particles lie outside the box, since either particle of
+ * a pair may have been put into the outermost cell instead.
+ *
+ * The rounding errors are those of the distance of a pair: sums of two positions in the box and, in
+ * a triclinic box, of as many rows as images are within the cutoff.
+ */
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     const double epsilon = kith__epsilon(q);
-    double side = q->cutoff * (1 + KITH_CELL_MARGIN) +
-                  16 * epsilon * q->reach * (1 + bounds->images);
+    double side = q->cutoff * (1 + KITH_CELL_MARGIN) + 16 * epsilon * q->reach +
+                  2 * kith__outside(q, bounds);
     if (!q->box_d.orthorhombic) {
-        side += 16 * DBL_EPSILON * kith__farthest(q, bounds);
+        double images = 0;
+        for (int k = 0; k < 3; k++) {
+            if (q->box_d.periodic[k]) {
+                images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
+            }
+        }
+        side += 8 * epsilon * q->reach * images + 16 * DBL_EPSILON * kith__farthest(q, bounds);
     }
     return side;
 }

@@ -31,6 +31,18 @@ KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *b
     }
 }
 
+/** Return true when a wrapped position with fractional coordinates f lies more than a box outside:
+ *  in a triclinic box wrapping rounds, and far away from it by more than a box. */
+KITH_FN bool KITH_REAL(kith__lies_outside)(const struct KITH_REAL(kith__lattice) *box,
+                                           const double f[3])
+{
+    bool outside = false;
+    for (int k = 0; k < 3; k++) {
+        outside = outside || (box->periodic[k] && (f[k] < -1 || f[k] > 2));
+    }
+    return outside;
+}
+
 /** Extend bounds by particle p.
  *  @param r      wrapped position
  *  @param fits   0: the particle is too far outside the box to wrap
@@ -41,13 +53,13 @@ KITH_FN void KITH_REAL(kith__bounds_add)(const struct KITH_REAL(kith__lattice) *
 {
     /* 0, or NaN when a coordinate is not finite */
     const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]);
-    if (!fits || zero != 0) {
+    double f[3];
+    KITH_REAL(kith__fractions)(box, r, f);
+    if (!fits || zero != 0 || KITH_REAL(kith__lies_outside)(box, f)) {
         s->bad = zero != 0 && p < s->bad ? p : s->bad;
         s->far = zero == 0 && p < s->far ? p : s->far;
         return;
     }
-    double f[3];
-    KITH_REAL(kith__fractions)(box, r, f);
     for (int k = 0; k < 3; k++) {
         const int32_t images = image[k] < 0 ? -image[k] : image[k];
         s->images = images > s->images ? images : s->images;

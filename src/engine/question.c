@@ -344,7 +344,7 @@ kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *q, const ch
     }
     const bool is_float = q->precision == KITH_FLOAT;
     return kith__fail(ctx, status,
-                      "%s: particle %lld is more than 2^%d boxes outside the periodic box: too far "
-                      "to wrap in %s",
-                      set, (long long)particle, is_float ? 20 : 30, is_float ? "float" : "double");
+                      "%s: particle %lld is too far outside the periodic box to wrap in %s: more "
+                      "than 2^%d boxes, or so many skewed ones that rounding errors exceed a box",
+                      set, (long long)particle, is_float ? "float" : "double", is_float ? 20 : 30);
 }

@@ -202,17 +202,20 @@ static void check_outliers(kith_ctx *ctx, rng *r)
 }
 
 /* Wrapping a coordinate over 100,000 skewed boxes rounds it by more than a hundredth of the box:
- * particles lie beside the box, by a part of the cutoff that cells must allow for. */
+ * particles lie beside the box, by a part of the cutoff that cells must allow for. Cells are only
+ * a little wider than the cutoff. */
 static void check_beside_box(kith_ctx *ctx, rng *r)
 {
     enum { N = 250 };
-    for (int round = 0; round < 24; round++) {
-        const kith_box box = kith_box_triclinic(1, 1.1, 0.9, 0.3, -0.2, 0.25);
+    const kith_box box = kith_box_triclinic(1, 1.1, 0.9, 0.3, -0.2, 0.25);
+    double height[3];
+    oracle_heights(&box, KITH_FLOAT, height);
+    for (int round = 0; round < 48; round++) {
         double xyz[N][3] = {{0}};
         for (int p = 0; p < N; p++) {
             for (int k = 0; k < 3; k++) { /* about a face */
                 const double f = k == round % 3 ? rng_uniform(r, -0.03, 0.05)
-                                                : rng_uniform(r, 0.4, 0.55);
+                                                : rng_uniform(r, 0.4, 0.45);
                 for (int m = 0; m < 3; m++) {
                     xyz[p][m] += f * box.row[k][m];
                 }
@@ -226,12 +229,74 @@ static void check_beside_box(kith_ctx *ctx, rng *r)
                              .xyz = xyz[0],
                              .n = N,
                              .box = &box,
-                             .cutoff = rng_uniform(r, 0.02, 0.04)};
+                             .cutoff = height[round % 3] / (25 + round / 3) / 1.006};
         if (oracle_margin(&s.points, &box) > 1e-12) {
             case_check_form(&ctx, 1, &c, KITH_FLOAT, LAYOUT_PACKED, form);
         }
         stored_free(&s);
     }
+}
+
+/* Return how far a wrapped particle of the set lies outside a triclinic box with rows (1, 0, 0),
+ * (row[1][0], 1, 0), (row[2][0], row[2][1], 1) [boxes]. */
+static double most_outside(const kith_points *points, const kith_box *box)
+{
+    enum { MOST = 60 };
+    double outside = 0;
+    double xyz[3 * MOST];
+    int64_t boxes[3 * MOST];
+    CHECK(points->n <= MOST, "%lld points", (long long)points->n);
+    oracle_wrap(points, box, xyz, boxes);
+    for (int64_t p = 0; p < points->n && p < MOST; p++) {
+        const double *x = &xyz[3 * p];
+        const double fy = x[1] - x[2] * box->row[2][1];
+        const double f[3] = {x[0] - fy * box->row[1][0] - x[2] * box->row[2][0], fy, x[2]};
+        for (int k = 0; k < 3; k++) {
+            outside = fmax(outside, fmax(-f[k], f[k] - 1));
+        }
+    }
+    return outside;
+}
+
+/* Particles very far from a very skewed box: rounding leaves them outside it, by up to a box, and
+ * further than that they are refused. No search visits more images for it than these boxes. */
+static void check_far_wrapping(kith_ctx *ctx, rng *r)
+{
+    enum { N = 60 };
+    int refused = 0, outside = 0;
+    for (int e = 2; e <= 19; e++) {
+        const kith_box box = kith_box_triclinic(1, 1, 1, 20.3, 5.1, -7.7);
+        double xyz[N][3] = {{0}};
+        for (int p = 0; p < N; p++) {
+            const double place[3] = {rng_uniform(r, 0, 1), rng_uniform(r, 0, 1),
+                                     rng_uniform(r, 0, 1)};
+            for (int k = 0; k < 3; k++) {
+                for (int m = 0; m < 3; m++) {
+                    xyz[p][m] += place[k] * box.row[k][m];
+                }
+            }
+        }
+        points_drift(r, xyz[0], N, &box, 1 << e);
+        stored s = stored_make(xyz[0], N, KITH_FLOAT, LAYOUT_PACKED);
+        kith_pairs_options form;
+        kith_pairs_options_init(&form);
+        const double most = most_outside(&s.points, &box);
+        const pair_case c = {
+            .name = "far wrapping", .xyz = xyz[0], .n = N, .box = &box, .cutoff = 0.6};
+        if (most <= 1) {
+            outside += most > 0.1;
+            case_check_form(&ctx, 1, &c, KITH_FLOAT, LAYOUT_PACKED, form);
+        } else {
+            refused++;
+            kith_pairs list = {0};
+            const kith_status status = kith_pairs_find(ctx, &s.points, &box, 0.6, &form, &list);
+            CHECK(status == KITH_LIMIT, "%g boxes outside: %s", most, kith_status_name(status));
+            kith_pairs_free(&list);
+        }
+        stored_free(&s);
+    }
+    CHECK(outside > 0, "no particle was outside the box");
+    CHECK(refused > 0, "no particle was refused");
 }
 
 int main(int argc, char **argv)
@@ -247,6 +312,7 @@ int main(int argc, char **argv)
     check_farthest_images(ctx, KITH_FLOAT);
     check_outliers(ctx, &r);
     check_beside_box(ctx, &r);
+    check_far_wrapping(ctx, &r);
     kith_close(ctx);
     return check_done();
 }
