@@ -12,8 +12,9 @@
 /** Expand X(NAME) for each question. */
 #define KITH_QUESTIONS(X) X(pairs) X(fof) X(halos) X(rdf) X(waves) X(debye) X(overlap) X(flock)
 
-/** Numbers of the buffers of a context's scratch memory: buffers 0 to KITH_WORK_EACH - 1 belong to
- *  the engine; question NAME has KITH_WORK_EACH buffers from number KITH_WORK_OF(NAME) on. */
+/** Numbers of the buffers of a context's scratch memory, on the host and on a device: buffers 0 to
+ *  KITH_WORK_EACH - 1 belong to the engine; question NAME has KITH_WORK_EACH buffers from number
+ *  KITH_WORK_OF(NAME) on. */
 #define KITH_OWNER(question) KITH_OWNER_##question,
 enum { KITH_OWNER_ENGINE, KITH_QUESTIONS(KITH_OWNER) KITH_OWNERS };
 #undef KITH_OWNER

@@ -20,8 +20,8 @@ static void count_pairs(const struct kith__debye *d)
     }
 }
 
-/** Pieces of one launch, which cannot be cancelled: some ten milliseconds of work, but at least 16
- *  blocks for each multiprocessor. */
+/** Pieces of one launch, between which the watch callback is told how far the sums are: some ten
+ *  milliseconds of work, but at least 16 blocks for each multiprocessor. */
 static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;
@@ -32,9 +32,10 @@ static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith_
 
 static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {
-    const struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu *gpu = ctx->state;
     struct kith__debye d = *debye; /* the copy has its arrays in device memory */
     const size_t places = (size_t)d.n * sizeof(double);
+    const size_t stop_bytes = sizeof(double); /* the stop flag, after the sums */
     const size_t sums = (size_t)d.pieces * (size_t)d.n_species * (size_t)d.n_q * sizeof *d.sums;
     struct kith__gpu_array array[] = {
         {d.xyz[0], places, NULL},
@@ -48,22 +49,23 @@ static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
     }
     void *rest = NULL;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_upload_arrays(ctx, KITH_GPU_DEBYE, array, 5, sums, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(ctx, KITH_WORK_OF(debye), array, 5, sums + stop_bytes, &rest));
     for (int k = 0; k < 3; k++) {
         d.xyz[k] = array[k].at;
     }
     d.first = array[3].at;
     d.piece = array[4].at;
     d.sums = rest;
-    KITH_GPU_TRY(ctx, "clearing sums", gpuMemsetAsync(d.sums, 0, sums, gpu->stream));
+    gpu->stop = (unsigned *)(void *)((char *)rest + sums);
+    KITH_GPU_TRY(ctx, "clearing sums", gpuMemsetAsync(rest, 0, sums + stop_bytes, gpu->stream));
     const int64_t runs = (d.n_q + KITH_DEBYE_RUN - 1) / KITH_DEBYE_RUN;
     const int64_t at_once = pieces_per_launch(gpu, &d);
     for (int64_t run = 0; run < runs; run++) {
         for (int64_t piece = 0; piece < d.pieces; piece += at_once) {
             const int64_t left = d.pieces - piece;
-            KITH_GPU_TRY(
-                ctx, "summing over pairs",
-                kith__gpu_debye_run(&d, run, piece, left < at_once ? left : at_once, gpu->stream));
+            KITH_GPU_TRY(ctx, "summing over pairs",
+                         kith__gpu_debye_run(&d, run, piece, left < at_once ? left : at_once,
+                                             gpu->stop, gpu->stream));
             if (ctx->watch) {
                 KITH_TRY(kith__gpu_wait_all(ctx, "summing over pairs"));
             }

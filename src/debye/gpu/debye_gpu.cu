@@ -5,6 +5,7 @@
  * a run, in double. Sums are added in a fixed order.
  */
 #include "engine/gpu/device.cuh"
+#include "engine/gpu/gpu_sweep.h"
 #include "debye_gpu.h"
 
 enum { THREADS = KITH_DEBYE_PIECE, DEBYE_WARPS = THREADS / LANES };
@@ -57,9 +58,11 @@ static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_R
 
 /** Sum the pairs of one piece with each species at one run of q. */
 static __global__ void __launch_bounds__(THREADS)
-    debye_kernel(const struct kith__debye d, int64_t first_piece, int64_t first, int n_q, double q)
+    debye_kernel(const struct kith__debye d, int64_t first_piece, int64_t first, int n_q, double q,
+                 const unsigned *stop)
 {
     __shared__ double3 tile[THREADS];
+    __shared__ bool is_stopped; /* the host has set the stop flag: read once a tile */
     const int64_t piece = first_piece + blockIdx.x;
     const struct kith__piece p = d.piece[piece];
     const int me = (int)threadIdx.x;
@@ -78,10 +81,16 @@ static __global__ void __launch_bounds__(THREADS)
         for (int64_t from = start; from < end; from += THREADS) {
             const int64_t j = from + me;
             __syncthreads();
+            if (me == 0) {
+                is_stopped = *(const volatile unsigned *)stop >= KITH_GPU_STOP;
+            }
             if (j < end) {
                 tile[me] = make_double3(d.xyz[0][j], d.xyz[1][j], d.xyz[2][j]);
             }
             __syncthreads();
+            if (is_stopped) {
+                break;
+            }
             const int n = end - from < THREADS ? (int)(end - from) : THREADS;
             const int own = b == p.species && from == start ? me + 1 : 0;
             add_tile(d, q, i, tile, own, there ? n : 0, sums);
@@ -91,12 +100,12 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 gpuError_t kith__gpu_debye_run(const struct kith__debye *d, int64_t run, int64_t piece,
-                               int64_t pieces, gpuStream_t stream)
+                               int64_t pieces, const unsigned *stop, gpuStream_t stream)
 {
     const int64_t first = run * KITH_DEBYE_RUN;
     const int64_t left = d->n_q - first;
     const int n_q = left < KITH_DEBYE_RUN ? (int)left : KITH_DEBYE_RUN;
     KITH_LAUNCH(debye_kernel, pieces, THREADS, stream, *d, piece, first, n_q,
-                d->q_min + (double)first * d->q_width);
+                d->q_min + (double)first * d->q_width, stop);
     return gpuGetLastError();
 }

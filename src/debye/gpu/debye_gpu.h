@@ -13,10 +13,11 @@ extern "C" {
 #endif
 
 /** Launch the sums over the pairs of `pieces` pieces from `piece` on, at the q of one run. Arrays
- *  of
- *  *debye are in device memory. @return the run time's error code. */
+ *  of *debye are in device memory.
+ *  @param stop  the stop flag in device memory: KITH_GPU_STOP or more ends the sums early
+ *  @return the run time's error code */
 gpuError_t kith__gpu_debye_run(const struct kith__debye *debye, int64_t run, int64_t piece,
-                               int64_t pieces, gpuStream_t stream);
+                               int64_t pieces, const unsigned *stop, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,9 @@
 #include "core/backend.h"
 #include "gpu.h"
 
-/** Buffers of scratch memory on the device, each for one purpose. KITH_GPU_SET_SLOTS is added to
- *  the numbers of set a's buffers, KITH_GPU_INPUT to KITH_GPU_START, for those of set b. */
+/** Buffers of scratch memory on the device that the engine uses, each for one purpose; those of a
+ *  question NAME begin at KITH_WORK_OF(NAME). KITH_GPU_SET_SLOTS is added to the numbers of set a's
+ *  buffers, KITH_GPU_INPUT to KITH_GPU_START, for those of set b. */
 enum {
     KITH_GPU_PLAN,      /**< struct kith__gpu_small */
     KITH_GPU_TEMPORARY, /**< scratch of the vendor's sort, scan and select */
@@ -29,25 +30,7 @@ enum {
     KITH_GPU_START,   /**< kith__gpu_set.start */
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
-    KITH_GPU_FOF_INDEX = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS,
-    KITH_GPU_FOF_PARENT,
-    KITH_GPU_FOF_LATER,
-    KITH_GPU_FOF_IDS,
-    KITH_GPU_FOF_VELOCITIES,
-    KITH_GPU_RDF_ARRAYS,
-    KITH_GPU_RDF_COUNTS,
-    KITH_GPU_RDF_PLACES,
-    KITH_GPU_RDF_PLACES_AGAINST,
-    KITH_GPU_DEBYE,
-    KITH_GPU_HALO_ARRAYS,
-    KITH_GPU_HALO_OUT,
-    KITH_GPU_OVERLAP_ROWS,
-    KITH_GPU_OVERLAP_PANELS,
-    KITH_GPU_OVERLAP_ARRAYS,
-    KITH_GPU_WAVES_PLACES,
-    KITH_GPU_WAVES_SUMS,
-    KITH_GPU_SLOTS,
-    KITH_GPU_HALO_SUMS = KITH_GPU_X /**< shares memory with X: no grid is built at that time */
+    KITH_GPU_ENGINE_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS
 };
 
 struct kith__gpu_small;
@@ -70,8 +53,8 @@ struct kith__gpu {
     int64_t shared;     /**< most shared memory of a thread block [bytes] */
     int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */
     gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream */
-    gpuStream_t own_stream;                   /**< stream that the context created */
-    struct kith__buffer slot[KITH_GPU_SLOTS]; /**< scratch memory on the device */
+    gpuStream_t own_stream;                    /**< stream that the context created */
+    struct kith__buffer slot[KITH_WORK_SLOTS]; /**< scratch memory on the device */
     int64_t temporary_n;    /**< number of particles that temporary_bytes was determined for */
     size_t temporary_bytes; /**< scratch that the vendor's sort, scan and select need [bytes] */
     struct kith__gpu_transfer transfer[KITH_GPU_TRANSFERS]; /**< transfer buffers */
@@ -79,9 +62,9 @@ struct kith__gpu {
     gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */
     gpuStream_t stopping; /**< second stream, on which the stop flag is copied to the device while a
                                kernel runs */
-    unsigned *next;       /**< work queue counter of the running sweep, in device memory, which is
-                               also the stop flag; NULL: there is none */
-    size_t uploads;       /**< copies to the device in this call: selects the transfer buffer */
+    unsigned *stop; /**< stop flag in device memory, which the running kernels poll; of a sweep it
+                         is the work queue counter, too; NULL: there is none */
+    size_t uploads; /**< copies to the device in this call: selects the transfer buffer */
     struct kith__buffer small_memory; /**< pinned memory of `small`, a result and the stop flag */
     struct kith__gpu_small *small; /**< copy of the device's struct kith__gpu_small (search.h), in
                                            small_memory */

@@ -55,7 +55,7 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
                gpuGetErrorString(gpu->lost));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
     gpu->uploads = 0;
-    gpu->next = NULL;
+    gpu->stop = NULL;
     (void)gpuGetLastError(); /* clear an error of the caller's own work, unless it is sticky */
     KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
     return KITH_OK;
@@ -67,10 +67,10 @@ static gpuError_t stop_sweep(struct kith__gpu *gpu)
 {
     unsigned *word = (unsigned *)(void *)((char *)gpu->small_memory.data + KITH_GPU_SMALL_BYTES);
     *word = KITH_GPU_STOP;
-    if (!gpu->next) {
+    if (!gpu->stop) {
         return gpuSuccess;
     }
-    return gpuMemcpyAsync(gpu->next, word, sizeof *word, gpuMemcpyHostToDevice, gpu->stopping);
+    return gpuMemcpyAsync(gpu->stop, word, sizeof *word, gpuMemcpyHostToDevice, gpu->stopping);
 }
 
 kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
@@ -152,7 +152,7 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer)
 
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 {
-    assert(slot >= 0 && slot < KITH_GPU_SLOTS);
+    assert(slot >= 0 && slot < KITH_WORK_SLOTS);
     return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
 }
 

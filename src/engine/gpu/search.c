@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+_Static_assert((int)KITH_GPU_ENGINE_SLOTS <= (int)KITH_WORK_EACH,
+               "the engine has as many buffers as a question");
 _Static_assert(sizeof(struct kith__gpu_small) + sizeof(int64_t) <= KITH_GPU_SMALL_BYTES,
                "small data and one result are read back together");
 
@@ -271,7 +273,7 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     struct kith__gpu_small *small;
     KITH_TRY(need_small(s, &small));
     s->sweep.grid.plan = &small->plan;
-    gpu->next = s->sweep.next = &small->next;
+    gpu->stop = s->sweep.next = &small->next;
     choose_work_blocks(s);
     *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, key_bytes(&s->sweep.grid.question, n)),
@@ -351,12 +353,11 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
     return kith__gpu_read_back(s, NULL, NULL);
 }
 
-kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait, int cluster,
-                                   struct kith__gpu_search *s)
+kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question, bool wait,
+                                   int cluster, struct kith__gpu_search *s)
 {
     struct kith__gpu *gpu = ctx->state;
-    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu, .list = list};
+    *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
     struct kith__gpu_grid *grid = &s->sweep.grid;
     grid->cluster = cluster;
     const struct kith__question *q = &grid->question;

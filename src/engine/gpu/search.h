@@ -6,29 +6,29 @@
 #ifndef KITH_GPU_SEARCH_H
 #define KITH_GPU_SEARCH_H
 
-#include "fof/gpu/fof_gpu.h"
-#include "halos/gpu/halos_gpu.h"
 #include "gpu_state.h"
 #include "gpu_sweep.h"
 
+/* Bytes of kith__gpu_small that a question has for counters of its own. */
+enum { KITH_GPU_QUESTION_BYTES = 64 };
+
 /** Small data in device memory, in buffer KITH_GPU_PLAN, copied to the host as a whole. */
 struct kith__gpu_small {
-    struct kith__gpu_plan plan;         /**< the cells, and whether the coordinates can be used */
-    struct kith__gpu_bounds bounds[2];  /**< bounds of set a and b */
-    unsigned long long total;           /**< pairs appended to an unordered list */
-    unsigned next;                      /**< work queue counter of the sweep */
-    struct kith__gpu_fof_small fof;     /**< small data of friends-of-friends */
-    struct kith__gpu_halos_small halos; /**< small data of halo properties */
+    struct kith__gpu_plan plan;        /**< the cells, and whether the coordinates can be used */
+    struct kith__gpu_bounds bounds[2]; /**< bounds of set a and b */
+    unsigned long long total;          /**< pairs appended to an unordered list */
+    unsigned next;                     /**< work queue counter of the sweep */
+    /** Counters of the running question, as a struct of its own. */
+    uint64_t question[KITH_GPU_QUESTION_BYTES / sizeof(uint64_t)];
 };
 
 /** A search that has begun. */
 struct kith__gpu_search {
-    kith_ctx *ctx;                 /**< context of the call */
-    struct kith__gpu *gpu;         /**< ctx->state */
-    const struct kith__list *list; /**< the list that is wanted; NULL: none */
-    struct kith__gpu_sweep sweep;  /**< the grid and the parameters of the sweep */
-    bool empty;                    /**< a set has no particles: nothing to sweep */
-    int64_t work_blocks;           /**< number of work blocks */
+    kith_ctx *ctx;                /**< context of the call */
+    struct kith__gpu *gpu;        /**< ctx->state */
+    struct kith__gpu_sweep sweep; /**< the grid and the parameters of the sweep */
+    bool empty;                   /**< a set has no particles: nothing to sweep */
+    int64_t work_blocks;          /**< number of work blocks */
     void *temporary;        /**< scratch of the vendor's sort, scan and select; on the device */
     size_t temporary_bytes; /**< its size */
     int64_t *counts; /**< [a.n + 1] counts, then offsets, of work blocks or rows; device memory */
@@ -43,9 +43,8 @@ kith_status kith__gpu_upload_question(struct kith__gpu_search *s,
  *  @param wait  true: the host may wait for the number of cells, so that fewer bits are sorted;
  *               false: nothing waits for the device
  *  @param cluster  most particles of an i-cluster */
-kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question,
-                                   const struct kith__list *list, bool wait, int cluster,
-                                   struct kith__gpu_search *s);
+kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question, bool wait,
+                                   int cluster, struct kith__gpu_search *s);
 
 /** Copy the coordinates of a question to the device, and check them there, for operations that need
  *  no grid. Waits for the device.

@@ -219,7 +219,7 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
         struct kith__question q = flock->question;
         struct kith__gpu_search search;
         point_at(flock, &f->there, &q);
-        KITH_TRY(kith__gpu_search_begin(ctx, &q, NULL, true, KITH_GPU_CLUSTER, &search));
+        KITH_TRY(kith__gpu_search_begin(ctx, &q, true, KITH_GPU_CLUSTER, &search));
         f->sweep = search.sweep;
         f->sweep.forward = false;
     } else if (f->order == KITH_GPU_COUNTED) {

@@ -69,7 +69,8 @@ static void unpack(const struct kith_flock *flock, const void *records, int64_t 
 /** Allocate host memory for the records of one transfer. */
 static kith_status need_records(kith_ctx *ctx, const struct kith_flock *flock, void **records)
 {
-    *records = kith__work_need(&ctx->work, 0, PACK * kith__gpu_record_bytes(flock));
+    *records = kith__work_need(&ctx->work, KITH_WORK_OF(flock),
+                               PACK * kith__gpu_record_bytes(flock));
     KITH_CHECK(ctx, *records != NULL, KITH_NO_MEMORY, "out of memory for transfers");
     return KITH_OK;
 }

@@ -9,6 +9,12 @@
 #include "fof/groups.h"
 #include "engine/gpu/search.h"
 
+_Static_assert(sizeof(struct kith__gpu_fof_small) <= KITH_GPU_QUESTION_BYTES,
+               "the counters are part of the small data");
+
+/* Buffers of scratch memory on the device. */
+enum { INDEX = KITH_WORK_OF(fof), PARENT, DEFERRED, IDS, VELOCITIES };
+
 /** State of one search, host side. */
 struct fof_search {
     struct kith__gpu_search s;   /**< the grid and its buffers */
@@ -30,8 +36,7 @@ static void need_deferred(struct fof_search *w)
         f->deferred_room = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->deferred;
     } else {
         f->deferred_room = (unsigned long long)f->particles / 8 + 1024;
-        f->deferred = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_LATER,
-                                     f->deferred_room * sizeof *f->deferred);
+        f->deferred = kith__gpu_need(w->s.gpu, DEFERRED, f->deferred_room * sizeof *f->deferred);
     }
 }
 
@@ -48,7 +53,7 @@ static kith_status list_clumps(struct fof_search *w)
     uint32_t *first = grid->marks;
     size_t bytes = w->s.temporary_bytes;
     const size_t dense_bytes = ((size_t)(f->particles / KITH_DENSE) + 1) * sizeof *f->dense;
-    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
+    f->parent = kith__gpu_need(gpu, PARENT, (size_t)f->particles * sizeof *f->parent);
     w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY,
                                     bytes > dense_bytes ? bytes : dense_bytes);
     f->dense = w->s.temporary; /* used until groups are sorted */
@@ -75,14 +80,14 @@ static kith_status link_clumps(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
-    const struct kith__gpu_fof_small *small = &gpu->small->fof;
+    const struct kith__gpu_fof_small *small = (const void *)gpu->small->question;
     KITH_GPU_TRY(ctx, "linking", kith__gpu_link_without_dense(f, gpu->stream));
     KITH_TRY(kith__gpu_await_small(&w->s));
     f->n = small->n_clumps;
     f->nodes = f->by_clump ? f->n : f->particles;
     f->any_dense = small->n_dense > 0;
     const size_t bytes = (size_t)small->n_dense * (size_t)f->subcells.rows * sizeof *f->index;
-    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
+    f->index = kith__gpu_need(gpu, INDEX, bytes);
     KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
                (long long)f->n);
     if (f->any_dense) {
@@ -127,8 +132,7 @@ static kith_status sort_by_id(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     const size_t bytes = (size_t)w->f.particles * sizeof(int64_t);
-    int64_t *ids = kith__gpu_need(gpu, KITH_GPU_FOF_IDS,
-                                  bytes + (size_t)w->n_groups * sizeof(int64_t));
+    int64_t *ids = kith__gpu_need(gpu, IDS, bytes + (size_t)w->n_groups * sizeof(int64_t));
     KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
                (long long)w->f.particles);
     uint64_t *least = (uint64_t *)(ids + w->f.particles);
@@ -147,7 +151,7 @@ static kith_status order_groups(struct fof_search *w)
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
     struct kith__gpu_friends *f = &w->f;
-    const struct kith__gpu_fof_small *small = &gpu->small->fof;
+    const struct kith__gpu_fof_small *small = (const void *)gpu->small->question;
     int32_t *listed = (int32_t *)w->s.counts;    /* held the clumps' keys; linking is over */
     f->below = (int32_t *)w->s.sweep.grid.a.key; /* held the table of cells */
     f->mark = f->below + f->nodes;
@@ -237,7 +241,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     struct kith__gpu *gpu = ctx->state;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__gpu_search_begin(ctx, q, NULL, true, KITH_GPU_CLUSTER, &w.s));
+    KITH_TRY(kith__gpu_search_begin(ctx, q, true, KITH_GPU_CLUSTER, &w.s));
     if (w.s.empty) {
         return kith__groups_number(ctx, 0, out);
     }
@@ -255,7 +259,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
         .y = grid->a.y,
         .z = grid->a.z,
         .id = grid->a.id,
-        .small = &((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->fof,
+        .small = (void *)((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->question,
         .stop = w.s.sweep.next};
     KITH_GPU_TRY(ctx, "linking", gpuMemsetAsync(w.s.sweep.next, 0, sizeof *f->stop, gpu->stream));
     if (!kith__subcells_init(q, f->axis, plan.near, &f->subcells)) {
@@ -263,7 +267,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     }
     if (fof->velocities) {
         const size_t bytes = 3 * (size_t)q->a.n * (size_t)q->precision;
-        void *velocities = kith__gpu_need(gpu, KITH_GPU_FOF_VELOCITIES, bytes);
+        void *velocities = kith__gpu_need(gpu, VELOCITIES, bytes);
         KITH_CHECK(ctx, velocities != NULL, KITH_NO_MEMORY,
                    "out of device memory for %lld velocities", (long long)q->a.n);
         KITH_TRY(kith__gpu_upload(ctx, velocities, fof->velocities, bytes));

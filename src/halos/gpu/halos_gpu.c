@@ -8,6 +8,13 @@
 
 #include "engine/gpu/search.h"
 
+_Static_assert(sizeof(struct kith__gpu_halos_small) <= KITH_GPU_QUESTION_BYTES,
+               "the counters are part of the small data");
+
+/* Buffers of scratch memory on the device. SUMS shares memory with coordinates, as no grid is built
+ * at that time. */
+enum { INPUT = KITH_WORK_OF(halos), RESULTS, SUMS = KITH_GPU_X };
+
 /** State of one measurement, host side. */
 struct task {
     struct kith__gpu_search s; /**< buffers of a grid, of which the sort's are used */
@@ -42,7 +49,7 @@ static kith_status upload_members(struct task *t, const struct kith__members *gi
             array[a].from = NULL;
         }
     }
-    KITH_TRY(kith__gpu_upload_arrays(t->s.ctx, KITH_GPU_HALO_ARRAYS, array, ARRAYS, 1, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(t->s.ctx, INPUT, array, ARRAYS, 1, &rest));
     m->labels = array[LABELS].at ? array[LABELS].at : given->labels;
     if (!here) {
         m->input.masses = array[MASSES].at;
@@ -59,7 +66,7 @@ static kith_status check(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
     const struct kith__gpu *gpu = t->s.gpu;
-    const struct kith__gpu_halos_small *small = &gpu->small->halos;
+    const struct kith__gpu_halos_small *small = (const void *)gpu->small->question;
     KITH_GPU_TRY(ctx, "checking particles",
                  gpuMemsetAsync(t->h.small, 0xff, sizeof *small, gpu->stream));
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_check(&t->h, gpu->stream));
@@ -82,7 +89,7 @@ static kith_status sort_members(struct task *t)
     const struct kith__gpu *gpu = t->s.gpu;
     struct kith__gpu_halos *h = &t->h;
     const int64_t groups = h->members.groups;
-    const struct kith__gpu_halos_small *small = &gpu->small->halos;
+    const struct kith__gpu_halos_small *small = (const void *)gpu->small->question;
     size_t bytes = t->s.temporary_bytes;
     KITH_GPU_TRY(ctx, "sorting members", kith__gpu_halo_keys(h, t->key[0], t->id[0], gpu->stream));
     KITH_GPU_TRY(ctx, "sorting members",
@@ -124,8 +131,8 @@ static kith_status measure(struct task *t, kith_halos *out)
     const size_t halo_bytes = (size_t)h->members.groups * sizeof *h->halo;
     const size_t frame_bytes = (size_t)h->n_large * sizeof *h->frame;
     const size_t sum_bytes = (size_t)kith__gpu_halo_pieces(h) * sizeof *h->sums;
-    h->halo = here ? out->halo : kith__gpu_need(gpu, KITH_GPU_HALO_OUT, halo_bytes);
-    h->frame = kith__gpu_need(gpu, KITH_GPU_HALO_SUMS, frame_bytes + sum_bytes);
+    h->halo = here ? out->halo : kith__gpu_need(gpu, RESULTS, halo_bytes);
+    h->frame = kith__gpu_need(gpu, SUMS, frame_bytes + sum_bytes);
     KITH_CHECK(ctx, h->halo && h->frame, KITH_NO_MEMORY, "out of device memory for %lld halos",
                (long long)h->members.groups);
     h->sums = (struct kith__halo_sums *)(void *)(h->frame + h->n_large);
@@ -152,7 +159,7 @@ static kith_status measure_halos(kith_ctx *ctx, const struct kith__question *q,
     KITH_TRY(kith__halos_need(ctx, members->groups, out));
     KITH_TRY(kith__gpu_search_room(ctx, q, &t.s, t.key, t.id));
     t.h = (struct kith__gpu_halos){
-        .small = &((struct kith__gpu_small *)t.s.gpu->slot[KITH_GPU_PLAN].data)->halos};
+        .small = (void *)((struct kith__gpu_small *)t.s.gpu->slot[KITH_GPU_PLAN].data)->question};
     KITH_TRY(upload_members(&t, members));
     if (members->points.n > 0) {
         KITH_TRY(check(&t));

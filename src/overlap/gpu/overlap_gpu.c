@@ -10,6 +10,9 @@
 #include "replicas.h"
 #include "engine/gpu/gpu_state.h"
 
+/* Buffers of scratch memory, on the device and on the host. */
+enum { ROWS = KITH_WORK_OF(overlap), PANELS, ARRAYS };
+
 /* Shared memory for the counters of a block, beside the slices: all fits 48 KiB, which every device
  * has [bytes]. */
 static const int64_t counter_bytes = 12 << 10;
@@ -22,8 +25,8 @@ static kith_status upload_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const size_t item = o->type == KITH_BITS ? sizeof(uint64_t) : (size_t)o->type;
     const size_t bytes = (size_t)(o->n * o->stride) * item;
     const size_t packed = o->type == KITH_BITS ? sizeof(uint32_t) : (size_t)all->precision;
-    void *rows = kith__gpu_need(gpu, KITH_GPU_OVERLAP_ROWS, bytes);
-    all->panels = kith__gpu_need(gpu, KITH_GPU_OVERLAP_PANELS,
+    void *rows = kith__gpu_need(gpu, ROWS, bytes);
+    all->panels = kith__gpu_need(gpu, PANELS,
                                  (size_t)(all->n_panels * all->depth * KITH_GPU_PANEL) * packed);
     KITH_CHECK(ctx, rows && all->panels, KITH_NO_MEMORY,
                "out of device memory for %lld replicas, twice", (long long)o->n);
@@ -39,10 +42,9 @@ static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     struct kith__overlap *o = &all->overlap;
     const size_t n = (size_t)o->n, bins = (size_t)o->bins;
     const size_t numbers = 3 * n + bins + 1;
-    double *here = kith__work_need(&ctx->work, 0, numbers * sizeof *here);
+    double *here = kith__work_need(&ctx->work, ARRAYS, numbers * sizeof *here);
     const size_t table = o->type == KITH_BITS ? (size_t)(o->dim + 1) * sizeof *o->table : 0;
-    double *there = kith__gpu_need(gpu, KITH_GPU_OVERLAP_ARRAYS,
-                                   (numbers + bins + 2) * sizeof *there + table);
+    double *there = kith__gpu_need(gpu, ARRAYS, (numbers + bins + 2) * sizeof *there + table);
     KITH_CHECK(ctx, here != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY,
                "out of device memory for the weights of replicas");

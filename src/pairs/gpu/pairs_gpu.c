@@ -23,11 +23,11 @@ static bool by_rows(const struct kith__list *list)
 
 /** Queue the offsets of work blocks, or rows, in the list: s->counts.
  *  @param[out] total  number of pairs of the list, in device memory: the last offset */
-static kith_status queue_offsets(struct kith__gpu_search *s, const int64_t **total)
+static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__list *list,
+                                 const int64_t **total)
 {
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
-    const struct kith__list *list = s->list;
     const int64_t n = by_rows(list) ? s->sweep.grid.question.a.n : s->work_blocks;
     *total = s->counts + n;
     if (s->empty) {
@@ -68,14 +68,14 @@ static struct kith__gpu_list part_of(const struct kith__list *list, const kith_p
 }
 
 /** Queue the writing, and sorting, of rows [first, last) of the list. */
-static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__gpu_list *part,
-                             int64_t first, int64_t last)
+static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__list *list,
+                             const struct kith__gpu_list *part, int64_t first, int64_t last)
 {
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     KITH_GPU_TRY(ctx, "filling rows",
-                 kith__gpu_fill_rows(&s->sweep, !s->list->full, part, s->counts, stream));
-    if (s->list->sorted) {
+                 kith__gpu_fill_rows(&s->sweep, !list->full, part, s->counts, stream));
+    if (list->sorted) {
         KITH_GPU_TRY(ctx, "sorting rows",
                      kith__gpu_sort_rows(&s->sweep.grid, part, s->counts, first, last, stream));
     }
@@ -83,10 +83,10 @@ static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__gpu_
 }
 
 /** Queue the writing of the whole list, whose offsets are in s->counts. */
-static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
+static kith_status fill(struct kith__gpu_search *s, const struct kith__list *list,
+                        const kith_pairs *out)
 {
     kith_ctx *ctx = s->ctx;
-    const struct kith__list *list = s->list;
     const int64_t n = s->sweep.grid.question.a.n;
     const struct kith__gpu_list part = part_of(list, out, 0);
     if (list->layout == KITH_CSR) {
@@ -98,7 +98,7 @@ static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
         return KITH_OK;
     }
     if (by_rows(list)) {
-        return fill_rows(s, &part, 0, n);
+        return fill_rows(s, list, &part, 0, n);
     }
     KITH_GPU_TRY(ctx, "filling pairs",
                  kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
@@ -107,13 +107,13 @@ static kith_status fill(struct kith__gpu_search *s, const kith_pairs *out)
 
 /** Queue the making of a list in any order, by one sweep.
  *  @param[out] total  number of pairs of the list, in device memory */
-static kith_status fill_unordered(struct kith__gpu_search *s, const kith_pairs *out,
-                                  const void **total)
+static kith_status fill_unordered(struct kith__gpu_search *s, const struct kith__list *list,
+                                  const kith_pairs *out, const void **total)
 {
     struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
-    const struct kith__gpu_list part = part_of(s->list, out, 0);
+    const struct kith__gpu_list part = part_of(list, out, 0);
     *total = s->empty ? (const void *)s->counts : &small->total;
-    s->sweep.forward = !s->list->full;
+    s->sweep.forward = !list->full;
     if (!s->empty) {
         KITH_GPU_TRY(s->ctx, "finding pairs",
                      kith__gpu_append(&s->sweep, &part, NULL, &small->total, s->gpu->stream));
@@ -123,15 +123,16 @@ static kith_status fill_unordered(struct kith__gpu_search *s, const kith_pairs *
 
 /** Queue the making of a list in arrays in device memory.
  *  @param[out] total  number of pairs of the list, in device memory */
-static kith_status queue(struct kith__gpu_search *s, const kith_pairs *out, const void **total)
+static kith_status queue(struct kith__gpu_search *s, const struct kith__list *list,
+                         const kith_pairs *out, const void **total)
 {
-    if (s->list->unordered && !by_rows(s->list)) {
-        return fill_unordered(s, out, total);
+    if (list->unordered && !by_rows(list)) {
+        return fill_unordered(s, list, out, total);
     }
     const int64_t *sum;
-    KITH_TRY(queue_offsets(s, &sum));
+    KITH_TRY(queue_offsets(s, list, &sum));
     *total = sum;
-    return fill(s, out);
+    return fill(s, list, out);
 }
 
 /* ------------------------------------------------------------------------------------ streamed */
@@ -143,6 +144,7 @@ static const int64_t least_part = (int64_t)1 << 16;
 /** A list that is made in parts and copied to the host. */
 struct stream {
     struct kith__gpu_search *search; /**< the search */
+    const struct kith__list *list;   /**< the list that is wanted */
     int64_t total;                   /**< pairs of the list */
     const int64_t *offsets; /**< [n_offsets] first pair of each work block or row, in host memory;
                                  NULL: not copied from the device yet */
@@ -162,7 +164,7 @@ static kith_status stage(struct stream *t, int64_t n)
 {
     struct kith__gpu_search *s = t->search;
     s->gpu->staging.memory = KITH_DEVICE;
-    return kith__list_need(s->ctx, s->list, s->sweep.grid.question.precision, 0, n,
+    return kith__list_need(s->ctx, t->list, s->sweep.grid.question.precision, 0, n,
                            n > least_part ? n : least_part, &s->gpu->staging);
 }
 
@@ -176,10 +178,10 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     kith_pairs *staging = &s->gpu->staging;
     KITH_TRY(stage(t, end - base));
     staging->n = end - base;
-    struct kith__gpu_list part = part_of(s->list, staging, base);
+    struct kith__gpu_list part = part_of(t->list, staging, base);
     part.capacity = staging->n;
-    if (by_rows(s->list)) {
-        KITH_TRY(fill_rows(s, &part, first, last));
+    if (by_rows(t->list)) {
+        KITH_TRY(fill_rows(s, t->list, &part, first, last));
     } else {
         s->sweep.first = first;
         s->sweep.last = last < s->work_blocks ? last : s->work_blocks;
@@ -204,10 +206,10 @@ static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t
 static kith_status fetch_offsets(struct stream *t)
 {
     kith_ctx *ctx = t->search->ctx;
-    const bool rows = by_rows(t->search->list);
+    const bool rows = by_rows(t->list);
     t->n_offsets = (rows ? t->search->sweep.grid.question.a.n : t->search->work_blocks) + 1;
     const size_t bytes = (size_t)t->n_offsets * sizeof(int64_t);
-    int64_t *offsets = kith__work_need(&ctx->work, 0, bytes);
+    int64_t *offsets = kith__work_need(&ctx->work, KITH_WORK_OF(pairs), bytes);
     KITH_CHECK(ctx, offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
                (long long)t->n_offsets);
     t->offsets = offsets;
@@ -218,7 +220,7 @@ static kith_status fetch_offsets(struct stream *t)
  *  end inside a work block; parts of a list by rows end between rows. */
 static kith_status stream_parts(struct stream *t)
 {
-    const bool rows = by_rows(t->search->list);
+    const bool rows = by_rows(t->list);
     int64_t first = 0;
     int64_t last = 0;
     if (t->total <= t->most) { /* one part: no offsets are needed */
@@ -284,7 +286,7 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
     struct kith__gpu_search *s = t->search;
     kith_pairs *block = &s->gpu->block;
     const kith_precision precision = s->sweep.grid.question.precision;
-    KITH_TRY(kith__list_need(s->ctx, s->list, precision, s->sweep.grid.question.a.n, part->n,
+    KITH_TRY(kith__list_need(s->ctx, t->list, precision, s->sweep.grid.question.a.n, part->n,
                              part->n, block));
     KITH_TRY(fetch_part(t, part, 0, block));
     for (int64_t first = 0; first < part->n; first += t->piece) {
@@ -300,28 +302,31 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
 /* ------------------------------------------------------------------------------------- backend */
 
 /** Make the arrays that the library owns hold n pairs. */
-static kith_status grow_list(struct kith__gpu_search *s, int64_t n, kith_pairs *out)
+static kith_status grow_list(struct kith__gpu_search *s, const struct kith__list *list, int64_t n,
+                             kith_pairs *out)
 {
     const struct kith__question *q = &s->sweep.grid.question;
     const int64_t old = out->owner ? out->capacity : 0;
-    return kith__list_need(s->ctx, s->list, q->precision, q->a.n, n, n > old ? n : old, out);
+    return kith__list_need(s->ctx, list, q->precision, q->a.n, n, n > old ? n : old, out);
 }
 
 /** Make a list in arrays in host memory. */
-static kith_status fill_on_host(struct kith__gpu_search *s, bool grow, kith_pairs *out)
+static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__list *list,
+                                bool grow, kith_pairs *out)
 {
     static const int64_t most = (int64_t)1 << 24;
     const int64_t *total;
-    KITH_TRY(queue_offsets(s, &total));
-    struct stream t = {.search = s, .most = most, .deliver = deliver_to_arrays, .out = out};
+    KITH_TRY(queue_offsets(s, list, &total));
+    struct stream t = {
+        .search = s, .list = list, .most = most, .deliver = deliver_to_arrays, .out = out};
     KITH_TRY(kith__gpu_read_back(s, total, &t.total));
     if (grow) {
-        KITH_TRY(grow_list(s, t.total, out));
+        KITH_TRY(grow_list(s, list, t.total, out));
     }
     out->n = t.total;
     out->rows = s->sweep.grid.question.a.n;
     KITH_TRY(kith__list_fits(s->ctx, out));
-    if (s->list->layout == KITH_CSR) {
+    if (list->layout == KITH_CSR) {
         t.offsets = out->offsets;
         t.n_offsets = out->rows + 1;
         KITH_TRY(fetch_counts(s, out->offsets, t.n_offsets));
@@ -334,21 +339,21 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
 {
     struct kith__gpu_search s;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_CLUSTER, &s));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
     if (out->memory == KITH_HOST) {
-        return fill_on_host(&s, grow, out);
+        return fill_on_host(&s, list, grow, out);
     }
     int64_t n = 0;
     if (grow) {
         const int64_t *total;
-        KITH_TRY(queue_offsets(&s, &total));
+        KITH_TRY(queue_offsets(&s, list, &total));
         KITH_TRY(kith__gpu_read_back(&s, total, &n));
-        KITH_TRY(grow_list(&s, n, out));
-        KITH_TRY(fill(&s, out));
+        KITH_TRY(grow_list(&s, list, n, out));
+        KITH_TRY(fill(&s, list, out));
         KITH_TRY(kith__gpu_read_back(&s, NULL, NULL));
     } else {
         const void *total;
-        KITH_TRY(queue(&s, out, &total));
+        KITH_TRY(queue(&s, list, out, &total));
         KITH_TRY(kith__gpu_read_back(&s, total, &n));
     }
     out->n = n;
@@ -363,8 +368,8 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
     struct kith__gpu_search s;
     const void *total;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, false, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(queue(&s, out, &total));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, false, KITH_GPU_CLUSTER, &s));
+    KITH_TRY(queue(&s, list, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
                  kith__gpu_write_result(&s.sweep.grid, total, result, s.gpu->stream));
     return KITH_OK;
@@ -381,14 +386,14 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     const int64_t *total;
     int64_t sum = 0;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, &wanted, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(queue_offsets(&s, &total));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
+    KITH_TRY(queue_offsets(&s, &wanted, &total));
     KITH_TRY(kith__gpu_read_back(&s, total, &sum));
     if (!neighbours) {
         *n = sum * each_twice;
         return KITH_OK;
     }
-    struct stream t = {.search = &s};
+    struct stream t = {.search = &s, .list = &wanted};
     KITH_TRY(fetch_offsets(&t));
     for (int64_t p = 0; p < particles; p++) {
         neighbours[p] = t.offsets[p + 1] - t.offsets[p];
@@ -404,10 +409,11 @@ static kith_status each_block(kith_ctx *ctx, const struct kith__question *questi
     struct kith__gpu_search s;
     const int64_t *total;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, list, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(queue_offsets(&s, &total));
+    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
+    KITH_TRY(queue_offsets(&s, list, &total));
     const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
     struct stream t = {.search = &s,
+                       .list = list,
                        .most = wanted > least_part ? wanted : least_part,
                        .piece = wanted,
                        .deliver = deliver_to_function,

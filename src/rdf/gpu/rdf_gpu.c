@@ -10,6 +10,9 @@
 
 #include "engine/gpu/search.h"
 
+/* Buffers of scratch memory, on the device and on the host; PIECES has one for each set. */
+enum { UPLOADED = KITH_WORK_OF(rdf), COUNTS, PIECES, FIRST = PIECES + 2, SUMS, FORCE_SUMS };
+
 /* Arrays of the caller that are uploaded; the first ones have one entry for each set. */
 enum {
     SPECIES,
@@ -72,8 +75,7 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
                                         : 0; /* of b's in the order of cells */
     const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
     void *rest;
-    KITH_TRY(
-        kith__gpu_upload_arrays(ctx, KITH_GPU_RDF_ARRAYS, array, ARRAYS, forces + cells, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(ctx, UPLOADED, array, ARRAYS, forces + cells, &rest));
     c->scale.forces[0] = rest;
     c->scale.forces[1] = q->cross ? (char *)rest + begin : rest;
     c->scale.first = (void *)((char *)rest + forces);
@@ -164,7 +166,7 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
         .rdf = *rdf,
         .cross = q->cross,
         .plain = is_plain(rdf),
-        .counts = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_COUNTS, bytes),
+        .counts = kith__gpu_need(c->s.gpu, COUNTS, bytes),
     };
     KITH_CHECK(ctx, c->scale.counts != NULL, KITH_NO_MEMORY,
                "out of device memory for %lld counters", (long long)n);
@@ -200,8 +202,8 @@ static kith_status fetch(struct count *c)
     const int64_t n = rdf->partials * rdf->bins;
     const int64_t m = rdf->force_sums ? kith__force_sum_at(rdf, rdf->partials, 0, 0) : 0;
     const size_t bytes = (size_t)n * sizeof(int64_t);
-    uint64_t *sums = rdf->sums ? need_wide(ctx, 0, n) : NULL;
-    uint64_t *force_sums = m > 0 ? need_wide(ctx, 1, m) : NULL;
+    uint64_t *sums = rdf->sums ? need_wide(ctx, SUMS, n) : NULL;
+    uint64_t *force_sums = m > 0 ? need_wide(ctx, FORCE_SUMS, m) : NULL;
     KITH_CHECK(ctx, (sums || !rdf->sums) && (force_sums || m == 0), KITH_NO_MEMORY,
                "out of memory for %lld sums", (long long)(n + m));
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
@@ -272,9 +274,9 @@ static kith_status upload_set(struct count *c, struct kith__gpu_nearest *all, in
     const size_t ids = ((size_t)n * sizeof(int32_t) + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
     const size_t room = ids + (size_t)kith__most_pieces(n, kinds, KITH_GPU_PIECE) *
                                   sizeof(struct kith__piece);
-    char *here = kith__work_need(&ctx->work, 0, room);
-    int64_t *first = kith__work_need(&ctx->work, 1, ((size_t)kinds + 2) * sizeof *first);
-    char *there = kith__gpu_need(c->s.gpu, KITH_GPU_RDF_PLACES + set,
+    char *here = kith__work_need(&ctx->work, PIECES, room);
+    int64_t *first = kith__work_need(&ctx->work, FIRST, ((size_t)kinds + 2) * sizeof *first);
+    char *there = kith__gpu_need(c->s.gpu, PIECES + set,
                                  room + (size_t)n * 4 * (size_t)all->question.precision);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
                "out of memory to sort %lld particles by species", (long long)n);
@@ -342,7 +344,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(prepare(&c, q)); /* while coordinates are uploaded */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
-                          : kith__gpu_search_begin(ctx, q, NULL, true, home, &c.s));
+                          : kith__gpu_search_begin(ctx, q, true, home, &c.s));
     if (c.s.empty) {
         return KITH_OK; /* the counts are 0 */
     }

@@ -10,6 +10,9 @@
 #include "engine/gpu/search.h"
 #include "waves/waves.h"
 
+/* Buffers of scratch memory, on the device and on the host. */
+enum { PLACES = KITH_WORK_OF(waves), SUMS, FIRST };
+
 /** Bytes rounded up to KITH_ALIGN. */
 static size_t aligned(size_t bytes)
 {
@@ -29,10 +32,9 @@ static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith
         sizeof(struct kith__piece));
     const size_t hkl = 3 * (size_t)waves->n * sizeof *waves->hkl;
     const size_t phases = aligned(n * sizeof(uint64_t));
-    char *here = kith__work_need(&ctx->work, 0, ids + pieces);
-    int64_t *first = kith__work_need(&ctx->work, 1, (kinds + 2) * sizeof *first);
-    char *there = kith__gpu_need(s->gpu, KITH_GPU_WAVES_PLACES,
-                                 ids + pieces + aligned(hkl) + 3 * phases);
+    char *here = kith__work_need(&ctx->work, PLACES, ids + pieces);
+    int64_t *first = kith__work_need(&ctx->work, FIRST, (kinds + 2) * sizeof *first);
+    char *there = kith__gpu_need(s->gpu, PLACES, ids + pieces + aligned(hkl) + 3 * phases);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
                "out of memory to sort %lld particles by species", (long long)n);
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
@@ -71,7 +73,7 @@ static kith_status sum(struct kith__gpu_search *s, const struct kith__waves *wav
     const size_t sums = (size_t)(waves->n * waves->n_species) * sizeof *all->sums;
     const int64_t run = run_length(all) < waves->n ? run_length(all) : waves->n;
     const size_t parts = (size_t)(run * all->pieces) * sizeof *all->part;
-    char *at = kith__gpu_need(s->gpu, KITH_GPU_WAVES_SUMS, sums + parts + sizeof *all->bad);
+    char *at = kith__gpu_need(s->gpu, SUMS, sums + parts + sizeof *all->bad);
     KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of device memory for sums over %lld waves",
                (long long)waves->n);
     all->sums = (double(*)[2])(void *)at;
