@@ -14,11 +14,22 @@
 #endif
 
 #include "gpu.h"
+#include "kernels.h"
 #include "engine/cells.h"
+
+/** Adds KERNEL, before main() begins, to the list of kernels (kernels.h). */
+template <auto KERNEL> struct listed_kernel {
+    static struct kith__gpu_kernel entry;
+    static const bool is_listed;
+};
+template <auto KERNEL> struct kith__gpu_kernel listed_kernel<KERNEL>::entry;
+template <auto KERNEL>
+const bool listed_kernel<KERNEL>::is_listed = kith__gpu_list_kernel(&entry, (const void *)KERNEL);
 
 #ifndef KITH_LAUNCH
 #define KITH_LAUNCH_SHARED(kernel, blocks, threads, bytes, stream, ...) \
-    kernel<<<(unsigned)(blocks), (unsigned)(threads), bytes, stream>>>(__VA_ARGS__)
+    ((void)listed_kernel<kernel>::is_listed, \
+     kernel<<<(unsigned)(blocks), (unsigned)(threads), bytes, stream>>>(__VA_ARGS__))
 #define KITH_LAUNCH(kernel, blocks, threads, stream, ...) \
     KITH_LAUNCH_SHARED(kernel, blocks, threads, 0, stream, __VA_ARGS__)
 #define KITH_DYNAMIC_SHARED(type, name) extern __shared__ type name[]

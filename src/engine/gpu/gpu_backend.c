@@ -11,6 +11,7 @@
 
 #include "gpu_grid.h"
 #include "gpu_state.h"
+#include "kernels.h"
 
 static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
 
@@ -40,6 +41,22 @@ static kith_status end_call(kith_ctx *ctx, kith_status status)
     return status;
 }
 
+/** Load the kernels of the vendor's scan, which the list of kernels does not have, by a scan of one
+ *  number: a search queues the scan behind kernels that take long (kernels.h). */
+static kith_status load_scan(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    size_t bytes = 0;
+    KITH_GPU_TRY(ctx, "opening the device", kith__gpu_scan(NULL, &bytes, NULL, 1, gpu->stream));
+    void *temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY, bytes);
+    int64_t *count = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, sizeof *count);
+    KITH_CHECK(ctx, temporary && count, KITH_NO_MEMORY, "out of device memory for a context");
+    KITH_GPU_TRY(ctx, "opening the device", gpuMemsetAsync(count, 0, sizeof *count, gpu->stream));
+    KITH_GPU_TRY(ctx, "opening the device",
+                 kith__gpu_scan(temporary, &bytes, count, 1, gpu->stream));
+    return KITH_OK;
+}
+
 /** Open a device: make it current, create streams, events and pinned memory. */
 static kith_status open_device(kith_ctx *ctx, int device)
 {
@@ -56,7 +73,7 @@ static kith_status open_device(kith_ctx *ctx, int device)
     gpu->processors = properties.multiProcessorCount;
     gpu->shared = (int64_t)properties.gpuSharedBytes;
     gpu->shared_all = (int64_t)properties.gpuSharedBytesOfAll;
-    const gpuError_t error = kith__gpu_try_kernel();
+    const gpuError_t error = kith__gpu_load_kernels();
     if (error != gpuSuccess) {
         (void)gpuGetLastError();
         return kith__fail(ctx, KITH_NO_BACKEND,
@@ -79,7 +96,7 @@ static kith_status open_device(kith_ctx *ctx, int device)
                  gpuStreamCreateWithFlags(&gpu->stopping, gpuStreamNonBlocking));
     gpu->small = kith__gpu_pinned_need(&gpu->small_memory, KITH_GPU_SMALL_BYTES + KITH_ALIGN);
     KITH_CHECK(ctx, gpu->small != NULL, KITH_NO_MEMORY, "out of pinned memory for a context");
-    return KITH_OK;
+    return load_scan(ctx);
 }
 
 static void gpu_close(kith_ctx *ctx)

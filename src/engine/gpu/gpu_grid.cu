@@ -281,12 +281,6 @@ static gpuError_t find_bounds_of_sets(const struct kith__gpu_grid *grid,
     return error;
 }
 
-gpuError_t kith__gpu_try_kernel(void)
-{
-    gpuFuncAttributes attributes;
-    return gpuFuncGetAttributes(&attributes, (const void *)find_bounds<double>);
-}
-
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
                                   struct kith__gpu_bounds *bounds, gpuStream_t stream)
 {

@@ -86,10 +86,6 @@ struct kith__gpu_bounds {
 extern "C" {
 #endif
 
-/** Test whether the kernels of this build run on the current device.
- *  @return gpuSuccess when they do */
-gpuError_t kith__gpu_try_kernel(void);
-
 /** Queue the bounds of the coordinates and the choice of the cells: sets *grid->plan.
  *  @param bounds  [2] device memory, zero; it is zero again when the kernels have finished */
 gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
