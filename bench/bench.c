@@ -19,7 +19,7 @@ static const char usage[] =
     "       kith_bench gpu [options]            time what a GPU does of these\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
-    "  -t, --threads LIST   numbers of threads, such as 1,2 (default: 1 and all cores)\n"
+    "  -t, --threads LIST   numbers of threads, as in 1,2 (default: 1 and all cores)\n"
     "  -b, --backend NAME   where no list of instruction sets is run (default: cpu)\n"
     "  -c, --case NAME      run the cases whose names begin so\n"
     "  -n, --points N       points of the standard case (default: 1000000)\n"

@@ -38,13 +38,13 @@ bool bench_fof(const bench_options *options, json_t *out);
 bool bench_rdf(const bench_options *options, json_t *out);
 /** "results" */
 bool bench_flock(const bench_options *options, json_t *out);
-/** "results", by turns with the matrix product of a BLAS on the same cores where there is one: the
- *  environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0 */
+/** "results", timed alternately with the matrix product of a BLAS on as many cores, if a BLAS is
+ *  installed: the environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0 */
 bool bench_overlap(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads beside one thread, alone, beside processes
  *  that spin, and in several processes */
 bool bench_busy(const bench_options *options, json_t *out);
-/** "forces": pair distributions from forces, beside the histogram of the same points
+/** "forces": pair distributions from forces, and histograms of the points without forces
  *  @param threads  numbers of threads, 0 at the end; {0}: all there are, once */
 bool bench_force(const bench_options *options, const char *backend, const int *threads,
                  json_t *out);
@@ -58,8 +58,8 @@ bool bench_gpu(const bench_options *options, json_t *out);
 bool bench_gpu_fof(const bench_options *options, json_t *out);
 /** "distributions", from points in host memory to counts there */
 bool bench_gpu_rdf(const bench_options *options, json_t *out);
-/** "overlaps", from replicas in host memory to counts there, and the product of the same matrix by
- *  cuBLAS, in device memory, where the build has it */
+/** "overlaps", from replicas in host memory to counts there, and the product of the matrix of
+ *  replicas by cuBLAS, in device memory, if the build has cuBLAS */
 bool bench_gpu_overlap(const bench_options *options, json_t *out);
 /** "waves", from points in host memory to sums there */
 bool bench_gpu_waves(const bench_options *options, json_t *out);
@@ -75,7 +75,7 @@ bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
 kith_ctx *bench_open(const char *backend, int threads);
 
 /** Make a set by name ("uniform", "clustered", "soneira_peebles").
- *  @return [n][3]; NULL: no such set or no memory */
+ *  @return [n][3]; NULL: an unknown name, or no memory */
 double *bench_make_set(const char *set, int64_t n);
 
 /** Round points to float, in the unit cube still, there and in a copy. @return the copy: [n][3];

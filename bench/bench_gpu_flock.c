@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of boids on a GPU by the rules and numbers of UPenn's CIS 565, in a periodic box as dense
- * as a case asks for, by the host's clock; the state stays on the device. A flock as dense, of no
- * more than some boids, is first flown on the CPU, too: all bits must be the same. The window of
- * steps that were timed is stored, and the neighbours at its end.
+ * Steps of boids on a GPU, timed by the host's clock; the state stays on the device. The rules and
+ * parameters are those of UPenn's course CIS 565; the periodic box has the density of the case.
+ * First a flock of that density, of at most CHECKED boids, runs on both the GPU and the CPU: all
+ * bits must agree. The range of timed steps is stored, and the number of neighbours at its end.
  */
 #include "bench.h"
 

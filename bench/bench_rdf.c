@@ -32,7 +32,7 @@ typedef struct problem {
     int64_t n;
     double r_max;
     double *xyz;    /* [n][3], each a number of the precision */
-    float *rounded; /* the same in float; NULL in double */
+    float *rounded; /* xyz rounded to float; NULL in double */
     int64_t right[MOST_BINS];
     int64_t pairs;
 } problem;

@@ -17,8 +17,8 @@ typedef struct fof_job {
     kith_box box; /**< periodic on all axes or on none */
     double length;
     kith_fof_options options;
-    bool catalogue;        /**< measure the groups too, */
-    kith_halo_input input; /**< with what else is known of the points */
+    bool catalogue;        /**< measure the groups, too */
+    kith_halo_input input; /**< masses and velocities for the catalogue */
     kith_groups groups;
     kith_halos halos;
 } fof_job;
@@ -28,7 +28,8 @@ typedef struct fof_job {
 #define FOF_JOB_SPACINGS 0.2
 enum { FOF_JOB_LEAST = 20, FOF_JOB_LEAST_COMPARED = 2 };
 
-/** Make a set in random order (bench_make_set). @return [n][3]; NULL: no such set or no memory */
+/** Make a set in random order (bench_make_set). @return [n][3]; NULL: an unknown name, or
+ *  no memory */
 float *fof_job_make_points(const char *set, int64_t n);
 
 /** Link points of the unit cube at the usual length. */

@@ -27,7 +27,7 @@ typedef bool (*harness_work)(void *user);
  */
 bool harness_time(harness_work work, void *user, double least, harness_times *out);
 
-/** The same for two by turns, so that what else the machine does hits both. */
+/** Time two functions alternately, as harness_time does one: a disturbance then slows both. */
 bool harness_time_turns(const harness_work work[2], void *user, double least, harness_times out[2]);
 
 /** Sort the times of repeats and say what they come to; `first` is left alone. */

@@ -40,8 +40,8 @@ bool overlap_job_count(void *job);
 /** Are the counts of the first replicas those of brute force, and all pairs counted? */
 bool overlap_job_is_right(overlap_job *job);
 
-/** Write a result and print a line. @param product  of the same matrix, all of it; repeats 0: none
- *  @param library  that made it */
+/** Write a result and print a line. @param product  times of the whole matrix product of the
+ *  replicas; repeats 0: none   @param library  the library that computed the product */
 void overlap_job_report(const overlap_job *job, const harness_times *times,
                         const harness_times *product, const char *library, json_t *out);
 

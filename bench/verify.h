@@ -27,7 +27,7 @@ typedef struct verify_answer {
 /** Compare every point with every other. */
 void verify_all_pairs(const verify_question *question, verify_answer *answer);
 
-/** Find the same by cells. @return false when memory could not be had */
+/** Find the pairs by cells. @return false when memory could not be had */
 bool verify_cells(const verify_question *question, verify_answer *answer);
 
 /** Bins of distances. */

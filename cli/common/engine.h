@@ -9,7 +9,7 @@
 #include "progress.h"
 #include "report.h"
 
-/** Open a context whose calls report to `watch`, such as progress_watch with a bar.
+/** Open a context whose calls report to `watch`, for example to progress_watch with a bar.
  *  @return STATUS_OK, or another after reporting. */
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
 

@@ -43,8 +43,9 @@ typedef int (*input_frame_fn)(void *user, const io_frame *frame);
 int input_each_frame(const char *path, const io_trajectory_options *how, input_frame_fn take,
                      void *user, input_frames *from);
 
-/** Hand over all frames once before they are read again by input_each_frame, for what must be known
- *  of all of them at the start, such as the smallest box. Does nothing where there is one frame.
+/** Pass each frame to `take` once, before input_each_frame reads the file again: for what must be
+ *  known of all frames at the start, for example the smallest box. Does nothing if the file has one
+ *  frame.
  *  @return exit status, reported but for STATUS_INTERRUPTED */
 int input_survey(const char *path, const io_trajectory_options *how, bool quiet,
                  input_frame_fn take, void *user);

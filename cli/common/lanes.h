@@ -7,8 +7,8 @@
  *     decode frame k+2  ->  check and copy frame k+1  ->   count frame k   -> add frame k-1
  *
  * The calling thread prepares a record of each frame, and adds the records to the results in the
- * order of the frames. So results have the same bits for any number of lanes, and errors are those
- * of the first bad frame. Memory: two records a lane.
+ * order of the frames. Results are therefore identical bit for bit with any number of lanes, and
+ * the error reported is that of the first bad frame. Memory: two records per lane.
  */
 #ifndef KITH_CLI_LANES_H
 #define KITH_CLI_LANES_H

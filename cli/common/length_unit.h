@@ -11,7 +11,7 @@
 double length_unit_angstrom(const char *unit);
 
 /** Fail where --unit contradicts the unit that the frame's file says. A name that is no unit of
- *  length, such as sigma, may be given instead of one.
+ *  length (sigma) is accepted with any file.
  *  @param option  the value of --unit; NULL: not given
  *  @return exit status, reported */
 int length_unit_check(const char *path, const io_frame *frame, const char *option);

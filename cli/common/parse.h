@@ -14,8 +14,8 @@ const char *parse_leading(const char *text, double *out);
 /** Read a number; "nan" and "inf" are numbers, whose use the caller judges. */
 bool parse_real(const char *text, double *out);
 
-/** Read up to capacity numbers with commas between. @return how many; 0 when the text is not such
- *  a list. */
+/** Read up to capacity numbers separated by commas. @return how many; 0 if the text is not a list
+ *  of numbers. */
 int parse_reals(const char *text, int capacity, double *out);
 
 /** Read a whole number written as 1000000, 1_000_000, 1e6, 1M, 2.5k or 1G. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How whole numbers, such as neighbours per particle, are spread: mean, ends and a histogram that
- * a person can read.
+ * Distribution of whole numbers (neighbours per particle, particles per group): mean, minimum,
+ * maximum and a histogram for the terminal.
  */
 #ifndef KITH_CLI_SPREAD_H
 #define KITH_CLI_SPREAD_H
@@ -25,7 +25,7 @@ spread spread_of(const int64_t *values, int64_t n);
 /** Draw the histogram, a line for each bin. */
 void spread_draw(const spread *s);
 
-/** Mean, least, most and histogram; `of` names what is counted, such as "particles". */
+/** Mean, least, most and histogram; `of` names what is counted: "particles". */
 json_t *spread_json(const spread *s, const char *of);
 
 #endif

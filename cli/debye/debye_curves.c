@@ -20,7 +20,7 @@ enum { BLOCK = 64, LANES = 8 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/* The best instruction set is chosen when the command starts; sums are the same with each. */
+/* The best instruction set is chosen when the command starts; each gives identical sums. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_PROCESSOR \

@@ -23,7 +23,7 @@ static bool is_look(int64_t step, int64_t every, int64_t last)
     return step == last || (every > 0 && step % every == 0);
 }
 
-/** An interval that was asked for, or such that there are `times` of them. */
+/** The interval that was asked for; if none was (-1), the run's steps in `times` intervals. */
 static int64_t interval(int64_t asked, int64_t steps, int64_t times)
 {
     return asked >= 0 ? asked : steps > times ? steps / times : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Where a flock starts: INPUT, the seed, or the restart file of an earlier run. That file holds a
- * head and then all positions and velocities as they are in memory, so that the run goes on with
- * the same bits, and the samples so far; a sum over the bytes tells a whole file from a broken one.
+ * head and then all positions and velocities as they are in memory, so that the resumed run is
+ * identical bit for bit, and the samples so far; a checksum tells a whole file from a damaged one.
  */
 #include "flock_saved.h"
 
@@ -381,7 +381,7 @@ bool flock_steps_fit(const kith_flock_options *m, const kith_box *box)
     return true;
 }
 
-/** Steps that cross half the box make no sense: neighbours are those of nobody. */
+/** Refuse steps longer than half the box: a boid could pass its neighbours within one step. */
 static int check_steps(const flock_stage *stage, const flock_run *run)
 {
     const kith_flock_options *m = &stage->model;

@@ -56,7 +56,7 @@ static int report_restart(const flock_task *task, const flock_run *run)
                             "interrupted at step %lld; %s was not written", (long long)run->step,
                             task->restart);
     }
-    return report_error(STATUS_INTERRUPTED, "the same command goes on from there",
+    return report_error(STATUS_INTERRUPTED, "run the command again to continue from there",
                         "interrupted at step %lld; %s holds step %lld", (long long)run->step,
                         task->restart, (long long)run->saved);
 }

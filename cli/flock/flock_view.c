@@ -89,7 +89,7 @@ static void spend(view_share *s, double since, double extra)
     s->next = now + s->cost * (1 / s->share - 1);
 }
 
-/** May the work be done now? @param free  time that nobody else needs [s] */
+/** May the work be done now? @param free  time until the next step is due [s] */
 static bool may(const view_share *s, double now, double free)
 {
     return s->cost < free || now >= s->next;
@@ -174,7 +174,7 @@ static void send_sample(flock_view *view, flock_run *run)
     spend(&view->sample, start, 0);
 }
 
-/** Send what is new and wanted. @param free  time that nobody else needs [s] */
+/** Send what is new and wanted. @param free  time until the next step is due [s] */
 static void show(flock_view *view, flock_run *run, double free)
 {
     const double now = progress_clock();

@@ -61,8 +61,8 @@ typedef struct flock_view {
     float curve[VIEW_ROWS][VIEW_COLUMNS];
     int rows, skip, skipped; /**< of samples, one in skip is kept */
     char message[256];       /**< what viewers are told */
-    bool reset;              /**< a reset was asked for, */
-    uint64_t seed;           /**< with this seed */
+    bool reset;              /**< a reset was asked for */
+    uint64_t seed;           /**< the seed that the reset starts from */
 } flock_view;
 
 /** Start the thread. @return success */

@@ -162,8 +162,8 @@ static const char *likely_units(double ratio)
 
 /** Where --origin is not given, move the origin of the box so that the box holds the coordinates as
  *  they are in the file, as of tipsy's [-0.5, 0.5). Positions of halos are wrapped into the box, so
- *  that catalogue, labels and sorted snapshot then have one frame, that of the input. Coordinates
- *  that no such box holds, as of particles that left it, keep the origin. */
+ *  that catalogue, labels and sorted snapshot then have one frame, that of the input. If no origin
+ *  makes the box hold all coordinates (particles have left it), the origin stays 0. */
 static void place_box(const fof_task *task, fof_outcome *found, const double low[3],
                       const double high[3])
 {

@@ -23,7 +23,7 @@ static printed unit(const char *name)
     return report_format("%s%.60s", *name ? " " : "", name);
 }
 
-/** A line of the types that do something, if there are such. */
+/** Print a line of the types chosen, after the verb; nothing if none has particles. */
 static void print_types(const fof_outcome *found, const char *verb, const bool chosen[])
 {
     const char *before = NULL;
@@ -100,7 +100,7 @@ static void print_length(const fof_task *task, const fof_outcome *found)
     }
 }
 
-/** Say the units that the file does not say and that are taken all the same. */
+/** Print the units that were assumed because the file does not state any. */
 static void print_units(const fof_outcome *found)
 {
     io_unit_name names;

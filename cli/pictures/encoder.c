@@ -172,7 +172,7 @@ static bool begin_film(encoder *e, encoder_problem *problem)
         return encoder_fail_io(problem, &error);
     }
     const char *name = io_lent_name(e->film);
-    /* A leading "./" keeps a name such as -x.mp4 or http:x.mp4 from meaning more. */
+    /* With a leading "./", ffmpeg takes -x.mp4 for no option and http:x.mp4 for no address. */
     if (asprintf(&e->part, "%s%s", *name == '/' ? "" : "./", name) < 0) {
         e->part = NULL;
         return encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory for a film", e->path);

@@ -16,7 +16,7 @@ typedef enum palette {
 /** The colour of a number from 0 to 1, as 0xffRRGGBB. */
 uint32_t palette_colour(palette which, double t);
 
-/** Likewise as red, green and blue light, 0 to 1 each, which may be added. */
+/** The colour of a number from 0 to 1, as linear red, green and blue, 0 to 1 each. */
 void palette_light(palette which, double t, float rgb[3]);
 
 /** Light from 0 to 1 as a byte of sRGB. */

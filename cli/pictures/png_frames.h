@@ -9,8 +9,8 @@
 
 #include <core/memory_file.h>
 
-/** Is this the name of frames: "folder/", a folder that is there, or one of .png with one number in
- *  it, such as %d or %06d? */
+/** Does the path name a sequence of frames: "folder/", an existing folder, or a name ending in .png
+ *  that contains one number, %d or %06d? */
 bool png_frames_named(const char *path);
 
 /** The name of a frame; to be freed. NULL without memory. */
@@ -19,7 +19,7 @@ char *png_frames_name(const char *path, int64_t number);
 /** Make the folder of frames, if it is not there. @return false with errno. */
 bool png_frames_make_folder(const char *path);
 
-/** Write a frame whole or not at all; makes the folder. @param path  such a name
+/** Write a frame whole or not at all; makes the folder. @param path  as in png_frames_named
  *  @param pixels  [height][width] of 0xffRRGGBB. @return false with a problem. */
 bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, int width,
                       int height, encoder_problem *problem);

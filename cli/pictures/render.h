@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pictures of particles without a screen: each is a soft spot of light, light adds up, and what has
- * gathered is shown on a scale of asinh. The same bits for any number of threads.
+ * Pictures of particles, drawn without a screen. Each particle adds a soft spot of light to its
+ * pixels, and the sums are shown on an asinh scale. Any number of threads gives identical bits.
  */
 #ifndef KITH_CLI_RENDER_H
 #define KITH_CLI_RENDER_H

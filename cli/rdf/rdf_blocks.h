@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over blocks of frames, for error bars, when nobody knows how many frames will come: frames
- * are added up in grains, and when there are too many of these, neighbours become one. Blocks are
- * made of grains at the end.
+ * Sums over blocks of frames, for error bars, when the number of frames is not known in advance.
+ * Frames are summed in grains of equal length; when there are too many grains, each two adjacent
+ * ones are merged. Blocks are made of grains at the end.
  */
 #ifndef KITH_CLI_RDF_BLOCKS_H
 #define KITH_CLI_RDF_BLOCKS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * `kith rdf --estimator force`: g(r) from the forces of the same frames. A row of the blocks has,
+ * `kith rdf --estimator force`: g(r) from the forces on the particles. A row of the blocks has,
  * for each partial, density times g from zero in each bin, density times what that is at r_max, and
  * the density of pairs; in sums over frames these give g as the counts do.
  *
- * From zero and from infinity differ by a number that is 0 on the average; any g_0 - w X with such
- * an X is right. The best w is cov(g_0, X) / var(X) in each bin, from all grains of frames (Coles,
+ * Integrated from zero and from infinity, g differs by a number X of mean 0; any g_0 - w X has the
+ * right mean. The best w is cov(g_0, X) / var(X) in each bin, from all grains of frames (Coles,
  * Mangaud, Frenkel & Rotenberg, J. Chem. Phys. 154, 191101, 2021). X is not g_0(r_max) - 1, which
  * is not 0 where g has not come to 1, but what g_0 has more than counts have in its mean over all
  * of space up to r_max: that mean is nearly free of noise.

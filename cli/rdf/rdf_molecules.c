@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Whether `kith rdf` counts pairs within molecules, or bonded pairs, although the file tells which
- * these are: such pairs make peaks of g(r) that are often not wanted.
+ * these are: they make peaks of g(r) that are often not wanted.
  */
 #include "rdf.h"
 #include "common/report.h"

@@ -194,7 +194,7 @@ static void transform(const rdf_task *task, const rdf_outcome *found, const doub
     }
 }
 
-/** What factor f has at number `at` of n q, by transform (fz of a row), */
+/** Value of factor f at q number `at` of n, by the transform: fz holds S of each partial [n]. */
 static double by_transform(const rdf_outcome *found, const rdf_factor *f, const double *x,
                            const double *fz, int64_t n, int64_t at, bool langreth)
 {

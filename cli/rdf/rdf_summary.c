@@ -55,7 +55,7 @@ static void print_box(const rdf_outcome *found)
     }
 }
 
-/** By forces: the same peak, how much less it scatters, and the temperature that forces tell. */
+/** By forces: g at the first peak, the ratio of variances, and the temperature from forces. */
 static void print_force(const rdf_outcome *found, const rdf_curve *c)
 {
     if (!c->force) {

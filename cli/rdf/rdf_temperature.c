@@ -99,7 +99,7 @@ static int judge(const rdf_task *task, rdf_outcome *found, const char *who, doub
                ? STATUS_OK
                : report_error(STATUS_INVALID,
                               "check its unit and whether forces hold constraints; "
-                              "--trust-temperature takes it all the same",
+                              "--trust-temperature uses it regardless",
                               "%s: --temperature %s is kT = %.6g, but %s tell kT = %.6g%s%s",
                               task->input, task->temperature, task->kT, who, kT,
                               known ? " +- " : "", known ? report_format("%.2g", error).s : "");

@@ -21,8 +21,8 @@ static void print_address(const options *o, const web_server *server)
     } else {
         const style *look = report_style();
         printf("view       %s%s%s\n", look->bold, web_address(server), look->end);
-        printf("           from elsewhere: ssh -N -L %d:127.0.0.1:%d %s, then the same address\n",
-               port, port, host);
+        printf("           from elsewhere: ssh -N -L %d:127.0.0.1:%d %s, then this address\n", port,
+               port, host);
     }
     fflush(stdout);
 }
@@ -37,7 +37,7 @@ int viewer_open(const options *o, web_server **out)
     if (web_is_open(*out)) {
         (void)report_error(STATUS_OK, NULL,
                            "warning: other machines can reach %s, and what is sent is not "
-                           "encrypted; whoever reads the address can watch and steer",
+                           "encrypted; anyone who reads the address can watch and steer",
                            o->address);
     }
     print_address(o, *out);

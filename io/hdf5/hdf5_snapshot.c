@@ -112,8 +112,8 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     snprintf(name, sizeof name, "PartType%d", type);
     if (!io__hdf5_exists(s->id, name) && header->n[type] > 0) {
         return io__file_fail(file, IO_FORMAT,
-                             "Header/NumPart_ThisFile counts %lld particles of %s, but there is no "
-                             "such group",
+                             "Header/NumPart_ThisFile counts %lld particles of %s, but the file "
+                             "has no group of that name",
                              (long long)header->n[type], name);
     }
     if (!find_dataset(s->id, type, IO_POSITIONS, name)) {

@@ -441,7 +441,7 @@ def test_bad_hdf5(folder):
     spoil(replace("PartType0/Masses", np.array([b"x"] * 50)))
     refuse(path, FORMAT, "PartType0/Masses", "no numbers")
     spoil(replace("PartType1", None))
-    refuse(path, FORMAT, "NumPart_ThisFile", "7 particles of PartType1", "no such group")
+    refuse(path, FORMAT, "NumPart_ThisFile", "7 particles of PartType1", "no group of that name")
     spoil(header("NumPart_ThisFile", np.array([50, 8, 0, 0, 0, 0])))
     refuse(path, TRUNCATED, "NumPart_ThisFile", "8 particles", "has 7")
     spoil(header("NumPart_Total", np.array([50, 8, 0, 0, 0, 0])))
