@@ -48,7 +48,7 @@
 /**
  * Round a number to float. gcc 12.2 from -O2 on wrongly removes the conversions double -> float ->
  * double where it combines two adjacent numbers in one vector operation; storing the float in
- * volatile memory prevents that. tests/pairs/test_rounding.c fails when a compiler removes the
+ * volatile memory prevents that. tests/engine/test_rounding.c fails when a compiler removes the
  * rounding.
  */
 KITH_FN double kith__round_to_float(double x)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pairs/case.h"
+#include "../pairs/pairs_case.h"
 #include "differ.h"
 
 static kith_pairs_options make_form(rng *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Values that a call refuses, beside those that all calls refuse alike (test_refused.c): the status
- * and the words of the message. On the processor, which cannot reach device memory.
+ * Values that one call refuses, beside those that all calls refuse (test_calls_refused.c): the
+ * status and the words of the message. On the processor, which cannot reach device memory.
  */
 #include <math.h>
 #include <stdint.h>

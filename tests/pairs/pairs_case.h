@@ -2,8 +2,8 @@
  *
  * One input, checked in every way the interface offers it: the table of tests is made of these.
  */
-#ifndef KITH_TEST_CASE_H
-#define KITH_TEST_CASE_H
+#ifndef KITH_TEST_PAIRS_CASE_H
+#define KITH_TEST_PAIRS_CASE_H
 
 #include "check.h"
 #include "oracle.h"

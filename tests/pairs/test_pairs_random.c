@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 static void check_box(kith_ctx *ctx, rng *r, int64_t n, int periodic, double cutoff, int drift)
 {

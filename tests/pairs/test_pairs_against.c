@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 static void check_two(kith_ctx *ctx, rng *r, const char *name, const kith_box *box, int64_t n,
                       int64_t m, double cutoff)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 /* In float the distance of -2^-30 and 1 is rounded to 1, but they lie more than one cell of width 1
  * apart: without a margin in the width of cells they would not be compared. Whole numbers around

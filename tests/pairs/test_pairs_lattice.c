@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 static const char *const kinds[] = {"", "sc", "bcc", "", "fcc"};
 

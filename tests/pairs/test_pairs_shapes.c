@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 static void check_open_set(kith_ctx *ctx, const char *name, const double *xyz, int64_t n,
                            double cutoff)

@@ -3,7 +3,7 @@
  * The comparison of every form of a list with the oracle's. Values are compared for equality, not
  * within a tolerance; a zero equals a zero of either sign.
  */
-#include "case.h"
+#include "pairs_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>

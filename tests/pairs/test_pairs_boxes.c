@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "case.h"
+#include "pairs_case.h"
 
 static void check_in(kith_ctx *ctx, rng *r, const char *name, const kith_box *box, int64_t n,
                      double cutoff, int drift)
