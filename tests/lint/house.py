@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """House rules that a reader would otherwise have to watch over: the licence line on top, at most
-100 columns, no tabs, no blanks at a line's end."""
+100 columns, no tabs, no blanks at a line's end; and a README.md in each folder of sources, where
+the one above it does not speak for it."""
 import pathlib
 import subprocess
 import sys
@@ -20,6 +21,11 @@ for name in listed.stdout.split():
             faults.append(f"{name}:{number}: {len(line)} columns")
         if "\t" in line or line != line.rstrip():
             faults.append(f"{name}:{number}: a tab, or blanks at the end")
+
+spoken_for = {"include/kith", "python/kith"}  # and all that are three names deep
+for folder in sorted({"/".join(name.split("/")[:-1][:2]) for name in listed.stdout.split()}):
+    if folder and folder not in spoken_for and not (root / folder / "README.md").exists():
+        faults.append(f"{folder}: no README.md")
 
 print("\n".join(faults), end="\n" if faults else "")
 sys.exit(1 if faults else 0)
